@@ -16,7 +16,7 @@ import {
 } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
-import { chain, columns, columnsOfSession, factIn, firstBroken, inlineFor, type Cells } from "./row.ts";
+import { chain, columns, columnsOfSession, factIn, firstBroken, inlineFor, longIn, type Cells } from "./row.ts";
 import type { Hub } from "./hub.ts";
 import type { Appended, InboundFact, LocalStore, Store } from "./store.ts";
 
@@ -189,7 +189,7 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
     load(session, { verified = false } = {}) {
       const { head } = row(session);
       const rows = rowsOf(session);
-      const broken = verified ? firstBroken(all, session, rows, head) : undefined;
+      const broken = verified ? firstBroken(longIn(all), session, rows, head) : undefined;
       if (broken) throw errorBecause("journal-damaged", reason("record-changed", { key: broken.key, session, path }));
       const found = rows.map((one) => factIn(all, one, session));
       if (verified) mend(session, found);
@@ -200,7 +200,7 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
       const [found] = all<{ seq: number; hash: string }>(newest, session, upTo);
       return found && { ...found };
     },
-    verify: (session) => firstBroken(all, session, rowsOf(session), row(session).head),
+    verify: (session) => firstBroken(longIn(all), session, rowsOf(session), row(session).head),
     pending(session, page) {
       const { after = "", limit = -1 } = page ?? {};
       const { session: of, key } = splitRequestId(after);

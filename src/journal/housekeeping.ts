@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { reason, removedKey, type Fact, type FactData, type FactType, type SageError } from "../protocol/index.ts";
 import type { Database } from "./database.ts";
-import { chain, firstBroken, stored, whole, type Cells, type Row } from "./row.ts";
+import { chain, firstBroken, longIn, stored, whole, type Cells, type Row } from "./row.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** The one session that no person began: it holds a fact for each session that was deleted. */
@@ -87,7 +87,7 @@ export function createHousekeeping({
     removed: () => removedRows().map((found) => stored(whole(all, found))) as Fact<"session.removed">[],
     verifyRemoved() {
       const rows = removedRows().map((one): Cells => [one.seq, REMOVED, one.key, one.type, one.at, one.data, one.hash]);
-      return rows.length === 0 ? undefined : firstBroken(all, REMOVED, rows, row(REMOVED).head);
+      return rows.length === 0 ? undefined : firstBroken(longIn(all), REMOVED, rows, row(REMOVED).head);
     },
     forget: (before) =>
       write(() => {

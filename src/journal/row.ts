@@ -31,6 +31,9 @@ function nameOf(type: FactType): FactType {
   return known ?? type;
 }
 
+/** Finds the data of a fact that is too long for its row; empty when it is gone, which is no JSON either. */
+export type LongOf = (where: Pick<Row, "session" | "key">) => string;
+
 /** Longer data lies in a table of its own; in its place stands its hash, behind a mark that no JSON begins with. */
 const LONGEST_INLINE = 32_000;
 const MARK = "~";
@@ -47,7 +50,7 @@ export function whole<R extends Row>(all: Database["all"], row: R): R {
 
 /** The first record whose hash does not follow from the one before, or whose long data is not as it was written. */
 export function firstBroken(
-  all: Database["all"],
+  longOf: LongOf,
   session: string,
   rows: readonly Cells[],
   head: string,
@@ -55,7 +58,7 @@ export function firstBroken(
   let hashed = session;
   for (const [seq, , key, type, at, data, hash] of rows) {
     hashed = link(hashed, key, type, at, data);
-    const isSound = hashed === hash && (!isPointer(data) || pointerTo(longData(all, { session, key })) === data);
+    const isSound = hashed === hash && (!isPointer(data) || pointerTo(longOf({ session, key })) === data);
     if (!isSound) return { seq, key };
   }
   return hashed === head ? undefined : { seq: (rows.at(-1)?.[0] ?? 0) + 1, key: "(the last records are missing)" };
@@ -65,15 +68,19 @@ function pointerTo(data: string): string {
   return MARK + hash("sha256", data, "base64url");
 }
 
-function isPointer(data: string): boolean {
+export function isPointer(data: string): boolean {
   return data.startsWith(MARK);
 }
 
-/** Empty when it is gone, which is no JSON either. */
 function longData(all: Database["all"], { session, key }: Pick<Row, "session" | "key">): string {
   const [found] = all<{ data: string }>("SELECT data FROM long WHERE session=? AND key=?", session, key);
   return found?.data ?? "";
 }
+
+export const longIn =
+  (all: Database["all"]): LongOf =>
+  (where) =>
+    longData(all, where);
 
 /** Each record's hash covers the one before it, so a changed or missing record is found out. */
 export function chain(

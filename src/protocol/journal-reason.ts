@@ -3,6 +3,8 @@ import type { Reason } from "./reason.ts";
 /** Why something could not be recorded, read or gone on with. */
 export type JournalReasonArgs = {
   "journal-busy": { path: string };
+  /** The server of a shared journal cannot be reached. */
+  "database-away": { path: string; problem: string };
   "disk-full": { path: string; problem: string };
   "journal-unwritable": { path: string };
   "journal-damaged": { path: string; problem: string };

@@ -5,6 +5,8 @@ type Table = { [C in keyof JournalReasonArgs]: (args: JournalReasonArgs[C], say:
 
 const en: Table = {
   "journal-busy": ({ path }) => `not recorded: another process keeps ${path} busy; try again`,
+  "database-away": ({ path, problem }) =>
+    `${path} cannot be reached (${problem}); look whether it runs, then try again`,
   "disk-full": ({ path, problem }) =>
     `not recorded: writing to ${path} failed (${problem}); free some space and continue`,
   "journal-unwritable": ({ path }) =>
@@ -41,6 +43,7 @@ const en: Table = {
 
 const zh: Table = {
   "journal-busy": ({ path }) => `没有记录：另一个进程占用着 ${path}；请再试一次`,
+  "database-away": ({ path, problem }) => `连接不上 ${path}（${problem}）；请确认数据库在运行，然后再试一次`,
   "disk-full": ({ path, problem }) => `没有记录：写入 ${path} 失败（${problem}）；腾出空间后再继续`,
   "journal-unwritable": ({ path }) => `无法写入 ${path}；请检查权限，或把 SAGE_HOME 设为另一个目录`,
   "journal-damaged": ({ path, problem }) =>

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { LocalStore } from "../../src/journal/store.ts";
+import type { Awaitable, LocalStore, Store } from "../../src/journal/store.ts";
+import { createDatabase, hasPostgres, openReplica } from "../support/postgres.ts";
 import {
   said as inWords,
   messageOf,
@@ -31,6 +32,68 @@ export function folder(): { dir: string; path(name: string): string } & Disposab
     dir,
     path: (name) => join(dir, name),
     [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+/** The same on a store that may lie elsewhere. */
+export type Engine = AsyncDisposable & {
+  readonly store: Store;
+  /** Sees only what is durable; `settled` is awaited before it is looked at. */
+  readonly other: Store;
+  claim(session: string): Awaitable<number>;
+  settled(): Promise<void>;
+  restart(): Awaitable<Store>;
+};
+
+export const engines: { name: string; local: boolean; open(): Awaitable<Engine> }[] = [
+  { name: "memory", local: true, open: () => asEngine(inMemory()) },
+  { name: "sqlite", local: true, open: () => asEngine(onDisk()) },
+  ...(hasPostgres ? [{ name: "postgres", local: false, open: onPostgres }] : []),
+];
+
+function asEngine(journal: Journal): Engine {
+  return {
+    get store() {
+      return journal.store;
+    },
+    get other() {
+      return journal.other;
+    },
+    claim: (session) => journal.store.claim(session),
+    settled: async () => {},
+    restart: () => journal.restart(),
+    [Symbol.asyncDispose]: async () => journal[Symbol.dispose](),
+  };
+}
+
+async function onPostgres(): Promise<Engine> {
+  const database = await createDatabase();
+  let here = await openReplica(database.url, "here");
+  const there = await openReplica(database.url, "there");
+  await here.replica.store.create("s", opened);
+  await here.replica.look("s");
+  await there.replica.look("s");
+  return {
+    get store() {
+      return here.replica.store;
+    },
+    other: there.replica.store,
+    async claim(session) {
+      await here.replica.take(session);
+      return here.replica.store.claim(session);
+    },
+    settled: () => there.replica.caughtUp(),
+    async restart() {
+      await here.close();
+      here = await openReplica(database.url, "again");
+      await here.replica.look("s");
+      return here.replica.store;
+    },
+    async [Symbol.asyncDispose]() {
+      await here.close();
+      await there.close();
+      await database.drop();
+    },
   };
 }
 

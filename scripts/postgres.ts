@@ -1,0 +1,125 @@
+// A PostgreSQL of one's own, without docker and without root: for `npm run engine`, tests and benches.
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { chownSync, existsSync, globSync, mkdirSync, readFileSync } from "node:fs";
+import { createConnection, type Socket } from "node:net";
+import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const PORT = 5432; // the name of the socket's file; nothing listens on the network
+
+export type Postgres = {
+  /** Of its first database, through its socket. */
+  url: string;
+  urlOf(database: string): string;
+  pid: number;
+  /** Ends it at once, as a machine that loses power does. */
+  kill(): Promise<void>;
+  /** Ends it in order. */
+  stop(): Promise<void>;
+  /** Starts it again after either. */
+  start(): Promise<void>;
+};
+
+/** The folder of `postgres` and `initdb`, or undefined where there is none. */
+export function findPostgres(): string | undefined {
+  const onPath = (process.env["PATH"] ?? "").split(delimiter);
+  const ofDistribution = globSync("/usr/{lib,local,local/opt}/{postgresql,pgsql,postgresql@*}{,/*}/bin")
+    .toSorted()
+    .toReversed();
+  const homebrew = globSync("/opt/homebrew/opt/postgresql@*/bin").toSorted().toReversed();
+  return [...onPath, ...ofDistribution, ...homebrew].find(
+    (dir) => existsSync(join(dir, "initdb")) && existsSync(join(dir, "postgres")),
+  );
+}
+
+/** Makes a cluster in the folder when there is none, and starts it. Ends with this process unless `detached`. */
+export async function startPostgres(
+  dir: string,
+  options: { bin?: string; durable?: boolean; detached?: boolean } = {},
+): Promise<Postgres> {
+  const bin = options.bin ?? findPostgres();
+  if (bin === undefined)
+    throw new Error(
+      "no PostgreSQL is installed: `apt-get install postgresql`, `brew install postgresql`, or put its programs on the PATH",
+    );
+  const user = otherUser();
+  const data = join(dir, "data");
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (user) chownSync(dir, user.uid, user.gid);
+  if (!existsSync(join(data, "PG_VERSION")))
+    execFileSync(
+      join(bin, "initdb"),
+      ["-D", data, "-U", "sage", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
+      { ...user, cwd: "/", stdio: ["ignore", "ignore", "pipe"] },
+    );
+  const socket = join(dir, `.s.PGSQL.${PORT}`);
+  let child: ChildProcess;
+  let ended: Promise<void>;
+  const start = async () => {
+    const settings = {
+      listen_addresses: "",
+      unix_socket_directories: dir,
+      port: PORT,
+      max_connections: 200,
+      ...(options.durable === false && { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }),
+    };
+    const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    child = spawn(join(bin, "postgres"), ["-D", data, ...flags], {
+      ...user,
+      cwd: "/",
+      stdio: ["ignore", "ignore", "pipe"],
+      detached: options.detached === true,
+    });
+    let said = "";
+    child.stderr?.on("data", (text: Buffer) => (said = (said + text.toString()).slice(-4_000)));
+    ended = new Promise((resolve) => child.once("exit", () => resolve()));
+    let over = false;
+    void ended.then(() => (over = true));
+    while (!(await answers(socket))) {
+      if (over) throw new Error(`PostgreSQL did not start: ${said}`);
+      await sleep(20);
+    }
+    // It ends with this process; this process does not wait for it.
+    child.unref();
+    (child.stderr as Socket | null)?.unref();
+  };
+  const end = (signal: NodeJS.Signals) => async () => {
+    child.kill(signal);
+    await ended;
+  };
+  const urlOf = (database: string) => `postgres://sage@/${database}?host=${encodeURIComponent(dir)}`;
+  await start();
+  if (!options.detached) process.once("exit", () => child.kill("SIGQUIT"));
+  return {
+    url: urlOf("postgres"),
+    urlOf,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    kill: end("SIGKILL"),
+    stop: end("SIGINT"),
+    start,
+  };
+}
+
+/** PostgreSQL refuses to run as root: there it runs as its own user, or as nobody. */
+function otherUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const [, , uid = "65534", gid = "65534"] =
+    readFileSync("/etc/passwd", "utf8")
+      .split("\n")
+      .find((line) => line.startsWith("postgres:"))
+      ?.split(":") ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+/** It accepts a connection and answers a request for encryption, which it does once it is up. */
+function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = createConnection(socket);
+    connection.once("error", () => resolve(false));
+    connection.once("connect", () => connection.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])));
+    connection.once("data", () => (connection.destroy(), resolve(true)));
+    connection.once("close", () => resolve(false));
+  });
+}

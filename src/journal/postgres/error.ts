@@ -1,0 +1,22 @@
+import { messageOf, reason, SageError } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+
+/** Connection lost, server ending, starting or out of connections: the same write may succeed later. */
+const passing = /^(08|57P|53[1-4]|40001|40P01|ECONN|EPIPE|ENOENT|ETIMEDOUT|EAI_AGAIN)/;
+
+/** The error to throw for one that work on the database met: what passes can be tried again. */
+export function explained(where: string, error: unknown): unknown {
+  if (error instanceof SageError) return error;
+  const { code = "" } = (error ?? {}) as { code?: string };
+  const problem = messageOf(error);
+  if (code === "53100")
+    return errorBecause("disk-full", reason("disk-full", { path: where, problem }), { retryable: true, cause: error });
+  const lost =
+    passing.test(code) ||
+    /Connection terminated|Client has encountered a connection error|timeout exceeded/.test(problem);
+  if (!lost) return error;
+  return errorBecause("journal-locked", reason("database-away", { path: where, problem }), {
+    retryable: true,
+    cause: error,
+  });
+}

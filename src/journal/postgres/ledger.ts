@@ -1,0 +1,356 @@
+import { randomUUID } from "node:crypto";
+import type { Pool, PoolClient } from "pg";
+import {
+  approvalKeys,
+  reason,
+  resolvedKey,
+  splitRequestId,
+  withoutEnd,
+  type Approval,
+  type Fact,
+  type FactType,
+  type Resolution,
+} from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import type { Ledger, Standing, Written } from "../ledger.ts";
+import { firstBroken, inlineFor, isPointer, stored, type Cells } from "../row.ts";
+import type { Appended, InboundFact } from "../store.ts";
+import { explained } from "./error.ts";
+import { FORMAT, schema } from "./schema.ts";
+
+/** Somebody who can be asked one thing after another: a pool, or one connection in a transaction. */
+type Asks = Pick<PoolClient, "query">;
+
+export type PostgresOptions = {
+  /** Of this process in the `process` table. */ process: string;
+  /** Told in the transaction of an inbound fact that nobody runs its session. */
+  wake?(asks: Asks, session: string, place: string): Promise<void>;
+};
+
+/** The ledger on PostgreSQL: facts under keys, fenced by the epoch, each session a chain of hashes. */
+export async function postgresLedger(pool: Pool, { process, wake }: PostgresOptions): Promise<Ledger> {
+  const where = nameOf(pool);
+  const ask = async <R extends object>(asks: Asks, text: string, values: unknown[] = []): Promise<R[]> => {
+    try {
+      return (await asks.query<R>({ text, values, name: text.length < 60 ? text : text.slice(0, 40) + text.length }))
+        .rows;
+    } catch (error) {
+      throw explained(where, error);
+    }
+  };
+  const journal = await prepare(pool, where);
+
+  const appendOne = async (
+    asks: Asks,
+    session: string,
+    inbound: InboundFact,
+  ): Promise<Appended & { before: number }> => {
+    const [text, long] = splitData(inbound.data);
+    const title =
+      inbound.type === "user.said"
+        ? inbound.data.text.slice(0, 200)
+        : inbound.type === "session.titled"
+          ? inbound.data.title
+          : null;
+    const values = [
+      session,
+      inbound.key,
+      inbound.type,
+      inbound.at,
+      text,
+      long,
+      endsOf(inbound),
+      title?.replaceAll("\0", "\uFFFD"),
+    ];
+    const [row] = await known(
+      session,
+      ask<AppendRow>(asks, "SELECT * FROM sage.append_fact($1,$2,$3,$4,$5,$6,$7,$8)", values),
+    );
+    if (!row) throw new Error("append_fact gave no row");
+    const { won, owner } = row;
+    const [seq, before] = [Number(row.seq), Number(row.before)];
+    if (!won) {
+      const { had_type: type = inbound.type, had_at: at, had_data: data } = row;
+      return {
+        won,
+        before,
+        fact: stored({ session, seq, key: inbound.key, type: type as FactType, at: Number(at), data: data ?? "" }),
+      };
+    }
+    if (owner === null && wakes.has(inbound.type)) await wake?.(asks, session, "");
+    return { won, before, fact: { session, seq, ...inbound } as Fact };
+  };
+  /** In one transaction, on one connection. */
+  const together = async <T>(work: (asks: Asks) => Promise<T>): Promise<T> => {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw explained(where, error);
+    });
+    try {
+      await ask(client, "BEGIN");
+      const done = await work(client);
+      await ask(client, "COMMIT");
+      client.release();
+      return done;
+    } catch (error) {
+      client.release(true); // whatever was begun is over with the connection
+      throw error;
+    }
+  };
+  const cells = (session: string, after: number) =>
+    ask<FactRow>(
+      pool,
+      "SELECT f.seq, f.key, f.type, f.at, f.data, f.hash, l.data AS long FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND seq>$2 ORDER BY seq",
+      [session, after],
+    );
+
+  return {
+    journal,
+    create: (session, opened, place) =>
+      together(async (asks) => {
+        const at = Date.now();
+        const made = await ask(
+          asks,
+          "INSERT INTO sage.session(id,place,cwd,at,last_at,head) VALUES($1,$2,$3,$4,$4,$1) ON CONFLICT DO NOTHING RETURNING id",
+          [session, place, opened.cwd, at],
+        );
+        if (made.length === 0) return false;
+        const [data, long] = splitData(opened);
+        await ask(asks, "SELECT sage.commit_facts($1,0,1,$2,$3,$4,$5,$6,$7,false,0)", [
+          session,
+          ["session"],
+          ["session.opened"],
+          [at],
+          [data],
+          [long],
+          [null],
+        ]);
+        return true;
+      }),
+    async take(session, { over } = {}) {
+      const [row] = await ask<{ epoch: number }>(
+        pool,
+        "UPDATE sage.session SET process=$2, epoch=epoch+1, batch=0 WHERE id=$1 AND (process IS NULL OR process=$2 OR process=$3 OR NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.id=process)) RETURNING epoch",
+        [session, process, over ?? null],
+      );
+      if (row) return row;
+      const [held] = await ask<{ process: string }>(pool, "SELECT process FROM sage.session WHERE id=$1", [session]);
+      if (!held) throw errorBecause("session-unknown", reason("session-missing", { session }));
+      throw errorBecause("session-owned", reason("taken-over", { session }));
+    },
+    async commit(session, epoch, { number, facts, unheard, knew }) {
+      const data = facts.map((fact) => splitData(fact.data));
+      const values = [
+        session,
+        epoch,
+        number,
+        facts.map(({ key }) => key),
+        facts.map(({ type }) => type),
+        facts.map(({ at }) => at),
+        data.map(([text]) => text),
+        data.map(([, long]) => long),
+        facts.map(endsOf),
+        unheard,
+        knew,
+      ];
+      const [row] = await known(
+        session,
+        ask<{ numbers: string[]; before: string }>(
+          pool,
+          "SELECT * FROM sage.commit_facts($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
+          values,
+        ),
+      );
+      return { numbers: (row?.numbers ?? []).map(Number), before: Number(row?.before) };
+    },
+    append: (session, fact) =>
+      wake && wakes.has(fact.type)
+        ? together((asks) => appendOne(asks, session, fact))
+        : appendOne(pool, session, fact),
+    approve: (session, approval, conclude) =>
+      together(async (asks) => {
+        const { requestId } = approval.data;
+        const { key } = splitRequestId(requestId);
+        const { prefix, end } = approvalKeys(key);
+        await ask(asks, "SELECT 1 FROM sage.session WHERE id=$1 FOR UPDATE", [session]);
+        const given = async () =>
+          (
+            await ask<{ data: string }>(
+              asks,
+              "SELECT data FROM sage.fact WHERE session=$1 AND key>=$2 AND key<$3 ORDER BY seq",
+              [session, prefix, end],
+            )
+          ).map(({ data }) => JSON.parse(data) as Approval);
+        const [had] = await ask<{ data: string }>(
+          asks,
+          "SELECT coalesce(l.data, f.data) AS data FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND key=$2",
+          [session, resolvedKey(key)],
+        );
+        if (had)
+          return { won: false, approvals: await given(), ended: JSON.parse(had.data) as Resolution, written: [] };
+        const first = await appendOne(asks, session, approval);
+        const approvals = await given();
+        const ending = conclude(approvals);
+        const second = ending && (await appendOne(asks, session, ending));
+        const written: Written[] = [first, ...(second ? [second] : [])].filter(({ won }) => won);
+        return { won: first.won, approvals, ...(ending && { ended: ending.data }), written };
+      }),
+    async release(session, epoch, knew) {
+      const let_go = await ask(
+        pool,
+        "UPDATE sage.session SET process=NULL, open=CASE WHEN open=2 THEN 0 ELSE open END WHERE id=$1 AND epoch=$2 AND seq<=$3 RETURNING id",
+        [session, epoch, knew],
+      );
+      if (let_go.length > 0) return { again: false };
+      const [row] = await ask<{ epoch: number }>(pool, "SELECT epoch FROM sage.session WHERE id=$1", [session]);
+      return { again: row?.epoch === epoch };
+    },
+    read: async (session, after) => (await cells(session, after)).map((row) => factOf(session, row)),
+    async standing(session) {
+      const rows = await ask<SessionCells>(
+        pool,
+        `SELECT s.*, EXISTS (SELECT 1 FROM sage.process p WHERE p.id=s.process) AS owned FROM sage.session s ${session === undefined ? "ORDER BY last_at DESC" : "WHERE id=$1"}`,
+        session === undefined ? [] : [session],
+      );
+      return rows.map(standingOf);
+    },
+    async open() {
+      const rows = await ask<FactRow & { session: string }>(
+        pool,
+        "SELECT f.session, f.seq, f.key, f.type, f.at, f.data, f.hash, l.data AS long FROM sage.ask a JOIN sage.fact f USING (session, key) LEFT JOIN sage.long l USING (session, key) ORDER BY a.at, a.session, a.seq",
+      );
+      return rows.map((row) => factOf(row.session, row) as Fact<"input.requested">);
+    },
+    async verify(session) {
+      const rows = await cells(session, 0);
+      const [{ head } = { head: "" }] = await ask<{ head: string }>(pool, "SELECT head FROM sage.session WHERE id=$1", [
+        session,
+      ]);
+      const long = new Map(rows.map((row) => [row.key, row.long ?? ""]));
+      const list = rows.map(({ seq, key, type, at, data, hash }): Cells => [
+        Number(seq),
+        session,
+        key,
+        type as FactType,
+        Number(at),
+        data,
+        hash,
+      ]);
+      return firstBroken(({ key }) => long.get(key) ?? "", session, list, head);
+    },
+    close: () => pool.end(),
+  };
+
+  /** An error of the functions that names a session is told as ours. */
+  async function known<T>(session: string, asked: Promise<T>): Promise<T> {
+    try {
+      return await asked;
+    } catch (error) {
+      const code = (error as { cause?: { code?: string }; code?: string }).code;
+      if (code === "SG001")
+        throw errorBecause("session-unknown", reason("session-missing", { session }), { cause: error });
+      if (code === "SG002") throw errorBecause("lease-lost", reason("taken-over", { session }), { cause: error });
+      throw error;
+    }
+  }
+}
+
+type FactRow = { seq: string; key: string; type: string; at: string; data: string; hash: string; long: string | null };
+type AppendRow = {
+  won: boolean;
+  before: string;
+  seq: string;
+  owner: string | null;
+  had_type: string | null;
+  had_at: string | null;
+  had_data: string | null;
+};
+type SessionCells = {
+  id: string;
+  place: string;
+  cwd: string;
+  title: string;
+  at: string;
+  last_at: string;
+  open: number;
+  seq: string;
+  owned: boolean;
+};
+
+/** Facts after which somebody should look at the session. */
+const wakes: ReadonlySet<FactType> = new Set(["user.said", "input.resolved", "turn.interrupted", "inquiry.made"]);
+
+/** The key of the request that a fact ends. */
+function endsOf({ type, key }: { type: FactType; key: string }): string | null {
+  return type === "input.resolved" ? withoutEnd(key) : null;
+}
+
+function splitData(data: unknown): [inline: string, long: string | null] {
+  const text = JSON.stringify(data);
+  const inline = inlineFor(text);
+  return [inline, inline === text ? null : text];
+}
+
+function factOf(session: string, { seq, key, type, at, data, long }: FactRow): Fact {
+  return stored({
+    session,
+    seq: Number(seq),
+    key,
+    type: type as FactType,
+    at: Number(at),
+    data: isPointer(data) ? (long ?? "") : data,
+  });
+}
+
+function standingOf({ id, place, cwd, title, at, last_at, open, seq, owned }: SessionCells): Standing {
+  return {
+    id,
+    place,
+    cwd,
+    title,
+    at: Number(at),
+    lastAt: Number(last_at),
+    open: open === 1,
+    unheard: open === 2,
+    owned,
+    seq: Number(seq),
+  };
+}
+
+/** Makes the tables where they are missing; of several that come at once, one does. */
+async function prepare(pool: Pool, where: string): Promise<string> {
+  try {
+    const found = await pool
+      .query<{ id: string; format: number }>("SELECT id, format FROM sage.journal")
+      .catch(() => undefined);
+    const row = found?.rows[0] ?? (await make(pool));
+    if (row.format > FORMAT)
+      throw errorBecause("config-invalid", reason("journal-newer", { path: where, format: row.format, knows: FORMAT }));
+    return row.id;
+  } catch (error) {
+    throw explained(where, error);
+  }
+}
+
+async function make(pool: Pool): Promise<{ id: string; format: number }> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    await client.query("SELECT pg_advisory_xact_lock(7, 0)");
+    await client.query(schema);
+    await client.query("INSERT INTO sage.journal(id, format) VALUES($1,$2) ON CONFLICT DO NOTHING", [
+      randomUUID(),
+      FORMAT,
+    ]);
+    const { rows } = await client.query<{ id: string; format: number }>("SELECT id, format FROM sage.journal");
+    await client.query("COMMIT");
+    return rows[0] ?? { id: "", format: FORMAT };
+  } finally {
+    client.release();
+  }
+}
+
+/** Without its password. */
+function nameOf(pool: Pool): string {
+  const { host = "localhost", database = "" } = pool.options;
+  return `postgres://${host}/${database}`;
+}

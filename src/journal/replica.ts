@@ -1,0 +1,216 @@
+import { reason, unseenMessages, type Fact } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+import { emptySession, hold, pageOf, reading, rowOf, type Held } from "./held.ts";
+import { createHub } from "./hub.ts";
+import type { Ledger, News } from "./ledger.ts";
+import { untilWritten } from "./retry.ts";
+import { createMembers, type Appended, type InboundFact, type Store } from "./store.ts";
+
+/** A session that is held here, as far as the ledger has confirmed it. */
+type Copy = Held & {
+  /** Of this process's lease; 0 where it only looks. */
+  epoch: number;
+  /** Counts commits under that epoch. A batch that was not confirmed keeps its number, for it may have been written. */
+  batch: number;
+  unconfirmed?: { facts: readonly Fact[]; number: number };
+  /** Another process has it, as far as was heard. */
+  owner: string | undefined;
+  /** Readings of what came between, one after the other. */
+  catchingUp: Promise<void>;
+  /** How many look at it. */
+  uses: number;
+};
+
+/** What this process keeps of its own: commands that it has started, which only its machine can see. */
+type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place" | "housekeeping">;
+
+export type Replica = {
+  readonly store: Store;
+  /** Takes the session to run it here: `claim` gives its epoch then. */
+  take(session: string, options?: { over?: string }): Promise<void>;
+  /** Holds a session for as long as somebody looks at it, until the function that it gives is called. */
+  look(session: string): Promise<() => void>;
+  /** True when the owner could not let go: something was written that it has not seen. Asked once. */
+  again(session: string): boolean;
+  /** Others have written: what is held here is read. */
+  heard(news: News): void;
+  /** News may have been missed: everything that is held is looked at again. */
+  caughtUp(): Promise<void>;
+  /** Another process has taken the session. */
+  lost(session: string): void;
+  readonly held: number;
+};
+
+/** Sessions of a ledger as a `Store`: read from memory, written through. Facts are told in the order of their numbers, each once, whoever brought them. */
+export function createReplica(ledger: Ledger, local: Local): Replica {
+  const hub = createHub();
+  const copies = new Map<string, Copy>();
+  const unreleased = new Set<string>();
+  const members = createMembers();
+  const over = new AbortController();
+  const read = reading(
+    copies,
+    (a, b) => a.at - b.at || (a.session < b.session ? -1 : a.session > b.session ? 1 : a.seq - b.seq),
+  );
+
+  const copyOf = (id: string): Copy => {
+    const copy = copies.get(id);
+    if (!copy) throw errorBecause("session-unknown", reason("session-missing", { session: id }));
+    return copy;
+  };
+  const newest = (copy: Copy) => copy.facts.at(-1)?.seq ?? 0;
+  const keep = (copy: Copy, facts: readonly Fact[]) => {
+    const fresh = facts.filter(({ seq }) => seq > newest(copy));
+    for (const fact of fresh) hold(copy, fact);
+    hub.tell(fresh);
+  };
+  /** Reads what is missing, after every reading that was begun before. */
+  const catchUp = (id: string): Promise<void> => {
+    const copy = copies.get(id);
+    if (!copy) return Promise.resolve();
+    const read = async () => {
+      const facts = await untilWritten(() => ledger.read(id, newest(copy)), { signal: over.signal });
+      if (copies.get(id) === copy) keep(copy, facts);
+    };
+    // What cannot be read now is read with the next news.
+    return (copy.catchingUp = copy.catchingUp.then(read).catch(() => {}));
+  };
+  /** Facts that this process has written: with nothing missing before them they are known already. */
+  const written = async (id: string, before: number, facts: readonly Fact[]): Promise<void> => {
+    const copy = copies.get(id);
+    if (!copy) return;
+    await copy.catchingUp;
+    if (before <= newest(copy)) keep(copy, facts);
+    else await catchUp(id);
+  };
+  const load = async (id: string): Promise<Copy> => {
+    const facts = await ledger.read(id, 0);
+    const had = copies.get(id);
+    if (had) return had; // somebody else was quicker
+    const [opened] = facts;
+    if (opened?.type !== "session.opened")
+      throw errorBecause("session-unknown", reason("session-missing", { session: id }));
+    const copy: Copy = {
+      ...emptySession(opened.data.cwd),
+      epoch: 0,
+      batch: 0,
+      owner: undefined,
+      catchingUp: Promise.resolve(),
+      uses: 0,
+    };
+    for (const fact of facts) hold(copy, fact);
+    copies.set(id, copy);
+    return copy;
+  };
+  const drop = (id: string, copy: Copy) => {
+    if (copy.uses === 0 && copy.epoch === 0 && copies.get(id) === copy) copies.delete(id);
+  };
+  const append = async (id: string, fact: InboundFact): Promise<Appended> => {
+    const { before, ...appended } = await ledger.append(id, fact);
+    await written(id, before, [appended.fact]);
+    return appended;
+  };
+
+  const store: Store = {
+    ...read,
+    ...local,
+    hub,
+    member: (make) => members(store, make),
+    async create(id, opened) {
+      const created = await ledger.create(id, opened, "");
+      if (created) await load(id);
+      return created;
+    },
+    claim(id) {
+      const { epoch } = copyOf(id);
+      if (epoch === 0) throw errorBecause("session-owned", reason("taken-over", { session: id }));
+      return epoch;
+    },
+    async release(id, epoch) {
+      const copy = copies.get(id);
+      if (!copy || copy.epoch !== epoch) return;
+      const { again } = await untilWritten(() => ledger.release(id, epoch, newest(copy)));
+      if (again) {
+        unreleased.add(id);
+        await catchUp(id);
+        return;
+      }
+      copy.epoch = 0;
+      drop(id, copy);
+    },
+    owner: (id) => copies.get(id)?.owner,
+    async commit(id, epoch, facts) {
+      const copy = copyOf(id);
+      if (copy.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session: id }));
+      const number = copy.unconfirmed?.facts === facts ? copy.unconfirmed.number : ++copy.batch;
+      copy.unconfirmed = { facts, number };
+      const ends = facts.some(({ type }) => type === "turn.ended");
+      const unheard = ends && unseenMessages([...copy.facts, ...facts]).length > 0;
+      const { numbers, before } = await ledger.commit(id, epoch, { number, facts, unheard, knew: newest(copy) });
+      delete copy.unconfirmed;
+      const own = facts.filter((fact, n) => (fact.seq = numbers[n] ?? 0) > 0);
+      await written(id, before, own);
+    },
+    append,
+    appendAll: (facts) => Promise.all(facts.map(({ session, fact }) => append(session, fact))),
+    async approve(id, approval, conclude) {
+      const { written: facts, ...consented } = await ledger.approve(id, approval, conclude);
+      for (const { fact, before } of facts) await written(id, before, [fact]);
+      return consented;
+    },
+    session(id) {
+      const copy = copies.get(id);
+      return copy && rowOf(id, copy, copy.epoch > 0 || copy.owner !== undefined);
+    },
+    sessions: (page) =>
+      pageOf(
+        [...copies.keys()].flatMap((id) => store.session(id) ?? []),
+        page,
+      ),
+    journalId: () => ledger.journal,
+    leftCalls: () => false,
+    lookAtIndexes: () => ({ missing: 0, stale: 0 }),
+    rebuildIndexes() {},
+    head: () => undefined,
+    verify: () => undefined,
+    close: () => over.abort(),
+  };
+
+  return {
+    store,
+    async take(id, options) {
+      const { epoch } = await ledger.take(id, options);
+      const copy = await load(id);
+      await catchUp(id);
+      [copy.epoch, copy.batch, copy.owner] = [epoch, 0, undefined];
+      delete copy.unconfirmed;
+    },
+    async look(id) {
+      const copy = await load(id);
+      copy.uses++;
+      let looks = true;
+      return () => {
+        if (!looks) return;
+        looks = false;
+        copy.uses--;
+        drop(id, copy);
+      };
+    },
+    again: (id) => unreleased.delete(id),
+    heard({ session, upTo }) {
+      const copy = copies.get(session);
+      if (copy && upTo > newest(copy)) void catchUp(session);
+    },
+    caughtUp: async () => void (await Promise.all([...copies.keys()].map(catchUp))),
+    lost(id) {
+      const copy = copies.get(id);
+      if (!copy || copy.epoch === 0) return;
+      copy.epoch = 0;
+      hub.lost(id, errorBecause("lease-lost", reason("taken-over", { session: id })));
+      drop(id, copy);
+    },
+    get held() {
+      return copies.size;
+    },
+  };
+}

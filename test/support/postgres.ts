@@ -1,0 +1,68 @@
+// A real PostgreSQL for tests: one server for a run, one database for each who asks.
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
+import { listen } from "../../src/journal/postgres/listen.ts";
+import { createReplica, type Replica } from "../../src/journal/replica.ts";
+import { memoryStore } from "../../src/journal/memory.ts";
+import { findPostgres, startPostgres } from "../../scripts/postgres.ts";
+
+/** Where there is none, tests that need one skip themselves. */
+export const hasPostgres = findPostgres() !== undefined;
+
+let server: ReturnType<typeof startPostgres> | undefined;
+
+function start(): ReturnType<typeof startPostgres> {
+  const dir = mkdtempSync(join(tmpdir(), "sage-pg-"));
+  process.once("exit", () => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }));
+  return startPostgres(dir, { durable: false });
+}
+
+/** A database of its own on the server of this process. */
+export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const { url, urlOf } = await (server ??= start());
+  const name = `t${randomUUID().replaceAll("-", "")}`;
+  const run = async (sql: string) => {
+    const client = new pg.Client(url);
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  };
+  await run(`CREATE DATABASE ${name}`);
+  return { url: urlOf(name), drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+/** A process's view of the sessions of a database, with notifications or without. */
+export async function openReplica(
+  url: string,
+  process: string,
+  { notified = true }: { notified?: boolean } = {},
+): Promise<{ replica: Replica; close(): Promise<void> }> {
+  const pool = new pg.Pool({ connectionString: url, max: 4 });
+  pool.on("error", () => {});
+  const ledger = await postgresLedger(pool, { process });
+  const { noteChild, children, callOf, place, housekeeping } = memoryStore();
+  const replica = createReplica(ledger, { noteChild, children, callOf, place, housekeeping });
+  const over = new AbortController();
+  const connect = async () => {
+    const client = new pg.Client(url);
+    client.on("error", () => {});
+    await client.connect();
+    return client;
+  };
+  const listening = notified
+    ? listen({ connect, heard: replica.heard, back: () => void replica.caughtUp(), signal: over.signal })
+    : undefined;
+  return {
+    replica,
+    async close() {
+      over.abort();
+      replica.store.close();
+      await listening;
+      await ledger.close();
+    },
+  };
+}
