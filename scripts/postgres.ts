@@ -61,7 +61,7 @@ export async function startPostgres(
       unix_socket_directories: dir,
       port: PORT,
       max_connections: 200,
-      ...(options.durable === false && { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }),
+      ...(options.durable === false && { fsync: "off", full_page_writes: "off" }),
     };
     const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     child = spawn(join(bin, "postgres"), ["-D", data, ...flags], {
@@ -113,13 +113,19 @@ function otherUser(): { uid: number; gid: number } | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** It accepts a connection and answers a request for encryption, which it does once it is up. */
+/** It greets a user: while it starts, it answers with an error. */
 function answers(socket: string): Promise<boolean> {
+  const words = Buffer.from("\0\x03\0\0user\0sage\0database\0postgres\0\0");
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(words.length + 4);
   return new Promise((resolve) => {
     const connection = createConnection(socket);
     connection.once("error", () => resolve(false));
-    connection.once("connect", () => connection.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])));
-    connection.once("data", () => (connection.destroy(), resolve(true)));
+    connection.once("connect", () => connection.write(Buffer.concat([length, words])));
+    connection.once("data", (reply: Buffer) => {
+      connection.destroy();
+      resolve(reply[0] === "R".charCodeAt(0));
+    });
     connection.once("close", () => resolve(false));
   });
 }

@@ -21,9 +21,14 @@ function start(): ReturnType<typeof startPostgres> {
   return startPostgres(dir, { durable: false });
 }
 
+/** The server of this process, to be ended and started. Nothing of it outlives a kill that was not written to its log. */
+export function serverOf(): ReturnType<typeof startPostgres> {
+  return (server ??= start());
+}
+
 /** A database of its own on the server of this process. */
 export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const { url, urlOf } = await (server ??= start());
+  const { url, urlOf } = await serverOf();
   const name = `t${randomUUID().replaceAll("-", "")}`;
   const run = async (sql: string) => {
     const client = new pg.Client(url);
