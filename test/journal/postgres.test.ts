@@ -1,7 +1,7 @@
 // Promises of a journal that lies elsewhere: replies that get lost, owners that pass each other, a server that goes away.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import pg from "pg";
+import { Client, Pool } from "pg";
 import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import type { Batch, Ledger } from "../../src/journal/ledger.ts";
 import { SageError, said as inWords, type Fact } from "../../src/protocol/index.ts";
@@ -20,7 +20,7 @@ async function database(): Promise<Here> {
   const { url, drop } = await createDatabase();
   const ledgers: Ledger[] = [];
   const process = async (name: string) => {
-    const pool = new pg.Pool({ connectionString: url, max: 3 });
+    const pool = new Pool({ connectionString: url, max: 3 });
     pool.on("error", () => {});
     const ledger = await postgresLedger(pool, { process: name });
     ledgers.push(ledger);
@@ -118,7 +118,7 @@ suite("a ledger on PostgreSQL", { skip: !hasPostgres && "no PostgreSQL is instal
       batch(1, unknown("a"), fact("long", "call.unknown", { reason: inWords("x".repeat(40_000)) }), unknown("b")),
     );
     assert.equal(await here.ledger.verify("s"), undefined);
-    const client = new pg.Client(here.url);
+    const client = new Client(here.url);
     await client.connect();
     await client.query("UPDATE sage.long SET data = replace(data, 'xxx', 'yyy')");
     assert.equal((await here.ledger.verify("s"))?.key, "long");

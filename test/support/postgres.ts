@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
+import { Client, Pool } from "pg";
 import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import { listen } from "../../src/journal/postgres/listen.ts";
 import { createReplica, type Replica } from "../../src/journal/replica.ts";
@@ -31,7 +31,7 @@ export async function createDatabase(): Promise<{ url: string; drop(): Promise<v
   const { url, urlOf } = await serverOf();
   const name = `t${randomUUID().replaceAll("-", "")}`;
   const run = async (sql: string) => {
-    const client = new pg.Client(url);
+    const client = new Client(url);
     await client.connect();
     await client.query(sql);
     await client.end();
@@ -46,14 +46,14 @@ export async function openReplica(
   process: string,
   { notified = true }: { notified?: boolean } = {},
 ): Promise<{ replica: Replica; close(): Promise<void> }> {
-  const pool = new pg.Pool({ connectionString: url, max: 4 });
+  const pool = new Pool({ connectionString: url, max: 4 });
   pool.on("error", () => {});
   const ledger = await postgresLedger(pool, { process });
   const { noteChild, children, callOf, place, housekeeping } = memoryStore();
   const replica = createReplica(ledger, { noteChild, children, callOf, place, housekeeping });
   const over = new AbortController();
   const connect = async () => {
-    const client = new pg.Client(url);
+    const client = new Client(url);
     client.on("error", () => {});
     await client.connect();
     return client;

@@ -70,7 +70,7 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
     const { won, owner } = row;
     const [seq, before] = [Number(row.seq), Number(row.before)];
     if (!won) {
-      const { had_type: type = inbound.type, had_at: at, had_data: data } = row;
+      const { had_type: type, had_at: at, had_data: data } = row;
       return {
         won,
         before,
