@@ -100,17 +100,23 @@ export function draftOf(request: InputRequest, state: Answering): Draft {
 export function choicesFor(request: PermissionRequest, alike: number): { main: Choice[]; more: Choice[] } {
   const together = alike > 1 ? (["together"] as const) : [];
   if (request.tool === PLAN_TOOL)
-    return { main: ["once", "acceptEdits", "reason"], more: ["comment", "edit", "no", "stop"] };
+    return { main: ["once", "acceptEdits", "reason"], more: ["comment", ...mayEdit(request), "no", "stop"] };
   return {
     main: ["once", ...(request.hard ? [] : (["always"] as const)), "no"],
     more: [
       ...(mayAcceptEdits(request) ? (["acceptEdits"] as const) : []),
       ...(request.mayLeave ? (["outside"] as const) : []),
-      ...(["reason", "comment", "edit"] as const),
+      ...(["reason", "comment"] as const),
+      ...mayEdit(request),
       ...together,
       "stop",
     ],
   };
+}
+
+/** Where a secret was taken out, an edit would run what stands in its place. */
+function mayEdit({ masked = 0 }: { masked?: number }): ["edit"] | [] {
+  return masked > 0 ? [] : ["edit"];
 }
 
 /** Does the next step of this act let something run? Then its end must have been seen. */

@@ -4,7 +4,7 @@ import type { LinkState } from "../../../remote/lasting.ts";
 import { draw } from "./app.tsx";
 import { connect } from "./link.ts";
 import { keepTold, notifications } from "./notify.ts";
-import { deviceName, invitationIn, pairWith } from "./pair.ts";
+import { deviceDesk, deviceName, invitationIn, pairWith } from "./pair.ts";
 import { drawPairing } from "./pairing.tsx";
 import { placeOf } from "./place.ts";
 import { colours, type Colours, type Settings } from "./settings.ts";
@@ -127,6 +127,7 @@ function createSettings(shown: { app?: App }): Settings {
     notify() {
       void Notification.requestPermission().then((leave) => (notifications.value = leave === "granted" ? "on" : "off"));
     },
+    devices: deviceDesk(() => storage.get("sage.key") ?? ""),
     leave() {
       const key = storage.get("sage.key");
       storage.put("sage.key", undefined);

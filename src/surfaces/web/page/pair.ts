@@ -1,3 +1,5 @@
+import type { ListedDevice } from "./devices.tsx";
+import type { Settings } from "./settings.ts";
 import { storage } from "./storage.ts";
 
 /** The one-time key of a link that was opened here. */
@@ -28,4 +30,29 @@ export function deviceName(): string {
   const browser = /Firefox|Edg(?=\/)|Chrome|Safari/.exec(userAgent)?.[0]?.replace("Edg", "Edge") ?? "Browser";
   const system = /Android|iPhone|iPad|Windows|Mac OS X|Linux/.exec(userAgent)?.[0]?.replace("Mac OS X", "macOS");
   return system === undefined ? browser : `${browser}, ${system}`;
+}
+
+/** The devices of this person, as the host's routes tell and change them. */
+export function deviceDesk(key: () => string): Settings["devices"] {
+  const ask = async (method: string, path: string): Promise<Record<string, unknown> | undefined> => {
+    try {
+      const reply = await fetch(path, { method, headers: { authorization: `Bearer ${key()}`, "x-sage": "1" } });
+      return reply.ok ? ((await reply.json()) as Record<string, unknown>) : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    async list() {
+      const found = await ask("GET", "/v1/devices");
+      return Array.isArray(found?.["devices"]) ? (found["devices"] as ListedDevice[]) : undefined;
+    },
+    async remove(id) {
+      await ask("DELETE", `/v1/devices/${encodeURIComponent(id)}`);
+    },
+    async invite() {
+      const found = await ask("POST", "/v1/devices");
+      return typeof found?.["link"] === "string" ? found["link"] : undefined;
+    },
+  };
 }

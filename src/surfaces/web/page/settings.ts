@@ -1,4 +1,5 @@
 import type { Signal } from "@preact/signals";
+import type { ListedDevice } from "./devices.tsx";
 
 export const colours = ["system", "light", "dark"] as const;
 export type Colours = (typeof colours)[number];
@@ -11,6 +12,13 @@ export type Settings = {
   /** `ask`: the browser may be asked for leave; `on`: it has been given; `off`: it cannot be had. */
   notifications: Signal<"ask" | "on" | "off">;
   notify(): void;
+  devices: {
+    /** Undefined where this host does not tell. */
+    list(): Promise<readonly ListedDevice[] | undefined>;
+    remove(id: string): Promise<void>;
+    /** A link that lets one further device of this person in. */
+    invite(): Promise<string | undefined>;
+  };
   /** This device forgets the host, and the host this device. */
   leave(): void;
 };

@@ -81,6 +81,15 @@ const settings: Settings = {
   switchLanguage: () => {},
   notifications: signal<"ask" | "on" | "off">("off"),
   notify: () => {},
+  devices: {
+    list: () =>
+      Promise.resolve([
+        { id: "d1", name: "Chrome, Linux", owner: "you", at: Date.now() - 86_400_000, seen: Date.now(), own: true },
+        { id: "d2", name: "iPhone", owner: "you", at: Date.now() - 8 * 86_400_000, seen: Date.now() - 3_600_000 },
+      ]),
+    remove: () => Promise.resolve(),
+    invite: () => Promise.resolve("https://sage.example.org/#k=example"),
+  },
   leave: () => {},
 };
 const words = await wordsIn(lang, (more) => shown.app && (shown.app.words.value = more));
