@@ -15,6 +15,7 @@ import {
 } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { Devices, Paired, Taken } from "./devices.ts";
+import { addDeviceRoutes } from "./device-routes.ts";
 import { proxyName, type Caller, type Entered, type Entrance, type ProxyIdentity, type Turned } from "./entrance.ts";
 import { pageFiles, type PageFiles } from "./files.ts";
 import { guardHeaders, isForeign, refuse, type Origins } from "./headers.ts";
@@ -113,6 +114,7 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
     devices.remove(entered.identity.device.id);
     return answer(200, { ok: true });
   });
+  addDeviceRoutes(app, { devices, origins: parts.origins, enter, answer });
   app.all("/v1/*", () => answer(404, {}));
 
   return {

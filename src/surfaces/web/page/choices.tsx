@@ -1,11 +1,13 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { PLAN_TOOL, visible, type PermissionRequest } from "../../../protocol/index.ts";
+import { PLAN_TOOL, oneLine, visible, type PermissionRequest, type RuleTrial } from "../../../protocol/index.ts";
 import { rulesFor } from "../../../view/answering.ts";
 import { allows, placesFor, textField, type Choice } from "../../../view/choices.ts";
 import { describeRequest } from "../../../view/describe.ts";
+import { summaryOf } from "../../../view/summary.ts";
 import { ActionBlock } from "./blocks.tsx";
 import { useApp } from "./context.ts";
+import { useReply } from "./loading.tsx";
 import { choicesFor, draftOf, rulesOf, type Did } from "./input.ts";
 import type { Attention } from "./seen.ts";
 import type { Note } from "./state.ts";
@@ -218,6 +220,7 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
   const places = placesFor(request);
   const file = places.find(({ destination }) => destination === answering.place)?.file;
   const first = useRef<HTMLInputElement>(null);
+  const past = useReply({ type: "past", requestId: request.id });
   useEffect(() => first.current?.focus({ preventScroll: true }), []);
   return (
     <form
@@ -238,6 +241,7 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
           <span>
             <code>{visible(rule)}</code>
             {note && <small>{t.because(note)}</small>}
+            <Past trial={past.value.reply?.trials.find((one) => one.rule === rule)} />
           </span>
         </label>
       ))}
@@ -275,6 +279,23 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
         </button>
       </div>
     </form>
+  );
+}
+
+/** A rule held against the past: how much it would have allowed, and what of that a person had refused. */
+function Past({ trial }: { trial: RuleTrial | undefined }) {
+  const { web } = useApp().words.value;
+  if (!trial || trial.calls === 0) return null;
+  const { calls, changed, against, surprising } = trial;
+  return (
+    <span class={`past${against > 0 ? " against" : ""}`}>
+      {web.past(calls, changed, against)}
+      {against > 0 &&
+        surprising
+          .filter(({ asked }) => asked?.answer === "no")
+          .slice(0, 3)
+          .map(({ input }) => <code>{oneLine(summaryOf(input)).slice(0, 100)}</code>)}
+    </span>
   );
 }
 

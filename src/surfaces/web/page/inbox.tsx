@@ -79,9 +79,9 @@ function Card({ entry, alike }: { entry: InboxRequest; alike: number }) {
     >
       <header>
         <span class="kind">{t.title[request.kind]}</span>
-        <span>{oneLine(titleOf({ title: session?.title ?? "" })) || web.untitled}</span>
-        <Ago at={request.at} />
+        <span class="of">{oneLine(titleOf({ title: session?.title ?? "" })) || web.untitled}</span>
         {alike > 1 && <span class="chip">{web.alike(alike)}</span>}
+        <Ago at={request.at} />
       </header>
       <a class="body" href={addressOf({ page: "request", id: request.id })}>
         <h2 id={`title-${request.id}`}>{title}</h2>

@@ -59,6 +59,19 @@ export type Did =
 
 /** A command before it is known who sends it. */
 export type Unsigned = Command extends infer C ? (C extends Sender ? Omit<C, keyof Sender> : C) : never;
+type Nameless = Exclude<Command["type"], Extract<Command, Sender>["type"]>;
+/** Commands that nobody has to put a name to: they read, or go on with what is there. */
+const nameless: Record<Nameless, true> = {
+  ...{ open: true, ask: true, resume: true, compact: true, sessions: true, request: true, past: true, pending: true },
+  ...{ rewindPoints: true, planRewind: true, about: true, models: true, files: true, facts: true, receipts: true },
+  stats: true,
+};
+
+/** The command in the name of whoever sends it. The host puts the name that it knows in its place. */
+export function signed(command: Unsigned, { by, surface }: Sender): Command {
+  return (Object.hasOwn(nameless, command.type) ? command : { ...command, by, surface }) as Command;
+}
+
 export type Problem = "empty" | "unchanged" | "not-an-object" | "not-json" | "no-rule" | "place-gone" | "no-answer";
 export type Step = { state: Answering; send?: Unsigned[]; problem?: Problem };
 

@@ -17,9 +17,7 @@ export function useReply<C extends Unsigned>(command: C, again: readonly unknown
     let gone = false;
     void app.send(command).then((reply) => {
       if (gone) return;
-      asked.value = reply.ok
-        ? { reply: reply as Extract<CommandReply<C["type"]>, { ok: true }>, trouble: "" }
-        : { ...asked.value, trouble: app.trouble(reply) ?? "" };
+      asked.value = reply.ok ? { reply, trouble: "" } : { ...asked.value, trouble: app.trouble(reply) ?? "" };
     });
     return () => void (gone = true);
   }, again);

@@ -67,6 +67,11 @@ function linked(app: App, state: LinkState, unpair: () => void): void {
       app.may.value = may;
       app.connection.value = { state: "open", since };
       if (version !== SAGE_VERSION) reloadOnce(app, version);
+      void app.send({ type: "about" }).then((reply) => {
+        if (!reply.ok) return;
+        app.folders.value = reply.folders.map(({ name }) => name);
+        if (!app.folders.value.includes(app.folder.value)) app.folder.value = app.folders.value[0] ?? ".";
+      });
       return;
     }
     case "refused":

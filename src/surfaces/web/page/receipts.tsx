@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { harmless, oneLine, type Receipt, type SessionSummary } from "../../../protocol/index.ts";
 import { headline, timeOf, whoOf } from "../../../texts/resolution.ts";
-import { summaryOf, titleOf } from "../../../view/summary.ts";
+import { nameOf, summaryOf, titleOf } from "../../../view/summary.ts";
 import { useApp } from "./context.ts";
 import { useReply, Waiting } from "./loading.tsx";
 import { addressOf } from "./place.ts";
@@ -91,6 +91,7 @@ function Row({ receipt, session }: { receipt: Receipt; session: SessionSummary |
   const { t, web } = app.words.value;
   const { at, tool, input, decision, rule, asked, standing, digest, files, reason, agent } = receipt;
   const end = asked.findLast(({ resolution }) => resolution)?.resolution;
+  const question = asked.find(({ request }) => request.kind === "question")?.request;
   const who = end ? whoOf(end, t, app.me.value) : rule ? web.byRule : "";
   return (
     <details class={decision}>
@@ -99,7 +100,7 @@ function Row({ receipt, session }: { receipt: Receipt; session: SessionSummary |
         <span class={`verdict ${decision}`}>
           {web.receipt[decision]} {who}
         </span>
-        <code>{oneLine(`${tool} ${summaryOf(input)}`).slice(0, 160)}</code>
+        <code>{oneLine(question ? nameOf(question, t) : `${tool} ${summaryOf(input)}`).slice(0, 160)}</code>
         {standing && standing !== "done" && <small>{t.standing[standing]}</small>}
       </summary>
       <dl>

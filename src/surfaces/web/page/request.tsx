@@ -94,17 +94,18 @@ function Open({ entry, level, linked }: { entry: InboxRequest; level: 1 | 2; lin
       <header>
         <span class="kind">{t.title[request.kind]}</span>
         {linked && (
-          <a href={addressOf({ page: "session", id: request.session })} title={web.toSession}>
+          <a class="of" href={addressOf({ page: "session", id: request.session })} title={web.toSession}>
             {oneLine(titleOf({ title: session?.title ?? "" })) || web.untitled}
           </a>
         )}
         <Ago at={request.at} />
-        {description && isLong(description) && <span>{t.size(description.characters, description.lines)}</span>}
       </header>
       <Heading class="title" id={`title-${request.id}`}>
         {titleFor(request, app, description)}
       </Heading>
+      {description && isLong(description) && <p class="dim">{t.size(description.characters, description.lines)}</p>}
       {description && <Permission description={description} />}
+      {request.masked !== undefined && <p class="consent">{web.masked(request.masked)}</p>}
       <div class="end" ref={end} aria-hidden="true" />
       {description ? <Circumstances description={description} /> : <Why request={request} />}
       {consentLines(request, entry.approvals, t, app.me.value).map((line) => (

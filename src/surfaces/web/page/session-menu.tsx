@@ -13,6 +13,7 @@ export function SessionMenu({ id, followed }: { id: string; followed: Followed }
   const { web } = app.words.value;
   const trouble = useSignal("");
   const { working, open } = followed.progress.value;
+  const waits = app.inbox.value.sessions.get(id)?.state === "waiting";
   const menu = useRef<HTMLDetailsElement>(null);
   const opened = useSignal(false);
   const send = async <C extends Unsigned>(command: C): Promise<CommandReply<C["type"]>> => {
@@ -26,16 +27,18 @@ export function SessionMenu({ id, followed }: { id: string; followed: Followed }
   const off = app.away.value;
   return (
     <div class="tools">
-      {working && (
+      {working && !waits && (
         <button type="button" disabled={off} onClick={() => stop("pause")}>
           {web.interrupt}
         </button>
       )}
-      {open && !working && (
+      {open && (waits || !working) && (
         <>
-          <button type="button" disabled={off} onClick={() => void send({ type: "resume", session: id })}>
-            {web.resume}
-          </button>
+          {!waits && (
+            <button type="button" disabled={off} onClick={() => void send({ type: "resume", session: id })}>
+              {web.resume}
+            </button>
+          )}
           <button type="button" disabled={off} onClick={() => stop("cancel")}>
             {web.interruptAgain}
           </button>

@@ -4,8 +4,12 @@ import type { CallItem, Item } from "../../../view/item.ts";
 import { createProgress, type Progress } from "../../../view/progress.ts";
 import { isOpen } from "../../../view/standing.ts";
 import { todosOf, type Todo } from "../../../view/summary.ts";
-import { createTranscript } from "../../../view/transcript.ts";
+import { createTranscript, transcriptOf } from "../../../view/transcript.ts";
 import type { App } from "./state.ts";
+
+/** Turns that are fetched at first, and facts of each page before them. */
+const LAST_TURNS = 20;
+const PAGE = 500;
 
 /** A session as the page follows it. An item is drawn again when its own number changes, and no other item is. */
 export type Followed = {
@@ -20,6 +24,9 @@ export type Followed = {
   live: ReadonlySignal<boolean>;
   /** The process that ran its turn is gone. */
   stopped: ReadonlySignal<boolean>;
+  /** There are turns before those that were fetched, and the way to fetch some of them. */
+  hasEarlier: ReadonlySignal<boolean>;
+  fetchEarlier(): Promise<void>;
 };
 
 /** `frame` runs something before the next picture: however quickly text comes in, it is drawn once a frame. */
@@ -41,12 +48,16 @@ export function follow(
     ready: signal(false),
     live: signal(true),
     stopped: signal(false),
+    hasEarlier: signal(false),
   };
   let drawing = false;
+  let first: number | undefined;
+  let before: Item[] = [];
+  let earlier: Fact[] = [];
   const flush = () => {
     drawing = false;
     batch(() => {
-      if (all.length !== shown.items.value.length) shown.items.value = [...all];
+      if (before.length + all.length !== shown.items.value.length) shown.items.value = [...before, ...all];
       for (const item of touched) {
         const number = numbers.get(item);
         if (number) number.value++;
@@ -75,6 +86,10 @@ export function follow(
     if (todos) shown.todos.value = todos;
   };
   const note = (fact: Fact) => {
+    if (first === undefined) {
+      first = fact.seq;
+      shown.hasEarlier.value = fact.type !== "session.opened";
+    }
     progress.note(fact);
     take(transcript.fact(fact));
   };
@@ -100,15 +115,28 @@ export function follow(
     }
     draw();
   };
+  /** Turns before the first one are folded by themselves: nothing in them changes any more. */
+  const fetchEarlier = async (): Promise<void> => {
+    const start = earlier[0]?.seq ?? first;
+    if (start === undefined) return;
+    const reply = await app.send({ type: "facts", session: id, before: start, limit: PAGE });
+    if (!reply.ok || stop.aborted) return;
+    earlier = [...reply.facts, ...earlier];
+    before = transcriptOf(earlier).filter(isShown);
+    shown.hasEarlier.value = reply.more;
+    draw();
+  };
   void (async () => {
     try {
-      for await (const event of app.host.watch(id, { signal: stop })) hear(event);
+      for await (const event of app.host.watch(id, { last: LAST_TURNS, signal: stop })) hear(event);
     } catch {
       // The watch ends with its page, or with the link for good; the header says which.
     }
   })();
-  return { ...shown, changes: (item) => numbers.get(item) ?? signal(0) };
+  return { ...shown, fetchEarlier, changes: (item) => numbers.get(item) ?? unchanging };
 }
+
+const unchanging = signal(0);
 
 /** Calls of subagents are shown below the call that runs them. */
 function isShown(item: Item): boolean {

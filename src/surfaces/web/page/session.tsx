@@ -36,7 +36,14 @@ export function SessionPage({ id }: { id: string }) {
         <Request key={entry.request.id} entry={entry} linked={false} />
       ))}
       <Standing id={id} followed={followed} waits={open.length > 0} />
-      {app.may.value.includes("talk") && <Composer label={web.message} here={web.messageHere} send={say} sticky />}
+      {app.may.value.includes("talk") && (
+        <Composer
+          label={web.message}
+          here={web.messageHere}
+          send={say}
+          sticky={open.every(({ resolution }) => resolution)}
+        />
+      )}
     </div>
   );
 }
@@ -103,14 +110,21 @@ function Transcript({ followed, cwd }: { followed: Followed; cwd: string | undef
   useStayAtEnd(followed, list);
   return (
     <>
-      {first > 0 && (
-        <button type="button" class="quiet earlier" onClick={() => (drawn.value += DRAWN)}>
-          {web.earlier(first)}
+      {(first > 0 || followed.hasEarlier.value) && followed.ready.value && (
+        <button
+          type="button"
+          class="quiet earlier"
+          onClick={() => {
+            if (first < DRAWN) void followed.fetchEarlier();
+            drawn.value += DRAWN;
+          }}
+        >
+          {first > 0 ? web.earlier(first) : web.earlierOnes}
         </button>
       )}
       <ol class="transcript" ref={list}>
         {items.slice(first).map((item, n) => (
-          <Row key={first + n} item={item} changes={followed.changes(item)} cwd={cwd} />
+          <Row key={first + n - items.length} item={item} changes={followed.changes(item)} cwd={cwd} />
         ))}
       </ol>
       {!followed.ready.value && <p class="empty">{web.loading}</p>}

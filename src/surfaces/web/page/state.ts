@@ -1,6 +1,5 @@
 import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type {
-  Command,
   CommandReply,
   Draft,
   Host,
@@ -23,7 +22,7 @@ import {
   type InboxRequest,
 } from "../../../view/inbox.ts";
 import { createDrafts, type Drafts, type Shelf, type Timing } from "./drafts.ts";
-import { begin, draftOf, step, type Answering, type Did, type Problem, type Unsigned } from "./input.ts";
+import { begin, draftOf, signed, step, type Answering, type Did, type Problem, type Unsigned } from "./input.ts";
 import type { Place } from "./place.ts";
 import type { Settings } from "./settings.ts";
 import type { Words } from "./words.ts";
@@ -157,7 +156,7 @@ export function createApp({ host, words, timing, shelf, place, id, settings }: A
       const byAge = all.toSorted((a, b) => a.request.at - b.request.at);
       inbox.value = { ...inbox.value, requests: new Map(byAge.map((one) => [one.request.id, one])) };
     },
-    send: (command) => host.send({ ...command, ...app.me.value } as unknown as Extract<Command, typeof command>),
+    send: (command) => host.send(signed(command, app.me.value)) as never,
     trouble(reply) {
       if (reply.ok) return undefined;
       const { t } = app.words.value;

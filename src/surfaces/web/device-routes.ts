@@ -1,0 +1,60 @@
+import type { HttpBindings } from "@hono/node-server";
+import type { Hono } from "hono";
+import type { IncomingMessage } from "node:http";
+import type { Devices } from "./devices.ts";
+import type { Entered, Turned } from "./entrance.ts";
+import type { Origins } from "./headers.ts";
+
+export type DeviceParts = {
+  devices: Devices;
+  origins(): Origins;
+  enter(incoming: IncomingMessage): Entered | Turned;
+  answer(status: number, body: object): Response;
+};
+
+/**
+ * Devices as the page lists, removes and invites them. An approver sees and removes all of them, anybody else their own; only a device of
+ * an approver lets in another, for the same person.
+ */
+export function addDeviceRoutes(
+  app: Hono<{ Bindings: HttpBindings }>,
+  { devices, origins, enter, answer }: DeviceParts,
+): void {
+  /** Nothing of it for somebody whom a proxy names: a browser sends that by itself. */
+  const own = (incoming: IncomingMessage) => {
+    const entered = enter(incoming);
+    if (typeof entered === "string") return undefined;
+    entered.leave();
+    const { identity, visitor } = entered;
+    if (!("device" in identity)) return undefined;
+    const { device } = identity;
+    const approver = visitor.may.includes("approve");
+    const all = devices.list().filter(({ owner }) => approver || owner === device.owner);
+    return { device, approver, all };
+  };
+
+  app.get("/v1/devices", ({ env: { incoming } }) => {
+    const found = own(incoming);
+    if (!found) return answer(401, {});
+    const listed = found.all.map(({ id, name, owner, at, seen }) => ({
+      ...{ id, name, owner: owner.replace(/^\w+:/, ""), at, seen },
+      ...(id === found.device.id && { own: true }),
+    }));
+    return answer(200, { ok: true, devices: listed });
+  });
+  app.delete("/v1/devices/:id", (context) => {
+    const found = own(context.env.incoming);
+    if (!found) return answer(401, {});
+    const id = context.req.param("id");
+    const removed = found.all.some((one) => one.id === id) && devices.remove(id);
+    return answer(removed ? 200 : 404, { ok: removed });
+  });
+  app.post("/v1/devices", ({ env: { incoming } }) => {
+    const found = own(incoming);
+    if (!found) return answer(401, {});
+    const [origin] = origins();
+    if (!found.approver || origin === undefined) return answer(403, {});
+    const { key } = devices.invite({ owner: found.device.owner });
+    return answer(200, { ok: true, link: `${origin}/#k=${key}` });
+  });
+}
