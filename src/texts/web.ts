@@ -29,7 +29,6 @@ const en = {
   },
   awaySince: (time: string) =>
     `Not connected since ${time}. You can read and write; nothing is sent until the link is back.`,
-  newVersion: "Sage was updated. Reload to use the new page; your drafts are saved.",
   reload: "Reload",
   pair: {
     title: "Pair this browser",
@@ -54,7 +53,6 @@ const en = {
   now: "just now",
   halfFilled: (who: string) => `Half filled ${who}`,
   working: "Working",
-  stoppedSessions: "Stopped",
   recent: "Recent sessions",
   allSessions: "All sessions",
   untitled: "Untitled",
@@ -67,9 +65,7 @@ const en = {
   seconds: (n: number) => `${n} s`,
 
   // A request
-  ended: "Answered",
   gone: "There is no such request, or it is gone.",
-  end: "End",
   lock: {
     away: "Not connected: nothing can be answered now.",
     unseen: "Scroll to the end first.",
@@ -87,12 +83,10 @@ const en = {
     refuseAll: (n: number) => `Yes, refuse all ${n}`,
   },
   acceptEdits: "Allow, and accept edits from now on",
-  sure: "Sure?",
   sending: "Sending…",
   moreChoices: "More",
   fewerChoices: "Less",
   details: "Details",
-  commands: "Part by part",
   ask: "Ask about it",
   askHere: "Such as: why not with sed?",
   askMore: "The request stays open. The agent replies below.",
@@ -116,14 +110,12 @@ const en = {
   earlierOnes: "Show earlier ones",
   message: "Message",
   messageHere: "Say something",
-  toEnd: "To the end",
   thought: "Thought",
   thoughtFor: (duration: string) => `Thought for ${duration}`,
   thinkingNow: "Thinking…",
   result: "Result",
   byRule: "by rule",
   notRead: "not read yet",
-  takeBack: "Take back",
   interrupt: "Stop",
   interruptAgain: "Cancel the turn",
   resume: "Continue",
@@ -138,7 +130,6 @@ const en = {
   notLive: "Another process runs this session. Replies appear when they are complete.",
   gone2: "The process that ran this turn is gone. Answer, write, or continue it here.",
   tokens: (n: number) => `${number(n)} tokens`,
-  noSession: "There is no such session.",
   calls: (n: number) => plural(n, "call"),
 
   // Other pages
@@ -159,8 +150,6 @@ const en = {
   person: "Person",
   session: "Session",
   file: "File",
-  day: "Day",
-  anybody: "Everybody",
   lastSeen: (time: string) => `last seen ${time}`,
   since: (time: string) => `since ${time}`,
   thisDevice: "this device",
@@ -208,7 +197,6 @@ const en = {
 
   // Being told
   notify: "Notify me",
-  notifyOn: "Notifications are on",
   notice: { permission: "Permission needed", question: "A question", text: "Input needed" },
 };
 
@@ -233,7 +221,6 @@ const zh: WebTexts = {
   skip: "跳到正文",
   connection: { connecting: "正在连接…", open: "已连接", lost: "连接已断开", refused: "尚未配对" },
   awaySince: (time) => `${time} 起连接断开。可以阅读和书写，恢复连接前什么都不会发出。`,
-  newVersion: "Sage 已更新。重新加载即可使用新页面，草稿已保存。",
   reload: "重新加载",
   pair: {
     title: "配对这个浏览器",
@@ -257,7 +244,6 @@ const zh: WebTexts = {
   now: "刚刚",
   halfFilled: (who) => `${who}填了一半`,
   working: "进行中",
-  stoppedSessions: "已停止",
   recent: "最近的会话",
   allSessions: "全部会话",
   untitled: "无标题",
@@ -269,9 +255,7 @@ const zh: WebTexts = {
   alike: (n) => `${n} 个同类`,
   seconds: (n) => `${n} 秒`,
 
-  ended: "已回答",
   gone: "没有这个请求，或它已不在。",
-  end: "结束",
   lock: {
     away: "连接已断开，现在无法回答。",
     unseen: "请先看到末尾。",
@@ -289,12 +273,10 @@ const zh: WebTexts = {
     refuseAll: (n) => `确认全部拒绝（${n} 个）`,
   },
   acceptEdits: "允许，并从现在起接受编辑",
-  sure: "确定吗？",
   sending: "正在发送…",
   moreChoices: "更多",
   fewerChoices: "收起",
   details: "详情",
-  commands: "逐条",
   ask: "追问",
   askHere: "例如：为什么不用 sed？",
   askMore: "请求仍待处理，智能体在下方回复。",
@@ -317,14 +299,12 @@ const zh: WebTexts = {
   earlierOnes: "显示更早的",
   message: "消息",
   messageHere: "说点什么",
-  toEnd: "到末尾",
   thought: "思考",
   thoughtFor: (duration) => `思考了 ${duration}`,
   thinkingNow: "正在思考…",
   result: "结果",
   byRule: "按规则",
   notRead: "尚未读到",
-  takeBack: "撤回",
   interrupt: "停止",
   interruptAgain: "取消本轮",
   resume: "继续",
@@ -339,7 +319,6 @@ const zh: WebTexts = {
   notLive: "另一个进程在运行这个会话，回复完成后才会显示。",
   gone2: "运行本轮的进程已不在。回答、发送消息或点继续即可在这里继续。",
   tokens: (n) => `${number(n)} token`,
-  noSession: "没有这个会话。",
   calls: (n) => `${n} 次调用`,
 
   search: "搜索",
@@ -359,8 +338,6 @@ const zh: WebTexts = {
   person: "人",
   session: "会话",
   file: "文件",
-  day: "日期",
-  anybody: "所有人",
   lastSeen: (time) => `上次使用 ${time}`,
   since: (time) => `始于 ${time}`,
   thisDevice: "这台设备",
@@ -401,7 +378,6 @@ const zh: WebTexts = {
   ],
 
   notify: "通知我",
-  notifyOn: "通知已开启",
   notice: { permission: "需要许可", question: "有一个提问", text: "需要输入" },
 };
 
