@@ -20,6 +20,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   permissions: async () => (await import("./commands/permissions.ts")).permissions,
   mcp: async () => (await import("./commands/mcp.ts")).mcp,
+  acp: async () => (await import("./commands/acp.ts")).acp,
   "mcp-server": async () => (await import("./commands/mcp-server.ts")).mcpServer,
   trust: async () => (await import("./commands/trust.ts")).trustFolder,
   sandbox: async () => (await import("./commands/sandbox.ts")).sandbox,
@@ -33,7 +34,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 
 /** Commands of Sage that an agent must not run in the person's name. */
 const forPeople =
-  /^(answer|rewind|setup|trust|serve|devices|feishu|permissions (add|remove|import)|mcp (add|remove|import|login)|sessions (rename|fork|delete|gc)|tasks (stop|keep)|agents stop|hook (install|uninstall))\b/;
+  /^(acp|answer|rewind|setup|trust|serve|devices|feishu|permissions (add|remove|import)|mcp (add|remove|import|login)|sessions (rename|fork|delete|gc)|tasks (stop|keep)|agents stop|hook (install|uninstall))\b/;
 
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});

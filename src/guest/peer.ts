@@ -92,7 +92,8 @@ export function startPeer(command: string, args: readonly string[], { cwd, env, 
   };
 }
 
-function readLines(from: NodeJS.ReadableStream, to: { line(text: string): void; tooLong(): void }): void {
+/** Lines of a stream, each whole; one that does not end is dropped and told of. */
+export function readLines(from: NodeJS.ReadableStream, to: { line(text: string): void; tooLong(): void }): void {
   const decoder = new StringDecoder("utf8");
   let rest: string[] = [];
   let length = 0;

@@ -21,7 +21,8 @@ export class RpcError extends Error {
 }
 
 export type Rpc = {
-  request(method: string, params: unknown): Promise<Json>;
+  /** Aborted, the request is taken back: the other side is told, and what it answers all the same is not heard. */
+  request(method: string, params: unknown, signal?: AbortSignal): Promise<Json>;
   notify(method: string, params: unknown): void;
   reply(id: string | number, result: unknown): void;
   refuse(id: string | number, code: number, message: string): void;
@@ -59,13 +60,19 @@ export function createRpc(wire: Wire, { version }: { version?: "2.0" } = {}): Rp
   };
   void listen().catch(() => {});
   return {
-    request(method, params) {
-      if (over) return Promise.reject(new RpcError("it went away"));
+    request(method, params, signal) {
+      if (over || signal?.aborted) return Promise.reject(new RpcError("it went away"));
       const id = ++last;
       const { promise, resolve, reject } = Promise.withResolvers<Json>();
       waiting.set(id, { resolve, reject });
       wire.send({ ...mark, id, method, params });
-      return promise;
+      const takeBack = () => {
+        if (!waiting.delete(id)) return;
+        wire.send({ ...mark, method: "$/cancel_request", params: { requestId: id } });
+        reject(new RpcError("it was taken back"));
+      };
+      signal?.addEventListener("abort", takeBack, { once: true });
+      return signal ? promise.finally(() => signal.removeEventListener("abort", takeBack)) : promise;
     },
     notify: (method, params) => wire.send({ ...mark, method, params }),
     reply: (id, result) => wire.send({ ...mark, id, result }),

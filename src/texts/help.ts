@@ -34,6 +34,7 @@ const en: HelpTexts = {
   sage export [session]       save a session as JSON lines or as a page
   sage permissions …          list, add, remove, explain and import rules; try and suggest them
   sage mcp …                  list, add, remove, test and import MCP servers; log in to them
+  sage acp                    run in an editor that speaks the Agent Client Protocol (Zed, JetBrains, Neovim)
   sage mcp-server [--name <n>]
                               lets other agents ask you through Sage, over MCP (stdio)
   sage trust [--yes|--revoke] review and trust this folder's settings
@@ -202,6 +203,7 @@ const zh: HelpTexts = {
   sage export [会话]          把会话保存为 JSON 行或网页
   sage permissions …          列出、添加、删除、解释和导入规则；试用规则、给出建议
   sage mcp …                  列出、添加、删除、测试和导入 MCP 服务器，登录服务器
+  sage acp                    在支持 Agent Client Protocol 的编辑器（Zed、JetBrains、Neovim）中运行
   sage mcp-server [--name <n>]
                               让其他智能体经 MCP（stdio）通过 Sage 向你提问
   sage trust [--yes|--revoke] 查看并信任本目录的设置

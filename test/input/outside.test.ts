@@ -130,6 +130,9 @@ for (const [name, open] of Object.entries({
       const { session } = request;
       assert.equal(reasonOf(await host.send({ type: "say", session, text: "hi", ...me })), "outside-session");
       assert.equal(reasonOf(await host.send({ type: "chooseMode", session, mode: "ask", ...me })), "outside-session");
+      assert.equal(reasonOf(await host.send({ type: "choose", session, model: "x/y", ...me })), "outside-session");
+      const rule = { rule: "Bash", behavior: "allow", destination: "user" } as const;
+      assert.equal(reasonOf(await host.send({ type: "addRule", session, ...rule, ...me })), "outside-session");
       assert.equal(
         reasonOf(await host.send({ type: "inquire", requestId: request.id, text: "why", ...me })),
         "outside-no-reply",

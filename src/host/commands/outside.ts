@@ -26,6 +26,11 @@ export function checkTaken(command: Command): void {
     case "say":
     case "compact":
     case "chooseMode":
+    case "choose":
+    case "fork":
+    case "addRule":
+    case "removeRule":
+    case "rewind":
       if (isOutsideSession(command.session))
         throw errorBecause("input-invalid", reason("outside-session", { session: command.session }));
       return;

@@ -1,0 +1,55 @@
+import type { AvailableCommand, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
+import { oneLine, sessionModes, type Host, type SessionAbout, type SessionMode } from "../../protocol/index.ts";
+import type { AcpTexts } from "../../texts/acp.ts";
+
+/** Modes of a session, in the protocol's first form. */
+export function modesOf(mode: SessionMode, w: AcpTexts): SessionModeState {
+  return { currentModeId: mode, availableModes: sessionModes.map((id) => ({ id, ...w.modes[id] })) };
+}
+
+/** Mode and model, in the form that newer editors prefer. */
+export function configOf({ mode, model, offered }: Chosen, w: AcpTexts): SessionConfigOption[] {
+  const models = offered.includes(model) || model === "" ? offered : [model, ...offered];
+  return [
+    {
+      ...{ type: "select", id: "mode", name: w.mode, category: "mode", currentValue: mode },
+      options: sessionModes.map((value) => ({ value, ...w.modes[value] })),
+    },
+    ...(models.length === 0
+      ? []
+      : [
+          {
+            ...{ type: "select" as const, id: "model", name: w.model, category: "model" as const, currentValue: model },
+            options: models.map((value) => ({ value, name: oneLine(value) })),
+          },
+        ]),
+  ];
+}
+
+export type Chosen = { mode: SessionMode; model: string; offered: readonly string[] };
+
+/** The surface's own commands, then those of the folder: own commands, skills and prompts of servers. */
+export function commandsOf(about: SessionAbout | undefined, w: AcpTexts): AvailableCommand[] {
+  const own = Object.entries(w.commands).map(([name, description]) => ({ name, description }));
+  const { commands = [], skills = [], prompts = [] } = about ?? {};
+  const others = [...commands, ...skills.filter(({ invocable }) => invocable), ...prompts];
+  const taken = new Set(own.map(({ name }) => name));
+  return [...own, ...others.filter(({ name }) => !taken.has(name))].map(({ name, description }) => ({
+    name: oneLine(name),
+    description: oneLine(description),
+    ...(name === "compact" ? {} : { input: { hint: "…" } }),
+  }));
+}
+
+/** Models of all providers that are set up, as they are named to choose one. Providers that do not answer have none. */
+export async function offeredModels(host: Host): Promise<string[]> {
+  const reply = await host.send({ type: "models" });
+  if (!reply.ok) return [];
+  const lists = await Promise.all(
+    reply.providers.map(async (provider) => {
+      const one = await host.send({ type: "models", provider });
+      return one.ok ? (one.models ?? []) : [];
+    }),
+  );
+  return lists.flat();
+}

@@ -1,0 +1,35 @@
+import type { SageErrorCode } from "../../protocol/index.ts";
+
+/** The editor at the other end of the line, as the surface needs it. */
+export type Editor = {
+  /** Asks the editor. Aborted, the question is taken back, and the editor may fold it. */
+  request(method: string, params: unknown, signal?: AbortSignal): Promise<Record<string, unknown>>;
+  notify(method: string, params: unknown): void;
+  reply(id: string | number, result: unknown): void;
+  refuse(id: string | number, code: number, message: string): void;
+  incoming: AsyncIterable<{ method: string; params: Record<string, unknown>; id?: string | number }>;
+};
+
+export const codes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodUnknown: -32601,
+  paramsInvalid: -32602,
+  internal: -32603,
+  notFound: -32002,
+} as const;
+
+/** A refusal, as the editor is told of it. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export function codeOf(code: SageErrorCode): number {
+  if (code === "session-unknown" || code === "request-unknown") return codes.notFound;
+  return code === "input-invalid" || code === "usage" ? codes.paramsInvalid : codes.internal;
+}

@@ -1,0 +1,128 @@
+import type { Diff, ToolCall, ToolCallContent, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
+import {
+  harmless,
+  oneLine,
+  type PermissionRequest,
+  type Preview,
+  type Standing,
+  type ToolInput,
+} from "../../protocol/index.ts";
+import type { Texts } from "../../texts/texts.ts";
+import type { CallItem } from "../../view/item.ts";
+import { resultText } from "../../view/result.ts";
+import { briefOf, summaryOf } from "../../view/summary.ts";
+
+const LONGEST_TITLE = 200;
+const LONGEST_CONTENT = 100_000;
+
+type Shown = Omit<ToolCall, "toolCallId"> & { status: ToolCallStatus };
+
+/** A call as the editor shows it. `cwd` makes paths whole: an editor opens nothing else. */
+export function shownCall(item: CallItem, t: Texts, cwd: string): Shown {
+  const { tool } = item.call;
+  const brief = oneLine(briefOf(item, cwd));
+  const within = item.agent.length > 0 ? `${item.agent.map(oneLine).join(" › ")}: ` : "";
+  return {
+    title: `${within}${titled(tool, brief)}`.slice(0, LONGEST_TITLE),
+    kind: kindOf(tool),
+    status: statusOf(item.standing),
+    locations: locationsOf(item.input, cwd),
+    rawInput: item.input,
+    content: contentOf(item, t, cwd),
+  };
+}
+
+/** The call of a request, for an editor that has not seen the call itself. */
+export function requestedCall(request: PermissionRequest, cwd: string): Shown {
+  const { tool, input, preview } = request;
+  return {
+    title: titled(tool, oneLine(summaryOf(input))).slice(0, LONGEST_TITLE),
+    kind: kindOf(tool),
+    status: "pending",
+    locations: locationsOf(input, cwd),
+    rawInput: input,
+    content: [...diffs(tool, input, { preview, cwd })],
+  };
+}
+
+function titled(tool: string, brief: string): string {
+  return tool === "Bash" && brief !== "" ? brief : `${oneLine(tool)} ${brief}`.trim();
+}
+
+const kinds: Readonly<Record<string, ToolKind>> = {
+  ...{ Read: "read", Edit: "edit", Write: "edit", Bash: "execute", KillShell: "execute" },
+  ...{ Glob: "search", Grep: "search", ToolSearch: "search", WebFetch: "fetch", WebSearch: "fetch" },
+  ...{ Task: "think", Skill: "think", AskUserQuestion: "think", ExitPlanMode: "switch_mode" },
+};
+
+export function kindOf(tool: string): ToolKind {
+  return Object.hasOwn(kinds, tool) ? (kinds[tool] ?? "other") : "other";
+}
+
+export function statusOf(standing: Standing): ToolCallStatus {
+  switch (standing) {
+    case "new":
+    case "waiting":
+      return "pending";
+    case "running":
+      return "in_progress";
+    case "done":
+      return "completed";
+    default:
+      return "failed"; // refused, not run, stopped or of unknown end: the protocol has no other word
+  }
+}
+
+function locationsOf(input: ToolInput, cwd: string): { path: string; line?: number }[] {
+  const given = input["file_path"] ?? input["path"];
+  if (typeof given !== "string" || given === "") return [];
+  const line = input["offset"];
+  return [{ path: absolute(given, cwd), ...(typeof line === "number" && line > 0 && { line }) }];
+}
+
+function absolute(path: string, cwd: string): string {
+  return path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path) ? path : `${cwd}/${path.replace(/^\.\//, "")}`;
+}
+
+function contentOf(item: CallItem, t: Texts, cwd: string): ToolCallContent[] {
+  const { call, input, result, asked, output } = item;
+  const preview = result?.change ?? (item.changed ? undefined : previewIn(asked));
+  const change = diffs(call.tool, input, { preview, cwd });
+  const printed = result ? resultText(item, t) : output;
+  // What a changed file looks like is said by the change.
+  const told = change.length > 0 && item.standing === "done" ? "" : printed;
+  return [...change, ...(told.trim() === "" ? [] : [text(told)])];
+}
+
+function previewIn(asked: CallItem["asked"]): Preview | undefined {
+  const request = asked.findLast(({ request: one }) => one.kind === "permission")?.request;
+  return request?.kind === "permission" ? request.preview : undefined;
+}
+
+export function text(said: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text: harmless(said).slice(-LONGEST_CONTENT) } };
+}
+
+/** The change whole where a preview tells it, else what the call says of it. */
+function diffs(
+  tool: string,
+  input: ToolInput,
+  { preview, cwd }: { preview: Preview | undefined; cwd: string },
+): (Diff & { type: "diff" })[] {
+  if (tool !== "Edit" && tool !== "Write") return [];
+  const given = input["file_path"];
+  const path = preview?.path ?? (typeof given === "string" ? absolute(given, cwd) : "");
+  if (path === "") return [];
+  const side = (gone: "-" | "+") =>
+    (preview?.lines ?? [])
+      .filter(({ mark }) => mark === " " || mark === gone)
+      .map((line) => line.text)
+      .join("\n");
+  const [before, after] = tool === "Edit" ? [input["old_string"], input["new_string"]] : [undefined, input["content"]];
+  if (preview && preview.lines.length > 0) {
+    const isNew = tool === "Write" && preview.lines.every(({ mark }) => mark === "+");
+    return [{ type: "diff", path, oldText: isNew ? null : side("-"), newText: side("+") }];
+  }
+  if (typeof after !== "string") return [];
+  return [{ type: "diff", path, oldText: typeof before === "string" ? before : null, newText: after }];
+}
