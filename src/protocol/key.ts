@@ -154,6 +154,9 @@ export const guestKeys = {
   parked: (number: number) => `parked${number}`,
 } as const;
 
+/** Where processes of a session's guest are noted, whichever turn it runs. */
+export const guestProcessKey = "guest";
+
 /** Keys below a step, for the branch that stands there. */
 export const stepKeys = {
   model: "model",

@@ -243,7 +243,7 @@ function addressesOf({ memory }: ExecutionContext, input: ToolInput): Pick<Verdi
 }
 
 /** A yes holds while nothing differs from what was shown, and for no more than was asked. */
-function isAsShown(now: Verdict, shown: Verdict): boolean {
+export function isAsShown(now: Verdict, shown: Verdict): boolean {
   if (driftBetween(shown, now, () => undefined).length > 0 || isStricter(now.consent, shown.consent)) return false;
   return now.hard !== true || shown.behavior !== "ask" || isSameReason(now.reason, shown.reason);
 }

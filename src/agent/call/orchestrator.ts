@@ -63,7 +63,7 @@ export async function runCalls(
 const TOO_MANY = 5;
 
 /** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
-function pauseIfRefused(durable: Durable, { memory, agent }: ExecutionContext): void {
+export function pauseIfRefused(durable: Durable, { memory, agent }: ExecutionContext): void {
   if (memory.refusalsInRow < TOO_MANY || durable.known(stepKeys.paused)) return;
   // The person's next message goes to the main agent. A subagent would never hear it, so it gives its task back.
   if (agent.length > 0) throw errorBecause("turn-failed", reason("subagent-refused", { times: TOO_MANY }));

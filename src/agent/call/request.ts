@@ -27,6 +27,8 @@ import { waitForPerson } from "../state/states.ts";
 import type { CallEvent } from "./state.ts";
 import { changeRules, decisionInput, isDefinedAs, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
 
+type PermissionBody = NewRequest & RequestTimeout & { kind: "permission" };
+
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
 export function openRequest(
   durable: Durable,
@@ -36,13 +38,31 @@ export function openRequest(
 ): Opened {
   const tool = toolFor(context, call);
   const input = inputOf(context, tool, call, verdict);
-  // The word of the rule goes before that of the tool's settings; a tool's own request says for itself.
+  if (tool.request) {
+    const own = { ...frameOf(context, tool, verdict), source: "tool", ...tool.request(input) } as const;
+    return ask(durable, callKeys.ask(number), own, context.asking);
+  }
+  const request = permissionOf(context, { tool, input }, verdict);
+  const opened = ask(durable, callKeys.permit(number), request, context.asking);
+  watchPermit(context, opened, verdict, () => judgeCall(context, call, verdict.input));
+  if (!opened.resolution && !verdict.hooked) void readyToJudge(call, context); // a rule may be added in a process that has not judged anything yet
+  return opened;
+}
+
+/** The word of the rule goes before that of the tool's settings; a tool's own request says for itself. */
+function frameOf(context: ExecutionContext, tool: Tool, verdict: Verdict) {
   const silence: RequestTimeout = { ...context.options.silence?.[tool.name], ...verdict.silence };
-  const frame = { agent: context.agent, why: verdict.reason, digest: verdict.digest, ...silence };
-  if (tool.request)
-    return ask(durable, callKeys.ask(number), { ...frame, source: "tool", ...tool.request(input) }, context.asking);
-  const request: NewRequest & RequestTimeout = {
-    ...frame,
+  return { agent: context.agent, why: verdict.reason, digest: verdict.digest, ...silence };
+}
+
+/** A request to allow a call, with everything that a person needs to decide it. */
+export function permissionOf(
+  context: ExecutionContext,
+  { tool, input }: { tool: Tool; input: ToolInput },
+  verdict: Verdict,
+): PermissionBody {
+  const request: PermissionBody = {
+    ...frameOf(context, tool, verdict),
     source: "approval",
     kind: "permission",
     tool: tool.name,
@@ -63,14 +83,13 @@ export function openRequest(
     ).flatMap((one) => inEveryPlace(one, context));
   const preview = verdict.reason.code === "tool-changed" ? tool.changed?.() : previewOf(tool, input, context);
   if (preview) request.preview = preview;
-  const opened = ask(durable, callKeys.permit(number), request, context.asking);
-  // No rule answers a question that a hook asked.
-  if (!opened.resolution && !verdict.hooked) {
-    const permit = { request: opened.request, judge: () => judgeCall(context, call, verdict.input) };
-    context.tree.permits = [...context.tree.permits, permit];
-    void readyToJudge(call, context); // a rule may be added in a process that has not judged anything yet
-  }
-  return opened;
+  return request;
+}
+
+/** Judges an open request again when a rule is added. No rule answers a question that a hook asked. */
+export function watchPermit(context: ExecutionContext, opened: Opened, verdict: Verdict, judge: () => Verdict): void {
+  if (opened.resolution || verdict.hooked) return;
+  context.tree.permits = [...context.tree.permits, { request: opened.request, judge }];
 }
 
 /**

@@ -1,0 +1,104 @@
+import type { Guest } from "../../guest/driver.ts";
+import { Stopped } from "../../journal/session.ts";
+import {
+  guestProcessKey,
+  messageOf,
+  reason,
+  SageError,
+  type OutcomeStatus,
+  type Reason,
+} from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { sentence } from "../../texts/reasons.ts";
+import { again, giveUp, resolvedOf } from "./calls.ts";
+import { runGuest } from "./run.ts";
+import { noteParked, type GuestTurn } from "./state.ts";
+
+const GONE_MS = 2_000;
+
+/** Runs the guest until its turn is over: it is left while a person thinks, and resumed with what they said. */
+export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promise<OutcomeStatus> {
+  const { log, driver } = turn;
+  const agent = driver.name;
+  for (let deaths = 0; ; turn.runs++) {
+    giveUp(turn);
+    // One that keeps its prompts elsewhere is joined at once; nothing is started for any other before there is an answer.
+    if (driver.parks !== "on leaving") await everyAnswer(turn);
+    const before = turn.progress.steps;
+    const ended = await runGuest(turn, await start(turn, env));
+    switch (ended.how) {
+      case "done":
+        return { status: "success" };
+      case "interrupted":
+        throw log.stopped ?? new Stopped("cancelled", reason("guest-stopped", { agent }));
+      case "parked":
+        await noteParked(
+          turn,
+          turn.book.all.flatMap(({ call, request, end }) => (request && end === "open" ? [call.id] : [])),
+        );
+        break;
+      case "failed":
+        throw errorBecause("turn-failed", reason("guest-failed", { agent, words: ended.words }));
+      case "died":
+        deaths = turn.progress.steps > before ? 1 : deaths + 1;
+        if (deaths > 1) throw errorBecause("turn-failed", reason("guest-died", { agent, words: ended.words }));
+        notice(turn, reason("guest-died", { agent, words: ended.words }));
+        break;
+      default:
+        return ended satisfies never;
+    }
+  }
+}
+
+/** Waits for whatever was asked in this turn and has no end. It is open anyway, whoever asked it. */
+async function everyAnswer(turn: GuestTurn): Promise<void> {
+  const open = turn.book.all.filter(({ request, end }) => request && end === "open");
+  const opened = open.map((known) => ({ known, opened: again(turn, known) }));
+  const lost = opened.some(({ known, opened: { resolution } }) => !resolution && !turn.parked.has(known.call.id));
+  if (lost) notice(turn, reason("guest-carried", { agent: turn.driver.name }));
+  await Promise.all(opened.map(({ known, opened: one }) => resolvedOf(turn, known, one)));
+  if (turn.log.stopped) throw turn.log.stopped;
+}
+
+async function start(turn: GuestTurn, env: NodeJS.ProcessEnv): Promise<Guest> {
+  const { log, driver, context, joined } = turn;
+  await endOrphans(turn);
+  turn.resumed = joined?.session;
+  try {
+    return await log.during(() =>
+      driver.start({
+        cwd: context.options.workingDirectory,
+        env,
+        signal: log.signal,
+        ...(joined && { resume: joined.session }),
+        spawned: (pid) => log.store.noteChild(log.id, guestProcessKey, pid),
+      }),
+    );
+  } catch (error) {
+    if (log.stopped) throw log.stopped;
+    if (error instanceof SageError) throw error;
+    throw errorBecause("turn-failed", reason("guest-not-started", { agent: driver.name, words: messageOf(error) }));
+  }
+}
+
+/** A guest that outlived the process before this one: two of them on one conversation would spoil it. */
+async function endOrphans({ log }: GuestTurn): Promise<void> {
+  const living = () => log.store.children(log.id, guestProcessKey);
+  for (const group of living()) kill(group);
+  for (const end = performance.now() + GONE_MS; living().length > 0 && performance.now() < end;)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function kill(group: number): void {
+  try {
+    process.kill(process.platform === "win32" ? group : -group, "SIGKILL");
+  } catch {
+    // gone
+  }
+}
+
+/** A word to everybody who watches. */
+function notice({ log, key, runs }: GuestTurn, why: Reason): void {
+  const place = { session: log.id, key, attempt: log.epoch * 1_000 + runs, n: 0 };
+  log.show({ ...place, kind: "notice", text: sentence(why, "en"), reason: why });
+}

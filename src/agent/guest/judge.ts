@@ -1,0 +1,112 @@
+import type { GuestAsk } from "../../guest/driver.ts";
+import type { StepScope } from "../../journal/durable.ts";
+import { reason, type Call, type ToolInput, type Verdict } from "../../protocol/index.ts";
+import * as z from "../../protocol/z.ts";
+import type { ToolRegistry } from "../../tools/registry.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { isAsShown, judgeCall, judgeHooked, readyToJudge } from "../call/judge.ts";
+import type { ExecutionContext } from "../state/context.ts";
+import { guestDigest } from "./book.ts";
+
+/** Tools of Sage by which a guest's calls may be judged. What a guest calls `Skill` or `Task` is its own. */
+const shared = new Set(["Bash", "Read", "Write", "Edit", "Glob", "Grep", "WebFetch", "WebSearch"]);
+
+/** The tools that a guest's calls are judged by: Sage's own where the guest has the same, and for every other name one that may do anything. */
+export function guestTools(tools: ToolRegistry): ToolRegistry {
+  const others = new Map<string, Tool>();
+  const foreign = (name: string): Tool => {
+    const known = others.get(name) ?? {
+      name,
+      description: "",
+      inputSchema: anything,
+      effect: "writes",
+      execute: never,
+    };
+    others.set(name, known);
+    return known;
+  };
+  return { ...tools, get: (name) => (shared.has(name) ? tools.get(name) : undefined) ?? foreign(name) };
+}
+
+const anything = z.record(z.string(), z.unknown());
+const never = (): never => {
+  throw new Error("a guest runs its tools itself");
+};
+
+/** May this call run? Sage's rules, mode and hooks say so, as for its own calls. Runs inside a step. */
+export async function judgeGuestCall(
+  context: ExecutionContext,
+  ask: GuestAsk,
+  { agent, scope }: { agent: string; scope: StepScope },
+): Promise<Verdict> {
+  const { call } = ask;
+  const digest = guestDigest(call);
+  const asks = reason("guest-asks", { agent, tool: call.tool, ...(ask.why !== undefined && { words: ask.why }) });
+  const person: Verdict = { behavior: "ask", reason: asks, effect: "writes", digest };
+  if (ask.questions) return { ...person, effect: "waits", hard: true, reason: reason("asks-person", {}) };
+  if (context.memory.refused(call))
+    return { ...person, behavior: "deny", repeated: true, reason: reason("refused-before", {}) };
+  const verdicts: Verdict[] = [];
+  for (const one of meant(ask)) verdicts.push(await judgeHooked(context, one, { scope, settled: false }));
+  const verdict = { ...together(verdicts.map((one) => (isUnfit(one) ? person : one))), digest };
+  // A guest that asks about a tool which Sage does not know is answered by a person, unless nobody is to be asked about anything.
+  const unruled =
+    ask.judged.length === 0 && verdict.allowedBy === undefined && context.config.permissionMode !== "bypass";
+  const weighed: Verdict =
+    verdict.behavior === "allow" && (unruled || ask.insists) ? { ...verdict, ...person } : verdict;
+  return withGrant(context, weighed);
+}
+
+/** Once more, for a call that a person has allowed, perhaps with another input: a rule that came meanwhile still refuses it. */
+export async function judgeApproved(
+  context: ExecutionContext,
+  ask: Pick<GuestAsk, "call" | "judged">,
+  edited: ToolInput | undefined,
+): Promise<Verdict> {
+  const approved = { ...context, approved: true };
+  const verdicts: Verdict[] = [];
+  for (const one of meant(ask)) {
+    await readyToJudge(one, context);
+    const fields = Object.keys(one.input);
+    const input = edited && Object.fromEntries(fields.map((name) => [name, edited[name] ?? one.input[name]]));
+    verdicts.push(judgeCall(approved, one, input));
+  }
+  return together(verdicts.filter((one) => !isUnfit(one)));
+}
+
+/** The calls in Sage's words that this one stands for. */
+export function meant({ call, judged }: Pick<GuestAsk, "call" | "judged">): Call[] {
+  return judged.length === 0 ? [call] : judged.map(({ tool, input }) => ({ ...call, tool, input }));
+}
+
+/** Sage's schemas are strict, and a guest's tools grow: a call that they do not take is for a person to read. */
+function isUnfit({ digest, repeated }: Verdict): boolean {
+  return digest === "" && !repeated;
+}
+
+const order = ["deny", "ask", "allow"] as const;
+
+/** Of several things that one call does, the strictest word holds. */
+function together(verdicts: readonly Verdict[]): Verdict {
+  const ranked = [...verdicts].sort(
+    (left, right) =>
+      order.indexOf(left.behavior) - order.indexOf(right.behavior) ||
+      Number(right.hard ?? false) - Number(left.hard ?? false),
+  );
+  const first = ranked[0] ?? {
+    behavior: "ask",
+    reason: reason("guest-asks", { agent: "", tool: "" }),
+    effect: "writes",
+    digest: "",
+  };
+  const parts = ranked.flatMap((one) => one.parts ?? []);
+  return parts.length > 0 ? { ...first, parts } : first;
+}
+
+/** A yes that the guest did not live to use, once. */
+function withGrant({ memory }: ExecutionContext, verdict: Verdict): Verdict {
+  const granted = verdict.behavior === "ask" ? memory.takeGrant(verdict.digest) : undefined;
+  if (!granted || !isAsShown(verdict, granted.shown)) return verdict;
+  const why = reason("approved-earlier", { request: granted.request });
+  return { ...verdict, behavior: "allow", allowedBy: "person", reason: why };
+}

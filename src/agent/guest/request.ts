@@ -1,0 +1,41 @@
+import type { GuestAsk } from "../../guest/driver.ts";
+import { ask } from "../../input/ask.ts";
+import type { Durable, Opened } from "../../journal/durable.ts";
+import { callKeys, visible, type NewRequest, type Verdict } from "../../protocol/index.ts";
+import { judgeCall } from "../call/judge.ts";
+import { permissionOf, watchPermit } from "../call/request.ts";
+import type { ExecutionContext } from "../state/context.ts";
+import { meant } from "./judge.ts";
+
+/** Opens what a guest asks: its question, or the permission for its call. People see its whole input, in its own words. */
+export function openGuestRequest(
+  durable: Durable,
+  context: ExecutionContext,
+  { ask: prompt, verdict, agent }: { ask: GuestAsk; verdict: Verdict; agent: string },
+): Opened {
+  const { call, questions } = prompt;
+  const frame = { agent: [agent, ...prompt.agent.map(visible)], why: verdict.reason, digest: verdict.digest };
+  if (questions) {
+    const own: NewRequest = { ...frame, source: "tool", kind: "question", questions: [...questions] };
+    return ask(durable, callKeys.ask(0), own, context.asking);
+  }
+  const [first = call] = meant(prompt);
+  const tool = context.config.tools.get(first.tool);
+  const shown = tool && permissionOf(context, { tool, input: first.input }, verdict);
+  const { description } = call.input;
+  const opened = ask(
+    durable,
+    callKeys.permit(0),
+    {
+      ...{ hard: verdict.hard ?? false, suggestions: [], kind: "permission", source: "approval" },
+      ...shown,
+      ...frame,
+      tool: call.tool,
+      input: call.input,
+      ...(typeof description === "string" && { description }),
+    },
+    context.asking,
+  );
+  watchPermit(context, opened, verdict, () => judgeCall(context, first));
+  return opened;
+}

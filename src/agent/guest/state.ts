@@ -1,0 +1,118 @@
+import type { Guest, GuestDriver } from "../../guest/driver.ts";
+import type { SessionLog } from "../../journal/session.ts";
+import {
+  addUsage,
+  callsOf,
+  guestKeys,
+  isWithinKey,
+  textOf,
+  type Fact,
+  type Heard,
+  type ToolResult,
+} from "../../protocol/index.ts";
+import type { ExecutionContext, Progress } from "../state/context.ts";
+import type { Turn } from "../turn/turn.ts";
+import type { CallEvent } from "../call/state.ts";
+import { createBook, type Book, type KnownCall } from "./book.ts";
+
+/** A turn that a guest runs, as far as it has come: a fold of its facts, kept up to date while it goes on. */
+export type GuestTurn = {
+  log: SessionLog;
+  key: string;
+  driver: GuestDriver;
+  context: ExecutionContext;
+  progress: Progress;
+  book: Book;
+  /** The messages that began it, and up to where older ones go. */
+  begun: Heard;
+  older: number;
+  /** How far the guest has heard people. */
+  heard: Heard;
+  /** The guest's session, by which it is resumed. */
+  joined: { session: string; version: string } | undefined;
+  /** The session that was to be resumed at the last start. */
+  resumed: string | undefined;
+  /** Starts of it in this attempt. */
+  runs: number;
+  /** Times that it joined, and was parked, in this turn. */
+  joins: number;
+  parks: number;
+  /** Calls of earlier turns that it was left with, by id: whoever asks about them asks for nobody. */
+  leftover: ReadonlySet<string>;
+  /** Calls of this turn that it was left with last. */
+  parked: ReadonlySet<string>;
+  /** Ends of requests that somebody here waits for: each is waited for once. */
+  ends: Map<KnownCall, Promise<Resolved>>;
+};
+
+export type Resolved = CallEvent & { type: "resolved" };
+
+export function foldTurn(
+  log: SessionLog,
+  { key, context, progress, begun, heard }: Turn,
+  driver: GuestDriver,
+): GuestTurn {
+  const facts = log.loaded;
+  const mine = facts.filter((fact) => isWithinKey(fact.key, key));
+  const joined = facts.findLast((fact): fact is Fact<"guest.joined"> => fact.type === "guest.joined");
+  const { tree, memory } = context;
+  tree.usd = undefined; // prices are between the person and the guest's own account
+  const book = createBook(facts, key);
+  for (const fact of facts) {
+    if (fact.type === "user.said" && fact.seq > heard) memory.forgetRefusals();
+    if (!isWithinKey(fact.key, key)) continue;
+    if (fact.type === "model.replied") {
+      progress.steps++;
+      progress.text = textOf(fact.data) || progress.text;
+      progress.sawUpTo = Math.max(progress.sawUpTo, fact.data.sawUpTo);
+      tree.usage = addUsage(tree.usage, fact.data.usage);
+      tree.modelCalls++;
+      tree.toolCalls += callsOf(fact.data).length;
+    } else if (fact.type === "turn.interrupted") memory.refusalsInRow = 0;
+    else if (fact.type === "call.finished") noteEnd(context, progress, book, fact);
+  }
+  return {
+    ...{ log, key, driver, context, progress, book, begun, older: heard },
+    heard: { ...begun, sawUpTo: progress.sawUpTo },
+    joined: joined?.data,
+    resumed: undefined,
+    runs: 0,
+    joins: mine.filter(({ type }) => type === "guest.joined").length,
+    parks: mine.filter(({ type }) => type === "guest.parked").length,
+    ends: new Map(),
+    parked: new Set(mine.findLast((fact) => fact.type === "guest.parked")?.data.calls),
+    leftover: new Set(
+      facts.flatMap((fact) => (fact.type === "guest.parked" && !isWithinKey(fact.key, key) ? fact.data.calls : [])),
+    ),
+  };
+}
+
+function noteEnd(
+  { memory }: ExecutionContext,
+  progress: Progress,
+  book: Book,
+  { key, data }: Fact & { data: ToolResult },
+): void {
+  const known = book.all.findLast(({ place }) => isWithinKey(key, place));
+  if (!known) return;
+  memory.noteRefusals([known.call], [data]);
+  const { tool, input } = known.call;
+  progress.toolHistory.push({ tool, input, result: data });
+}
+
+/** The guest has joined: on disk before anything is said to it. */
+export async function noteJoined(turn: GuestTurn, { session, version, model }: Guest): Promise<void> {
+  const isNew = turn.joins === 0 || turn.joined?.session !== session || turn.joined.version !== version;
+  turn.joined = { session, version };
+  if (!isNew) return;
+  const data = { agent: turn.driver.name, session, version, ...(model !== undefined && { model }) };
+  turn.log.branch(turn.key).decide(guestKeys.joined(turn.joins++), "guest.joined", () => data);
+  await turn.log.flush();
+}
+
+export async function noteParked(turn: GuestTurn, calls: string[]): Promise<void> {
+  turn.parked = new Set(calls);
+  if (turn.log.closed) return;
+  turn.log.branch(turn.key).decide(guestKeys.parked(turn.parks++), "guest.parked", () => ({ calls }));
+  await turn.log.flush();
+}

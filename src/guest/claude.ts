@@ -1,0 +1,226 @@
+import { randomUUID } from "node:crypto";
+import {
+  askOfHook,
+  askOfPrompt,
+  endOf,
+  hookReply,
+  isBookkeeping,
+  isObject,
+  promptReply,
+  resultsOf,
+  saidOf,
+  text,
+} from "./claude-map.ts";
+import type { Guest, GuestAnswer, GuestAsk, GuestDriver, GuestEvent, GuestStart } from "./driver.ts";
+import { startPeer, type Json, type Peer } from "./peer.ts";
+import { createQueue } from "./queue.ts";
+
+export type ClaudeOptions = {
+  /** The person's own install. */
+  command: string;
+  args: readonly string[];
+  /** Its own permission mode. Sage is asked about every call in any of them. */
+  mode: string;
+};
+
+const HOOK_SECONDS = 2_000_000;
+/** It answers to a greeting after half a second to two; a slow machine takes longer. */
+const GREETING_MS = 60_000;
+const DEFERRED_MS = 10_000;
+const CLOSE_MS = 1_500;
+/** A version that does not say whether it has something to do is given this long to ask. */
+const FIRST_ASK_MS = 3_000;
+/** Since then the callback before a tool may defer it. */
+const DEFERS_SINCE = [2, 1, 89] as const;
+
+const another = "Another call of this reply waits for the person. Make this call again once that one has its result.";
+
+/** Claude Code, spoken to over its own control messages. A call that a person is asked about is deferred: nothing is held meanwhile. */
+export function claudeDriver({ command, args, mode }: ClaudeOptions): GuestDriver {
+  const open = (start: GuestStart, session: string, how: "--resume" | "--session-id") =>
+    startPeer(
+      command,
+      [
+        ...args,
+        ...["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
+        ...["--permission-prompt-tool", "stdio", "--permission-mode", mode, how, session],
+      ],
+      start,
+    );
+  return {
+    name: "claude",
+    parks: "at once",
+    async start(start) {
+      if (start.resume !== undefined) {
+        const met = await meet(open(start, start.resume, "--resume"), start.resume, start.signal);
+        if ("guest" in met) return met.guest;
+      }
+      const session = randomUUID();
+      const met = await meet(open(start, session, "--session-id"), session, start.signal);
+      if ("guest" in met) return met.guest;
+      throw new Error(met.words);
+    },
+  };
+}
+
+/** Greets it. Its words where it ends instead of greeting back. */
+async function meet(peer: Peer, session: string, signal: AbortSignal): Promise<{ guest: Guest } | { words: string }> {
+  const leave = () => peer.kill();
+  signal.addEventListener("abort", leave, { once: true });
+  const late = setTimeout(leave, GREETING_MS);
+  const speaking = createSpeaking(peer);
+  const hooks = { PreToolUse: [{ matcher: null, hookCallbackIds: ["pre"], timeout: HOOK_SECONDS }] };
+  speaking.control({ subtype: "initialize", hooks });
+  const greeting = await Promise.race([speaking.greeting, peer.ended]);
+  clearTimeout(late);
+  signal.removeEventListener("abort", leave);
+  signal.throwIfAborted();
+  if ("code" in greeting) return { words: String(greeting["words"]) || `it ended with code ${String(greeting.code)}` };
+  const version = text(greeting["claude_code_version"]);
+  const { session_state: state } = greeting;
+  const goesOn = typeof state === "string" ? state === "running" : await speaking.asksSoon();
+  return { guest: { session, version, goesOn, ...speaking.guest(canDefer(version)) } };
+}
+
+type Speaking = {
+  greeting: Promise<Json>;
+  /** Does a call come before anything was said? */
+  asksSoon(): Promise<boolean>;
+  control(request: Json): void;
+  guest(defers: boolean): Omit<Guest, "session" | "version" | "goesOn">;
+};
+
+function createSpeaking(peer: Peer): Speaking {
+  const events = createQueue<GuestEvent>();
+  /** Prompts without an answer. */
+  const open = new Map<string, { ask: GuestAsk; from: "hook" | "prompt" }>();
+  /** Calls that a person has allowed: a prompt of its own rules for them is answered already. */
+  const allowed = new Set<string>();
+  const counted = new Set<string>();
+  let tasks = 0;
+  let deferred = false;
+  let over = false;
+  const { promise: greeting, resolve: greet } = Promise.withResolvers<Json>();
+  const { promise: asked, resolve: ask } = Promise.withResolvers<boolean>();
+
+  const reply = (id: string, response: Json) =>
+    peer.send({ type: "control_response", response: { subtype: "success", request_id: id, response } });
+  const control = (request: Json) => peer.send({ type: "control_request", request_id: randomUUID(), request });
+  const end = (event: GuestEvent & { type: "ended" }) => {
+    if (over) return;
+    over = true;
+    events.push(event);
+    events.end();
+  };
+  const answer = (id: string, given: GuestAnswer | "defer") => {
+    const one = open.get(id);
+    if (!one || !open.delete(id)) return;
+    if (given === "defer") return reply(id, hookReply(one.ask, given));
+    if (given.type !== "refused" && (given.type === "answers" || given.by === "person")) allowed.add(one.ask.call.id);
+    reply(id, one.from === "hook" ? hookReply(one.ask, given) : promptReply(one.ask, given));
+  };
+  const asks = (prompt: GuestAsk, from: "hook" | "prompt") => {
+    open.set(prompt.id, { ask: prompt, from });
+    ask(true);
+    if (deferred) return answer(prompt.id, { type: "refused", by: "rule", words: another });
+    events.push({ type: "asks", ask: prompt });
+  };
+
+  const requested = (id: string, request: Json) => {
+    const { subtype } = request;
+    if (subtype === "hook_callback") {
+      const prompt = askOfHook(id, request);
+      if (isBookkeeping(prompt.call.tool)) reply(id, {});
+      else asks(prompt, "hook");
+    } else if (subtype === "can_use_tool") {
+      const prompt = askOfPrompt(id, request);
+      if (allowed.has(prompt.call.id)) reply(id, promptReply(prompt, { type: "allowed", by: "person" }));
+      else asks(prompt, "prompt");
+    } else
+      peer.send({ type: "control_response", response: { subtype: "error", request_id: id, error: "not supported" } });
+  };
+
+  const heard = (message: Json) => {
+    switch (message["type"]) {
+      case "control_request":
+        return isObject(message["request"]) && requested(text(message["request_id"]), message["request"]);
+      case "control_response": {
+        const response = isObject(message["response"]) ? message["response"] : {};
+        return greet(isObject(response["response"]) ? response["response"] : {});
+      }
+      case "control_cancel_request": {
+        const id = text(message["request_id"]);
+        if (open.delete(id)) events.push({ type: "withdrawn", id });
+        return;
+      }
+      case "assistant": {
+        const said = saidOf(message, (id) => counted.has(id) || !counted.add(id));
+        return said && events.push(said);
+      }
+      case "user":
+        return resultsOf(message).forEach(events.push);
+      case "system":
+        if (message["subtype"] === "background_tasks_changed")
+          tasks = Array.isArray(message["tasks"]) ? message["tasks"].length : 0;
+        return;
+      case "result": {
+        const ended = endOf(message);
+        // It does not find the call that it was left with: whoever goes on tells it in words.
+        if (ended === "unavailable") return peer.kill();
+        return ended && end(ended);
+      }
+      default:
+        return;
+    }
+  };
+  const listen = async () => {
+    for await (const message of peer.messages) heard(message);
+    const { words } = await peer.ended;
+    ask(false);
+    end({ type: "ended", how: "died", words });
+  };
+  void listen();
+
+  return {
+    greeting,
+    control,
+    asksSoon: () => Promise.race([asked, new Promise<boolean>((no) => setTimeout(no, FIRST_ASK_MS, false).unref())]),
+    guest: (defers) => ({
+      events,
+      async say(words) {
+        const content = { role: "user", content: words };
+        peer.send({ type: "user", message: content, parent_tool_use_id: null, session_id: "", uuid: randomUUID() });
+      },
+      answer: (prompt, given) => answer(prompt.id, given),
+      async park(asks) {
+        const [first] = asks;
+        const one = asks.length === 1 && first ? open.get(first.id) : undefined;
+        const others = [...open.values()].filter((other) => other !== one);
+        // A deferral inside a subagent is lost, and so is whatever else the process holds when it ends.
+        const lost = [one, ...others].some((other) => other && (other.ask.agent.length > 0 || other.from === "prompt"));
+        if (!one || !defers || lost || tasks > 0) return false;
+        deferred = true;
+        for (const { ask: other } of others) answer(other.id, { type: "refused", by: "rule", words: another });
+        answer(one.ask.id, "defer");
+        setTimeout(() => !over && peer.kill(), DEFERRED_MS).unref();
+        return true;
+      },
+      interrupt: () => control({ subtype: "interrupt" }),
+      async close() {
+        // At the end of its input it would refuse what it asks in the person's name, and go on by itself.
+        if (open.size > 0 || !over) peer.kill();
+        await peer.close(CLOSE_MS);
+      },
+    }),
+  };
+}
+
+function canDefer(version: string): boolean {
+  const numbers = version.split(".").map((part) => Number.parseInt(part, 10));
+  for (const [n, least] of DEFERS_SINCE.entries()) {
+    const number = numbers[n] ?? 0;
+    if (Number.isNaN(number)) return false;
+    if (number !== least) return number > least;
+  }
+  return true;
+}
