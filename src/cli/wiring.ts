@@ -223,6 +223,10 @@ export function folderParts({
       dropRule,
       ruleFiles,
       sandbox,
+      guest: async (name, where) => {
+        const { guestOf } = await import("../host/guests.ts");
+        return guestOf(name, { cwd: where, home, env, ...(settings.agents && { settings: settings.agents }) });
+      },
       permissionMode: "default",
       env,
       output: home.output,

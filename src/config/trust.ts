@@ -37,7 +37,7 @@ export function projectTrust(trustFile: string, cwd: string): ProjectTrust {
   // In the home folder the project's files would be the person's own: those need no trust.
   const own = dirname(trustFile) === join(root, ".sage");
   const project = own ? nothing : readProject(root);
-  const before = read(trustFile)[root];
+  const before = readTrusted(trustFile)[root];
   const { skills, agents, commands } = project.content;
   const state =
     project.files.every(({ settings }) => isEmpty(settings)) &&
@@ -56,7 +56,7 @@ export function trust(
   { root, digest, files, content, scripts, modules, servers }: Omit<ProjectTrust, "state" | "ignored" | "before">,
 ): void {
   if (!mayBeTrusted(root)) throw errorBecause("config-invalid", reason("folder-too-wide", { folder: root }));
-  change(trustFile, (all) => {
+  changeTrusted(trustFile, (all) => {
     const told = [
       ...files,
       ...content.skills,
@@ -78,8 +78,8 @@ export function mayBeTrusted(root: string): boolean {
 
 export function revoke(trustFile: string, root: string): boolean {
   let wasTrusted = false;
-  change(trustFile, ({ [root]: old, ...rest }) => {
-    wasTrusted = old !== undefined;
+  changeTrusted(trustFile, ({ [root]: old, [`agents:${root}`]: guests, ...rest }) => {
+    wasTrusted = old !== undefined || guests !== undefined;
     return rest;
   });
   return wasTrusted;
@@ -108,11 +108,11 @@ export function projectRoot(cwd: string): string {
   }
 }
 
-function read(trustFile: string): Trusted {
+export function readTrusted(trustFile: string): Trusted {
   return JSON.parse(readSmallFile(trustFile, LARGEST_STATE) ?? "{}") as Trusted;
 }
 
-function change(trustFile: string, edit: (all: Trusted) => Trusted): void {
+export function changeTrusted(trustFile: string, edit: (all: Trusted) => Trusted): void {
   changeFile(
     trustFile,
     (text) => `${JSON.stringify(edit(text === "" ? {} : (JSON.parse(text) as Trusted)), undefined, 2)}\n`,

@@ -1,5 +1,6 @@
 import type { Call, Part, Question, ToolInput, Usage } from "../protocol/index.ts";
 import type { GuestAnswer, GuestAsk, GuestEvent } from "./driver.ts";
+import { count, fields, list, text } from "./json.ts";
 import type { Json } from "./peer.ts";
 
 /** Tools that keep the guest's own books: Sage has no opinion on them, and leaves them to the guest's own rules. */
@@ -19,7 +20,7 @@ const bookkeeping = new Set([
 ]);
 
 /** Fields that Sage's tool of the same name knows: its schemas are strict, and Claude Code's tools have more. */
-const fields: Record<string, readonly string[]> = {
+const known: Record<string, readonly string[]> = {
   Bash: ["command", "description"],
   Read: ["file_path", "offset", "limit"],
   Write: ["file_path", "content"],
@@ -35,20 +36,21 @@ export function isBookkeeping(tool: string): boolean {
 }
 
 /** A call that is about to run, from the callback before every tool. */
-export function askOfHook(id: string, { input: told = {} }: { input?: Json }): GuestAsk {
+export function askOfHook(id: string, request: Json): GuestAsk {
+  const told = fields(request["input"]);
   const call = callOf(told["tool_use_id"], told["tool_name"], told["tool_input"]);
-  const type = told["agent_type"];
-  const isInSubagent = told["agent_id"] !== undefined;
-  return { id, ...meant(call), agent: isInSubagent ? [typeof type === "string" ? type : "subagent"] : [] };
+  const agent = told["agent_id"] === undefined ? [] : [text(told["agent_type"]) ?? "subagent"];
+  return { id, ...meant(call), agent };
 }
 
 /** A prompt of Claude Code's own rules. */
 export function askOfPrompt(id: string, request: Json): GuestAsk {
   const call = callOf(request["tool_use_id"], request["tool_name"], request["input"]);
-  const { decision_reason: why, agent_id: agent } = request;
+  const why = text(request["decision_reason"]);
+  const agent = request["agent_id"] === undefined ? [] : ["subagent"];
   return {
-    ...{ id, ...meant(call), agent: agent === undefined ? [] : ["subagent"], insists: true },
-    ...(typeof why === "string" && why !== "" && { why }),
+    ...{ id, ...meant(call), agent, insists: true },
+    ...(why && { why }),
   };
 }
 
@@ -58,55 +60,57 @@ function meant(call: Call): Pick<GuestAsk, "call" | "judged" | "questions"> {
   if (questions) return { call, judged: [], questions };
   // A rule for a server's tool names it in the same way here and there.
   if (tool.startsWith("mcp__")) return { call, judged: [{ tool, input }] };
-  const known = fields[tool];
-  if (!known) return { call, judged: [] };
+  const names = known[tool];
+  if (!names) return { call, judged: [] };
   return {
     call,
-    judged: [{ tool, input: Object.fromEntries(Object.entries(input).filter(([name]) => known.includes(name))) }],
+    judged: [{ tool, input: Object.fromEntries(Object.entries(input).filter(([name]) => names.includes(name))) }],
   };
 }
 
 function callOf(id: unknown, tool: unknown, input: unknown): Call {
-  return { type: "call", id: text(id), tool: text(tool), input: isObject(input) ? input : {} };
+  return { type: "call", id: text(id) ?? "", tool: text(tool) ?? "", input: { ...fields(input) } };
 }
 
 /** Undefined where they do not have the form of questions: then it is a call like any other. */
-function questionsOf({ questions }: ToolInput): Question[] | undefined {
-  if (!Array.isArray(questions) || questions.length === 0) return undefined;
-  const read = questions.map((one: unknown): Question | undefined => {
-    if (!isObject(one) || typeof one["question"] !== "string" || !Array.isArray(one["options"])) return undefined;
-    const options = one["options"]
-      .filter(isObject)
-      .map(({ label, description }) => ({ label: text(label), description: text(description) }));
+function questionsOf(input: ToolInput): Question[] | undefined {
+  const read = list(input["questions"]).map((one) => {
+    const { question, header, options, multiSelect } = fields(one);
+    const choices = list(options).map((option) => {
+      const { label, description } = fields(option);
+      return { label: text(label) ?? "", description: text(description) ?? "" };
+    });
     return {
-      question: one["question"],
-      header: text(one["header"]),
-      options,
-      multiSelect: one["multiSelect"] === true,
+      question: text(question) ?? "",
+      header: text(header) ?? "",
+      options: choices,
+      multiSelect: multiSelect === true,
     };
   });
-  const whole = read.filter((one) => one !== undefined);
-  const isDistinct = new Set(whole.map(({ question }) => question)).size === read.length;
-  return isDistinct ? whole : undefined;
+  const isWhole = read.every(({ question, options }) => question !== "" && options.every(({ label }) => label !== ""));
+  const isDistinct = new Set(read.map(({ question }) => question)).size === read.length;
+  return read.length > 0 && isWhole && isDistinct ? read : undefined;
 }
 
 /** A message of its model. Each comes with one block; all blocks of one message tell the same usage, which counts once. */
 export function saidOf(message: Json, isCounted: (id: string) => boolean): (GuestEvent & { type: "said" }) | undefined {
-  const inner = isObject(message["message"]) ? message["message"] : {};
-  const parts = blocks(inner["content"]).flatMap(partOf);
+  const { id, content, model, usage } = fields(message["message"]);
+  const parts = blocks(content).flatMap(partOf);
   if (parts.length === 0) return undefined;
-  const usage = isCounted(text(inner["id"])) ? undefined : usageOf(inner["usage"]);
-  const type = message["subagent_type"];
-  const agent = typeof message["parent_tool_use_id"] === "string" ? [typeof type === "string" ? type : "subagent"] : [];
-  return { type: "said", parts, model: text(inner["model"]) || "claude", agent, ...(usage && { usage }) };
+  const isSubagent = text(message["parent_tool_use_id"]) !== undefined;
+  const agent = isSubagent ? [text(message["subagent_type"]) ?? "subagent"] : [];
+  const counts = isCounted(text(id) ?? "") ? {} : { usage: usageOf(fields(usage)) };
+  return { type: "said", parts, model: text(model) ?? "claude", agent, ...counts };
 }
 
 function partOf(block: Json): Part[] {
+  const words = text(block["text"]);
+  const thought = text(block["thinking"]);
   switch (block["type"]) {
     case "text":
-      return text(block["text"]) === "" ? [] : [{ type: "text", text: text(block["text"]) }];
+      return words ? [{ type: "text", text: words }] : [];
     case "thinking":
-      return text(block["thinking"]) === "" ? [] : [{ type: "reasoning", text: text(block["thinking"]) }];
+      return thought ? [{ type: "reasoning", text: thought }] : [];
     case "tool_use":
       return [callOf(block["id"], block["name"], block["input"])];
     default:
@@ -114,38 +118,23 @@ function partOf(block: Json): Part[] {
   }
 }
 
-function usageOf(usage: unknown): Usage | undefined {
-  if (!isObject(usage)) return undefined;
-  const count = (name: string) => (typeof usage[name] === "number" ? usage[name] : 0);
+function usageOf(usage: Readonly<Json>): Usage {
   return {
-    inputTokens: count("input_tokens"),
-    outputTokens: count("output_tokens"),
-    cacheReadTokens: count("cache_read_input_tokens"),
-    cacheWriteTokens: count("cache_creation_input_tokens"),
+    inputTokens: count(usage["input_tokens"]),
+    outputTokens: count(usage["output_tokens"]),
+    cacheReadTokens: count(usage["cache_read_input_tokens"]),
+    cacheWriteTokens: count(usage["cache_creation_input_tokens"]),
   };
 }
 
 /** Results of calls, as the model reads them. */
-export function resultsOf({ message }: Json): (GuestEvent & { type: "result" })[] {
-  return blocks(isObject(message) ? message["content"] : undefined).flatMap((block) =>
-    block["type"] === "tool_result"
-      ? [
-          {
-            type: "result",
-            call: text(block["tool_use_id"]),
-            ok: block["is_error"] !== true,
-            text: contentText(block["content"]),
-          } as const,
-        ]
-      : [],
-  );
-}
-
-function contentText(content: unknown): string {
-  if (typeof content === "string") return content;
-  return blocks(content)
-    .map((block) => (block["type"] === "text" ? text(block["text"]) : `[${text(block["type"])}]`))
-    .join("\n");
+export function resultsOf(message: Json): (GuestEvent & { type: "result" })[] {
+  return blocks(fields(message["message"])["content"]).flatMap((block) => {
+    const call = block["type"] === "tool_result" ? text(block["tool_use_id"]) : undefined;
+    if (call === undefined) return [];
+    const words = blocks(block["content"]).map((one) => text(one["text"]) ?? `[${text(one["type"]) ?? "something"}]`);
+    return [{ type: "result", call, ok: block["is_error"] !== true, text: words.join("\n") }];
+  });
 }
 
 /** The end of a turn. Undefined: something else has ended, such as a command in the background, or another message waits. */
@@ -156,8 +145,8 @@ export function endOf(result: Json): (GuestEvent & { type: "ended" }) | "unavail
   if (typeof why !== "string" || (typeof queued === "number" && queued > 0)) return undefined;
   if (why.startsWith("aborted")) return { type: "ended", how: "interrupted" };
   if (why === "completed" && result["is_error"] !== true) return { type: "ended", how: "done" };
-  const errors = Array.isArray(result["errors"]) ? result["errors"].map(text).join("; ") : "";
-  return { type: "ended", how: "failed", words: errors || text(result["result"]) || why };
+  const errors = list(result["errors"]).flatMap((error) => text(error) ?? []);
+  return { type: "ended", how: "failed", words: errors.join("; ") || text(result["result"]) || why };
 }
 
 /** The reply to the callback before a tool. */
@@ -190,14 +179,7 @@ function inputFor({ input }: Call, answer: Exclude<GuestAnswer, { type: "refused
 }
 
 function blocks(content: unknown): Json[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.filter(isObject) : [];
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return typeof content === "string"
+    ? [{ type: "text", text: content }]
+    : list(content).map((block) => ({ ...fields(block) }));
 }

@@ -5,13 +5,12 @@ import {
   endOf,
   hookReply,
   isBookkeeping,
-  isObject,
   promptReply,
   resultsOf,
   saidOf,
-  text,
 } from "./claude-map.ts";
 import type { Guest, GuestAnswer, GuestAsk, GuestDriver, GuestEvent, GuestStart } from "./driver.ts";
+import { fields, list, text } from "./json.ts";
 import { startPeer, type Json, type Peer } from "./peer.ts";
 import { createQueue } from "./queue.ts";
 
@@ -76,7 +75,7 @@ async function meet(peer: Peer, session: string, signal: AbortSignal): Promise<{
   signal.removeEventListener("abort", leave);
   signal.throwIfAborted();
   if ("code" in greeting) return { words: String(greeting["words"]) || `it ended with code ${String(greeting.code)}` };
-  const version = text(greeting["claude_code_version"]);
+  const version = text(greeting["claude_code_version"]) ?? "";
   const { session_state: state } = greeting;
   const goesOn = typeof state === "string" ? state === "running" : await speaking.asksSoon();
   return { guest: { session, version, goesOn, ...speaking.guest(canDefer(version)) } };
@@ -143,13 +142,11 @@ function createSpeaking(peer: Peer): Speaking {
   const heard = (message: Json) => {
     switch (message["type"]) {
       case "control_request":
-        return isObject(message["request"]) && requested(text(message["request_id"]), message["request"]);
-      case "control_response": {
-        const response = isObject(message["response"]) ? message["response"] : {};
-        return greet(isObject(response["response"]) ? response["response"] : {});
-      }
+        return requested(text(message["request_id"]) ?? "", { ...fields(message["request"]) });
+      case "control_response": // the first is the one to the greeting
+        return greet({ ...fields(fields(message["response"])["response"]) });
       case "control_cancel_request": {
-        const id = text(message["request_id"]);
+        const id = text(message["request_id"]) ?? "";
         if (open.delete(id)) events.push({ type: "withdrawn", id });
         return;
       }
@@ -160,8 +157,7 @@ function createSpeaking(peer: Peer): Speaking {
       case "user":
         return resultsOf(message).forEach(events.push);
       case "system":
-        if (message["subtype"] === "background_tasks_changed")
-          tasks = Array.isArray(message["tasks"]) ? message["tasks"].length : 0;
+        if (message["subtype"] === "background_tasks_changed") tasks = list(message["tasks"]).length;
         return;
       case "result": {
         const ended = endOf(message);

@@ -33,6 +33,7 @@ import {
   type SubagentDefinition,
   type Reason,
 } from "../protocol/index.ts";
+import type { GuestParts } from "./guests.ts";
 import type { Outside } from "./outside.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
 import { createSkill } from "../tools/skill.ts";
@@ -72,6 +73,8 @@ export type AgentParts = {
   /** Searches the web; without one WebSearch is not offered. */
   search?: SearchEngine;
   hooks?: Hooks;
+  /** The agent that runs a session in Sage's place, by its name; without it none does. */
+  guest?(name: string, cwd: string): Promise<GuestParts>;
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
   skills?: readonly Skill[];
@@ -157,6 +160,10 @@ export function createAgent(parts: AgentParts): Agent {
   const places = createRecent<{ root: string; env: NodeJS.ProcessEnv }>();
   const kept = realpathSync(output);
   const prompts = createRecent<string>();
+  const guestNamed = (agent: string, cwd: string): Promise<GuestParts> => {
+    if (parts.guest) return parts.guest(agent, cwd);
+    throw errorBecause("config-invalid", reason("guest-unknown", { agent, known: [] }));
+  };
 
   return {
     rules: parts.rules,
@@ -166,6 +173,24 @@ export function createAgent(parts: AgentParts): Agent {
     ...(parts.outside && { outside: parts.outside }),
     keepDir: (session) => keptFor(kept, session),
     async executor(session, { options, channel }, { store, warn }) {
+      const place = places(session.cwd, () => ({
+        root: realpathSync(session.cwd),
+        env: childEnv(env, session.cwd),
+      }));
+      const keepDir = keptFor(kept, session.id);
+      const inPlace = {
+        roots: [place.root, keepDir, receivedFor(kept, session.id)],
+        env: place.env,
+        keepDir,
+        store,
+      };
+      const named = store.opened(session.id)?.agent;
+      if (named !== undefined) {
+        const { GuestExecutor } = await import("../agent/guest/executor.ts");
+        const guest = await guestNamed(named, session.cwd);
+        const config = { ...same, ...inPlace, system: "", subagentSystem: () => "" };
+        return new GuestExecutor({ config, options: { ...options, workingDirectory: session.cwd }, ...guest });
+      }
       const [model, smallModel, all] = await Promise.all([
         parts.model(session),
         parts.smallModel?.(),
@@ -187,11 +212,6 @@ export function createAgent(parts: AgentParts): Agent {
           systemPrompt({ ...environment({ cwd, date }), ...facts, instructions: found.instructions }),
         );
       };
-      const place = places(session.cwd, () => ({
-        root: realpathSync(session.cwd),
-        env: childEnv(env, session.cwd),
-      }));
-      const keepDir = keptFor(kept, session.id);
       const traces = isTraced() ? (await (tracing ??= import("./traces.ts"))).createTraces() : undefined;
       const confine = (await confining)?.({
         root: place.root,
@@ -210,10 +230,7 @@ export function createAgent(parts: AgentParts): Agent {
         ...(all && { tools: all }),
         ...(traces && { traces }),
         ...(confine && { confining: confine, hooks: same.hooks.within?.(confine.start) ?? same.hooks }),
-        roots: [place.root, keepDir, receivedFor(kept, session.id)],
-        env: place.env,
-        keepDir,
-        store,
+        ...inPlace,
         model: traces ? traces.model(model) : model,
         ...(smallModel && { smallModel: traces ? traces.model(smallModel) : smallModel }),
         system: prompt(session.cwd, offeredAlways, []),

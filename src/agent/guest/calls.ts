@@ -23,6 +23,7 @@ import {
   type Verdict,
 } from "../../protocol/index.ts";
 import { askUser } from "../../tools/ask-user.ts";
+import { driftBetween } from "../call/drift.ts";
 import { pauseIfRefused } from "../call/orchestrator.ts";
 import { waitForAnswer } from "../call/request.ts";
 import { notApproved, redacted, refused, withEnd, withTalk } from "../call/results.ts";
@@ -145,7 +146,11 @@ export async function conclude(
   if (own) return { answer: await answered(turn, known, resolution, talk) };
   const granted = !unsigned && "response" in resolution && resolution.response?.type === "granted";
   const ruled = resolution.outcome === "superseded" && resolution.reason.code === "decided-by-rule";
-  if (!granted && !ruled) return { answer: await refuse(turn, known, withTalk(notApproved(resolution), talk)) };
+  if (!granted && !ruled) {
+    const said =
+      "response" in resolution && resolution.response?.type === "denied" ? resolution.response.reason : undefined;
+    return { answer: await refuse(turn, known, withTalk(notApproved(resolution), talk), said) };
+  }
   const { input: edited, comment } = granted && resolution.response?.type === "granted" ? resolution.response : {};
   const verdict = await approvedVerdict(turn, ask, known, { resolution, edited, ruled });
   if (verdict.behavior !== "allow") return { answer: await refuse(turn, known, refused(verdict)) };
@@ -163,6 +168,11 @@ async function approvedVerdict(
   const { verdicts } = await log.branch(place).step(callKeys.judged(2), "calls.judged", async () => {
     const now = { ...shown, ...(await judgeApproved(context, ask, edited)), digest };
     if (now.behavior === "deny" || ruled) return { verdicts: [now] };
+    // Files are between the guest and its tools; where a path leads, and which script it names, was shown to the person.
+    const changes =
+      shown && !edited ? driftBetween(shown, now, () => undefined).filter(({ what }) => what !== "file") : [];
+    if (changes.length > 0)
+      return { verdicts: [{ ...now, behavior: "deny", reason: reason("changed-since-approval", { changes }) }] };
     const { by, surface } = resolution;
     const why = reason(edited ? "approved-edited" : "approved-unchanged", {});
     const change = edited && { input: edited, changed: { by: "person", who: { by, surface } } as const };
@@ -185,10 +195,11 @@ async function allow(
   return { type: "allowed", by, ...(edited && { input: { ...known.call.input, ...edited } }) };
 }
 
-async function refuse(turn: GuestTurn, known: KnownCall, result: ToolResult): Promise<GuestAnswer> {
+async function refuse(turn: GuestTurn, known: KnownCall, result: ToolResult, said?: string): Promise<GuestAnswer> {
   finish(turn, known, result);
   await turn.log.flush();
-  return { type: "refused", by: result.end === "refused-by-person" ? "person" : "rule", words: result.text };
+  const by = result.end === "refused-by-person" ? "person" : "rule";
+  return { type: "refused", by, words: result.text, ...(said !== undefined && { reason: said }) };
 }
 
 async function answered(

@@ -21,6 +21,8 @@ const PATIENCE_MS = 3_000;
 export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
   const { log, context, driver } = turn;
   const held = new Map<string, Held>();
+  /** Answers on their way to the guest. */
+  const settling = new Set<Promise<unknown>>();
   const work = createWork(log, context);
   const broken = Promise.withResolvers<never>();
   broken.promise.catch(() => {});
@@ -45,8 +47,11 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
     held.set(ask.id, { ask, known });
     review();
     const resolved = await resolvedOf(turn, known, opened);
-    const settled = held.has(ask.id) ? await conclude(turn, ask, known, resolved) : undefined;
-    if (!settled || !held.delete(ask.id)) return; // it is not there any more: whoever goes on with the turn uses the answer
+    if (!held.has(ask.id)) return; // it is not there any more: whoever goes on with the turn uses the answer
+    const concluding = conclude(turn, ask, known, resolved);
+    settling.add(concluding);
+    const settled = await concluding.finally(() => settling.delete(concluding));
+    if (!settled || !held.delete(ask.id)) return;
     guest.answer(ask, settled.answer);
     if (settled.comment !== undefined)
       await guest.say(`[The person allowed ${ask.call.tool} and said: ${JSON.stringify(settled.comment)}]`);
@@ -165,7 +170,9 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
   } finally {
     log.signal.removeEventListener("abort", stop);
     unsubscribe();
+    held.clear();
     await guest.close();
+    await Promise.allSettled(settling);
     work.be("rests");
   }
 }

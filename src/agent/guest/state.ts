@@ -73,7 +73,7 @@ export function foldTurn(
   }
   return {
     ...{ log, key, driver, context, progress, book, begun, older: heard },
-    heard: { ...begun, sawUpTo: progress.sawUpTo },
+    heard: { sawUpTo: progress.sawUpTo, ...(begun.without && { without: begun.without }) },
     joined: joined?.data,
     resumed: undefined,
     runs: 0,
