@@ -1,29 +1,31 @@
-import type { Store } from "../journal/store.ts";
 import {
   SageError,
   said,
   shortRequestId,
   splitRequestId,
+  type Host,
   type InputRequest,
   type Resolution,
 } from "../protocol/index.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { usage } from "./flags.ts";
+import { ask } from "./journal.ts";
+import { factsOf, sessionOf } from "./seat.ts";
 
 /** By its id, short or whole. A session, or the start of an id, names whatever is open by now: nobody has read that yet. */
-export function requestBy(store: Store, target: string, t: CliTexts): InputRequest | Resolution {
+export async function requestBy(host: Host, target: string, t: CliTexts): Promise<InputRequest | Resolution> {
   const { session } = splitRequestId(target);
   const isMeant = (id: string) => id === target || shortRequestId(id) === target;
-  const known = store.session(session) !== undefined;
-  const open = known ? store.pending(session).filter(({ id }) => isMeant(id)) : [];
-  const ended = known ? endsOf(store, session).filter(({ requestId }) => isMeant(requestId)) : [];
+  const known = (await sessionOf(host, session)) !== undefined;
+  const open = known ? (await pendingOf(host, session)).filter(({ id }) => isMeant(id)) : [];
+  const ended = known ? (await endsOf(host, session)).filter(({ requestId }) => isMeant(requestId)) : [];
   const openIds = open.map(({ id }) => id);
   // Five letters can be those of two requests: whoever has read the one has not read the other.
   if (open.length > 0 && new Set([...openIds, ...ended.map(({ requestId }) => requestId)]).size > 1)
     throw usage(t.whichRequest(target, openIds));
   const found = open[0] ?? ended.at(-1);
   if (found) return found;
-  const begun = store.pending().filter(({ id }) => id.startsWith(target));
+  const begun = (await pendingOf(host)).filter(({ id }) => id.startsWith(target));
   if (begun.length > 0)
     throw usage(
       t.whichRequest(
@@ -34,6 +36,12 @@ export function requestBy(store: Store, target: string, t: CliTexts): InputReque
   throw new SageError("request-unknown", said(t.unknownRequest(target)));
 }
 
-function endsOf(store: Store, session: string): Resolution[] {
-  return store.load(session).flatMap((fact) => (fact.type === "input.resolved" ? [fact.data] : []));
+/** Open requests, of one session or of all. */
+export async function pendingOf(host: Host, session?: string): Promise<InputRequest[]> {
+  const { requests } = await ask(host, { type: "pending", ...(session !== undefined && { session }) });
+  return requests.map(({ request }) => request);
+}
+
+async function endsOf(host: Host, session: string): Promise<Resolution[]> {
+  return (await factsOf(host, session)).flatMap((fact) => (fact.type === "input.resolved" ? [fact.data] : []));
 }

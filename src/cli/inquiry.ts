@@ -1,4 +1,3 @@
-import type { Store } from "../journal/store.ts";
 import { splitRequestId, type Host, type InputRequest, type Refused } from "../protocol/index.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
@@ -6,9 +5,10 @@ import { texts } from "../texts/texts.ts";
 import { replyNote } from "../view/inquiry.ts";
 import { noteLines } from "../view/lines/note.ts";
 import { transcriptOf } from "../view/transcript.ts";
-import { person } from "./account.ts";
 import { exitCodes } from "./exit-codes.ts";
+import type { Opened } from "./host-flag.ts";
 import { openToGoOn } from "./going-on.ts";
+import { factsOf } from "./seat.ts";
 import { styleOf } from "./style.ts";
 
 type Options = {
@@ -19,28 +19,28 @@ type Options = {
 
 /** Asks about a request, and prints the reply of whoever runs its session: another process, or with --run this one. */
 export async function inquire(
-  { store, host }: { store: Store; host: Host },
+  { host, me, local }: Pick<Opened, "host" | "me" | "local">,
   { id: requestId }: InputRequest,
   text: string,
   { values, lang, refused }: Options,
 ): Promise<number> {
-  const sent = await host.send({ type: "inquire", requestId, text, by: person(), surface: "cli" });
+  const sent = await host.send({ type: "inquire", requestId, text, ...me });
   if (!sent.ok) return refused(sent, lang);
   const { session } = splitRequestId(requestId);
-  const row = store.session(session);
+  const row = local?.store.session(session);
   if (!sent.running && (!values.run || !row)) {
     console.log(cliTexts(lang).inquiryRecorded(session));
     return exitCodes.success;
   }
   const { inquiry } = sent;
-  if (sent.running || !row) {
+  if (sent.running || !row || !local) {
     await replied(host, requestId, inquiry);
-    return show(store, requestId, inquiry, lang);
+    return show(host, requestId, inquiry, lang);
   }
-  const sage = await openToGoOn(store, row, { model: values.model, lang });
+  const sage = await openToGoOn(local.store, row, { model: values.model, lang });
   try {
     await sage.host.run(session); // it ends where a person is needed, with the reply on disk
-    return show(store, requestId, inquiry, lang);
+    return await show(host, requestId, inquiry, lang);
   } finally {
     await sage.host.close();
   }
@@ -57,9 +57,9 @@ async function replied(host: Host, requestId: string, inquiry: string): Promise<
   }
 }
 
-function show(store: Store, requestId: string, inquiry: string, lang: Lang): number {
+async function show(host: Host, requestId: string, inquiry: string, lang: Lang): Promise<number> {
   const { session } = splitRequestId(requestId);
-  const item = transcriptOf(store.load(session)).find(
+  const item = transcriptOf(await factsOf(host, session)).find(
     (one) => one.type === "inquiry" && one.request.id === requestId && one.made.inquiry === inquiry,
   );
   const note = item?.type === "inquiry" ? replyNote(item, texts(lang)) : undefined;

@@ -23,6 +23,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   acp: async () => (await import("./commands/acp.ts")).acp,
   "mcp-server": async () => (await import("./commands/mcp-server.ts")).mcpServer,
   trust: async () => (await import("./commands/trust.ts")).trustFolder,
+  hosts: async () => (await import("./commands/hosts.ts")).hosts,
   sandbox: async () => (await import("./commands/sandbox.ts")).sandbox,
   setup: async () => (await import("./commands/setup.ts")).setup,
   devices: async () => (await import("./commands/devices.ts")).devices,
@@ -34,7 +35,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 
 /** Commands of Sage that an agent must not run in the person's name. */
 const forPeople =
-  /^(acp|answer|rewind|setup|trust|serve|devices|feishu|permissions (add|remove|import)|mcp (add|remove|import|login)|sessions (rename|fork|delete|gc)|tasks (stop|keep)|agents stop|hook (install|uninstall))\b/;
+  /^(acp|answer|rewind|setup|trust|serve|devices|feishu|permissions (add|remove|import)|mcp (add|remove|import|login)|sessions (rename|fork|delete|gc)|tasks (stop|keep)|agents stop|hook (install|uninstall)|hosts (add|remove))\b/;
 
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
@@ -62,9 +63,10 @@ async function main(given: string[]): Promise<number> {
   return (await import("./commands/run.ts")).run(args, Object.keys(commands));
 }
 
-/** `sage --lang zh doctor`: the language may stand before a command, as it may before a task. */
+/** `sage --lang zh doctor`, `sage --host box inbox`: these flags may stand before a command, as they may before a task. */
 function commandFirst(args: string[]): string[] {
-  const count = args[0] === "--lang" ? 2 : args[0]?.startsWith("--lang=") ? 1 : 0;
+  let count = 0;
+  while (/^--(lang|host)(=|$)/.test(args[count] ?? "")) count += args[count]?.includes("=") ? 1 : 2;
   return Object.hasOwn(commands, args[count] ?? "") ? [...args.slice(count), ...args.slice(0, count)] : args;
 }
 

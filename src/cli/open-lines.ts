@@ -15,17 +15,20 @@ export function openLines(
   style: Style,
   {
     lang,
+    flag = "",
     inquiries = [],
     ...shown
   }: {
     lang: Lang;
+    /** Names the host on the command line, where it is elsewhere. */
+    flag?: string;
     cwd?: string | undefined;
     approvals?: readonly Approval[] | undefined;
     inquiries?: readonly Inquired[] | undefined;
   },
 ): string[] {
   const t = cliTexts(lang);
-  const how = t.howToAnswer(shortRequestId(request.id), flagsFor(request, t));
+  const how = t.howToAnswer(shortRequestId(request.id), `${flag}${flagsFor(request, t)}`);
   const talk = inquiries.flatMap((one) => [
     madeNote(one, style.t),
     replyNote(one, style.t) ?? ({ tone: "dim", line: style.t.inquiryWaits } as const),

@@ -8,22 +8,13 @@ import { pickerTexts } from "../texts/picker.ts";
 import { texts } from "../texts/texts.ts";
 import { titleOf } from "../view/summary.ts";
 import { usage } from "./flags.ts";
-import { ask, openJournal } from "./journal.ts";
 
 /** Asks the person which session to go on with, on a screen; elsewhere says which there are. Null where they chose none. */
-export async function chooseSession({
-  cwd,
-  lang,
-  screen,
-}: {
-  cwd: string;
-  lang: Lang;
-  screen: boolean;
-}): Promise<string | null> {
+export async function chooseSession(
+  sessions: readonly SessionSummary[],
+  { cwd, lang, screen }: { cwd: string | undefined; lang: Lang; screen: boolean },
+): Promise<string | null> {
   const { env } = process;
-  const { host } = openJournal(env, { looks: true });
-  const { sessions } = await ask(host, { type: "sessions" });
-  await host.close();
   const named = sessions.filter(({ id, title }) => title !== "" && !isOutsideSession(id));
   const latest = named.toSorted((a, b) => Number(b.cwd === cwd) - Number(a.cwd === cwd) || b.lastAt - a.lastAt);
   if (latest.length === 0) throw new SageError("session-unknown", said(cliTexts(lang).noSessions));

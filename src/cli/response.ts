@@ -38,6 +38,7 @@ export const answerOptions = {
   seen: { type: "string" },
   run: { type: "boolean" },
   model: { type: "string" },
+  host: { type: "string" },
 } as const;
 
 type Values = Flags<typeof answerOptions>["values"];
@@ -45,7 +46,7 @@ type Values = Flags<typeof answerOptions>["values"];
 /** A question about the request instead of an answer to it. No flag of an answer goes with it. */
 export function inquiryOf(values: Values, t: CliTexts): string | undefined {
   if (values.ask === undefined) return undefined;
-  const beside = new Set(["ask", "run", "model", "lang"]);
+  const beside = new Set(["ask", "run", "model", "lang", "host"]);
   const other = Object.entries(values).find(([flag, given]) => given !== undefined && !beside.has(flag))?.[0];
   if (other !== undefined) throw usage(t.conflict("--ask", `--${other}`));
   return values.ask;

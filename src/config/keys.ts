@@ -20,6 +20,16 @@ export function saveKey(home: Home, env: NodeJS.ProcessEnv, variable: string, ke
   return place;
 }
 
+/** Forgets a key. */
+export function dropKey(home: Pick<Home, "keys">, variable: string): void {
+  if (readSmallFile(home.keys) === undefined) return;
+  changeFile(home.keys, (text) => {
+    const { [variable]: gone, ...kept } = parse(home, text);
+    if (gone && "keychain" in gone) outOfKeychain(variable);
+    return `${JSON.stringify(kept, undefined, 2)}\n`;
+  });
+}
+
 /** The key that is kept under this name. */
 export function keptKey(home: Pick<Home, "keys">, env: NodeJS.ProcessEnv, variable: string): string | undefined {
   return env[variable] || keyIn(home, readSmallFile(home.keys) ?? "", variable);
@@ -93,7 +103,15 @@ function fromKeychain(variable: string): string | undefined {
   }
 }
 
-type Entry = { setPassword(key: string): void; getPassword(): string | null };
+function outOfKeychain(variable: string): void {
+  try {
+    keychain(variable).deletePassword();
+  } catch {
+    // gone already, or no keychain any more
+  }
+}
+
+type Entry = { setPassword(key: string): void; getPassword(): string | null; deletePassword(): boolean };
 
 function keychain(variable: string): Entry {
   // Loaded only by those who keep a key there, and at once: a model is chosen before anything can wait.

@@ -22,7 +22,7 @@ import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
 import { readServersFile, serversSchema, type ServersFile } from "./servers.ts";
 import { effort, limit, price, provider, webSearch } from "./model-settings.ts";
 import { sandboxSchema as sandbox } from "./sandbox-schema.ts";
-import { serve } from "./serve-settings.ts";
+import { hosts, serve } from "./serve-settings.ts";
 import { quietHours, silence, silenceOfRun, time, timeoutOf } from "./silence.ts";
 import { readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -165,6 +165,7 @@ const userSchema = z.strictObject({
     .optional()
     .describe("Folders by name; /bind gives a chat one of them"),
   serve: serve.optional(),
+  hosts: hosts.optional(),
   model: z.string().optional().describe("provider/name, as for --model"),
   agent: guestName.optional().describe("The agent that runs new sessions in Sage's place, as for --agent"),
   agents: guests.optional(),

@@ -2,6 +2,8 @@
 export type LinkReasonArgs = {
   /** Nothing was sent. */
   "host-unreachable": {};
+  /** It would have let something run, and the connection is being dialled. */
+  "link-lost": {};
   /** Sent, and the connection broke before the reply came. */
   "reply-lost": {};
   /** It would have let something run, and the person pressed too long ago. */

@@ -3,6 +3,12 @@ import { ownerTexts } from "../texts/owner.ts";
 import { texts } from "../texts/texts.ts";
 import type { Note } from "./note.ts";
 
+/** Notice for the person when the connection to a host that is elsewhere is lost, and when it is back. */
+export function linkNote({ lost }: { lost: boolean }, lang: Lang): Note {
+  const t = ownerTexts(lang);
+  return lost ? { tone: "warn", line: t.lost } : { tone: "dim", line: t.back };
+}
+
 export type Owner = { live: boolean; stopped: boolean };
 
 /**

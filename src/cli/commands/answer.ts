@@ -27,7 +27,9 @@ import { clipped } from "../../view/lines/safe.ts";
 import { nameOf } from "../../view/summary.ts";
 import { person } from "../account.ts";
 import { requestBy } from "../find-request.ts";
-import { openJournal } from "../journal.ts";
+import { openHost, type Opened } from "../host-flag.ts";
+import { ask } from "../journal.ts";
+import { factsOf } from "../seat.ts";
 import { answerOptions, inquiryOf, responseOf } from "../response.ts";
 
 const LONGEST_NAME = 80;
@@ -39,20 +41,24 @@ export async function answer(args: string[]): Promise<number> {
   const nth = values.always && positionals.length > 1 ? positionals.find((word) => /^\d+$/.test(word)) : undefined;
   const [target, stray] = positionals.filter((word) => word !== nth);
   if (!target?.trim() || stray !== undefined) throw usage(t.answerWhat);
-  const { host, store } = openJournal(process.env);
+  const opened = await openHost(values, { lang, looks: false });
+  const { host, me, local } = opened;
+  const refused = (reply: Omit<Refused, "ok" | "code">) => tooLate(reply, me, lang);
   try {
-    const request = requestBy(store, target, t);
-    if ("outcome" in request) return refused({ message: "", resolution: request }, lang);
+    const request = await requestBy(host, target, t);
+    if ("outcome" in request) return refused({ message: "", resolution: request });
     const inquiry = inquiryOf(values, t);
     if (inquiry !== undefined) {
       const { inquire } = await import("../inquiry.ts");
-      return await inquire({ store, host }, request, inquiry, { values, lang, refused });
+      return await inquire(opened, request, inquiry, { values, lang, refused });
     }
     const response = await responseOf(request, { ...values, nth }, t);
-    if (values["all-like"]) return await allLike({ host, store, lang }, request, { response, values, t });
+    if (values["all-like"]) return await allLike({ host, me, lang }, request, { response, values, t });
     if (values.seen !== undefined) throw usage(t.only("--seen", "--all-like"));
-    const reply = await host.send({ type: "respond", response, by: person(), surface: "cli" });
-    return reply.ok ? await afterwards(store, request, reply, values, lang) : refused(reply, lang);
+    const reply = await host.send({ type: "respond", response, ...me });
+    if (!reply.ok) return refused(reply);
+    if (!reply.resolution) return signed(request, reply.approved, me, lang);
+    return await (local ? afterwards(opened, local.store) : elsewhere(opened))(request, reply, { values, lang });
   } finally {
     await host.close();
   }
@@ -60,7 +66,7 @@ export async function answer(args: string[]): Promise<number> {
 
 /** An answer for all alike requests takes no rule and no edit, and resumes no session here. */
 async function allLike(
-  parts: { host: Host; store: Store; lang: Lang },
+  parts: Pick<Opened, "host" | "me"> & { lang: Lang },
   request: InputRequest,
   {
     response,
@@ -75,38 +81,58 @@ async function allLike(
   return answerAllLike(parts, request, { answer: answer as SharedAnswer, seen });
 }
 
-function refused(reply: Omit<Refused, "ok" | "code">, lang: Lang): number {
+function tooLate(reply: Omit<Refused, "ok" | "code">, me: Opened["me"], lang: Lang): number {
   const t = texts(lang);
-  const text = reply.resolution
-    ? cliTexts(lang).tooLate(headline(reply.resolution, t, { by: person(), surface: "cli" }))
-    : errorText(reply, t);
+  const text = reply.resolution ? cliTexts(lang).tooLate(headline(reply.resolution, t, me)) : errorText(reply, t);
   console.error(`sage: ${text}`);
   return exitCodes.failure;
 }
 
-async function afterwards(
-  store: Store,
+type Answered = CommandReply<"respond"> & { ok: true; resolution: Resolution };
+type After = (
   request: InputRequest,
-  reply: CommandReply<"respond"> & { ok: true },
-  values: { run?: boolean | undefined; model?: string | undefined },
-  lang: Lang,
-): Promise<number> {
-  const t = cliTexts(lang);
-  if (!reply.resolution) return signed(request, reply.approved, lang);
-  const name = clipped(nameOf(asAnswered(request, reply.resolution), texts(lang)), LONGEST_NAME);
-  console.log(t.recorded(name, oneLine(ending(reply.resolution, texts(lang)))));
-  if (isOutsideRequest(request)) return toldOutside(request, lang);
-  const { session } = splitRequestId(reply.resolution.requestId);
-  // Whoever stopped the turn does not want to go on with it.
-  if (reply.resolution.outcome === "cancelled") {
-    if (!reply.running) await endTurn(store, session, lang);
+  reply: Answered,
+  given: { values: { run?: boolean | undefined; model?: string | undefined }; lang: Lang },
+) => Promise<number>;
+
+function recorded(request: InputRequest, { resolution }: Answered, lang: Lang): void {
+  const name = clipped(nameOf(asAnswered(request, resolution), texts(lang)), LONGEST_NAME);
+  console.log(cliTexts(lang).recorded(name, oneLine(ending(resolution, texts(lang)))));
+}
+
+function afterwards({ host }: Opened, store: Store): After {
+  return async (request, reply, { values, lang }) => {
+    const t = cliTexts(lang);
+    recorded(request, reply, lang);
+    if (isOutsideRequest(request)) return toldOutside(request, lang);
+    const { session } = splitRequestId(reply.resolution.requestId);
+    // Whoever stopped the turn does not want to go on with it.
+    if (reply.resolution.outcome === "cancelled") {
+      if (!reply.running) await endTurn(store, session, lang);
+      return exitCodes.success;
+    }
+    if (reply.running && rulesIn(reply.resolution) > 0) await tellAlsoDecided(host, reply.resolution, lang);
+    if (reply.running) console.log(t.takenUp);
+    else if (values.run) return goOn(store, session, values.model, lang);
+    else console.log(t.thenResume(session));
     return exitCodes.success;
-  }
-  if (reply.running && rulesIn(reply.resolution) > 0) await tellAlsoDecided(store, reply.resolution, lang);
-  if (reply.running) console.log(t.takenUp);
-  else if (values.run) return goOn(store, session, values.model, lang);
-  else console.log(t.thenResume(session));
-  return exitCodes.success;
+  };
+}
+
+/** A session that nothing runs is taken up by its host: it has the folder, and the model. */
+function elsewhere({ host, me }: Opened): After {
+  return async (request, reply, { lang }) => {
+    recorded(request, reply, lang);
+    if (isOutsideRequest(request)) return toldOutside(request, lang);
+    const { session } = splitRequestId(reply.resolution.requestId);
+    const stopped = reply.resolution.outcome === "cancelled";
+    if (!reply.running)
+      await ask(host, stopped ? { type: "interrupt", session, cancel: true, ...me } : { type: "resume", session });
+    if (stopped) return exitCodes.success;
+    if (rulesIn(reply.resolution) > 0) await tellAlsoDecided(host, reply.resolution, lang);
+    console.log(cliTexts(lang).takenUp);
+    return exitCodes.success;
+  };
 }
 
 /** Nothing of Sage's goes on: the agent that asked hears it by itself. */
@@ -121,10 +147,12 @@ function rulesIn(resolution: Resolution): number {
 }
 
 /** The session that runs keeps the rules and judges what else is open again: told once it has done so, which takes a moment. */
-async function tellAlsoDecided(store: Store, { requestId, at }: Resolution, lang: Lang): Promise<void> {
+async function tellAlsoDecided(host: Host, { requestId, at }: Resolution, lang: Lang): Promise<void> {
   const { session } = splitRequestId(requestId);
+  const facts = await factsOf(host, session);
   for (let n = 0; n < 20; n++) {
-    const since = store.load(session).filter((fact) => fact.at >= at);
+    facts.push(...(await ask(host, { type: "facts", session, after: facts.at(-1)?.seq ?? 0 })).facts);
+    const since = facts.filter((fact) => fact.at >= at);
     if (since.some(({ type }) => type === "rule.added")) {
       const ended = since.flatMap((fact) =>
         fact.type === "input.resolved" && fact.data.surface === "rule" ? [shortRequestId(fact.data.requestId)] : [],
@@ -138,11 +166,11 @@ async function tellAlsoDecided(store: Store, { requestId, at }: Resolution, lang
 }
 
 /** The line after a yes that others must follow: the session goes on once they have. */
-function signed(request: InputRequest, approved: Approved, lang: Lang): number {
+function signed(request: InputRequest, approved: Approved, me: Opened["me"], lang: Lang): number {
   const t = texts(lang);
   const name = clipped(nameOf(request, t), LONGEST_NAME);
   if (approved.again) console.log(t.approvedAgain);
-  console.log(cliTexts(lang).recorded(name, consentSoFar(approved, t, { by: person(), surface: "cli" })));
+  console.log(cliTexts(lang).recorded(name, consentSoFar(approved, t, me)));
   return exitCodes.success;
 }
 

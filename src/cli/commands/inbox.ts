@@ -1,35 +1,35 @@
 import type { Store } from "../../journal/store.ts";
-import { withInquiry, type InputRequest } from "../../protocol/index.ts";
+import type { InputRequest } from "../../protocol/index.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { headline } from "../../texts/resolution.ts";
 import { texts } from "../../texts/texts.ts";
-import { person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { alikeTo, groupsOf } from "../../view/alike.ts";
-import { requestBy } from "../find-request.ts";
+import { pendingOf, requestBy } from "../find-request.ts";
 import { noWords, readFlags } from "../flags.ts";
-import { ask, openJournal } from "../journal.ts";
+import { hostFlag, openHost } from "../host-flag.ts";
+import { ask } from "../journal.ts";
+import { sessionOf } from "../seat.ts";
 import { openLines } from "../open-lines.ts";
 import { styleOf } from "../style.ts";
 import { toStdout } from "../stdout.ts";
 
-const options = { json: { type: "boolean" }, watch: { type: "boolean" } } as const;
+const options = { json: { type: "boolean" }, watch: { type: "boolean" }, ...hostFlag } as const;
 
 /** Every open request of every session on a line each; with an id, that one whole, with what to type to answer it. */
 export async function inbox(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   const [target, stray] = positionals;
   if (stray !== undefined || (values.watch && target !== undefined)) noWords("inbox", positionals, t);
-  const { host, store } = openJournal(process.env, { looks: true });
+  const { host, me, flag, local } = await openHost(values, { lang, looks: true });
   const style = styleOf(process.stdout, lang);
-  const isDamaged = createLook(store);
-  const inquiriesOf = ({ id }: InputRequest) => store.inquiries(id).reduce(withInquiry, []);
-  const show = (request: InputRequest) => {
-    const session = store.session(request.session);
-    const [approvals, inquiries] = [store.approvals(request.id), inquiriesOf(request)];
-    const shown = { lang, cwd: session?.cwd, approvals, inquiries };
+  const isDamaged = local ? createLook(local.store) : () => false;
+  const show = async (request: InputRequest) => {
+    const session = await sessionOf(host, request.session);
+    const { approvals, inquiries } = await ask(host, { type: "request", id: request.id });
+    const shown = { lang, flag, cwd: session?.cwd, approvals, inquiries };
     const lines = [...openLines(request, style, shown), whereLine(request, session, lang)];
     if (isDamaged(request.session)) lines.push(t.damagedSession);
     console.log(fitted(lines, style.width).join("\n"));
@@ -37,21 +37,24 @@ export async function inbox(args: string[]): Promise<number> {
   try {
     if (values.watch) {
       const { watchInbox } = await import("./inbox/watch.ts");
-      await watchInbox(store, { lang, json: values.json === true, show, signal: leaving() });
+      const [json, elsewhere] = [values.json === true, local === undefined];
+      await watchInbox(host, { lang, json, elsewhere, show, signal: leaving() });
       return exitCodes.success;
     }
     if (target !== undefined) {
-      const found = requestBy(store, target, t);
+      const found = await requestBy(host, target, t);
       if ("outcome" in found) {
-        console.error(`sage: ${headline(found, texts(lang), { by: person(), surface: "cli" })}`);
+        console.error(`sage: ${headline(found, texts(lang), me)}`);
         return exitCodes.failure;
       }
-      if (values.json) toStdout(`${JSON.stringify({ ...found, inquiries: inquiriesOf(found) }, undefined, 2)}\n`);
-      else show(found);
-      const alike = values.json ? [] : alikeTo(found, store.pending());
+      if (values.json) {
+        const { inquiries = [] } = await ask(host, { type: "request", id: found.id });
+        toStdout(`${JSON.stringify({ ...found, inquiries }, undefined, 2)}\n`);
+      } else await show(found);
+      const alike = values.json ? [] : alikeTo(found, await pendingOf(host));
       if (alike.length > 0) {
         const { alikeLines } = await import("./inbox/all-like.ts");
-        console.log(alikeLines(store, alike, lang).join("\n"));
+        console.log((await alikeLines(host, alike, lang)).join("\n"));
       }
       return exitCodes.success;
     }
@@ -60,10 +63,12 @@ export async function inbox(args: string[]): Promise<number> {
     else if (requests.length === 0) console.log(t.inboxEmpty);
     else {
       const { listLines } = await import("./inbox/list.ts");
+      const { sessions } = await ask(host, { type: "sessions" });
+      const titles = new Map(sessions.map(({ id, title }) => [id, title]));
       const listed = groupsOf(requests).map((group) =>
         group.map(({ request, approvals }) => ({
           ...{ request, approvals },
-          title: store.session(request.session)?.title ?? "",
+          title: titles.get(request.session) ?? "",
           damaged: isDamaged(request.session),
         })),
       );

@@ -18,9 +18,10 @@ import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionToRun } from "../../view/find-session.ts";
 import { count, duration, readFlags, usage, type Flags } from "../flags.ts";
 import { formats, type Format } from "../run/format.ts";
-import { ask } from "../journal.ts";
+import { ask, openJournal } from "../journal.ts";
 import { lastingSpec, modelOf, modelOfSession } from "../model-choice.ts";
 import { goOnIn, goOnWith, openSage, openStore, type Sage } from "../wiring.ts";
+import { isElsewhere, targetFor } from "../host-flag.ts";
 import { asksTrust } from "../trust-prompt.ts";
 
 const options = {
@@ -47,6 +48,7 @@ const options = {
   "replay-answers": { type: "string" },
   persona: { type: "string" },
   plain: { type: "boolean" },
+  host: { type: "string" },
 } as const;
 
 type Values = Flags<typeof options>["values"];
@@ -59,6 +61,10 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   if (!values.print) checkCommand(positionals, commands, t);
   const format = formatOf(values, t);
   const sessionMode = sessionModeOf(values, t);
+  if (isElsewhere(values)) {
+    const { runElsewhere } = await import("../run/elsewhere.ts");
+    return runElsewhere(await targetFor(values), values, { words, mode: sessionMode, lang, t });
+  }
   const recording = recordingOf(values) ? await import("../run/recording.ts") : undefined;
   recording?.checkFolders(values, lang);
   const replayed = values["replay-answers"];
@@ -178,7 +184,13 @@ function bareResume(args: readonly string[]): string[] {
 async function chosenSession(values: Values, cwd: string, lang: Lang): Promise<string | null> {
   const { chooseSession } = await import("../pick-session.ts");
   const { drawable } = await import("../run/chat.ts");
-  return chooseSession({ cwd, lang, screen: !values.print && values.plain !== true && drawable(process.env) });
+  const { host } = openJournal(process.env, { looks: true });
+  const { sessions } = await ask(host, { type: "sessions" });
+  await host.close();
+  return chooseSession(sessions, {
+    ...{ cwd, lang },
+    screen: !values.print && values.plain !== true && drawable(process.env),
+  });
 }
 
 /** Nothing is opened where the settings say nothing about it. */

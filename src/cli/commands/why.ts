@@ -1,17 +1,28 @@
 import { realpathSync } from "node:fs";
-import { oneLine, type FoundReceipts, type Integrity, type Receipt } from "../../protocol/index.ts";
+import {
+  oneLine,
+  SageError,
+  said,
+  type FoundReceipts,
+  type Host,
+  type Integrity,
+  type Receipt,
+} from "../../protocol/index.ts";
 import { ownRedaction } from "../redaction.ts";
 import { timeOf, whoOf } from "../../texts/resolution.ts";
 import { whyTexts, type WhyTexts } from "../../texts/why.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
 import { styleOf } from "../style.ts";
-import { ask, openJournal } from "../journal.ts";
+import { hostFlag, openHost } from "../host-flag.ts";
+import { ask } from "../journal.ts";
+import { hostsTexts } from "../../texts/hosts.ts";
+import type { Lang } from "../../texts/language.ts";
 import { receiptLines } from "../receipt-lines.ts";
 import { toStdout } from "../stdout.ts";
 import { titleOf } from "../../view/summary.ts";
 
-const options = { json: { type: "boolean" }, all: { type: "boolean" } } as const;
+const options = { json: { type: "boolean" }, all: { type: "boolean" }, ...hostFlag } as const;
 
 /** Tells which person or rule allowed a call, when and from where: of a session, of one call, or of everything that changed a file. */
 export async function why(args: string[]): Promise<number> {
@@ -19,9 +30,11 @@ export async function why(args: string[]): Promise<number> {
   const [target, stray] = positionals;
   if (stray !== undefined) throw usage(t.noWords("why", stray));
   const w = whyTexts(lang);
-  const { host } = openJournal(process.env, { looks: true });
-  const cwd = realpathSync(".");
-  const found = await ask(host, { type: "receipts", cwd, ...(target !== undefined && { of: target }) });
+  const { host, local } = await openHost(values, { lang, looks: true });
+  // Folders of this machine say nothing on another one.
+  const place = local ? { cwd: realpathSync(".") } : {};
+  const of = target ?? (local ? undefined : await newestSession(host, lang));
+  const found = await ask(host, { type: "receipts", ...place, ...(of !== undefined && { of }) });
   await host.close();
   const { records } = found;
   const broken = records.filter(({ state }) => state === "broken" || state === "rewritten");
@@ -45,6 +58,13 @@ export async function why(args: string[]): Promise<number> {
   for (const record of receipts.length > 0 ? records : broken) console.log(recordLine(record, w));
   if (redaction.removed() > 0) console.error(w.removed(redaction.removed()));
   return exitCodes.success;
+}
+
+async function newestSession(host: Host, lang: Lang): Promise<string> {
+  const { sessions } = await ask(host, { type: "sessions" });
+  const [newest] = sessions.filter(({ title }) => title !== "").toSorted((a, b) => b.lastAt - a.lastAt);
+  if (newest) return newest.id;
+  throw new SageError("session-unknown", said(hostsTexts(lang).noSessions));
 }
 
 /** Tells how far the record of a session is proof. */

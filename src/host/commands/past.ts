@@ -10,9 +10,11 @@ export function pastCommands({ store, runner, home }: CommandParts): Handlers<"f
     facts({ session, after = 0, before, limit = FACTS }) {
       existingSession(store, session);
       const most = Math.min(limit, MOST_FACTS);
-      const found = store.since(session, after);
-      if (before === undefined) return { ok: true, facts: found.slice(0, most), more: found.length > most };
-      const earlier = found.filter(({ seq }) => seq < before);
+      if (before === undefined) {
+        const found = store.since(session, after, most + 1);
+        return { ok: true, facts: found.slice(0, most), more: found.length > most };
+      }
+      const earlier = store.since(session, after).filter(({ seq }) => seq < before);
       return { ok: true, facts: earlier.slice(-most), more: earlier.length > most };
     },
     async receipts(command) {

@@ -1,6 +1,6 @@
 import type { Fact, WatchEvent } from "../../protocol/index.ts";
 import { noteLines } from "../../view/lines/note.ts";
-import { ownerNote, type Owner } from "../../view/owner.ts";
+import { linkNote, ownerNote, type Owner } from "../../view/owner.ts";
 import type { PlainEnd } from "./options.ts";
 import type { Parts } from "./parts.ts";
 
@@ -37,7 +37,7 @@ function heard(parts: Parts, event: WatchEvent, past: Fact[]): void {
     case "ready":
       return joined(parts, past, event);
     case "link":
-      return;
+      return linkChanged(parts, event);
     default:
       return event satisfies never;
   }
@@ -60,6 +60,15 @@ function ownerChanged({ progress, options, state, to, say, style }: Parts, owner
   to({ type: "owner", live: owner.live });
   if (owner.stopped && busy) progress.stopped();
   if (note) say(...noteLines(note, style));
+}
+
+/** A prompt that is open stands again below the line. */
+function linkChanged({ to, say, asking, options, style }: Parts, link: { lost: boolean }): void {
+  to({ type: "link", lost: link.lost });
+  const note = () => say(...noteLines(linkNote(link, options.lang), style));
+  const shown = asking.shown();
+  if (shown) asking.interject(shown.id, note);
+  else note();
 }
 
 function happened({ to, life, asking, prompts, print, view }: Parts, fact: Fact): void {

@@ -1,4 +1,5 @@
 import { oneLine, type InputRequest, type InputResponse, type SharedAnswer } from "../../protocol/index.ts";
+import { sendUnlessLost } from "../../remote/unless-lost.ts";
 import { errorText } from "../../texts/error.ts";
 import { headline } from "../../texts/resolution.ts";
 import type { Parts } from "./parts.ts";
@@ -11,7 +12,7 @@ export async function respond(parts: Parts, request: InputRequest, response: Inp
   const { t, paint } = style;
   to({ type: "sent" });
   parts.answered.add(request.id);
-  const reply = await host.send({ type: "respond", response, ...sender });
+  const reply = await sendUnlessLost(host, { type: "respond", response, ...sender }, parts.state());
   const signed = reply.ok && !reply.resolution;
   to({
     type: "replied",
@@ -43,7 +44,7 @@ export async function respondAll(parts: Parts, requestIds: readonly string[], an
   const { t, paint } = style;
   to({ type: "sent" });
   for (const id of requestIds) parts.answered.add(id);
-  const reply = await host.send({ type: "respondAll", requestIds, answer, ...sender });
+  const reply = await sendUnlessLost(host, { type: "respondAll", requestIds, answer, ...sender }, parts.state());
   to({ type: "replied" });
   if (!reply.ok) say(paint.red(t.sendingFailed(oneLine(errorText(reply, t)))));
   const results = reply.ok ? reply.results : [];

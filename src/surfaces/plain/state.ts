@@ -21,6 +21,8 @@ export type State = {
   interruptedAt: number;
   /** Everything appears as it happens, not only once it is a fact. */
   live: boolean;
+  /** The connection to the host is being dialled again. */
+  lost: boolean;
   why: Leaving;
 };
 
@@ -38,6 +40,7 @@ export type Event =
   /** `cancelled`: it took the open requests and the turn with it. */
   | { type: "interrupt-replied"; cancelled: boolean }
   | { type: "owner"; live: boolean }
+  | { type: "link"; lost: boolean }
   | { type: "left"; why: Leaving };
 
 export const joining: State = {
@@ -49,6 +52,7 @@ export const joining: State = {
   signed: [],
   interruptedAt: -Infinity,
   live: true,
+  lost: false,
   why: "ended",
 };
 
@@ -87,6 +91,8 @@ export function next(state: State, event: Event): State {
       return event.cancelled ? { ...state, sending: false, open: [] } : { ...state, sending: false, cancelling: false };
     case "owner":
       return { ...state, live: event.live };
+    case "link":
+      return { ...state, lost: event.lost };
     case "left":
       return { ...state, phase: "leaving", why: event.why };
     default:

@@ -1,5 +1,5 @@
 import { isInquiry, oneLine, type Fact, type InputRequest, type WatchEvent } from "../../protocol/index.ts";
-import { ownerNote, type Owner } from "../../view/owner.ts";
+import { linkNote, ownerNote, type Owner } from "../../view/owner.ts";
 import { nameOf } from "../../view/summary.ts";
 import { learnBackground } from "./draw/theme.ts";
 import type { Keys } from "./keys.ts";
@@ -58,8 +58,11 @@ function heard(parts: Parts, event: WatchEvent, past: Fact[]): void {
       return ownerChanged(parts, event);
     case "ready":
       return joined(parts, past, event);
-    case "link":
-      return;
+    case "link": {
+      const note = linkNote(event, parts.options.lang);
+      parts.to({ type: "link", lost: event.lost });
+      return parts.scroll.note(note.tone, note.line);
+    }
     default:
       return event satisfies never;
   }

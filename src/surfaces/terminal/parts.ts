@@ -1,4 +1,5 @@
 import type { Host, Sender } from "../../protocol/index.ts";
+import { sendUnlessLost } from "../../remote/unless-lost.ts";
 import { terminalTexts, type TerminalTexts } from "../../texts/terminal.ts";
 import { pagerTexts } from "../../texts/pager.ts";
 import { texts, type Texts } from "../../texts/texts.ts";
@@ -194,7 +195,7 @@ function deskOf(early: Setting & Machine & Pick<Parts, "redraw">, parts: () => P
       }),
     me: sender.by,
     async respond(response, mode) {
-      const reply = await host.send({ type: "respond", response, ...sender });
+      const reply = await sendUnlessLost(host, { type: "respond", response, ...sender }, parts().state());
       if (reply.ok && reply.resolution && mode !== undefined) parts().talk.chooseMode(mode);
       if (reply.ok && !reply.running) parts().talk.resume(); // no process runs the session: this one takes it up
       return reply;
@@ -205,7 +206,8 @@ function deskOf(early: Setting & Machine & Pick<Parts, "redraw">, parts: () => P
       return reply;
     },
     async respondAll(requestIds, answer) {
-      const reply = await host.send({ type: "respondAll", requestIds, answer, ...sender });
+      const command = { type: "respondAll", requestIds, answer, ...sender } as const;
+      const reply = await sendUnlessLost(host, command, parts().state());
       if (reply.ok && reply.results.some((one) => one.ok && !one.running)) parts().talk.resume();
       return reply;
     },

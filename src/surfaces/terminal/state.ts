@@ -18,6 +18,8 @@ export type State = {
   unfolded: boolean;
   /** Everything appears as it happens, not only once it is a fact. */
   live: boolean;
+  /** The connection to the host is being dialled again. */
+  lost: boolean;
   end: Pick<TerminalEnd, "why" | "session">;
 };
 
@@ -32,6 +34,7 @@ export type Event =
   | { type: "swallowed"; at: number }
   | { type: "unfold" }
   | { type: "owner"; live: boolean }
+  | { type: "link"; lost: boolean }
   | { type: "left"; end: State["end"] };
 
 export const joining: State = {
@@ -43,6 +46,7 @@ export const joining: State = {
   takenAt: -Infinity,
   unfolded: false,
   live: true,
+  lost: false,
   end: { why: "ended" },
 };
 
@@ -76,6 +80,8 @@ export function next(state: State, event: Event): State {
       return { ...state, unfolded: !state.unfolded };
     case "owner":
       return { ...state, live: event.live };
+    case "link":
+      return { ...state, lost: event.lost };
     case "left":
       return { ...state, phase: "leaving", end: event.end };
     default:

@@ -1,4 +1,3 @@
-import type { Store } from "../../../journal/store.ts";
 import {
   oneLine,
   reason,
@@ -18,38 +17,37 @@ import { texts } from "../../../texts/texts.ts";
 import { alikeTo, codeOfList } from "../../../view/alike.ts";
 import { requestLines } from "../../../view/lines/request.ts";
 import { fitted } from "../../../view/lines/safe.ts";
-import { person } from "../../account.ts";
 import { exitCodes } from "../../exit-codes.ts";
+import { pendingOf } from "../../find-request.ts";
 import { agrees, ask } from "../../journal.ts";
 import { styleOf } from "../../style.ts";
 
-type Parts = { host: Host; store: Store; lang: Lang };
+type Parts = { host: Host; me: { by: string; surface: string }; lang: Lang };
 
 /**
  * Answers every request that is like this one, once the list was seen whole: at a terminal it is shown and asked about; elsewhere the
  * letters that stood below it are given with `seen`.
  */
 export async function answerAllLike(
-  { host, store, lang }: Parts,
+  { host, me, lang }: Parts,
   request: InputRequest,
   { answer, seen }: { answer: SharedAnswer; seen: string | undefined },
 ): Promise<number> {
   const [t, w] = [texts(lang), inboxTexts(lang)];
-  const alike = alikeTo(request, store.pending());
+  const alike = alikeTo(request, await pendingOf(host));
   if (alike.length === 0) {
     console.error(`sage: ${w.noneAlike}`);
     return exitCodes.failure;
   }
   if (seen !== undefined && seen !== codeOfList(alike)) throw errorBecause("input-invalid", reason("list-changed", {}));
   if (seen === undefined) {
-    console.log(alikeLines(store, alike, lang).join("\n"));
+    console.log((await alikeLines(host, alike, lang)).join("\n"));
     const question = answer.type === "granted" ? t.permitAll(alike.length) : w.refuseAll(alike.length);
     if (!(await agrees(`${question} > `))) {
       console.error(`sage: ${w.notAgreed(shortRequestId(request.id), codeOfList(alike))}`);
       return exitCodes.failure;
     }
   }
-  const me = { by: person(), surface: "cli" };
   const { results } = await ask(host, { type: "respondAll", requestIds: alike.map(({ id }) => id), answer, ...me });
   for (const one of results) {
     const id = shortRequestId(one.requestId);
@@ -62,11 +60,13 @@ export async function answerAllLike(
 }
 
 /** The whole list, with the letters that say that it was seen. */
-export function alikeLines(store: Store, alike: readonly PermissionRequest[], lang: Lang): string[] {
+export async function alikeLines(host: Host, alike: readonly PermissionRequest[], lang: Lang): Promise<string[]> {
   const style = styleOf(process.stdout, lang);
   const w = inboxTexts(lang);
+  const { sessions } = await ask(host, { type: "sessions" });
+  const folders = new Map(sessions.map(({ id, cwd }) => [id, cwd]));
   const lines = alike.flatMap((one, n) => {
-    const cwd = store.session(one.session)?.cwd;
+    const cwd = folders.get(one.session);
     const place = `${style.t.place(n + 1, alike.length)} · ${shortRequestId(one.id)}`;
     return [...requestLines(one, style, { place, cwd }), ...(cwd === undefined ? [] : [style.paint.dim(oneLine(cwd))])];
   });

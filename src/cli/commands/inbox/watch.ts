@@ -1,59 +1,59 @@
-import type { Store } from "../../../journal/store.ts";
-import { messageOf, shortRequestId, type InputRequest } from "../../../protocol/index.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf, shortRequestId, type Host, type InputRequest } from "../../../protocol/index.ts";
 import { inboxTexts } from "../../../texts/inbox.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { headline } from "../../../texts/resolution.ts";
 import { texts } from "../../../texts/texts.ts";
+import { pendingOf } from "../../find-request.ts";
 import { toStdout } from "../../stdout.ts";
 
 const LOOK_MS = 500;
+/** A host elsewhere is asked less often. */
+const LOOK_ELSEWHERE_MS = 2_000;
 
 type Watched = {
   lang: Lang;
   json: boolean;
-  show(request: InputRequest): void;
+  elsewhere: boolean;
+  show(request: InputRequest): Promise<void>;
   signal: AbortSignal;
 };
 
 /** Shows what opens and what ends, in all sessions, until nobody looks any more. */
-export async function watchInbox(store: Store, { lang, json, show, signal }: Watched): Promise<void> {
+export async function watchInbox(host: Host, { lang, json, elsewhere, show, signal }: Watched): Promise<void> {
   const w = inboxTexts(lang);
   const line = (value: object) => void toStdout(`${JSON.stringify(value)}\n`);
   let open = new Map<string, InputRequest>();
-  const look = () => {
-    const now = new Map(store.pending().map((request) => [request.id, request]));
+  const look = async (requests: readonly InputRequest[]) => {
+    const now = new Map(requests.map((request) => [request.id, request]));
     for (const [id, request] of now)
       if (!open.has(id)) {
         if (json) line({ type: "requested", request });
-        else show(request);
+        else await show(request);
       }
     for (const id of open.keys())
       if (!now.has(id)) {
-        const resolution = store.resolution(id);
+        const found = await host.send({ type: "request", id });
+        const resolution = found.ok ? found.resolution : undefined;
         if (json) line({ type: "resolved", requestId: id, ...(resolution && { resolution }) });
         else console.log(w.ended(shortRequestId(id), resolution ? headline(resolution, texts(lang)) : w.gone));
       }
     open = now;
   };
-  if (!json) console.error(w.watching(store.pending().length));
-  look();
+  const first = await pendingOf(host);
+  if (!json) console.error(w.watching(first.length));
+  await look(first);
   let failed = "";
-  await new Promise<void>((done) => {
-    const timer = setInterval(() => {
-      try {
-        look();
-        failed = "";
-      } catch (error) {
-        // A journal that is busy for a moment: look again. One that stays so is told of, and once.
-        const why = messageOf(error);
-        if (why !== failed) console.error(`sage: ${(failed = why)}`);
-      }
-    }, LOOK_MS);
-    const stop = () => {
-      clearInterval(timer);
-      done();
-    };
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-  });
+  while (!signal.aborted) {
+    await sleep(elsewhere ? LOOK_ELSEWHERE_MS : LOOK_MS, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    try {
+      await look(await pendingOf(host));
+      failed = "";
+    } catch (error) {
+      // A journal that is busy for a moment: look again. One that stays so is told of, and once.
+      const why = messageOf(error);
+      if (why !== failed) console.error(`sage: ${(failed = why)}`);
+    }
+  }
 }

@@ -1,28 +1,31 @@
 import type { Store } from "../../../journal/store.ts";
 import { oneLine, textOf, type SessionSummary } from "../../../protocol/index.ts";
 import { clipped } from "../../../view/lines/safe.ts";
+import { hostsTexts } from "../../../texts/hosts.ts";
 import { sessionTexts } from "../../../texts/sessions.ts";
 import { texts } from "../../../texts/texts.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { noWords, readFlags } from "../../flags.ts";
-import { ask, openJournal } from "../../journal.ts";
+import { noWords, readFlags, usage } from "../../flags.ts";
+import { hostFlag, openHost } from "../../host-flag.ts";
+import { ask } from "../../journal.ts";
 import { applyRetention } from "../../retention.ts";
 import { readInstallation } from "../../../config/installation.ts";
 import { toStdout } from "../../stdout.ts";
 import { titleOf } from "../../../view/summary.ts";
 
-const options = { json: { type: "boolean" }, search: { type: "string" } } as const;
+const options = { json: { type: "boolean" }, search: { type: "string" }, ...hostFlag } as const;
 
 const spoken = ["user.said", "model.replied", "session.titled"] as const;
 
 export async function list(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   noWords("sessions list", positionals, t);
-  const { host, store } = openJournal(process.env, { looks: true });
-  await applyRetention(store, readInstallation(process.env), lang);
+  const { host, local } = await openHost(values, { lang, looks: true });
+  if (local) await applyRetention(local.store, readInstallation(process.env), lang);
   const all = (await ask(host, { type: "sessions" })).sessions;
   const { search } = values;
-  const where = search === undefined ? undefined : new Map(found(store, search));
+  if (search !== undefined && !local) throw usage(hostsTexts(lang).notWith("--search"));
+  const where = search === undefined || !local ? undefined : new Map(found(local.store, search));
   await host.close();
   const shown = all.filter(({ id, title }) => (where ? where.has(id) : title !== "" || values.json));
   if (values.json) {

@@ -1,0 +1,57 @@
+import { readInstallation } from "../../config/installation.ts";
+import { changeSettings } from "../../config/settings.ts";
+import { oneLine, reason } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { hostsTexts } from "../../texts/hosts.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { readFlags, usage } from "../flags.ts";
+import { hostKey, pair, targetOf, unpair } from "../hosts.ts";
+
+/** `sage hosts`: other machines whose agents this one may work with; `add` pairs with one, `remove` forgets it. */
+export async function hosts(args: string[]): Promise<number> {
+  const { values, positionals, lang } = readFlags(args, { code: { type: "string" } });
+  const w = hostsTexts(lang);
+  const [action, target, name, stray] = positionals;
+  const { home, settings } = readInstallation(process.env);
+  const { env } = process;
+  const known = settings.hosts ?? {};
+  if (action === undefined) {
+    const rows = Object.entries(known);
+    const widest = Math.max(0, ...rows.map(([one]) => one.length));
+    for (const [one, address] of rows) {
+      const isPaired = hostKey(address, { home, env }) !== undefined;
+      console.log([one.padEnd(widest), oneLine(address), ...(isPaired ? [] : [w.noKey])].join("  "));
+    }
+    if (rows.length === 0) console.log(w.none);
+    return exitCodes.success;
+  }
+  if (target === undefined || stray !== undefined || !["add", "remove"].includes(action)) throw usage(w.how);
+  if (action === "remove") {
+    if (name !== undefined) throw usage(w.how);
+    const { address } = targetOf(target, settings);
+    const told = await unpair(address, { home, env });
+    const names = Object.keys(known).filter((one) => known[one] === address);
+    if (names.length > 0) changeSettings(home.settings, (all) => ({ ...all, hosts: without(all.hosts ?? {}, names) }));
+    console.log((told ? w.removed : w.removedHere)(target));
+    return exitCodes.success;
+  }
+  const found = targetOf(target, settings);
+  const { address, invitation } = found;
+  const by =
+    invitation !== undefined ? { key: invitation } : values.code === undefined ? undefined : { code: values.code };
+  if (!by) throw usage(w.how);
+  if (name !== undefined && !/^[\w.-]{1,40}$/.test(name))
+    throw errorBecause("config-invalid", reason("host-not-named", { given: name, known: Object.keys(known) }));
+  console.error(`sage: ${w.waiting}`);
+  const paired = await pair(found, by, { home, env });
+  const called = name ?? Object.entries(known).find(([, one]) => one === address)?.[0] ?? new URL(address).hostname;
+  const free = known[called] === undefined || known[called] === address || name !== undefined;
+  if (free) changeSettings(home.settings, (all) => ({ ...all, hosts: { ...all.hosts, [called]: address } }));
+  console.log(w.paired(address, paired.by, w.places[paired.place]));
+  console.log(w.goOn(`--host ${free ? called : address}`));
+  return exitCodes.success;
+}
+
+function without(all: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name)));
+}

@@ -1,0 +1,13 @@
+import { reason, refusalOf, type Command, type CommandReply, type Host } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+import { isForNow } from "./repeat.ts";
+
+/** Sends a command, unless the link to the host is lost and the command would let something run: such a yes is for now or never. */
+export async function sendUnlessLost<C extends Command>(
+  host: Host,
+  command: C,
+  { lost }: { lost: boolean },
+): Promise<CommandReply<C["type"]>> {
+  if (!lost || !isForNow(command)) return host.send(command);
+  return refusalOf(errorBecause("host-gone", reason("link-lost", {})));
+}
