@@ -45,10 +45,7 @@ function Shell() {
   }, [addressOf(place)]);
   return (
     <>
-      <a class="skip" href={addressOf(place)} onClick={() => main.current?.focus()}>
-        {web.skip}
-      </a>
-      <Header />
+      <Header skip={() => main.current?.focus()} />
       {state === "lost" && (
         <p class="banner" role="alert">
           {web.awaySince(timeOf(since))}

@@ -1,6 +1,6 @@
 import { useSignal, type Signal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { look, unseen, type Attention } from "./seen.ts";
 
 const LOOK_EVERY_MS = 100;
@@ -13,8 +13,15 @@ export function useAttention(
   article: RefObject<HTMLElement | null>,
   end: RefObject<HTMLElement | null>,
   choices: RefObject<HTMLElement | null>,
+  /** What is to be read: another one has to be seen anew. */
+  subject: string,
 ): { attention: Signal<Attention>; refresh(): Attention } {
   const attention = useSignal(unseen(performance.now()));
+  const of = useRef(subject);
+  if (of.current !== subject) {
+    of.current = subject;
+    attention.value = unseen(performance.now());
+  }
   const refresh = (): Attention => {
     const box = article.current?.getBoundingClientRect();
     if (!box) return attention.peek();
@@ -22,7 +29,11 @@ export function useAttention(
     const visible = document.visibilityState === "visible";
     const next = look(
       attention.peek(),
-      { end: isInView(end.current, article.current), visible, place: place.join() },
+      {
+        end: isInView(article.current?.querySelector<HTMLElement>(".together .end") ?? end.current, article.current),
+        visible,
+        place: place.join(),
+      },
       performance.now(),
     );
     const before = attention.peek();

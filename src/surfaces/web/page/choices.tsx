@@ -1,5 +1,5 @@
 import type { ReadonlySignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { PLAN_TOOL, oneLine, visible, type PermissionRequest, type RuleTrial } from "../../../protocol/index.ts";
 import { rulesFor } from "../../../view/answering.ts";
 import { allows, placesFor, textField, type Choice } from "../../../view/choices.ts";
@@ -140,11 +140,11 @@ function Row({ request, act, locked }: { request: PermissionRequest; act: Act; l
 function Confirm({ request, act }: { request: PermissionRequest; act: Act }) {
   const app = useApp();
   const { web } = app.words.value;
-  const { armed = "no" } = app.panel(request).value.answering;
-  const alike = app.alike(request).length;
+  const { armed = "no", list } = app.panel(request).value.answering;
   const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => button.current?.focus({ preventScroll: true }), [armed]);
-  const label = armed === "allowAll" || armed === "refuseAll" ? web.confirm[armed](alike) : web.confirm[armed];
+  // At once, not after the next picture: Enter may follow on the key that chose.
+  useLayoutEffect(() => button.current?.focus({ preventScroll: true }), [armed]);
+  const label = armed === "allowAll" || armed === "refuseAll" ? web.confirm[armed](list.length) : web.confirm[armed];
   const isNo = armed === "stop" || armed === "refuseAll";
   return (
     <div class="row">
@@ -302,8 +302,8 @@ function Past({ trial }: { trial: RuleTrial | undefined }) {
 /** Requests that are alike, each of them whole: one answer is for all. */
 function Together({ request, act, locked }: { request: PermissionRequest; act: Act; locked: boolean }) {
   const app = useApp();
-  const { t, panel, web } = app.words.value;
-  const alike = app.alike(request);
+  const { panel, web } = app.words.value;
+  const { list: alike } = app.panel(request).value.answering;
   const cwd = (session: string) => app.inbox.value.sessions.get(session)?.cwd;
   return (
     <div class="together">
@@ -319,7 +319,7 @@ function Together({ request, act, locked }: { request: PermissionRequest; act: A
           ) : null,
         )}
       </ol>
-      <p class="dim">{t.place(alike.length, alike.length)}</p>
+      <div class="end" aria-hidden="true" />
       <div class="row">
         <button
           type="button"

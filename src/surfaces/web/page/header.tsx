@@ -7,7 +7,7 @@ import { colours } from "./settings.ts";
 const pages = ["inbox", "sessions", "receipts", "rules", "devices", "stats"] as const;
 
 /** Where one is, whether the host is there, and the way to the other pages. */
-export function Header() {
+export function Header({ skip }: { skip(): void }) {
   const app = useApp();
   const { web } = app.words.value;
   const { state } = app.connection.value;
@@ -25,6 +25,9 @@ export function Header() {
   const waiting = app.open.value.length;
   return (
     <header class="top">
+      <a class="skip" href={addressOf(place)} onClick={skip}>
+        {web.skip}
+      </a>
       <div class="bar">
         {place.page === "request" || place.page === "session" ? (
           <>

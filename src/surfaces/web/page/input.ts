@@ -24,6 +24,8 @@ export type Armed = Exclude<Choice, "always" | "reason" | "edit" | "comment" | "
 export type Answering = {
   stage: "choices" | "confirm" | "reason" | "comment" | "edit" | "always" | "together" | "inquire";
   armed?: Armed;
+  /** Requests that one answer is for. A list that is being read stays as it is. */
+  list: readonly InputRequest[];
   reason: string;
   comment: string;
   edit: string;
@@ -80,6 +82,7 @@ export function begin(request: InputRequest, draft: Draft = {}): Answering {
   const needed = neededOf(offers);
   return {
     stage: "choices",
+    list: [],
     ...{ reason: draft.reason ?? "", comment: draft.comment ?? "" },
     edit: draft.edit ?? (request.kind === "permission" ? editable(request) : ""),
     ...{ text: draft.text ?? "", remark: draft.remark ?? "", inquiry: "" },
@@ -157,11 +160,13 @@ export function step(
   const touched = { ...state, touched: true };
   switch (did.type) {
     case "choose":
-      return chosen(request, state, did.choice);
+      return did.choice === "together"
+        ? { state: { ...state, stage: did.choice, list: alike } }
+        : chosen(request, state, did.choice);
     case "all":
       return { state: { ...state, stage: "confirm", armed: did.answer } };
     case "confirm":
-      return confirmed(request, state, { alike, id });
+      return confirmed(request, state, id);
     case "back": {
       const { armed, ...rest } = state;
       const toList = armed === "allowAll" || armed === "refuseAll";
@@ -188,7 +193,7 @@ export function step(
   }
 }
 
-function chosen(request: InputRequest, state: Answering, choice: Choice | "inquire"): Step {
+function chosen(request: InputRequest, state: Answering, choice: Exclude<Choice, "together"> | "inquire"): Step {
   switch (choice) {
     case "no":
       return { state, send: [respond({ type: "denied", requestId: request.id })] };
@@ -201,7 +206,6 @@ function chosen(request: InputRequest, state: Answering, choice: Choice | "inqui
     case "reason":
     case "edit":
     case "comment":
-    case "together":
     case "inquire":
       return { state: { ...state, stage: choice } };
     default:
@@ -209,18 +213,14 @@ function chosen(request: InputRequest, state: Answering, choice: Choice | "inqui
   }
 }
 
-function confirmed(
-  request: InputRequest,
-  state: Answering,
-  { alike, id }: { alike: readonly InputRequest[]; id(): string },
-): Step {
+function confirmed(request: InputRequest, state: Answering, id: () => string): Step {
   const requestId = request.id;
   const done = (response: InputResponse): Step => ({ state, send: [respond(response)] });
   const { stage, armed } = state;
   const words = stage === "reason" || stage === "comment" ? state[stage].trim() : "";
   switch (stage) {
     case "confirm":
-      return armed === undefined ? { state } : firmly(request, state, armed, alike);
+      return armed === undefined ? { state } : firmly(request, state, armed);
     case "reason":
       return words === "" ? { state, problem: "empty" } : done({ type: "denied", requestId, reason: words });
     case "comment":
@@ -252,7 +252,7 @@ function confirmed(
   }
 }
 
-function firmly(request: InputRequest, state: Answering, armed: Armed, alike: readonly InputRequest[]): Step {
+function firmly(request: InputRequest, state: Answering, armed: Armed): Step {
   const requestId = request.id;
   const isPlan = request.kind === "permission" && request.tool === PLAN_TOOL;
   switch (armed) {
@@ -277,7 +277,7 @@ function firmly(request: InputRequest, state: Answering, armed: Armed, alike: re
     case "allowAll":
     case "refuseAll": {
       const answer = { type: armed === "allowAll" ? ("granted" as const) : ("denied" as const) };
-      return { state, send: [{ type: "respondAll", requestIds: alike.map((one) => one.id), answer }] };
+      return { state, send: [{ type: "respondAll", requestIds: state.list.map((one) => one.id), answer }] };
     }
     default:
       return armed satisfies never;

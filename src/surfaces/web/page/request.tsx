@@ -60,7 +60,10 @@ function Open({ entry, level, linked }: { entry: InboxRequest; level: 1 | 2; lin
   const end = useRef<HTMLDivElement>(null);
   const choices = useRef<HTMLDivElement>(null);
   const armedAt = useRef(0);
-  const { attention, refresh } = useAttention(article, end, choices);
+  const { stage, armed, list } = app.panel(request).value.answering;
+  const together = stage === "together" || armed === "allowAll" || armed === "refuseAll";
+  const subject = together ? list.map(({ id }) => id).join("\n") : request.id;
+  const { attention, refresh } = useAttention(article, end, choices, subject);
   const session = app.inbox.value.sessions.get(request.session);
   const description = request.kind === "permission" ? describeRequest(request, { cwd: session?.cwd }) : undefined;
   const dangerous = description !== undefined && description.dangers.length > 0;

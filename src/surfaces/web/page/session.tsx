@@ -122,6 +122,7 @@ function Transcript({ followed, cwd }: { followed: Followed; cwd: string | undef
           {first > 0 ? web.earlier(first) : web.earlierOnes}
         </button>
       )}
+      <h2 class="hidden">{web.conversation}</h2>
       <ol class="transcript" ref={list}>
         {items.slice(first).map((item, n) => (
           <Row key={first + n - items.length} item={item} changes={followed.changes(item)} cwd={cwd} />
