@@ -30,6 +30,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   serve: async () => (await import("./commands/serve.ts")).serve,
   feishu: async () => (await import("./commands/feishu.ts")).feishu,
   demo: async () => (await import("./commands/demo.ts")).demo,
+  hook: async () => (await import("./commands/hook.ts")).hook,
   help: async () => (await import("./commands/help.ts")).help,
 };
 

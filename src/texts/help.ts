@@ -41,6 +41,8 @@ const en: HelpTexts = {
   sage models [words]         list models: tokens in a prompt, price, pictures; --json
   sage agents                 other agents for --agent: which are installed, what Sage keeps and can refuse; --json
   sage agents stop            end Codex's app-server, which Sage keeps for its open requests
+  sage hook install claude    prompts of your own Claude Code (or codex) stand in Sage's inbox, too; shows the change to its settings and asks
+  sage hook uninstall claude  take that back, without a trace
   sage sandbox [off|contain|autoAllow|try -- command]
                               commands confined by the operating system
   sage doctor [--rebuild]     check the installation; rebuild the index of open requests
@@ -210,6 +212,8 @@ const zh: HelpTexts = {
   sage models [words]         列出模型：提示的 token 数、价格、图片；--json
   sage agents                 可用于 --agent 的其他智能体：装了哪些，Sage 能保留和拒绝什么；--json
   sage agents stop            结束 Codex 的 app-server（Sage 用它保留待处理的请求）
+  sage hook install claude    让你自己的 Claude Code（或 codex）的提示也出现在 Sage 的收件箱；先显示对其设置的改动，再询问
+  sage hook uninstall claude  撤销，不留痕迹
   sage sandbox [off|contain|autoAllow|try -- 命令]
                               由操作系统限制命令
   sage doctor [--rebuild]     检查安装；重建待处理请求的索引
