@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { GuestsSettings } from "../config/guests.ts";
+import type { Home } from "../config/home.ts";
 import type { GuestDriver } from "../guest/driver.ts";
 import { reason } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -48,6 +49,11 @@ export function guestProgram(name: string, settings?: GuestsSettings): GuestProg
   );
 }
 
+/** Sage's folder for what outlives a session of a guest. */
+export function guestsDir({ dir }: Pick<Home, "dir">): string {
+  return join(dir, "guests");
+}
+
 /** `dir`: Sage's folder for what outlives a session, such as Codex's app-server. */
 export async function driverOf(
   program: GuestProgram,
@@ -62,7 +68,7 @@ export async function driverOf(
     case "acp":
       return (await import("../guest/acp.ts")).acpDriver({ name, command, args, ...more });
     case "claude":
-      throw errorBecause("config-invalid", reason("guest-unknown", { agent: name, known: [] }));
+      return (await import("../guest/claude.ts")).claudeDriver({ command, args, mode: mode ?? "default" });
     default:
       return program.protocol satisfies never;
   }

@@ -5,6 +5,10 @@ import type { Home } from "../config/home.ts";
 import type { GuestDriver } from "../guest/driver.ts";
 import { reason } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
+import { driverOf, guestProgram, guestsDir } from "./guest-programs.ts";
+
+/** Tells `sage hook`, which the person may have put into the agent's own settings, that Sage is asked already. */
+const GUEST_MARK = "SAGE_GUEST";
 
 /** An agent that runs sessions in Sage's place, and the environment that it is started with. */
 export type GuestParts = { driver: GuestDriver; env: NodeJS.ProcessEnv };
@@ -14,27 +18,15 @@ export async function guestOf(
   name: string,
   { cwd, home, env, settings = {} }: { cwd: string; home: Home; env: NodeJS.ProcessEnv; settings?: GuestsSettings },
 ): Promise<GuestParts> {
-  const { env: added = {} } = settings[name] ?? {};
+  const program = guestProgram(name, settings);
   const { state, root, files } = guestTrust(home.trust, realpathSync(cwd));
   if (state !== "trusted" && state !== "nothing-to-trust")
     throw errorBecause(
       "config-invalid",
       reason("guest-untrusted", { agent: name, folder: root, files: files.map(({ path }) => path) }),
     );
-  return { driver: await driverOf(name, settings), env: { ...guestEnv(env), ...added } };
-}
-
-async function driverOf(name: string, settings: GuestsSettings): Promise<GuestDriver> {
-  const { command, args = [], mode } = settings[name] ?? {};
-  if (name === "claude") {
-    const { claudeDriver } = await import("../guest/claude.ts");
-    return claudeDriver({ command: command ?? "claude", args, mode: mode ?? "default" });
-  }
-  throw errorBecause("config-invalid", reason("guest-unknown", { agent: name, known: knownGuests(settings) }));
-}
-
-export function knownGuests(settings: GuestsSettings = {}): string[] {
-  return [...new Set(["claude", ...Object.keys(settings)])];
+  const driver = await driverOf(program, { dir: guestsDir(home), env });
+  return { driver, env: { ...guestEnv(env), ...program.env, [GUEST_MARK]: "1" } };
 }
 
 /** The person's own, without Sage's variables: an agent needs its own login, and none of ours. */

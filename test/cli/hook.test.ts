@@ -44,7 +44,7 @@ function terminal(agent: HookAgent = "claude", codexWaitsMs?: number) {
   return {
     call,
     /** Starts a hook with an event. `orphan` and `stop` are what the agent does to it. */
-    hook(event: object) {
+    hook(event: unknown) {
       const stop = new AbortController();
       const around = { orphan: false, written: "" };
       const done = serveHook(agent, {
@@ -216,7 +216,7 @@ test("whatever is no event of ours, and an agent that Sage runs itself, ask nobo
     { ...claude.call("PermissionRequest"), cwd: "relative" },
     claude.call("PreToolUse"),
   ])
-    await claude.hook(event as object).done;
+    await claude.hook(event).done;
   let written = "";
   await serveHook("claude", {
     env: { ...env, SAGE_GUEST: "1" },

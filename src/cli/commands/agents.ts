@@ -1,8 +1,7 @@
-import { join } from "node:path";
 import { sageHome } from "../../config/home.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { serversIn, stopCodex } from "../../guest/codex-server.ts";
-import { guestPrograms } from "../../host/guest-programs.ts";
+import { guestPrograms, guestsDir } from "../../host/guest-programs.ts";
 import { installedAgents, leastClaude, type InstalledAgent } from "../../host/installed-agents.ts";
 import { oneLine } from "../../protocol/index.ts";
 import { agentsTexts, type AgentsTexts } from "../../texts/agents.ts";
@@ -16,8 +15,7 @@ export async function agents(args: string[]): Promise<number> {
   const { positionals, values, lang } = readFlags(args, { json: { type: "boolean", default: false } });
   const t = agentsTexts(lang);
   const [word, ...rest] = positionals;
-  const home = sageHome(process.env);
-  const dir = join(home.dir, "guests");
+  const dir = guestsDir(sageHome(process.env));
   if (rest.length > 0 || (word !== undefined && word !== "stop")) throw usage(t.usage);
   if (word === "stop") {
     console.log(t.stopped(await stopCodex(dir)));
