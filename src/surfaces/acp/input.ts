@@ -35,7 +35,9 @@ export function wayOf(request: InputRequest, words: Words, { form }: { form: boo
     case "question": {
       const [only, more] = request.questions;
       if (form) return { type: "form", schema: formOf(request, words) };
-      if (only && !more && only.options.length > 0 && !only.multiSelect)
+      // An editor may allow everything by itself, and take the first button for a yes: a command that was cut off is not run again by that.
+      const mayBeButtons = request.source !== "recovery" && only && !more;
+      if (mayBeButtons && only.options.length > 0 && !only.multiSelect)
         return { type: "buttons", buttons: choiceButtons(request, only, words) };
       return { type: "chat", text: chatText(request, words) };
     }

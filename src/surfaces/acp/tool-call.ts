@@ -10,7 +10,7 @@ import {
 import type { Texts } from "../../texts/texts.ts";
 import type { CallItem } from "../../view/item.ts";
 import { resultText } from "../../view/result.ts";
-import { briefOf, summaryOf } from "../../view/summary.ts";
+import { briefOf, isAsking, summaryOf } from "../../view/summary.ts";
 
 const LONGEST_TITLE = 200;
 const LONGEST_CONTENT = 100_000;
@@ -20,16 +20,30 @@ type Shown = Omit<ToolCall, "toolCallId"> & { status: ToolCallStatus };
 /** A call as the editor shows it. `cwd` makes paths whole: an editor opens nothing else. */
 export function shownCall(item: CallItem, t: Texts, cwd: string): Shown {
   const { tool } = item.call;
+  const questions = isAsking(item) ? questionsIn(item.input) : "";
+  if (questions !== "") return { ...shownFields(item, t, cwd), title: questions.slice(0, LONGEST_TITLE) };
   const brief = oneLine(briefOf(item, cwd));
   const within = item.agent.length > 0 ? `${item.agent.map(oneLine).join(" › ")}: ` : "";
   return {
+    ...shownFields(item, t, cwd),
     title: `${within}${titled(tool, brief)}`.slice(0, LONGEST_TITLE),
-    kind: kindOf(tool),
+  };
+}
+
+function shownFields(item: CallItem, t: Texts, cwd: string): Omit<Shown, "title"> {
+  return {
+    kind: kindOf(item.call.tool),
     status: statusOf(item.standing),
     locations: locationsOf(item.input, cwd),
     rawInput: item.input,
     content: contentOf(item, t, cwd),
   };
+}
+
+/** The questions that a call asks, on one line. */
+function questionsIn({ questions }: ToolInput): string {
+  const asked = Array.isArray(questions) ? (questions as ({ question?: unknown } | null)[]) : [];
+  return oneLine(asked.flatMap((one) => (typeof one?.question === "string" ? [one.question] : [])).join(" / "));
 }
 
 /** The call of a request, for an editor that has not seen the call itself. */
