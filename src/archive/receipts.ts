@@ -1,4 +1,11 @@
-import { reasonFrom, requestId, type Fact, type Receipt, type RuleDestination } from "../protocol/index.ts";
+import {
+  reasonFrom,
+  requestId,
+  type Fact,
+  type Receipt,
+  type Resolution,
+  type RuleDestination,
+} from "../protocol/index.ts";
 import type { AskedItem, CallItem } from "../view/item.ts";
 import { transcriptOf } from "../view/transcript.ts";
 
@@ -59,7 +66,10 @@ function ofCall(
   };
 }
 
-/** A question that Sage itself asks, such as whether to go on with an agent that repeats itself. */
+/**
+ * A question that Sage itself asks, such as whether to go on with an agent that repeats itself, or a request from outside. Neither has a
+ * tool of Sage's: no rule is ever suggested or tried by what was answered there.
+ */
 function ofQuestion(session: string, { key, at, request, approvals, resolution }: AskedItem): Receipt {
   return {
     id: requestId(session, key),
@@ -69,7 +79,7 @@ function ofQuestion(session: string, { key, at, request, approvals, resolution }
     tool: "",
     input: {},
     effect: "waits",
-    decision: resolution ? ("response" in resolution && resolution.response ? "answered" : "refused") : "open",
+    decision: resolution ? endOf(resolution) : "open",
     reason: reasonFrom(request.why),
     asked: [{ request, ...(approvals && { approvals }), ...(resolution && { resolution }) }],
     rulesAdded: [],
@@ -78,6 +88,16 @@ function ofQuestion(session: string, { key, at, request, approvals, resolution }
     runs: [],
     left: {},
   };
+}
+
+function endOf(resolution: Resolution): Receipt["decision"] {
+  if (resolution.outcome === "superseded" && resolution.reason.code === "answered-there") {
+    const { allowed } = resolution.reason.args;
+    return allowed === undefined ? "answered" : allowed ? "allowed" : "refused";
+  }
+  const response = "response" in resolution ? resolution.response : undefined;
+  if (!response || response.type === "denied") return "refused";
+  return response.type === "granted" ? "allowed" : "answered";
 }
 
 /** The last word on whether it may run: a verdict, or a person's where one was asked. */

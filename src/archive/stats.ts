@@ -1,5 +1,5 @@
 import type { Store } from "../journal/store.ts";
-import type { Receipt, Stats, Tally } from "../protocol/index.ts";
+import { isOutsideSession, type Receipt, type Stats, type Tally } from "../protocol/index.ts";
 import { answerTo, pastReceipts, type PastOptions } from "./past.ts";
 
 type Answered = { tool: string; answer: NonNullable<ReturnType<typeof answerTo>> };
@@ -7,9 +7,10 @@ type Answered = { tool: string; answer: NonNullable<ReturnType<typeof answerTo>>
 export function statsOf(store: Store, options: PastOptions): Stats {
   const receipts = pastReceipts(store, options);
   const calls = receipts.filter(({ tool }) => tool !== "");
-  const answers = receipts.flatMap(({ tool, asked }): Answered[] => {
+  const answers = receipts.flatMap((receipt): Answered[] => {
+    const { tool, asked } = receipt;
     const answer = answerTo(asked);
-    return answer ? [{ tool: tool === "" ? "Sage" : tool, answer }] : [];
+    return answer ? [{ tool: tool === "" ? askerOf(receipt) : tool, answer }] : [];
   });
   const inPerson = answers.filter(({ answer }) => answer.by !== undefined);
   return {
@@ -26,6 +27,11 @@ export function statsOf(store: Store, options: PastOptions): Stats {
       spared: some.length,
     })),
   };
+}
+
+/** Sage itself, or the agent that asks from outside. */
+function askerOf({ session, agent }: Receipt): string {
+  return isOutsideSession(session) ? (agent[0] ?? "") : "Sage";
 }
 
 function isSpared({ rule, decision, asked }: Receipt): boolean {

@@ -1,4 +1,4 @@
-import { oneLine, type Inquired, type Receipt } from "../protocol/index.ts";
+import { isOutsideSession, oneLine, type Inquired, type Receipt } from "../protocol/index.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { blockedNames } from "../texts/confine-reasons.ts";
 import { changeLine, headline, timeOf } from "../texts/resolution.ts";
@@ -7,7 +7,7 @@ import { consentLines } from "../view/consent.ts";
 import { madeNote, replyNote } from "../view/inquiry.ts";
 import { clipped, exact, fitted } from "../view/lines/safe.ts";
 import { isOpen, standingOfRun } from "../view/standing.ts";
-import { summaryOf } from "../view/summary.ts";
+import { nameOf, summaryOf } from "../view/summary.ts";
 import type { WhyTexts } from "../texts/why.ts";
 
 /** Lines about one call: its input, who decided, and how it stands. */
@@ -17,8 +17,9 @@ export function receiptLines(
 ): string[] {
   const { id, at, tool, input, agent, changed, decision, reason, digest, files } = receipt;
   const { paint } = style;
-  const what = tool === "" ? w.sage : tool;
-  const summary = tool === "" ? "" : summaryOf(input);
+  const outside = isOutsideSession(receipt.session) ? receipt.asked[0]?.request : undefined;
+  const what = tool !== "" ? tool : outside ? oneLine(agent[0] ?? "") : w.sage;
+  const summary = outside ? nameOf(outside, style.t) : tool === "" ? "" : summaryOf(input);
   const head = `${paint.bold(id)}  ${timeOf(at)}  ${what}`;
   const colour = decision === "refused" ? paint.red : decision === "open" ? paint.yellow : paint.green;
   const by = decided(receipt, style, w);

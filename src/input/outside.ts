@@ -89,6 +89,18 @@ export async function findFromOutside(parts: Pick<OutsideParts, "store" | "signa
   return rejoin(parts, found);
 }
 
+/** Counts the time of every request from outside, also of askers that are gone: for a process that stays. */
+export function countOutside(store: Store, signal: AbortSignal): void {
+  const seen = (request: InputRequest) => {
+    if (isOutsideRequest(request)) countTime(store, request, signal);
+  };
+  const stop = store.hub.overhear(new Set(["input.requested"]), (fact) => {
+    if (fact.type === "input.requested") seen(fact.data);
+  });
+  signal.addEventListener("abort", stop, { once: true });
+  for (const request of store.pending()) seen(request);
+}
+
 async function rejoin(
   { store, signal }: Pick<OutsideParts, "store" | "signal">,
   { request, resolution }: { request: InputRequest; resolution: Resolution | undefined },
@@ -216,10 +228,13 @@ function problemIn({ question, options }: Question): string | undefined {
 
 /** Reminders and the end come from whichever process counts; whoever comes later to a request that is overdue ends it. */
 function countTime(store: Store, request: InputRequest, signal: AbortSignal): void {
-  if ((!request.deadline && !request.remind) || signal.aborted) return;
+  const counted = store.member(createCounted);
+  if ((!request.deadline && !request.remind) || signal.aborted || counted.has(request.id)) return;
+  counted.add(request.id);
   const disarm = arm(store, request);
   const stop = () => {
     signal.removeEventListener("abort", stop);
+    counted.delete(request.id);
     forget();
     disarm();
   };
@@ -227,6 +242,9 @@ function countTime(store: Store, request: InputRequest, signal: AbortSignal): vo
   signal.addEventListener("abort", stop);
   if (store.resolution(request.id)) stop(); // answered in between
 }
+
+/** Requests whose time is counted in this process: once is enough. */
+const createCounted = () => new Set<string>();
 
 function refused(why: Reason): SageError {
   return errorBecause("request-invalid", why);

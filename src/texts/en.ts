@@ -64,7 +64,7 @@ export const en = {
     "person-only": "only a person can allow this",
   },
   careful: (dangers: readonly string[]) => `Careful: ${dangers.join(", ")}.`,
-  agent: (path: readonly string[]) => `Asked by subagent ${path.join(" › ")}`,
+  agent: (path: readonly string[]) => `Asked by ${path.join(" › ")}`,
   ownWords: "The agent says (not verified):",
   cut: (n: number) => `… ${plural(n, "more character")}`,
   parts: "Commands:",

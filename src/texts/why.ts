@@ -25,7 +25,7 @@ const en = {
   ran: (how: string, time: string) => `${how}, ${time}`,
   files: (files: readonly string[], ran: boolean) => `${ran ? "changed" : "would change"} ${files.join(", ")}`,
   digest: (digest: string) => `digest ${digest}`,
-  agent: (path: readonly string[]) => `by subagent ${path.join(" › ")}`,
+  agent: (path: readonly string[]) => `by ${path.join(" › ")}`,
   sage: "Sage asked",
   free: (n: number) => `${n} read-only ${n === 1 ? "call" : "calls"} not shown (--all)`,
   anchored: (session: string, time: string, since: number) =>
@@ -64,7 +64,7 @@ const zh: WhyTexts = {
   ran: (how, time) => `${how}，${time}`,
   files: (files, ran) => `${ran ? "改动了" : "会改动"} ${files.join("、")}`,
   digest: (digest) => `摘要 ${digest}`,
-  agent: (path) => `由子智能体 ${path.join(" › ")}`,
+  agent: (path) => `由 ${path.join(" › ")}`,
   sage: "Sage 提问",
   free: (n) => `另有 ${n} 次只读调用未列出（--all）`,
   anchored: (session, time, since) =>

@@ -51,7 +51,7 @@ export const zh: Texts = {
     "person-only": "只有人能允许",
   },
   careful: (dangers) => `注意：${dangers.join("、")}。`,
-  agent: (path) => `由子智能体 ${path.join(" › ")} 提出`,
+  agent: (path) => `由 ${path.join(" › ")} 提出`,
   ownWords: "智能体的说明（未经核实）：",
   cut: (n) => `… 另有 ${number(n)} 个字符`,
   parts: "各条命令：",

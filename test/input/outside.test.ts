@@ -13,6 +13,9 @@ import {
   type InputResponse,
   type OutsideAsk,
 } from "../../src/protocol/index.ts";
+import { pastCalls } from "../../src/archive/past.ts";
+import { statsOf } from "../../src/archive/stats.ts";
+import { countOutside } from "../../src/input/outside.ts";
 import { receiptsOf } from "../../src/archive/receipts.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { texts } from "../../src/texts/texts.ts";
@@ -213,6 +216,45 @@ suite("requests from outside", () => {
     const late = await next.send({ type: "respond", response: { type: "granted", requestId: slow.request.id }, ...me });
     assert.equal(late.ok ? "" : late.resolution?.outcome, "timed_out");
     await next.close();
+  });
+
+  test("a process that stays counts the time of askers that are gone, and of those that come", async () => {
+    using here = workspace();
+    const path = here.path("journal.db");
+    const asker = hostOn(sqliteStore(path));
+    const { request } = await asked(asker, { ...asking, timeoutMs: 50, timeoutPolicy: "deny" });
+    await asker.close();
+    const store = sqliteStore(path);
+    const over = new AbortController();
+    countOutside(store, over.signal);
+    await until(() => store.resolution(request.id)?.outcome === "timed_out", "the first timed out");
+    const next = hostOn(sqliteStore(path));
+    const later = await asked(next, { ...asking, id: "later", timeoutMs: 50, timeoutPolicy: "deny" });
+    await next.close();
+    await until(() => store.resolution(later.request.id)?.outcome === "timed_out", "the second timed out");
+    over.abort();
+    store.close();
+  });
+
+  test("what was answered at the agent's own terminal is told so; statistics name the agent; no rule is tried on it", async () => {
+    const store = memoryStore();
+    const host = hostOn(store);
+    const there = await asked(host);
+    const end = { type: "answered", allowed: true } as const;
+    await host.send({ type: "unask", requestId: there.request.id, end, by: "lin", surface: "claude terminal" });
+    const here = await asked(host, { ...asking, id: "two" });
+    await host.send({ type: "respond", response: { type: "denied", requestId: here.request.id }, ...me });
+    const receipts = receiptsOf(store.load(here.request.session), () => undefined);
+    assert.deepEqual(
+      receipts.map(({ decision }) => decision),
+      ["allowed", "refused"],
+    );
+    assert.deepEqual(
+      statsOf(store, {}).tools.map(({ tool, asked: times, no }) => [tool, times, no]),
+      [["claude", 2, 1]],
+    );
+    assert.deepEqual(pastCalls(store, {}), []);
+    await host.close();
   });
 
   test("receipts and lines show who asks, and hide nothing", async () => {

@@ -128,7 +128,7 @@ suite("what may run is seen for what it is", () => {
       "    allowed: reads inside the workspace",
       "  │ rm -r dist",
       "  ▸ asks",
-      "Asked by subagent explorer › cleaner",
+      "Asked by explorer › cleaner",
       "The agent says (not verified):",
       `  │ ${description.slice(0, 300)}`,
       "  … 410 more characters",

@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import { countOutside } from "../../input/outside.ts";
 import { messageOf, SageError, said, type Host, type Sender } from "../../protocol/index.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { liveSettings } from "../../config/people.ts";
@@ -143,6 +144,7 @@ export async function serve(args: string[]): Promise<number> {
   if (bots.length === 0 && !web) log("warn", t.noSurface);
   const { resumed, waiting } = await daemon.recover();
   if (resumed + waiting > 0) log("info", t.recovered(resumed, waiting));
+  countOutside(store, stopped.signal);
   for (const { name, app, warnings } of configured) {
     log("info", t.feishu(app.appId, app.mode, webhookPath(name)));
     for (const warning of warnings) log("warn", warning);

@@ -14,7 +14,13 @@ const bash: PermissionRequest = {
   ...{ ...frame, source: "approval", kind: "permission", tool: "Bash", input: { command: "ls" }, hard: false },
   suggestions: [
     { type: "addRule", rule: "Bash(ls:*)", behavior: "allow", destination: "session" },
-    { type: "addRule", rule: "Bash(ls:*)", behavior: "allow", destination: "local", file: "/w/.sage/settings.local.json" },
+    {
+      type: "addRule",
+      rule: "Bash(ls:*)",
+      behavior: "allow",
+      destination: "local",
+      file: "/w/.sage/settings.local.json",
+    },
   ],
 };
 const question = (text: string, labels: string[], more: Partial<Question> = {}): Question => ({

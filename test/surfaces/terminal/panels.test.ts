@@ -528,7 +528,7 @@ suite("a permission", () => {
       "│ → /etc/x",
       "Careful: removes files, writes outside the workspace.",
       "│ no rule covers it",
-      "Asked by subagent Execute › Explore",
+      "Asked by Execute › Explore",
       "│ cat a\n    allowed: only reads",
       "│ sh\n  ▸ asks: no rule",
       "The agent says (not verified):\n│ List files",
