@@ -147,7 +147,7 @@ type Line = {
 function keepLine({ open, hello, key, changed = () => {}, random = Math.random }: LastingOptions, clock: Clock): Line {
   let state: LinkState = { name: "connecting" };
   let current: { link: RemoteHost; at: number } | undefined;
-  let hurry = () => {};
+  const pauses = new Set<() => void>();
   const leaving = new AbortController();
   const waiters = new Set<() => void>();
   const first = Promise.withResolvers<Welcome>();
@@ -189,11 +189,12 @@ function keepLine({ open, hello, key, changed = () => {}, random = Math.random }
     new Promise<void>((resolve) => {
       const go = () => {
         stop();
+        pauses.delete(go);
         leaving.signal.removeEventListener("abort", go);
         resolve();
       };
       const stop = clock.later(ms, go);
-      hurry = go;
+      pauses.add(go);
       leaving.signal.addEventListener("abort", go, { once: true });
     });
 
@@ -259,7 +260,7 @@ function keepLine({ open, hello, key, changed = () => {}, random = Math.random }
     standing,
     each,
     hostTime: (link) => link.welcome.now + clock.now() - (current?.at ?? clock.now()),
-    hurry: () => hurry(),
+    hurry: () => pauses.forEach((go) => go()),
     close() {
       leaving.abort();
       move({ name: "left" });

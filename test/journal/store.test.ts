@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Store } from "../../src/journal/store.ts";
 import { said as inWords, SageError, type Fact } from "../../src/protocol/index.ts";
+import { until } from "../support/until.ts";
 import { answer, asked, engines, fact, keys, opened, plain, requestFor, resolved, said } from "./journals.ts";
 
 const ended = {
@@ -26,6 +27,79 @@ for (const { name, local, open } of engines)
       assert.deepEqual([first?.key, first?.type, first?.data, more], ["session", "session.opened", opened, []]);
       assert.equal(store.session("new")?.cwd, "/w");
     });
+
+    test("has an id of its own, which another process and the next one find again", async () => {
+      await using journal = await open();
+      const id = journal.store.journalId();
+      assert.match(id, /^[0-9a-f-]{36}$/);
+      assert.equal(journal.other.journalId(), id);
+      assert.equal((await journal.restart()).journalId(), id);
+      await using another = await open();
+      assert.notEqual(another.other.journalId(), id);
+    });
+
+    test("gives facts and sessions in pages, and a fact by its key", async () => {
+      await using journal = await open();
+      const { store } = journal;
+      for (let n = 0; n < 5; n++) await store.append("s", said(`said/${n}`, `${n}`));
+      const pages: string[][] = [];
+      for (let after = 0; ;) {
+        const page = store.since("s", after, 2);
+        if (page.length === 0) break;
+        after = page.at(-1)?.seq ?? 0;
+        pages.push(keys(page));
+      }
+      assert.deepEqual(pages, [
+        ["session", "said/0"],
+        ["said/1", "said/2"],
+        ["said/3", "said/4"],
+      ]);
+      assert.deepEqual(
+        plain([store.fact("s", "said/3")!]),
+        plain(store.load("s").filter(({ key }) => key === "said/3")),
+      );
+      assert.equal(store.fact("s", "said/9"), undefined);
+      assert.equal(store.fact("nobody", "said/1"), undefined);
+
+      for (const id of ["a", "b", "c"]) await store.create(id, opened);
+      const all = store.sessions().map(({ id }) => id);
+      const listed: string[] = [];
+      for (let after: string | undefined; ; after = listed.at(-1)) {
+        const page = store.sessions({ limit: 3, ...(after !== undefined && { after }) });
+        if (page.length === 0) break;
+        listed.push(...page.map(({ id }) => id));
+      }
+      assert.deepEqual(listed, all);
+      assert.equal(all.length, 4);
+    });
+
+    test(
+      "tells facts of some types over all sessions, those of other processes too",
+      { skip: !local && "a process there hears of the sessions that it has open" },
+      async () => {
+        await using journal = await open();
+        const { store, other } = journal;
+        const heard: string[] = [];
+        const stop = store.hub.overhear(new Set(["session.opened", "user.said"]), ({ session, key }) =>
+          heard.push(`${session} ${key}`),
+        );
+        await store.create("mine", opened);
+        await other.create("theirs", opened);
+        await other.append("theirs", said("said/1", "hello"));
+        await other.append("s", {
+          ...said("draft", "no"),
+          type: "session.titled",
+          data: { title: "x", by: "", surface: "" },
+        });
+        await store.append("s", said("said/2", "hello"));
+        await until(() => heard.length === 4);
+        assert.deepEqual(heard, ["mine session", "theirs session", "theirs said/1", "s said/2"]);
+        stop();
+        assert.equal(store.hub.cares("s", "", "user.said"), false);
+        await store.append("s", said("said/3", "hello"));
+        assert.equal(heard.length, 4);
+      },
+    );
 
     test("refuses an unknown session by name where one is needed, and finds nothing where one is only looked for", async () => {
       await using journal = await open();

@@ -164,6 +164,32 @@ suite("a transcript of what is happening", () => {
     assert.equal(late?.type === "thought" && late.text, "Hm");
   });
 
+  test("text that comes whole after a gap replaces what was drawn, and is never there twice", () => {
+    const transcript = createTranscript();
+    const thoughts = transcript.delta(delta({ kind: "reasoning", text: "Hm" }));
+    const text = transcript.delta(delta({ text: "天下" })).at(-1);
+    const whole = (more: Partial<Delta>) => transcript.delta(delta({ ...more, whole: true }));
+    assert.deepEqual(whole({ kind: "reasoning", text: "Hm" }), []);
+    assert.deepEqual(whole({ text: "天下大势" }), [text]);
+    assert.equal(text?.type === "text" && text.text, "天下大势");
+    assert.deepEqual(whole({ text: "天下大势" }), []);
+    transcript.delta(delta({ text: "，" }));
+    assert.equal(text?.type === "text" && text.text, "天下大势，");
+    whole({ text: "another beginning" });
+    assert.equal(text?.type === "text" && text.text, "another beginning");
+    assert.deepEqual(
+      thoughts.map((item) => item.type),
+      ["thought"],
+    );
+
+    const item = transcript.fact(reply("A")).find(({ type }) => type === "call") as CallItem;
+    const started = { tool: "Bash", effect: "writes", digest: "d" } as const;
+    transcript.fact({ session, at: 9, seq: 3, key: "t0/0/0/run0.started", type: "call.started", data: started });
+    for (const more of [{}, { whole: true }, { whole: true }] as const)
+      transcript.delta(delta({ key: "t0/0/0/run0", kind: "output", text: "one\n", ...more }));
+    assert.equal(item.output, "one\n");
+  });
+
   test("output belongs to its call and is kept to its end; a turn that ends leaves nothing running", () => {
     const transcript = createTranscript();
     const item = transcript.fact(reply("A")).find(({ type }) => type === "call") as CallItem;
