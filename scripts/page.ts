@@ -15,12 +15,12 @@ const limits = { first: 60, all: 160 };
 
 export type PageFile = { file: string; size: number; zipped: number };
 
-/** Builds the page into a folder, whole or not at all. `entry` is the program; tests bring their own. */
+/** Builds the page into a folder, whole or not at all. `entry` is the program and `version` that of Sage; tests bring their own. */
 export async function buildPage(
   dir: string,
-  { entry = join(source, "main.tsx") }: { entry?: string } = {},
+  { entry = join(source, "main.tsx"), version = ownVersion() }: { entry?: string; version?: string } = {},
 ): Promise<{ files: PageFile[]; first: number; packages: string[] }> {
-  const { chunks, packages } = await bundled(entry);
+  const { chunks, packages } = await bundled(entry, version);
   const main = chunks.find(({ isEntry }) => isEntry);
   if (!main) throw new Error("the page has no program");
   const style = squeezed(readFileSync(join(source, "style.css"), "utf8"));
@@ -61,8 +61,11 @@ function firstLoad(files: readonly PageFile[], main: OutputChunk): number {
   return sum(zipped((file) => program.includes(file))) + (html ?? 0) + (style ?? 0) + Math.max(...words);
 }
 
-async function bundled(entry: string): Promise<{ chunks: OutputChunk[]; packages: string[] }> {
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+function ownVersion(): string {
+  return (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
+}
+
+async function bundled(entry: string, version: string): Promise<{ chunks: OutputChunk[]; packages: string[] }> {
   await using build = await rolldown({
     cwd: root,
     input: { main: entry },

@@ -8,7 +8,7 @@ import { readSettings, type Settings } from "../../src/config/settings.ts";
 import { openSurfaceStores } from "../../src/host/surface-store.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
 import type { Command, CommandReply } from "../../src/protocol/index.ts";
-import { createDevices } from "../../src/surfaces/web/index.ts";
+import { createDevices, type PageFiles } from "../../src/surfaces/web/index.ts";
 import { serveTexts } from "../../src/texts/serve.ts";
 import type { TestSage } from "./sage.ts";
 
@@ -18,18 +18,20 @@ export type Answer = { status: number; headers: IncomingHttpHeaders; body: strin
 export async function served(
   { host, store }: Pick<TestSage, "host" | "store">,
   dir: string,
-  given: { settings?: Partial<Settings>; env?: NodeJS.ProcessEnv; origins?: string[] } = {},
+  given: { settings?: Partial<Settings>; env?: NodeJS.ProcessEnv; origins?: string[]; files?: PageFiles } = {},
 ) {
   const settings: Settings = { ...readSettings(`${dir}/no-settings`), ...given.settings };
   const stores = openSurfaceStores(`${dir}/surfaces.db`);
   const devices = createDevices(stores.of("web"));
   const origins: string[] = [...(given.origins ?? [])];
   const logged: string[] = [];
-  const files = new Map(
-    Object.entries({ "index.html": "<!doctype html><title>Sage</title>", "main-1a2b3c4d.js": "console.log(1);" }).map(
-      ([name, text]) => [name, Buffer.from(text)] as const,
-    ),
-  );
+  const files: PageFiles =
+    given.files ??
+    new Map(
+      Object.entries({ "index.html": "<!doctype html><title>Sage</title>", "main-1a2b3c4d.js": "console.log(1);" }).map(
+        ([name, text]) => [name, Buffer.from(text)] as const,
+      ),
+    );
   const web = openWeb({
     ...{ host, store, devices, files, cwd: dir, settings: () => settings, origins: () => origins },
     visitors: createVisitors(devices, () => settings),
