@@ -5,7 +5,7 @@ import type { Delta } from "../../protocol/index.ts";
 const suspicious = /pass|pwd|secret|key|token|credential|cookie|auth|bearer|private|-----|:\/\//i;
 /** Secrets that go over lines begin so. */
 const opens = /-----BEGIN |Private-Lines: /;
-const closes = /-----END /;
+const closes = /-----END [^\n]*-----/;
 /** A line that is longer than this is shown as it is known by then. */
 const LONGEST = 16_384;
 
@@ -34,8 +34,9 @@ function tell(block: Block, redaction: Redaction): string {
   const { tail, shown } = block;
   const end = tail.length > LONGEST ? tail.length : safeEnd(tail);
   const clean = redaction.text(tail.slice(0, end));
-  const told = clean.startsWith(shown) ? clean.slice(shown.length) : "";
-  block.shown = clean;
+  const told = unnamed(clean).startsWith(unnamed(shown)) ? clean.slice(shown.length) : "";
+  // A line that turned out to be suspicious goes on behind what was told of it.
+  if (!unnamed(shown).startsWith(unnamed(clean))) block.shown = clean;
   const finished = tail.lastIndexOf("\n", end - 1) + 1;
   const goesOn = opens.test(tail) && !closes.test(tail);
   if (tail.length > LONGEST) {
@@ -47,6 +48,9 @@ function tell(block: Block, redaction: Redaction): string {
   }
   return told;
 }
+
+/** A secret that grows has another mark each time, of the same length. */
+const unnamed = (text: string) => text.replaceAll(/\[secret #[0-9a-f]{6}\]/g, "[secret #      ]");
 
 /** The end of what may be shown of a text: before a suspicious line, or before the word that is being written. */
 function safeEnd(tail: string): number {
