@@ -30,7 +30,7 @@ export function addDeviceRoutes(
     const { device } = identity;
     const approver = visitor.may.includes("approve");
     const all = devices.list().filter(({ owner }) => approver || owner === device.owner);
-    return { device, approver, all };
+    return { device, visitor, approver, all };
   };
 
   app.get("/v1/devices", ({ env: { incoming } }) => {
@@ -54,7 +54,7 @@ export function addDeviceRoutes(
     if (!found) return answer(401, {});
     const [origin] = origins();
     if (!found.approver || origin === undefined) return answer(403, {});
-    const { key } = devices.invite({ owner: found.device.owner });
+    const { key } = devices.invite({ owner: found.visitor.owner ?? found.device.owner });
     return answer(200, { ok: true, link: `${origin}/#k=${key}` });
   });
 }

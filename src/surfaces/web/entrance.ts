@@ -11,6 +11,8 @@ export type Visitor = {
   /** Id in the list of people, such as `device:k3f9`. */
   person: string;
   device?: string;
+  /** Whom a device belongs to that they invite. */
+  owner?: string;
   may: readonly ("talk" | "approve")[];
 };
 

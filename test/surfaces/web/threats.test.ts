@@ -172,7 +172,7 @@ describe("threats", () => {
     assert.equal(plain.headers["cache-control"], "public, max-age=31536000, immutable");
     const zipped = await server.raw("GET", "/assets/main-1a2b3c4d.js", { "accept-encoding": "gzip, br" });
     assert.equal(zipped.headers["content-encoding"], "gzip");
-    for (const path of ["/assets/index.html", "/assets/..%2findex.html", "/assets/%2e%2e/package.json", "/v1/devices"])
+    for (const path of ["/assets/index.html", "/assets/..%2findex.html", "/assets/%2e%2e/package.json", "/v1/files"])
       assert.equal((await server.raw("GET", path)).status, 404, path);
   });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { PageFiles } from "../../../surfaces/web/index.ts";
 
@@ -20,8 +20,21 @@ export function readPage(env: NodeJS.ProcessEnv): PageFiles | undefined {
   ]);
 }
 
+/** Rooms that the page is made of. */
+const made = ["surfaces/web/page", "texts", "view", "protocol", "remote"].map((room) => join(root, "src", room));
+
 function built(): string {
+  const folder = join(root, "dist/web");
   const build = join(root, "scripts/page.ts");
-  if (existsSync(build)) spawnSync(process.execPath, [join(root, "scripts/run.mjs"), build], { cwd: root });
-  return join(root, "dist/web");
+  const changed = Math.max(...[build, ...made].map(newest));
+  if (changed > newest(join(folder, "index.html")))
+    spawnSync(process.execPath, [join(root, "scripts/run.mjs"), "scripts/page.ts"], { cwd: root });
+  return folder;
+}
+
+/** When a file, or one of a folder's, was last written. */
+function newest(path: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat?.isDirectory()) return stat?.mtimeMs ?? 0;
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }

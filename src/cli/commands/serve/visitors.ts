@@ -40,15 +40,17 @@ export function createVisitors(devices: Devices, settings: () => Settings): Visi
   };
 }
 
-function withId(known: Pick<Visitor, "by" | "may"> | undefined, person: string, device?: string): Visitor | undefined {
+type Known = Pick<Visitor, "by" | "may" | "owner">;
+
+function withId(known: Known | undefined, person: string, device?: string): Visitor | undefined {
   return known && { ...known, person, ...(device !== undefined && { device }) };
 }
 
 /** A device is whose the settings say; otherwise whose the invitation said. */
-function ownerOf(settings: Settings, id: string, owner: string): Pick<Visitor, "by" | "may"> | undefined {
+function ownerOf(settings: Settings, id: string, owner: string): Known | undefined {
   const named = /^person:(.*)$/s.exec(owner)?.[1];
   const listed = personWith(settings, `device:${id}`) ?? peopleIn(settings).find(({ name }) => name === named);
-  if (listed) return { by: listed.name, may: rightsOf(listed) };
+  if (listed) return { by: listed.name, may: rightsOf(listed), owner: `person:${listed.name}` };
   const account = /^account:(.*)$/s.exec(owner)?.[1];
   if (account === undefined || !accountHasRole(settings, account, "talker")) return undefined;
   return {
