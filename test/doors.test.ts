@@ -18,7 +18,7 @@ const doors: Record<string, string[]> = {
   input: ["protocol", "journal", "texts"],
   permission: ["protocol", "texts"],
   tools: ["protocol", "permission", "texts"],
-  confine: ["protocol"],
+  confine: ["protocol", "tools"],
   models: ["protocol", "texts"],
   context: ["protocol"],
   hooks: ["protocol"],

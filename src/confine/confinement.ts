@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { basename, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Blocked, Confined } from "../protocol/index.ts";
+import type { Launch } from "../tools/spawn.ts";
 import { checkMounts } from "./mounts.ts";
 import { openNet, type Net } from "./net.ts";
 import {
@@ -36,24 +37,6 @@ export type ConfinedCommand = {
   /** May it reach this host? Asked for each connection. */
   reach(host: string, port: number): HostVerdict;
 };
-
-/** A start that was prepared. Whoever starts it opens descriptor 3 for the status, 6 and 8 on these files, and 7 to let it begin. */
-export type Launch = {
-  /** Words in front of the program and its arguments. */
-  words: readonly string[];
-  /** Files with further words, and with the filter for system calls. */
-  args: string;
-  filter: string;
-  env: NodeJS.ProcessEnv;
-  /** Takes a line of the status. True: everything is in its place, and the command may begin; false: it must be ended. */
-  heard(line: string): Promise<boolean | undefined>;
-  /** Leads the group of the command itself. */
-  inner(): number | undefined;
-  /** Once it has ended: what it was kept from, or why it did not run. */
-  over(): Promise<LaunchEnd>;
-};
-
-export type LaunchEnd = { blocked: Blocked[]; /** The sandbox failed, and not the command. */ failed?: string };
 
 export type ConfinementParts = {
   roots: readonly string[];

@@ -23,10 +23,11 @@ export type ShellCommand = {
 export type Launch = {
   /** Words in front of the program and its arguments. */
   words: readonly string[];
+  /** Files with further words, and with the filter for system calls. */
   args: string;
   filter: string;
   env: NodeJS.ProcessEnv;
-  /** Takes a line of the status. True: the command may begin. False: it must be ended. */
+  /** Takes a line of the status. True: everything is in its place, and the command may begin. False: it must be ended. */
   heard(line: string): Promise<boolean | undefined>;
   /** The group of the command itself, to be asked to end. */
   inner(): number | undefined;
@@ -34,7 +35,7 @@ export type Launch = {
 };
 
 /** The end of a confined command: what it was kept from, or why it did not run. */
-export type LaunchEnd = { blocked: Blocked[]; failed?: string };
+export type LaunchEnd = { blocked: Blocked[]; /** The sandbox failed, and not the command. */ failed?: string };
 
 /** A command that was started. */
 export type Spawned = {
