@@ -77,6 +77,13 @@ test("a model of Google and one of a package answer over the command line, with 
   assert.match((await run("groq/old")).err, /speaks version v2 of the AI SDK's interface and Sage version v4/);
 });
 
+test("without any model, the list is empty, says why and fails", async () => {
+  using machine = new Machine();
+  const { code, out, err } = await machine.sage(["models"]);
+  assert.deepEqual([code, out], [1, ""]);
+  assert.match(err, /^sage: /);
+});
+
 test("models are listed with what is known of them; doctor says which provider answers and whose key is refused", async () => {
   const json = (answer: unknown) => (response: import("node:http").ServerResponse) =>
     void response.writeHead(200).end(JSON.stringify(answer));

@@ -37,10 +37,11 @@ export async function models(args: string[]): Promise<number> {
   const failed = offers.flatMap((offer) => ("problem" in offer ? [offer] : []));
   for (const { provider, problem } of failed)
     console.error(`sage: ${oneLine(own.fails(provider, sentence(classify(problem).problem, lang)))}`);
+  const isNothing = offers.length === 0 && !choice;
   if (values.json) toStdout(`${JSON.stringify(rows, undefined, 2)}\n`);
-  else if (offers.length === 0 && !choice) console.error(`sage: ${t.noModel}`);
+  else if (isNothing) console.error(`sage: ${t.noModel}`);
   else console.log((rows.length === 0 ? [own.none] : [...lines(rows, own), "", own.legend, own.howToPrice]).join("\n"));
-  return failed.length > 0 && rows.length === 0 ? exitCodes.failure : exitCodes.success;
+  return isNothing || (failed.length > 0 && rows.length === 0) ? exitCodes.failure : exitCodes.success;
 }
 
 function lines(rows: readonly Row[], t: ModelsTexts): string[] {
