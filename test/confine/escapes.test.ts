@@ -298,3 +298,19 @@ test(
     assert.ok(!existsSync(join(root, ".mcp.json")));
   },
 );
+
+test(
+  "a home folder that is a link: the real one stays out of sight, and the command has its own",
+  { skip },
+  async () => {
+    const linked = join(dir, "linked-home");
+    symlinkSync(home, linked);
+    const [seen] = await runInside({
+      ...{ root, home: linked, state: join(linked, ".sage") },
+      commands: [{ line: `cat ${home}/.ssh/id ${linked}/.ssh/id; echo mine > ~/of-link && cat ~/of-link` }],
+    });
+    assert.doesNotMatch(seen?.said ?? "", /key-canary/);
+    assert.match(seen?.said ?? "", /^mine$/m);
+    assert.ok(!existsSync(join(home, "of-link")));
+  },
+);
