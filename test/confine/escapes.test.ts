@@ -300,17 +300,20 @@ test(
 );
 
 test(
-  "a home folder that is a link: the real one stays out of sight, and the command has its own",
+  "a home folder that is a link: its tools are there, its secrets are not, and the command writes to one of its own",
   { skip },
   async () => {
     const linked = join(dir, "linked-home");
     symlinkSync(home, linked);
+    mkdirSync(join(home, ".nvm"));
+    writeFileSync(join(home, ".nvm/tool"), "a tool of mine");
+    own(join(home, ".nvm"), join(home, ".nvm/tool"));
     const [seen] = await runInside({
       ...{ root, home: linked, state: join(linked, ".sage") },
-      commands: [{ line: `cat ${home}/.ssh/id ${linked}/.ssh/id; echo mine > ~/of-link && cat ~/of-link` }],
+      commands: [{ line: `cat ${home}/.ssh/id ${linked}/.ssh/id; echo mine > ~/of-link && cat ~/of-link ~/.nvm/tool` }],
     });
     assert.doesNotMatch(seen?.said ?? "", /key-canary/);
-    assert.match(seen?.said ?? "", /^mine$/m);
+    assert.match(seen?.said ?? "", /^mine\na tool of mine$/m);
     assert.ok(!existsSync(join(home, "of-link")));
   },
 );
