@@ -13,6 +13,7 @@ export type LinkReasonArgs = {
   "device-key-unknown": {};
   /** `code`: of the closed connection. */
   "host-refused": { code: number; why: string };
+  "frame-too-long": { limit: number; length: number };
   "too-many-at-once": { limit: number };
   "too-many-a-second": { limit: number };
   "host-insecure": { address: string };

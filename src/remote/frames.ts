@@ -3,6 +3,11 @@ import type { Command, InboxEvent, Refused, Sender, WatchEvent } from "../protoc
 /** Versions of the protocol that this Sage speaks. New fields, fact types and commands need no new one; taking one away does. */
 export const protocols: readonly number[] = [1];
 
+/** Bytes of a client's frame. */
+export const LONGEST_FRAME = 1024 * 1024;
+/** Bytes of a frame besides its command. */
+export const FRAME_ROOM = 200;
+
 /** Kinds of clients. `process`: another process on the same journal. */
 export const clientSurfaces = ["web", "tui", "plain", "sdk", "process"] as const;
 export type ClientSurface = (typeof clientSurfaces)[number];

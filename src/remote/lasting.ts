@@ -12,7 +12,7 @@ import {
 import { errorBecause } from "../texts/error.ts";
 import { connectHost, LinkClosed, type RemoteHost } from "./client.ts";
 import { isKnownType } from "./fact-types.ts";
-import type { Hello, Welcome } from "./frames.ts";
+import { FRAME_ROOM, LONGEST_FRAME, type Hello, type Welcome } from "./frames.ts";
 import { isForNow, mayRepeat } from "./repeat.ts";
 import { closeCodes, closedBy, isForGood, type Closed, type OpenWire } from "./wire.ts";
 
@@ -64,6 +64,9 @@ export function lastingHost(options: LastingOptions): LastingHost {
 
   async function send<C extends Command>(given: C): Promise<CommandReply<C["type"]>> {
     const command = withId(given);
+    const length = new TextEncoder().encode(JSON.stringify(command)).length + FRAME_ROOM;
+    if (length > LONGEST_FRAME)
+      return refusalOf(errorBecause("input-invalid", reason("frame-too-long", { limit: LONGEST_FRAME, length })));
     const pressed = clock.now();
     const forNow = isForNow(command);
     const patience = forNow ? LATE_MS : PATIENCE_MS;
@@ -92,6 +95,7 @@ export function lastingHost(options: LastingOptions): LastingHost {
   async function* watch(session: string, { after, last, signal }: WatchOptions): AsyncGenerator<WatchEvent> {
     let seen = after;
     let ready = false;
+    const noticed = new Set<string>();
     const start = (link: RemoteHost) =>
       link.watch(session, { ...(seen !== undefined ? { after: seen } : last !== undefined && { last }), signal });
     for await (const event of line.each<WatchEvent>(start, signal)) {
@@ -103,6 +107,10 @@ export function lastingHost(options: LastingOptions): LastingHost {
       } else if (event.type === "ready") {
         if (ready) continue; // whatever changed meanwhile came as facts
         ready = true;
+      } else if (event.type === "delta" && event.delta.kind === "notice") {
+        const { key, attempt, n } = event.delta;
+        if (event.delta.whole && noticed.has(`${key} ${attempt} ${n}`)) continue; // it stands there already
+        noticed.add(`${key} ${attempt} ${n}`);
       }
       yield event;
     }

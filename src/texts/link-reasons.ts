@@ -12,6 +12,8 @@ const en: Table = {
   "journal-changed": () => "the host has another journal now; open the session again",
   "device-key-unknown": () => "the host does not accept this device's key; pair the device again",
   "host-refused": ({ code, why }) => `the host refused the connection (${code}${why === "" ? "" : `: ${why}`})`,
+  "frame-too-long": ({ limit, length }) =>
+    `not sent: this takes ${length} bytes, and the host takes ${limit} at once; send less, such as a smaller picture`,
   "too-many-at-once": ({ limit }) => `more than ${limit} at once on one connection; wait for some of them to end`,
   "too-many-a-second": ({ limit }) => `more than ${limit} commands a second; slow down`,
   "host-insecure": ({ address }) =>
@@ -26,6 +28,8 @@ const zh: Table = {
   "journal-changed": () => "主机换了日志；请重新打开会话",
   "device-key-unknown": () => "主机不接受这台设备的密钥；请重新配对",
   "host-refused": ({ code, why }) => `主机拒绝了连接（${code}${why === "" ? "" : `：${why}`}）`,
+  "frame-too-long": ({ limit, length }) =>
+    `未发送：共 ${length} 字节，而主机一次最多接收 ${limit} 字节；请减少内容，例如换一张小些的图片`,
   "too-many-at-once": ({ limit }) => `一个连接上同时进行的超过 ${limit} 个；请等其中一些结束`,
   "too-many-a-second": ({ limit }) => `每秒超过 ${limit} 条命令；请放慢`,
   "host-insecure": ({ address }) => `${address} 会明文发送设备密钥；请使用 https，http 只能用于本机`,

@@ -236,6 +236,16 @@ suite("a host that is elsewhere", () => {
     await close();
   });
 
+  test("a command that is longer than a frame may be is not sent at all", async () => {
+    using here = workspace();
+    const { far, back, received, close } = await world(here.dir);
+    await back();
+    const reply = await far.send({ type: "say", session: "s", text: "长".repeat(400_000), ...lin });
+    assert.equal(!reply.ok && reply.reason?.code, "frame-too-long");
+    assert.deepEqual([received.length, far.state().name], [0, "open"]);
+    await close();
+  });
+
   test("another journal behind the same address ends what was watched; everything is read anew", async () => {
     using here = workspace();
     const { store, far, net, back, changeJournal, close } = await world(here.dir);

@@ -61,6 +61,24 @@ test("a turn is begun, asked about, answered and followed over a WebSocket", asy
   stranger.close();
 });
 
+test("a server that refuses before the first frame is not dialled again; one without encryption never", async () => {
+  const server = createServer();
+  let dials = 0;
+  server.on("upgrade", (_request, socket) => {
+    dials++;
+    socket.end("HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const host = connectWeb(`http://127.0.0.1:${port}/`, "key");
+  await assert.rejects(host.welcome, { code: "not-permitted", message: /HTTP 421/ });
+  assert.equal(dials, 1);
+  host.close();
+  server.close();
+  for (const url of ["http://sage.example.com", "http://127.0.0.1.example.com", "ws://127.0.0.1", "sage.example.com"])
+    assert.throws(() => connectWeb(url, "key"), { code: "config-invalid" }, url);
+});
+
 async function collect<E>(stream: AsyncIterable<E>, into: E[]): Promise<void> {
   for await (const event of stream) into.push(event);
 }

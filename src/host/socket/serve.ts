@@ -86,7 +86,7 @@ export function createWireServer(limits: Limits = webLimits): WireServer {
     wire.over.addEventListener("abort", () => {
       const left = (ofPerson.get(person) ?? 1) - 1;
       if (left > 0) ofPerson.set(person, left);
-      else [ofPerson, rates].forEach((map) => map.delete(person));
+      else ofPerson.delete(person); // how fast they were is remembered: coming back must not help
     });
     return true;
   };

@@ -28,7 +28,10 @@ export function webWire(
 
   const close = (code?: CloseCode, why = "") => {
     if (over.signal.aborted) return;
-    if (socket.readyState === WebSocket.CONNECTING) return socket.terminate();
+    if (socket.readyState === WebSocket.CONNECTING) {
+      end({ code: code ?? 1006, why });
+      return socket.terminate();
+    }
     socket.close(code ?? 1000, Buffer.from(why).subarray(0, LONGEST_WHY).toString("utf8").replace(/�$/u, ""));
     // Nothing that comes now is heard, and nobody waits for a peer that does not say goodbye.
     end({ code: code ?? 1000, why });
