@@ -24,6 +24,7 @@ test("the pages people use Sage by are there in Chinese", () => {
     "docs/recovery.md",
     "docs/settings.md",
     "docs/web-tools.md",
+    "docs/web.md",
   ];
   assert.deepEqual(
     needed.filter((page) => !inChinese.includes(page)),
