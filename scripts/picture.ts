@@ -1,4 +1,4 @@
-// Draws docs/demo.svg and docs/zh/demo.svg: the demo in a real pseudo-terminal, read off a terminal emulator. Run with `npm run picture`.
+// Draws docs/pictures/web/ (page-pictures.ts), docs/demo.svg and docs/zh/demo.svg: the demo in a real pseudo-terminal, read off a terminal emulator. Run with `npm run picture`.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,6 +22,7 @@ const scenes = [
   },
 ];
 for (const scene of scenes) await paint(scene);
+await import("./page-pictures.ts");
 process.exit(0);
 
 async function paint({ file, lang, question, permission, label }: (typeof scenes)[number]): Promise<void> {

@@ -65,6 +65,7 @@ const en = {
   seconds: (n: number) => `${n} s`,
 
   // A request
+  kind: { permission: "Permission", question: "Question", text: "Input" },
   gone: "There is no such request, or it is gone.",
   lock: {
     away: "Not connected: nothing can be answered now.",
@@ -256,6 +257,7 @@ const zh: WebTexts = {
   alike: (n) => `${n} 个同类`,
   seconds: (n) => `${n} 秒`,
 
+  kind: { permission: "许可", question: "提问", text: "输入" },
   gone: "没有这个请求，或它已不在。",
   lock: {
     away: "连接已断开，现在无法回答。",

@@ -108,31 +108,41 @@ function Row({ request, act, locked }: { request: PermissionRequest; act: Act; l
   const alike = app.alike(request).length;
   const { main, more } = choicesFor(request, alike);
   const written = draftOf(request, answering);
-  const shown = [...main, ...more.filter((one) => open || (one in written && !main.includes(one)))];
+  const others = more.filter((one) => open || one in written);
+  const button = (choice: Choice, first = false) => (
+    <button
+      type="button"
+      data-choice={choice}
+      class={first ? "yes" : choice === "no" || choice === "stop" ? "no" : undefined}
+      aria-disabled={locked && allows(choice)}
+      onClick={(event) => act({ type: "choose", choice }, event)}
+    >
+      {labelOf(choice, request, words, alike)}
+      {choice in written && " ✎"}
+    </button>
+  );
   return (
-    <div class="row">
-      {shown.map((choice, n) => (
+    <>
+      <div class="row">
+        {main.map((choice, n) => button(choice, n === 0))}
         <button
           type="button"
-          data-choice={choice}
-          class={n === 0 ? "yes" : choice === "no" || choice === "stop" ? "no" : undefined}
-          aria-disabled={locked && allows(choice)}
-          onClick={(event) => act({ type: "choose", choice }, event)}
+          class="more"
+          aria-expanded={open}
+          aria-label={open ? words.web.fewerChoices : words.web.moreChoices}
+          onClick={() => (panel.value = { ...panel.value, more: !open })}
         >
-          {labelOf(choice, request, words, alike)}
-          {choice in written && " ✎"}
+          ⋯
         </button>
-      ))}
-      <button
-        type="button"
-        class="more"
-        aria-expanded={open}
-        aria-label={open ? words.web.fewerChoices : words.web.moreChoices}
-        onClick={() => (panel.value = { ...panel.value, more: !open })}
-      >
-        {open ? "‹" : "⋯"}
-      </button>
-    </div>
+      </div>
+      {others.length > 0 && (
+        <ul class="others">
+          {others.map((choice) => (
+            <li key={choice}>{button(choice)}</li>
+          ))}
+        </ul>
+      )}
+    </>
   );
 }
 

@@ -47,7 +47,7 @@ export function DevicesPage() {
         </ul>
       )}
       {app.approver.value && Array.isArray(all.value) && (
-        <section class="add">
+        <section class="invite">
           <button
             type="button"
             disabled={app.away.value}

@@ -78,7 +78,7 @@ function Card({ entry, alike }: { entry: InboxRequest; alike: number }) {
       aria-labelledby={`title-${request.id}`}
     >
       <header>
-        <span class="kind">{t.title[request.kind]}</span>
+        <span class="kind">{web.kind[request.kind]}</span>
         <span class="of">{oneLine(titleOf({ title: session?.title ?? "" })) || web.untitled}</span>
         {alike > 1 && <span class="chip">{web.alike(alike)}</span>}
         <Ago at={request.at} />

@@ -95,7 +95,7 @@ function Open({ entry, level, linked }: { entry: InboxRequest; level: 1 | 2; lin
       onFocusIn={() => (app.focus.value = request.id)}
     >
       <header>
-        <span class="kind">{t.title[request.kind]}</span>
+        <span class="kind">{web.kind[request.kind]}</span>
         {linked && (
           <a class="of" href={addressOf({ page: "session", id: request.session })} title={web.toSession}>
             {oneLine(titleOf({ title: session?.title ?? "" })) || web.untitled}

@@ -50,7 +50,13 @@ const shown: { app?: App } = {};
 
 const fake: Fake = {
   sent: [],
-  replies: {},
+  replies: {
+    past: { ok: true, trials: [] },
+    stats: {
+      ok: true,
+      stats: { ...{ asked: 0, yes: 0, no: 0, none: 0 }, calls: 0, sessions: 0, tools: [], people: [], rules: [] },
+    },
+  },
   hold: false,
   inbox: (event) => inbox.push(event),
   watch: (session, ...events) => events.forEach((event) => watchOf(session).push(event)),
