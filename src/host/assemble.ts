@@ -31,6 +31,8 @@ type Besides = {
   personOf?: PersonOf | undefined;
   namer?: (() => Promise<Model>) | undefined;
   sleepAfterMs?: number | undefined;
+  letsGo?: boolean | undefined;
+  elsewhere?: HostParts["elsewhere"] | undefined;
   home?: HostParts["home"] | undefined;
   surroundings?: HostParts["surroundings"] | undefined;
   /** Told when a turn of a session has ended and that is on disk. */
@@ -41,7 +43,17 @@ type Besides = {
 export function assembleEach(
   store: Store,
   runOf: (session: SessionRow) => RunSettings & { agent: Agent },
-  { guard, personOf, namer, sleepAfterMs = SLEEP_AFTER_MS, turnEnded, home, surroundings }: Besides = {},
+  {
+    guard,
+    personOf,
+    namer,
+    sleepAfterMs = SLEEP_AFTER_MS,
+    letsGo,
+    elsewhere,
+    turnEnded,
+    home,
+    surroundings,
+  }: Besides = {},
 ): LocalHost {
   const warned = new Set<string>();
   const warn = (session: string, why: Reason) => {
@@ -72,6 +84,8 @@ export function assembleEach(
     ...(home && { home }),
     ...(surroundings && { surroundings }),
     sleepAfterMs,
+    ...(letsGo && { letsGo }),
+    ...(elsewhere && { elsewhere }),
     ...(turnEnded && { turnEnded }),
     async executor(session) {
       const { agent, ...run } = justRead.get(session.id) ?? runOf(session);

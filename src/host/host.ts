@@ -10,7 +10,7 @@ import type { HostHome, Surroundings } from "./commands/parts.ts";
 import { pending } from "./commands/request.ts";
 import { checkSender, type Guard, type PersonOf } from "./guard.ts";
 import { createMoments } from "./run/moments.ts";
-import { createRunner } from "./run/runner.ts";
+import { createRunner, runnerElsewhere } from "./run/runner.ts";
 import type { Supervision } from "./run/supervisor.ts";
 import { peersOf, type Peers } from "./socket/peers.ts";
 import { createTitles } from "./run/titles.ts";
@@ -55,6 +55,10 @@ export type HostParts = {
   namer?(): Promise<Model>;
   /** How long a session waits for people alone before it is let out of memory; it goes on as if it had not been. */
   sleepAfterMs?: number;
+  /** Where sessions are run by whichever process comes first: one that sleeps is let go of. */
+  letsGo?: boolean;
+  /** Where sessions are run by other processes alone: wakes them. */
+  elsewhere?: { wake(session: string): void };
 };
 
 /** Commands in, facts and deltas out. */
@@ -67,19 +71,22 @@ export function createHost(parts: HostParts): LocalHost {
   const moments = createMoments(store);
   const titles = namer && createTitles(store, namer);
   const peers = peersOf(store);
-  const runner = createRunner({
-    store,
-    executor,
-    supervision,
-    blocks,
-    moments,
-    titles,
-    turnEnded: (session) => parts.turnEnded?.(session),
-    sleepAfterMs: parts.sleepAfterMs,
-    // A process that comes through the socket is told what happens here, and not what this process hears of others.
-    serve: (session) =>
-      peers?.serve(session, { send, inbox, watch: (id, options) => watchHere(id, options, undefined) }),
-  });
+  const runner = parts.elsewhere
+    ? runnerElsewhere(parts.elsewhere)
+    : createRunner({
+        store,
+        executor,
+        supervision,
+        blocks,
+        moments,
+        titles,
+        turnEnded: (session) => parts.turnEnded?.(session),
+        sleepAfterMs: parts.sleepAfterMs,
+        letsGo: parts.letsGo,
+        // A process that comes through the socket is told what happens here, and not what this process hears of others.
+        serve: (session) =>
+          peers?.serve(session, { send, inbox, watch: (id, options) => watchHere(id, options, undefined) }),
+      });
   const send = createCommands({
     store,
     version,

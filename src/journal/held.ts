@@ -44,10 +44,13 @@ type Reading = Pick<
   "opened" | "load" | "pending" | "resolution" | "find" | "draft" | "approvals" | "inquiries" | "since" | "fact"
 >;
 
+/** Sessions by their id; a map is enough. */
+export type Sessions<H extends Held> = Pick<ReadonlyMap<string, H>, "get" | "keys" | "values">;
+
 type Older = (a: Fact, b: Fact) => number;
 
 /** The reading half of a store over sessions in memory. `older` sorts facts of several sessions. */
-export function reading(sessions: ReadonlyMap<string, Held>, older: Older): Reading {
+export function reading(sessions: Sessions<Held>, older: Older): Reading {
   const factsOf = (id: string) => sessions.get(id)?.facts ?? [];
   const resolution: Store["resolution"] = (id) => {
     const { session, key } = splitRequestId(id);
@@ -100,7 +103,7 @@ export function reading(sessions: ReadonlyMap<string, Held>, older: Older): Read
   };
 }
 
-export function sessionIn<H extends Held>(sessions: ReadonlyMap<string, H>, id: string): H {
+export function sessionIn<H extends Held>(sessions: Sessions<H>, id: string): H {
   const session = sessions.get(id);
   if (!session) throw errorBecause("session-unknown", reason("session-missing", { session: id }));
   return session;

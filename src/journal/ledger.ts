@@ -1,4 +1,4 @@
-import type { Approval, Fact, FactData } from "../protocol/index.ts";
+import type { Approval, Fact, FactData, FactType } from "../protocol/index.ts";
 import type { Appended, Consented, InboundFact, SessionRow } from "./store.ts";
 
 /** A fact that was written, and the number of the one before it: whoever knows that one has missed nothing. */
@@ -20,8 +20,11 @@ export type News = { session: string; before: number; upTo: number };
 export interface Ledger {
   readonly journal: string;
   create(session: string, opened: FactData["session.opened"], place: string): Promise<boolean>;
-  /** Raises the epoch. Refused while another living process has the session, unless `over` names that process. */
-  take(session: string, options?: { over?: string }): Promise<{ epoch: number }>;
+  /**
+   * Raises the epoch. Refused while another living process has the session, unless that one's `job` was given to this process: then it
+   * is frozen, or cut off, and what it writes is refused.
+   */
+  take(session: string, options?: TakeOptions): Promise<{ epoch: number }>;
   /** Fenced by the epoch. The same batch twice is written once: a reply may get lost. A number of 0: somebody had answered before. */
   commit(session: string, epoch: number, batch: Batch): Promise<{ numbers: number[]; before: number }>;
   /** The key is the fence. Wakes whoever should run the session. */
@@ -34,8 +37,8 @@ export interface Ledger {
   ): Promise<Consented & { written: Written[] }>;
   /** Lets go of the session, unless something was written that the owner has not seen: then it has it still. */
   release(session: string, epoch: number, knew: number): Promise<{ again: boolean }>;
-  /** Facts of a session after a number. */
-  read(session: string, after: number): Promise<Fact[]>;
+  /** Facts of a session after a number, all of them or those that are of other types. */
+  read(session: string, after: number, options?: { without?: readonly FactType[] }): Promise<Fact[]>;
   /** One session, or all, the newest first. */
   standing(session?: string): Promise<Standing[]>;
   /** Open requests, the oldest first. */
@@ -44,6 +47,9 @@ export interface Ledger {
   verify(session: string): Promise<{ seq: number; key: string } | undefined>;
   close(): Promise<void>;
 }
+
+/** The job under which a session is run, so that whoever finds its runner dead can give the job to another. */
+export type TakeOptions = { job?: { id: string; attempt: number } };
 
 /** Facts that are written together or not at all. */
 export type Batch = {

@@ -2,8 +2,9 @@ import { reason, unseenMessages, type Fact } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 import { emptySession, hold, pageOf, reading, rowOf, type Held } from "./held.ts";
 import { createHub } from "./hub.ts";
-import type { Ledger, News } from "./ledger.ts";
+import type { Ledger, News, TakeOptions } from "./ledger.ts";
 import { untilWritten } from "./retry.ts";
+import { createRoster } from "./roster.ts";
 import { createMembers, type Appended, type InboundFact, type Store } from "./store.ts";
 
 /** A session that is held here, as far as the ledger has confirmed it. */
@@ -13,8 +14,6 @@ type Copy = Held & {
   /** Counts commits under that epoch. A batch that was not confirmed keeps its number, for it may have been written. */
   batch: number;
   unconfirmed?: { facts: readonly Fact[]; number: number };
-  /** Another process has it, as far as was heard. */
-  owner: string | undefined;
   /** Readings of what came between, one after the other. */
   catchingUp: Promise<void>;
   /** How many look at it. */
@@ -24,10 +23,17 @@ type Copy = Held & {
 /** What this process keeps of its own: commands that it has started, which only its machine can see. */
 type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place" | "housekeeping">;
 
+export type ReplicaOptions = {
+  /** Of new sessions. */
+  place?(): string;
+  /** Keeps a list of all sessions and of everything that waits, for whoever looks at all of them. */
+  roster?: boolean;
+};
+
 export type Replica = {
   readonly store: Store;
   /** Takes the session to run it here: `claim` gives its epoch then. */
-  take(session: string, options?: { over?: string }): Promise<void>;
+  take(session: string, options?: TakeOptions): Promise<void>;
   /** Holds a session for as long as somebody looks at it, until the function that it gives is called. */
   look(session: string): Promise<() => void>;
   /** True when the owner could not let go: something was written that it has not seen. Asked once. */
@@ -42,16 +48,22 @@ export type Replica = {
 };
 
 /** Sessions of a ledger as a `Store`: read from memory, written through. Facts are told in the order of their numbers, each once, whoever brought them. */
-export function createReplica(ledger: Ledger, local: Local): Replica {
+export function createReplica(
+  ledger: Ledger,
+  local: Local,
+  { place = () => "", roster = false }: ReplicaOptions = {},
+): Replica {
   const hub = createHub();
   const copies = new Map<string, Copy>();
   const unreleased = new Set<string>();
   const members = createMembers();
   const over = new AbortController();
-  const read = reading(
-    copies,
-    (a, b) => a.at - b.at || (a.session < b.session ? -1 : a.session > b.session ? 1 : a.seq - b.seq),
-  );
+  const list = roster ? createRoster(ledger, hub, (id) => copies.has(id), over.signal) : undefined;
+  const known = list ? joined<Held>(copies, list.sessions) : copies;
+  const older = (a: Fact, b: Fact) =>
+    a.at - b.at || (a.session < b.session ? -1 : a.session > b.session ? 1 : a.seq - b.seq);
+  const read = reading(copies, older);
+  const wide = list ? reading(known, older) : read;
 
   const copyOf = (id: string): Copy => {
     const copy = copies.get(id);
@@ -94,7 +106,6 @@ export function createReplica(ledger: Ledger, local: Local): Replica {
       ...emptySession(opened.data.cwd),
       epoch: 0,
       batch: 0,
-      owner: undefined,
       catchingUp: Promise.resolve(),
       uses: 0,
     };
@@ -113,11 +124,13 @@ export function createReplica(ledger: Ledger, local: Local): Replica {
 
   const store: Store = {
     ...read,
+    pending: wide.pending,
+    find: wide.find,
     ...local,
     hub,
     member: (make) => members(store, make),
     async create(id, opened) {
-      const created = await ledger.create(id, opened, "");
+      const created = await ledger.create(id, opened, place());
       if (created) await load(id);
       return created;
     },
@@ -138,7 +151,7 @@ export function createReplica(ledger: Ledger, local: Local): Replica {
       copy.epoch = 0;
       drop(id, copy);
     },
-    owner: (id) => copies.get(id)?.owner,
+    owner: (id) => (copies.get(id)?.epoch ? undefined : list?.row(id)?.owned ? "a worker" : undefined),
     async commit(id, epoch, facts) {
       const copy = copyOf(id);
       if (copy.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session: id }));
@@ -160,11 +173,12 @@ export function createReplica(ledger: Ledger, local: Local): Replica {
     },
     session(id) {
       const copy = copies.get(id);
-      return copy && rowOf(id, copy, copy.epoch > 0 || copy.owner !== undefined);
+      const listed = list?.row(id);
+      return copy ? rowOf(id, copy, copy.epoch > 0 || listed?.owned === true) : listed;
     },
     sessions: (page) =>
       pageOf(
-        [...copies.keys()].flatMap((id) => store.session(id) ?? []),
+        [...known.keys()].flatMap((id) => store.session(id) ?? []),
         page,
       ),
     journalId: () => ledger.journal,
@@ -182,7 +196,7 @@ export function createReplica(ledger: Ledger, local: Local): Replica {
       const { epoch } = await ledger.take(id, options);
       const copy = await load(id);
       await catchUp(id);
-      [copy.epoch, copy.batch, copy.owner] = [epoch, 0, undefined];
+      [copy.epoch, copy.batch] = [epoch, 0];
       delete copy.unconfirmed;
     },
     async look(id) {
@@ -200,8 +214,9 @@ export function createReplica(ledger: Ledger, local: Local): Replica {
     heard({ session, upTo }) {
       const copy = copies.get(session);
       if (copy && upTo > newest(copy)) void catchUp(session);
+      void list?.heard(session);
     },
-    caughtUp: async () => void (await Promise.all([...copies.keys()].map(catchUp))),
+    caughtUp: async () => void (await Promise.all([list?.refresh(), ...[...copies.keys()].map(catchUp)])),
     lost(id) {
       const copy = copies.get(id);
       if (!copy || copy.epoch === 0) return;
@@ -212,5 +227,18 @@ export function createReplica(ledger: Ledger, local: Local): Replica {
     get held() {
       return copies.size;
     },
+  };
+}
+
+/** Two maps as one; the first knows better. */
+function joined<T>(
+  first: ReadonlyMap<string, T>,
+  second: ReadonlyMap<string, T>,
+): Pick<ReadonlyMap<string, T>, "get" | "keys" | "values"> {
+  const rest = () => [...second].filter(([id]) => !first.has(id));
+  return {
+    get: (id) => first.get(id) ?? second.get(id),
+    keys: () => [...first.keys(), ...rest().map(([id]) => id)].values(),
+    values: () => [...first.values(), ...rest().map(([, one]) => one)].values(),
   };
 }

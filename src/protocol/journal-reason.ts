@@ -23,6 +23,8 @@ export type JournalReasonArgs = {
   "record-damaged": { seq: number; key: string; session: string };
   "record-changed": { key: string; session: string; path: string };
   "taken-over": { session: string };
+  /** Sessions of a shared journal are run by workers. */
+  "runs-elsewhere": { session: string };
   "run-by-process": { session: string; pid: number };
 
   // Notices while nothing can be written.

@@ -35,7 +35,7 @@ import { between, fold, type Folded } from "./projection.ts";
 import { sentence } from "../../texts/reasons.ts";
 
 /** Raised when the order of `Durable` calls changes in a way that an open turn of an older Sage would not survive. */
-const LOOP = 1;
+export const LOOP = 1;
 
 export type TurnInput = {
   config: AgentConfig;

@@ -74,5 +74,17 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
   };
 }
 
+/** Runs nothing here: whoever runs sessions is woken. */
+export function runnerElsewhere({ wake }: { wake(session: string): void }): Runner {
+  return {
+    of: () => undefined,
+    start(session) {
+      throw errorBecause("input-invalid", reason("runs-elsewhere", { session }));
+    },
+    wake,
+    leaveAll: () => [],
+  };
+}
+
 /** An embedder may have several hosts on one journal: a session runs in one of them, and the others join it there. */
 const createRunning = () => new Map<string, SessionRun>();

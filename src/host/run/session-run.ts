@@ -3,7 +3,7 @@ import { journaledLifecycle } from "../../agent/state/states.ts";
 import { existingSession } from "../../journal/existing-session.ts";
 import { isRetryable } from "../../journal/retry.ts";
 import { openSession, type SessionLog, type Stopped } from "../../journal/session.ts";
-import type { SessionRow, Store } from "../../journal/store.ts";
+import type { Awaitable, SessionRow, Store } from "../../journal/store.ts";
 import { realClock } from "../../models/sleep.ts";
 import {
   reason,
@@ -35,6 +35,8 @@ export type RunParts = {
   titles: Titles | undefined;
   /** Told when a turn has ended and that is on disk. */
   turnEnded(session: string): void;
+  /** A session that waits for people alone is let go of: whoever wakes it may be another process. */
+  letsGo?: boolean | undefined;
 };
 
 type RunScope = RunParts & {
@@ -125,7 +127,7 @@ export class SessionRun {
       await turnstile();
       const round = await this.#roundOrLater(session);
       if (round === "again") continue;
-      if (round.newest === undefined) return round.outcome;
+      if (round.newest === undefined || this.#scope.letsGo) return round.outcome;
       if (!(await this.#sleep(round.newest))) return round.outcome; // left, or taken by another process
     }
   }
@@ -202,7 +204,7 @@ export class SessionRun {
     const resumed = outcome.status === "paused" && interruptedAt > 0 && this.#resumedAt >= interruptedAt;
     this.#resumedAt = 0;
     if (!this.#leaving && (resumed || goesOn(this.#scope.store, log, outcome))) return "again";
-    this.#end(); // in the same breath: a message that comes now starts a new run
+    void this.#end(); // in the same breath: a message that comes now starts a new run
     return { outcome };
   }
 
@@ -226,11 +228,13 @@ export class SessionRun {
     this.#resting = undefined;
   }
 
-  #end(): void {
+  #end(): Awaitable<void> {
     const { store, letGo } = this.#scope;
-    if ("kept" in this.#phase && this.#phase.kept !== undefined) void store.release(this.session, this.#phase.kept);
+    const kept = "kept" in this.#phase ? this.#phase.kept : undefined;
+    const released = kept === undefined ? undefined : store.release(this.session, kept);
     this.#move({ type: "ended" });
     letGo(this);
+    return released;
   }
 }
 

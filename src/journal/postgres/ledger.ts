@@ -77,7 +77,7 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
         fact: stored({ session, seq, key: inbound.key, type: type as FactType, at: Number(at), data: data ?? "" }),
       };
     }
-    if (owner === null && wakes.has(inbound.type)) await wake?.(asks, session, "");
+    if (owner === null && wakes.has(inbound.type)) await wake?.(asks, session, row.at_place);
     return { won, before, fact: { session, seq, ...inbound } as Fact };
   };
   /** In one transaction, on one connection. */
@@ -96,11 +96,11 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
       throw error;
     }
   };
-  const cells = (session: string, after: number) =>
+  const cells = (session: string, after: number, without: readonly FactType[] = []) =>
     ask<FactRow>(
       pool,
-      "SELECT f.seq, f.key, f.type, f.at, f.data, f.hash, l.data AS long FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND seq>$2 ORDER BY seq",
-      [session, after],
+      "SELECT f.seq, f.key, f.type, f.at, f.data, f.hash, l.data AS long FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND seq>$2 AND type<>ALL($3) ORDER BY seq",
+      [session, after, without],
     );
 
   return {
@@ -126,11 +126,12 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
         ]);
         return true;
       }),
-    async take(session, { over } = {}) {
+    async take(session, { job } = {}) {
       const [row] = await ask<{ epoch: number }>(
         pool,
-        "UPDATE sage.session SET process=$2, epoch=epoch+1, batch=0 WHERE id=$1 AND (process IS NULL OR process=$2 OR process=$3 OR NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.id=process)) RETURNING epoch",
-        [session, process, over ?? null],
+        `UPDATE sage.session SET process=$2, epoch=epoch+1, batch=0, job=$3, attempt=$4 WHERE id=$1 AND
+          (process IS NULL OR process=$2 OR (job=$3 AND attempt<$4) OR NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.id=process)) RETURNING epoch`,
+        [session, process, job?.id ?? null, job?.attempt ?? null],
       );
       if (row) return row;
       const [held] = await ask<{ process: string }>(pool, "SELECT process FROM sage.session WHERE id=$1", [session]);
@@ -204,7 +205,8 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
       const [row] = await ask<{ epoch: number }>(pool, "SELECT epoch FROM sage.session WHERE id=$1", [session]);
       return { again: row?.epoch === epoch };
     },
-    read: async (session, after) => (await cells(session, after)).map((row) => factOf(session, row)),
+    read: async (session, after, { without } = {}) =>
+      (await cells(session, after, without)).map((row) => factOf(session, row)),
     async standing(session) {
       const rows = await ask<SessionCells>(
         pool,
@@ -260,6 +262,7 @@ type AppendRow = {
   before: string;
   seq: string;
   owner: string | null;
+  at_place: string;
   had_type: string | null;
   had_at: string | null;
   had_data: string | null;

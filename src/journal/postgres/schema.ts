@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS sage.session(
   id text COLLATE "C" PRIMARY KEY, place text NOT NULL, cwd text NOT NULL, title text NOT NULL DEFAULT '',
   at bigint NOT NULL, last_at bigint NOT NULL,
   open smallint NOT NULL DEFAULT 0, -- 1: a turn is open; 2: none is, and a message waits for one
-  epoch int NOT NULL DEFAULT 0, process text, seq bigint NOT NULL DEFAULT 0, head text NOT NULL,
+  epoch int NOT NULL DEFAULT 0, process text, job text, attempt int, seq bigint NOT NULL DEFAULT 0, head text NOT NULL,
   batch int NOT NULL DEFAULT 0, batch_numbers bigint[] NOT NULL DEFAULT '{}', batch_before bigint NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS session_last ON sage.session(last_at DESC);
 CREATE TABLE IF NOT EXISTS sage.fact(
@@ -79,12 +79,13 @@ END $$;
 
 CREATE OR REPLACE FUNCTION sage.append_fact(
   session_id text, k text, t text, a bigint, d text, l text, ends text, title_of_session text,
-  OUT won boolean, OUT before bigint, OUT seq bigint, OUT owner text, OUT had_type text, OUT had_at bigint, OUT had_data text) LANGUAGE plpgsql AS $$
+  OUT won boolean, OUT before bigint, OUT seq bigint, OUT owner text, OUT at_place text, OUT had_type text, OUT had_at bigint, OUT had_data text) LANGUAGE plpgsql AS $$
 DECLARE s sage.session; had sage.fact;
 BEGIN
   SELECT * INTO s FROM sage.session WHERE id = session_id FOR UPDATE;
   IF NOT FOUND THEN RAISE EXCEPTION 'session-unknown' USING ERRCODE = 'SG001'; END IF;
   owner := s.process;
+  at_place := s.place;
   before := s.seq;
   SELECT * INTO had FROM sage.fact f WHERE f.session = session_id AND f.key = k;
   IF FOUND THEN

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import type { Store } from "../../journal/store.ts";
+import { createReplica, type Replica } from "../../journal/replica.ts";
+import { postgresLedger } from "../../journal/postgres/ledger.ts";
+import { listen } from "../../journal/postgres/listen.ts";
+import type { Ledger } from "../../journal/ledger.ts";
+import { startDispatch, type Dispatch } from "./dispatch.ts";
+import type { Client, Pool } from "pg";
+
+/** A process's part in a shared journal: gateway and workers have the same. */
+export type Cluster = {
+  /** Of this process. */
+  process: string;
+  ledger: Ledger;
+  replica: Replica;
+  dispatch: Dispatch;
+  pool: Pool;
+  connect(): Promise<Client>;
+  close(): Promise<void>;
+};
+
+export type ClusterOptions = {
+  url: string;
+  /** What only this machine knows. */
+  local: Pick<Store, "noteChild" | "children" | "callOf" | "place" | "housekeeping">;
+  /** Of new sessions. */
+  place(): string;
+  /** False: nothing is heard of others but at the next look, and everything still happens. */
+  notified?: boolean;
+  /** Keeps a list of all sessions and of everything that waits. */
+  roster?: boolean;
+};
+
+const LOOK_MS = 1_000;
+
+/** Joins a shared journal. */
+export async function joinCluster({
+  url,
+  local,
+  place,
+  notified = true,
+  roster = false,
+}: ClusterOptions): Promise<Cluster> {
+  const pg = await import("pg");
+  const process = randomUUID();
+  const pool = new pg.default.Pool({ connectionString: url, max: 10 });
+  pool.on("error", () => {});
+  const dispatch: { current?: Dispatch } = {};
+  const ledger = await postgresLedger(pool, {
+    process,
+    wake: async (asks, session, at) => dispatch.current?.wake(session, at, asks),
+  });
+  const started = (dispatch.current = await startDispatch(url, pool, { notified }));
+  const replica = createReplica(ledger, local, { place, roster });
+  await replica.caughtUp();
+  const over = new AbortController();
+  const connect = async () => {
+    const client = new pg.default.Client(url);
+    client.on("error", () => {});
+    await client.connect();
+    return client;
+  };
+  const listening = notified
+    ? listen({ connect, heard: replica.heard, back: () => void replica.caughtUp(), signal: over.signal })
+    : undefined;
+  // Whoever hears nothing looks: a second late, and nothing is lost.
+  const looking = notified ? undefined : setInterval(() => void replica.caughtUp(), LOOK_MS);
+  return {
+    ...{ process, ledger, replica, dispatch: started, pool, connect },
+    async close() {
+      clearInterval(looking);
+      over.abort();
+      replica.store.close();
+      await listening;
+      await started.stop({ timeoutMs: 1_000 });
+      await ledger.close();
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { PgBoss } from "pg-boss";
+import type { Pool, PoolClient } from "pg";
+
+/** Whoever has just lost the connection judges nobody for so long: the server was away, and everybody lives. */
+const GRACE_MS = 10_000;
+const LOOK_MS = 1_000;
+
+/** A session to be run, under a job that only one process has at a time. */
+export type Job = {
+  session: string;
+  id: string;
+  /** Higher than 0: somebody else had it, and is gone or frozen. */
+  attempt: number;
+  /** Aborted when the job was given to another process. */
+  signal: AbortSignal;
+};
+
+export type Dispatch = {
+  /** Puts a session into the queue of its place; in the transaction of whoever asks, or by itself. */
+  wake(session: string, place: string, asks?: Pick<PoolClient, "query">): Promise<void>;
+  /** Puts it there at a time, for what is due then. */
+  wakeAt(session: string, place: string, at: number): Promise<void>;
+  /** Runs sessions of a place until the dispatch is stopped. */
+  work(place: string, run: (job: Job) => Promise<void>, options: { atOnce: number }): Promise<void>;
+  /** Gives the job of a process that is gone to another. */
+  giveUp(place: string, job: { id: string; attempt: number }): Promise<void>;
+  /** True for a while after the connection was lost. */
+  isBlind(): boolean;
+  stop(options: { timeoutMs: number }): Promise<void>;
+};
+
+/**
+ * Waking, one job for each session, retries, delays and the slow lease are pg-boss's. Ours is the call of `supervise`, with a grace
+ * after a lost connection: without it, an outage takes running turns from living workers.
+ */
+export async function startDispatch(
+  url: string,
+  pool: Pool,
+  { notified = true }: { /** Without it, whatever waits is found within half a second. */ notified?: boolean } = {},
+): Promise<Dispatch> {
+  const boss = new PgBoss({
+    ...{ connectionString: url, max: 8, supervise: false, schedule: false, useListenNotify: notified },
+    ...{ monitorIntervalSeconds: 1, queueCacheIntervalSeconds: 1 },
+  });
+  boss.on("error", () => {}); // told by the look below, which decides what it means
+  await boss.start();
+  const known = new Map<string, Promise<void>>();
+  const queue = async (name: string, options: typeof turns | typeof dues): Promise<string> => {
+    const made = known.get(name) ?? boss.createQueue(name, { ...options, notify: notified });
+    known.set(name, made);
+    await made;
+    return name;
+  };
+  let blindUntil = 0;
+  const turnsOf = (place: string) => queue(`turn.${place}`, turns);
+  const duesOf = (place: string) => queue(`due.${place}`, dues);
+  const looking = setInterval(() => void look(), LOOK_MS);
+  looking.unref();
+  async function look(): Promise<void> {
+    try {
+      await pool.query("SELECT 1");
+      if (performance.now() < blindUntil) return;
+      for (const name of known.keys()) await boss.supervise(name);
+    } catch {
+      blindUntil = performance.now() + GRACE_MS;
+    }
+  }
+  return {
+    async wake(session, place, asks) {
+      const name = await turnsOf(place);
+      const own = asks && { db: { executeSql: (text: string, values?: unknown[]) => asks.query(text, values) } };
+      await boss.upsert(name, { session }, { singletonKey: session, ...own });
+    },
+    async wakeAt(session, place, at) {
+      const name = await duesOf(place);
+      await boss.upsert(name, { session }, { singletonKey: session, startAfter: new Date(at) });
+    },
+    async work(place, run, { atOnce }) {
+      const name = await turnsOf(place);
+      const polling = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 };
+      await boss.work<{ session: string }, void, { includeMetadata: true }>(
+        name,
+        {
+          ...polling,
+          localConcurrency: atOnce,
+          burstWhenReadyExceeds: 1,
+          heartbeatRefreshSeconds: 2,
+          includeMetadata: true,
+        } as {
+          includeMetadata: true;
+        },
+        async ([job]) => {
+          if (job) await run({ session: job.data.session, id: job.id, attempt: job.retryCount, signal: job.signal });
+        },
+      );
+      await boss.work<{ session: string }>(
+        await duesOf(place),
+        { ...polling, batchSize: 100, burstWhenBatchFull: true },
+        async (jobs) => {
+          for (const { data } of jobs)
+            await boss.upsert(name, { session: data.session }, { singletonKey: data.session });
+        },
+      );
+    },
+    async giveUp(place, { id, attempt }) {
+      await boss.fail(await turnsOf(place), [{ id, retryCount: attempt }], { why: "its worker is gone" });
+    },
+    isBlind: () => performance.now() < blindUntil,
+    async stop({ timeoutMs }) {
+      clearInterval(looking);
+      await boss.stop({ graceful: true, timeout: timeoutMs, close: true }).catch(() => {});
+    },
+  };
+}
+
+/** One job for each session, in order. A job that failed for good would block its session, so none does. */
+const turns = {
+  policy: "key_strict_fifo",
+  heartbeatSeconds: 10,
+  expireInSeconds: 86_399,
+  retryLimit: 1_000_000,
+  retryDelay: 0,
+  retentionSeconds: 31_536_000,
+  deleteAfterSeconds: 3_600,
+} as const;
+
+const dues = { policy: "short", retryLimit: 1_000, retentionSeconds: 31_536_000, deleteAfterSeconds: 3_600 } as const;

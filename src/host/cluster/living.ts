@@ -1,0 +1,77 @@
+import { randomInt } from "node:crypto";
+import type { Client, Pool } from "pg";
+
+const LOOK_MS = 250;
+const GRACE_MS = 10_000;
+/** Numbers of locks that say "I live" have this name. */
+const CLASS = 7;
+
+/** A session whose process is gone, and the job under which that one ran it. */
+export type Orphan = { session: string; place: string; job: string | null; attempt: number | null };
+
+type LivingParts = {
+  process: string;
+  place: string;
+  loop: number;
+  pool: Pool;
+  connect(): Promise<Client>;
+  /** Sessions of processes that died. */
+  orphaned(orphans: Orphan[]): Promise<void>;
+};
+
+/**
+ * Holds a lock on a connection of its own for as long as this process lives: the server lets go of it in the moment in which the
+ * process is killed. Everybody looks at everybody's; who has just lost the connection judges nobody, for then all locks are free and all
+ * live. This only makes it quicker: a frozen process keeps its lock, and its jobs are given away when their hearts stop.
+ */
+export function live({ process, place, loop, pool, connect, orphaned }: LivingParts): { stop(): Promise<void> } {
+  const lock = randomInt(2 ** 31 - 1);
+  let holding: Client | undefined;
+  let since = 0;
+  let busy = false;
+  const hold = async () => {
+    const client = await connect();
+    const lost = () => {
+      if (holding === client) holding = undefined;
+    };
+    client.once("error", lost).once("end", lost);
+    await client.query("SELECT pg_advisory_lock($1, $2)", [CLASS, lock]);
+    await client.query(
+      "INSERT INTO sage.process(id,lock,place,loop) VALUES($1,$2,$3,$4) ON CONFLICT (id) DO UPDATE SET lock=$2",
+      [process, lock, place, loop],
+    );
+    [holding, since] = [client, performance.now()];
+  };
+  const look = async () => {
+    if (!holding) await hold();
+    if (performance.now() - since < GRACE_MS && since > 0 && !first) return;
+    first = false;
+    const { rows: dead } = await pool.query<{ id: string }>(
+      `DELETE FROM sage.process p WHERE id<>$1 AND NOT EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype='advisory' AND l.classid=$2 AND l.objid=p.lock AND l.granted) RETURNING id`,
+      [process, CLASS],
+    );
+    if (dead.length === 0) return;
+    const { rows } = await pool.query<Orphan>(
+      "SELECT id AS session, place, job, attempt FROM sage.session WHERE process = ANY($1)",
+      [dead.map(({ id }) => id)],
+    );
+    if (rows.length > 0) await orphaned(rows);
+  };
+  let first = true;
+  const looking = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    void look()
+      .catch(() => {})
+      .finally(() => (busy = false));
+  }, LOOK_MS);
+  const held = hold().catch(() => {});
+  return {
+    async stop() {
+      clearInterval(looking);
+      await held;
+      await pool.query("DELETE FROM sage.process WHERE id=$1", [process]).catch(() => {});
+      await holding?.end().catch(() => {});
+    },
+  };
+}

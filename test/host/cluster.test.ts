@@ -1,0 +1,170 @@
+// Gateway and workers on one PostgreSQL: each with a replica, connections and jobs of its own, as processes have them.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { joinCluster, type Cluster } from "../../src/host/cluster/cluster.ts";
+import { gateway } from "../../src/host/cluster/gateway.ts";
+import { startWorker } from "../../src/host/cluster/worker.ts";
+import { createHost, type LocalHost } from "../../src/host/host.ts";
+import { memoryStore } from "../../src/journal/memory.ts";
+import type { Model } from "../../src/models/model.ts";
+import { noUsage, type Fact, type WatchEvent } from "../../src/protocol/index.ts";
+import { createDatabase, hasPostgres } from "../support/postgres.ts";
+import { config, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
+
+const lin = { by: "Lin", surface: "test" };
+
+/** Asks for as many commands as the first message says, whoever runs it. */
+const counting: Model = {
+  id: "counting",
+  async reply({ messages }) {
+    const wanted = Number(/\d+/.exec(JSON.stringify(messages.find(({ role }) => role === "user")))?.[0] ?? 1);
+    const step = messages.filter(({ role }) => role === "assistant").length;
+    const call = { type: "call", id: `c${step}`, tool: "Bash", input: { command: `echo ${step} >> ran.txt` } } as const;
+    return step < wanted
+      ? { parts: [call], usage: noUsage, finish: "calls", model: "counting" }
+      : { parts: [{ type: "text", text: "all done" }], usage: noUsage, finish: "stop", model: "counting" };
+  },
+};
+
+type Place = AsyncDisposable & {
+  host: LocalHost;
+  cluster: Cluster;
+  worker(name?: string): Promise<{ cluster: Cluster; stop(): Promise<void> }>;
+};
+
+/** A gateway, and as many workers as are asked for. */
+async function place(dir: string, { notified = true } = {}): Promise<Place> {
+  const { url, drop } = await createDatabase();
+  const join = async (roster: boolean) => {
+    const { noteChild, children, callOf, place: at, housekeeping } = memoryStore();
+    return joinCluster({
+      url,
+      local: { noteChild, children, callOf, place: at, housekeeping },
+      place: () => "here",
+      notified,
+      roster,
+    });
+  };
+  const ends: (() => Promise<void>)[] = [];
+  const cluster = await join(true);
+  const refuse = async (): Promise<never> => assert.fail("a gateway runs nothing");
+  const wake = (session: string) => void cluster.dispatch.wake(session, "here");
+  const host = gateway(
+    createHost({ store: cluster.replica.store, version: "test", executor: refuse, elsewhere: { wake } }),
+    cluster.replica,
+  );
+  ends.push(async () => {
+    await host.close();
+    await cluster.close();
+  });
+  return {
+    host,
+    cluster,
+    async worker() {
+      const own = await join(false);
+      const { store } = own.replica;
+      const runs = createHost({
+        ...{ store, version: "test", letsGo: true, sleepAfterMs: 50 },
+        executor: async () =>
+          new UnifiedExecutor(
+            { ...config({ script: [], dir, store, wrap: () => counting }) },
+            { workingDirectory: dir },
+          ),
+      });
+      const working = await startWorker({ cluster: own, place: "here", host: runs });
+      let stopped = false;
+      const stop = async () => {
+        if (stopped) return;
+        stopped = true;
+        await runs.close();
+        await working.stop();
+        await own.close();
+      };
+      ends.unshift(stop);
+      return { cluster: own, stop };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const end of ends) await end();
+      await drop();
+    },
+  };
+}
+
+/** Everything that is told of a session from now on. */
+function watching(host: LocalHost, session: string): { facts: Fact[]; stop(): void } {
+  const over = new AbortController();
+  const facts: Fact[] = [];
+  void (async () => {
+    for await (const event of host.watch(session, { signal: over.signal }) as AsyncIterable<WatchEvent>)
+      if (event.type === "fact") facts.push(event.fact);
+  })();
+  return { facts, stop: () => over.abort() };
+}
+
+async function begin(host: LocalHost, dir: string, text: string): Promise<string> {
+  const opened = await host.send({ type: "open", cwd: dir });
+  assert.ok(opened.ok);
+  const said = await host.send({ type: "say", session: opened.session, text, ...lin });
+  assert.ok(said.ok, JSON.stringify(said));
+  return opened.session;
+}
+
+async function openRequest(host: LocalHost, session: string): Promise<string> {
+  return until(async () => {
+    const reply = await host.send({ type: "pending", session });
+    return reply.ok ? reply.requests[0]?.request.id : undefined;
+  }, "nobody is asked");
+}
+
+for (const notified of [true, false])
+  suite(
+    `a cluster ${notified ? "with" : "without"} notifications`,
+    { skip: !hasPostgres && "no PostgreSQL is installed" },
+    () => {
+      test("a message said at the gateway is run by a worker, which lets go while a person is asked and goes on with the answer", async () => {
+        using here = workspace();
+        await using team = await place(here.dir, { notified });
+        await team.worker();
+        const session = await begin(team.host, here.dir, "run 2");
+        const { facts, stop } = watching(team.host, session);
+        for (let n = 0; n < 2; n++) {
+          const id = await openRequest(team.host, session);
+          await until(
+            async () => (await team.cluster.ledger.standing(session))[0]?.owned === false,
+            "nobody lets go of it",
+          );
+          assert.equal(
+            existsSync(join(here.dir, "ran.txt")) ? readFileSync(join(here.dir, "ran.txt"), "utf8") : "",
+            ["", "0\n"][n],
+          );
+          const reply = await team.host.send({ type: "respond", response: { type: "granted", requestId: id }, ...lin });
+          assert.ok(reply.ok, JSON.stringify(reply));
+          await until(
+            () =>
+              facts.some(({ key, type }) => type === "input.resolved" && id.endsWith(key.replace(/\.resolved$/, ""))),
+            "it was not told",
+          );
+          await until(async () => (await team.host.send({ type: "request", id })).ok, "gone");
+          await until(
+            () =>
+              existsSync(join(here.dir, "ran.txt")) &&
+              readFileSync(join(here.dir, "ran.txt"), "utf8").startsWith(["0\n", "0\n1\n"][n] ?? ""),
+            "it did not run",
+          );
+        }
+        await until(() => facts.some(({ type }) => type === "turn.ended"), "the turn does not end");
+        assert.equal(readFileSync(join(here.dir, "ran.txt"), "utf8"), "0\n1\n");
+        assert.deepEqual(
+          facts.map(({ seq }) => seq),
+          facts.map((_, n) => n + 1),
+          "each fact once, in order",
+        );
+        assert.equal(await team.cluster.ledger.verify(session), undefined);
+        stop();
+      });
+    },
+  );
