@@ -28,6 +28,8 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   setup: async () => (await import("./commands/setup.ts")).setup,
   devices: async () => (await import("./commands/devices.ts")).devices,
   serve: async () => (await import("./commands/serve.ts")).serve,
+  worker: async () => (await import("./commands/worker.ts")).worker,
+  workers: async () => (await import("./commands/workers.ts")).workers,
   feishu: async () => (await import("./commands/feishu.ts")).feishu,
   demo: async () => (await import("./commands/demo.ts")).demo,
   hook: async () => (await import("./commands/hook.ts")).hook,

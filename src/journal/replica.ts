@@ -74,6 +74,8 @@ export function createReplica(
   const keep = (copy: Copy, facts: readonly Fact[]) => {
     const fresh = facts.filter(({ seq }) => seq > newest(copy));
     for (const fact of fresh) hold(copy, fact);
+    const [first] = fresh;
+    if (first) list?.told(first.session, newest(copy));
     hub.tell(fresh);
   };
   /** Reads what is missing, after every reading that was begun before. */

@@ -17,11 +17,13 @@ const quiet: readonly FactType[] = [
 ];
 
 /** A session that nobody here looks at: how it stands, and its open requests. */
-type Listed = Held & { standing: Standing; catchingUp: Promise<void> };
+type Listed = Held & { standing: Standing; told: number; catchingUp: Promise<void> };
 
 export type Roster = {
   readonly sessions: ReadonlyMap<string, Held>;
   row(id: string): SessionRow | undefined;
+  /** Whoever holds the session has told its facts up to this one. */
+  told(session: string, upTo: number): void;
   /** Reads what is new of a session that is not held here. */
   heard(session: string): Promise<void>;
   /** Reads everything anew: news may have been missed. */
@@ -39,7 +41,7 @@ export function createRoster(
   const list = (standing: Standing): Listed => {
     const had = sessions.get(standing.id);
     if (had) return had;
-    const listed = { ...emptySession(standing.cwd), standing, catchingUp: Promise.resolve() };
+    const listed = { ...emptySession(standing.cwd), standing, told: 0, catchingUp: Promise.resolve() };
     sessions.set(standing.id, listed);
     return listed;
   };
@@ -60,7 +62,8 @@ export function createRoster(
     if (standing.seq > after) {
       const facts = await untilWritten(() => ledger.read(id, after, { without: quiet }), { signal });
       for (const fact of facts) note(listed, fact);
-      if (!isHeld(id)) hub.tell(facts); // whoever holds it has told them
+      const { told } = listed;
+      if (!isHeld(id)) hub.tell(facts.filter(({ seq }) => seq > told));
     }
     listed.standing = { ...standing, seq: Math.max(standing.seq, after) };
   };
@@ -71,6 +74,10 @@ export function createRoster(
       if (!listed) return undefined;
       const { seq: _seq, place: _place, ...row } = listed.standing;
       return { ...row, pending: listed.open.size };
+    },
+    told(id, upTo) {
+      const listed = sessions.get(id);
+      if (listed) listed.told = Math.max(listed.told, upTo);
     },
     heard(id) {
       const last = sessions.get(id)?.catchingUp ?? Promise.resolve();

@@ -47,6 +47,7 @@ const en: HelpTexts = {
                               commands confined by the operating system
   sage doctor [--rebuild]     check the installation; rebuild the index of open requests
   sage serve                  serve the page, Feishu and waiting sessions
+  sage worker, sage workers   run sessions of a journal that machines share; list who does
   sage devices [add|remove]   devices that may open the page, or come from another terminal
   sage feishu setup|doctor    set up Feishu or Lark, and check the setup
   sage setup                  choose a model and save its key
@@ -164,6 +165,12 @@ Serving
                               --demo plays a script in the model's place; docs/web.md, docs/feishu.md
   sage serve install|status|uninstall
                               as a service of your user (systemd, launchd)
+  sage serve --engine postgres://…  [--place <name>]
+                              sessions of a journal that machines share; workers run them: docs/scale.md
+  sage worker --engine postgres://… [--place <name>] [--model <provider/name>] [--log json]
+                              runs sessions of a place, where their files are; SAGE_ENGINE in place of --engine
+  sage workers --engine postgres://… [--json]
+                              who works where, and what waits for a place without a worker
   sage devices [--json]
   sage devices add [name] [--person <name>]
                               shows a link, its QR code and a short code, and asks before it lets a device in
@@ -218,6 +225,7 @@ const zh: HelpTexts = {
                               由操作系统限制命令
   sage doctor [--rebuild]     检查安装；重建待处理请求的索引
   sage serve                  提供网页、飞书和等待中的会话
+  sage worker、sage workers   运行多台机器共用的日志中的会话；列出工作进程
   sage devices [add|remove]   可以打开网页、或从别的终端进来的设备
   sage feishu setup|doctor    设置飞书或 Lark，并检查设置
   sage setup                  选择模型并保存密钥
@@ -334,6 +342,12 @@ MCP 服务器
                               --demo 用脚本代替模型；见 docs/zh/web.md、docs/zh/feishu.md
   sage serve install|status|uninstall
                               作为你的用户服务运行（systemd、launchd）
+  sage serve --engine postgres://…  [--place <名称>]
+                              多台机器共用的日志中的会话，由工作进程运行：docs/zh/scale.md
+  sage worker --engine postgres://… [--place <名称>] [--model <提供方/名称>] [--log json]
+                              在文件所在的地方运行该地点的会话；可用 SAGE_ENGINE 代替 --engine
+  sage workers --engine postgres://… [--json]
+                              谁在哪里工作，哪些会话在等没有工作进程的地点
   sage devices [--json]
   sage devices add [名称] [--person <名字>]
                               显示链接、二维码和短码，确认之后才让设备加入

@@ -7,7 +7,9 @@ import { createRedaction } from "../../config/redact.ts";
 import type { Guard, PersonOf } from "../../host/guard.ts";
 import { openSurfaceStores } from "../../host/surface-store.ts";
 import { createDevices } from "../../surfaces/web/index.ts";
+import { gateway } from "../../host/cluster/gateway.ts";
 import { cliTexts } from "../../texts/cli.ts";
+import { clusterTexts } from "../../texts/cluster.ts";
 import { feishuSetupTexts } from "../../texts/feishu-setup.ts";
 import type { Lang } from "../../texts/language.ts";
 import { serveTexts } from "../../texts/serve.ts";
@@ -16,6 +18,7 @@ import { webhookPath } from "./feishu/doctor.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { accountName } from "../account.ts";
 import { ask } from "../journal.ts";
+import { engineOf, joinEngine, workPlace } from "../engine.ts";
 import { onLeave } from "../leaving.ts";
 import { openDaemon } from "./serve/daemon.ts";
 import { botGuard, botPerson, openBot, type Bot } from "./serve/feishu.ts";
@@ -40,6 +43,8 @@ const options = {
   log: { type: "string" },
   open: { type: "boolean" },
   demo: { type: "boolean" },
+  engine: { type: "string" },
+  place: { type: "string" },
 } as const;
 
 /** `sage serve`: sessions of many folders in one process that stays, for people who are elsewhere. */
@@ -52,7 +57,8 @@ export async function serve(args: string[]): Promise<number> {
   const t = serveTexts(lang);
   const setup = feishuSetupTexts(lang);
   const spec = lastingSpec(values.model);
-  const { demo, installation, configured, cwd } = await begin(values.demo === true, spec, lang);
+  const url = engineOf(values.engine, process.env, clusterTexts(lang));
+  const { demo, installation, configured, cwd } = await begin(values.demo === true, spec, lang, url !== undefined);
   const { home, settings, env } = installation;
   const config = { cwd, lang, t: setup };
   const port = values.port ?? env["FEISHU_PORT"];
@@ -69,7 +75,9 @@ export async function serve(args: string[]): Promise<number> {
   const redaction = createRedaction(env);
   const log = createLog(redaction.text, format);
   if (demo && !values.demo) log("warn", t.demo);
-  const store = openStore(home);
+  const workedAt = workPlace(values.place, clusterTexts(lang));
+  const cluster = url === undefined ? undefined : await joinEngine(url, home, { place: workedAt, roster: true });
+  const store = cluster?.replica.store ?? openStore(home);
   const surfaces = openSurfaceStores(home.surfaces);
   const own = surfaces.of("serve");
   const bots: Bot[] = [];
@@ -79,7 +87,8 @@ export async function serve(args: string[]): Promise<number> {
   const people = peopleOf(bots, visitors);
   const happenings = createHappenings(store, log, lang);
   const daemon = openDaemon({
-    ...{ store, own, env: demo?.env ?? process.env, lang, spec, model: demo?.model, ...people },
+    ...(cluster ? { elsewhere: { wake: (id) => void cluster.wake(id).catch(() => {}) } } : { own }),
+    ...{ store, env: demo?.env ?? process.env, lang, spec, model: demo?.model, ...people },
     warn: (text) => log("warn", text),
     folders: () => Object.entries(foldersOf(now(), cwd)).map(([name, folder]) => ({ name, cwd: folder })),
     begins: happenings.follow,
@@ -88,7 +97,7 @@ export async function serve(args: string[]): Promise<number> {
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
 
   let leaving = false;
-  const { host } = daemon;
+  const host = cluster ? gateway(daemon.host, cluster.replica) : daemon.host;
   const { output } = home;
   const parts = { host, surfaces, home, env, output, model: spec, config, log };
   bots.push(...(await Promise.all(configured.map((bot) => openBot(bot, parts)))));
@@ -132,6 +141,7 @@ export async function serve(args: string[]): Promise<number> {
       stopped.abort();
       await Promise.all(bots.map(({ channel }) => channel.close()));
       await host.close();
+      await cluster?.closeAll();
       happenings.close();
       surfaces.close();
       demo?.remove();
@@ -160,12 +170,12 @@ export async function serve(args: string[]): Promise<number> {
 }
 
 /** Whatever is served: bots, a model, or the demo where there is neither. */
-async function begin(asked: boolean, spec: string | undefined, lang: Lang) {
+async function begin(asked: boolean, spec: string | undefined, lang: Lang, workersHaveIt: boolean) {
   const installation = readInstallation(process.env);
   const cwd = realpathSync(".");
   const parts = { cwd, lang, t: feishuSetupTexts(lang) };
   const configured = asked ? [] : feishuBots(installation.settings, installation.env, parts);
-  const found = !asked && modelOf(installation, spec) !== undefined;
+  const found = !asked && (workersHaveIt || modelOf(installation, spec) !== undefined);
   if (found) return { demo: undefined, installation, configured, cwd };
   // People in a chat would take a script for an agent.
   if (configured.length > 0) throw new SageError("model-unavailable", said(cliTexts(lang).noModel));

@@ -16,6 +16,8 @@ export type Cluster = {
   dispatch: Dispatch;
   pool: Pool;
   connect(): Promise<Client>;
+  /** Has somebody look at a session, at its place. */
+  wake(session: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -67,6 +69,10 @@ export async function joinCluster({
   const looking = notified ? undefined : setInterval(() => void replica.caughtUp(), LOOK_MS);
   return {
     ...{ process, ledger, replica, dispatch: started, pool, connect },
+    async wake(session) {
+      const [standing] = await ledger.standing(session);
+      if (standing) await started.wake(session, standing.place);
+    },
     async close() {
       clearInterval(looking);
       over.abort();

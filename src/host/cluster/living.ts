@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import type { Client, Pool } from "pg";
 
 const LOOK_MS = 250;
+/** The same as of jobs: after an outage everybody needs a moment to come back. */
 const GRACE_MS = 10_000;
 /** Numbers of locks that say "I live" have this name. */
 const CLASS = 7;
@@ -17,6 +18,9 @@ type LivingParts = {
   connect(): Promise<Client>;
   /** Sessions of processes that died. */
   orphaned(orphans: Orphan[]): Promise<void>;
+  /** Others took this process for dead: everything that it had is theirs. */
+  buried(): void;
+  graceMs?: number;
 };
 
 /**
@@ -24,11 +28,21 @@ type LivingParts = {
  * process is killed. Everybody looks at everybody's; who has just lost the connection judges nobody, for then all locks are free and all
  * live. This only makes it quicker: a frozen process keeps its lock, and its jobs are given away when their hearts stop.
  */
-export function live({ process, place, loop, pool, connect, orphaned }: LivingParts): { stop(): Promise<void> } {
+export function live({ process, place, loop, pool, connect, orphaned, buried, graceMs = GRACE_MS }: LivingParts): {
+  stop(): Promise<void>;
+} {
   const lock = randomInt(2 ** 31 - 1);
   let holding: Client | undefined;
   let since = 0;
   let busy = false;
+  /** True when it was not in the list. */
+  const register = async (): Promise<boolean> => {
+    const { rowCount } = await pool.query(
+      "INSERT INTO sage.process(id,lock,place,loop) VALUES($1,$2,$3,$4) ON CONFLICT DO NOTHING",
+      [process, lock, place, loop],
+    );
+    return (rowCount ?? 0) > 0;
+  };
   const hold = async () => {
     const client = await connect();
     const lost = () => {
@@ -36,16 +50,13 @@ export function live({ process, place, loop, pool, connect, orphaned }: LivingPa
     };
     client.once("error", lost).once("end", lost);
     await client.query("SELECT pg_advisory_lock($1, $2)", [CLASS, lock]);
-    await client.query(
-      "INSERT INTO sage.process(id,lock,place,loop) VALUES($1,$2,$3,$4) ON CONFLICT (id) DO UPDATE SET lock=$2",
-      [process, lock, place, loop],
-    );
+    await register();
     [holding, since] = [client, performance.now()];
   };
   const look = async () => {
     if (!holding) await hold();
-    if (performance.now() - since < GRACE_MS && since > 0 && !first) return;
-    first = false;
+    else if (await register()) buried();
+    if (performance.now() - since < graceMs) return;
     const { rows: dead } = await pool.query<{ id: string }>(
       `DELETE FROM sage.process p WHERE id<>$1 AND NOT EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype='advisory' AND l.classid=$2 AND l.objid=p.lock AND l.granted) RETURNING id`,
       [process, CLASS],
@@ -57,7 +68,6 @@ export function live({ process, place, loop, pool, connect, orphaned }: LivingPa
     );
     if (rows.length > 0) await orphaned(rows);
   };
-  let first = true;
   const looking = setInterval(() => {
     if (busy) return;
     busy = true;

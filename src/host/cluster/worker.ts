@@ -12,15 +12,20 @@ export type WorkerParts = {
   host: LocalHost;
   /** How many sessions at once. */
   atOnce?: number;
+  /** How long nobody is judged after the connection was lost. */
+  graceMs?: number;
 };
 
 export type Worker = { stop(): Promise<void> };
 
 /** Runs sessions of a place, one job after the other, until it is stopped. What it leaves goes on elsewhere. */
-export async function startWorker({ cluster, place, host, atOnce = 20 }: WorkerParts): Promise<Worker> {
+export async function startWorker({ cluster, place, host, atOnce = 20, graceMs }: WorkerParts): Promise<Worker> {
   const { process, replica, dispatch, pool, connect } = cluster;
+  /** Ends of what runs here. */
+  const running = new Set<() => void>();
   const living = live({
-    ...{ process, place, loop: LOOP, pool, connect },
+    ...{ process, place, loop: LOOP, pool, connect, ...(graceMs !== undefined && { graceMs }) },
+    buried: () => running.forEach((leave) => leave()),
     async orphaned(orphans) {
       if (dispatch.isBlind()) return;
       for (const { session, place: at, job, attempt } of orphans)
@@ -34,6 +39,7 @@ export async function startWorker({ cluster, place, host, atOnce = 20 }: WorkerP
       host.leave(session);
     };
     signal.addEventListener("abort", leave, { once: true });
+    running.add(leave);
     const unlook = await replica.look(session); // its requests are read after it was let go of
     try {
       do {
@@ -44,6 +50,7 @@ export async function startWorker({ cluster, place, host, atOnce = 20 }: WorkerP
       if (due !== undefined) await dispatch.wakeAt(session, place, due);
     } finally {
       unlook();
+      running.delete(leave);
       signal.removeEventListener("abort", leave);
     }
   };

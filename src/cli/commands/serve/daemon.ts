@@ -19,8 +19,8 @@ import { anchoring, folderParts, withModules } from "../../wiring.ts";
 
 export type DaemonParts = {
   store: Store;
-  /** The sessions that are this daemon's: it goes on with them after a restart, and with no others. */
-  own: SurfaceStore;
+  /** The sessions that are this daemon's: it goes on with them after a restart, and with no others. Without it, others see to that. */
+  own?: SurfaceStore;
   env: NodeJS.ProcessEnv;
   lang: Lang;
   /** For sessions that name no model of their own. */
@@ -35,7 +35,7 @@ export type DaemonParts = {
   folders?(): WorkFolder[];
   /** Told before something is said in a session, or it is resumed. */
   begins?(session: string): void;
-};
+} & Pick<NonNullable<Parameters<typeof assembleEach>[2]>, "letsGo" | "elsewhere" | "sleepAfterMs">;
 
 export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
 
@@ -74,6 +74,7 @@ export function openDaemon(given: DaemonParts): Daemon {
   const host = assembleEach(store, runOf, {
     guard,
     personOf,
+    ...{ letsGo: given.letsGo, elsewhere: given.elsewhere, sleepAfterMs: given.sleepAfterMs },
     namer: small && (() => models(small)),
     turnEnded: anchoring(store, installed),
     home: hostHome(installed.home, env),
@@ -99,13 +100,13 @@ export function openDaemon(given: DaemonParts): Daemon {
     },
     async recover() {
       leaveTime ??= keepTime(store);
-      const all = own.list("session/").map(({ key }) => key.slice("session/".length));
+      const all = (own?.list("session/") ?? []).map(({ key }) => key.slice("session/".length));
       const isUnderWay = (id: string) => {
         const row = store.session(id);
         return row !== undefined && (row.open || row.unheard);
       };
       const { true: sessions = [], false: ended = [] } = Object.groupBy(all, (id) => `${isUnderWay(id)}` as const);
-      for (const id of ended) own.delete(`session/${id}`);
+      for (const id of ended) own?.delete(`session/${id}`);
       for (const id of sessions) begins?.(id);
       return (waiting = await recover(store, host, sessions));
     },
@@ -113,10 +114,10 @@ export function openDaemon(given: DaemonParts): Daemon {
 }
 
 /** A session becomes the daemon's before anything is said in it. */
-function remembering(host: Host, own: SurfaceStore, begins: DaemonParts["begins"]): Host["send"] {
+function remembering(host: Host, own: SurfaceStore | undefined, begins: DaemonParts["begins"]): Host["send"] {
   return (command) => {
     if (command.type === "say" || command.type === "resume") {
-      own.set(`session/${command.session}`, true);
+      own?.set(`session/${command.session}`, true);
       begins?.(command.session);
     }
     return host.send(command);

@@ -1,0 +1,60 @@
+import { messageOf } from "../../protocol/index.ts";
+import { readInstallation } from "../../config/installation.ts";
+import { createRedaction } from "../../config/redact.ts";
+import { startWorker } from "../../host/cluster/worker.ts";
+import { clusterTexts } from "../../texts/cluster.ts";
+import { engineOf, joinEngine, workPlace } from "../engine.ts";
+import { noWords, readFlags, usage } from "../flags.ts";
+import { onLeave } from "../leaving.ts";
+import { lastingSpec } from "../model-choice.ts";
+import { openDaemon } from "./serve/daemon.ts";
+import { createLog } from "./serve/log.ts";
+
+const SLEEP_AFTER_MS = 500;
+
+/** `sage worker`: runs sessions of a shared journal, where their files are. People answer at the gateway. */
+export async function worker(args: string[]): Promise<number> {
+  const {
+    values,
+    positionals,
+    lang,
+    t: cli,
+  } = readFlags(args, {
+    engine: { type: "string" },
+    place: { type: "string" },
+    model: { type: "string" },
+    log: { type: "string" },
+  });
+  noWords("worker", positionals, cli);
+  const t = clusterTexts(lang);
+  const url = engineOf(values.engine, process.env, t);
+  if (url === undefined) throw usage(t.engineMissing);
+  const place = workPlace(values.place, t);
+  const format = values.log ?? "text";
+  if (format !== "text" && format !== "json") throw usage(cli.expected("--log", cli.oneOf(["text", "json"]), format));
+  const { home, env } = readInstallation(process.env);
+  const log = createLog(createRedaction(env).text, format);
+  const cluster = await joinEngine(url, home, { place, roster: false });
+  const { host } = openDaemon({
+    ...{ store: cluster.replica.store, env: process.env, lang, spec: lastingSpec(values.model) },
+    guard: () => false, // nobody speaks to a worker
+    personOf: () => undefined,
+    warn: (text) => log("warn", text),
+    letsGo: true,
+    sleepAfterMs: SLEEP_AFTER_MS,
+  });
+  process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
+  const working = await startWorker({ cluster, place, host });
+  log("info", t.works(place, url.replace(/\/\/[^@/]*@/, "//")));
+  const left = onLeave(
+    async () => {
+      log("info", t.leaving);
+      await host.close();
+      await working.stop();
+      await cluster.closeAll();
+      log("info", t.left);
+    },
+    { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 },
+  );
+  return left.code;
+}

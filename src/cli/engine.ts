@@ -1,0 +1,47 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Home } from "../config/home.ts";
+import { joinCluster, type Cluster } from "../host/cluster/cluster.ts";
+import { sqliteStore } from "../journal/sqlite.ts";
+import type { ClusterTexts } from "../texts/cluster.ts";
+import { usage } from "./flags.ts";
+
+/** Names of places stand in names of queues. */
+const PLACE = /^[\w-]{1,40}$/;
+
+export function engineOf(flag: string | undefined, env: NodeJS.ProcessEnv, t: ClusterTexts): string | undefined {
+  const given = flag ?? env["SAGE_ENGINE"];
+  if (given === undefined || (given === "" && flag === undefined)) return undefined;
+  if (!/^postgres(ql)?:\/\//.test(given)) throw usage(t.engineUnfit(given.replace(/:[^:@/]*@/, ":…@")));
+  return given;
+}
+
+/** The set of files that sessions work on: this machine's, unless another name is given. */
+export function workPlace(given: string | undefined, t: ClusterTexts): string {
+  const place =
+    given ??
+    hostname()
+      .replaceAll(/[^\w-]/g, "-")
+      .slice(0, 40);
+  if (!PLACE.test(place)) throw usage(t.placeUnfit(place));
+  return place;
+}
+
+/** Joins the shared journal. Commands that this machine runs are noted in a file of its own: nobody else can see them. */
+export async function joinEngine(
+  url: string,
+  home: Home,
+  options: { place: string; roster: boolean },
+): Promise<Cluster & { closeAll(): Promise<void> }> {
+  const machine = sqliteStore(join(home.dir, "worker.db"));
+  const { noteChild, children, callOf, housekeeping } = machine;
+  const local = { noteChild, children, callOf, housekeeping, place: undefined };
+  const cluster = await joinCluster({ url, local, place: () => options.place, roster: options.roster });
+  return {
+    ...cluster,
+    async closeAll() {
+      await cluster.close();
+      machine.close();
+    },
+  };
+}

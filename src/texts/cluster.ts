@@ -1,0 +1,46 @@
+import type { Lang } from "./language.ts";
+
+/** Texts for whoever runs a shared journal. */
+export type ClusterTexts = {
+  engineMissing: string;
+  engineUnfit: (given: string) => string;
+  placeUnfit: (given: string) => string;
+  works: (place: string, engine: string) => string;
+  leaving: string;
+  left: string;
+  noWorkers: string;
+  worker: (worker: { place: string; process: string; since: string; runs: number }) => string;
+  waiting: (place: string, sessions: number) => string;
+};
+
+const en: ClusterTexts = {
+  engineMissing: "which database? give --engine postgres://… or set SAGE_ENGINE",
+  engineUnfit: (given) =>
+    `--engine takes the address of a PostgreSQL database, postgres://user@host/name; given: ${given}`,
+  placeUnfit: (given) => `a place is named with letters, digits, - and _, at most 40 of them; given: ${given}`,
+  works: (place, engine) => `works at ${place}, on ${engine}`,
+  leaving: "leaving: what runs here goes on elsewhere, or when a worker of this place is back",
+  left: "left",
+  noWorkers: "No worker runs. Start one where the files are: sage worker --engine postgres://… --place <name>",
+  worker: ({ place, process, since, runs }) => `${place}  ${process}  since ${since}  runs ${runs}`,
+  waiting: (place, sessions) =>
+    `${place}  no worker: ${sessions} ${sessions === 1 ? "session waits" : "sessions wait"} for one`,
+};
+
+const zh: ClusterTexts = {
+  engineMissing: "用哪个数据库？请给出 --engine postgres://…，或设置 SAGE_ENGINE",
+  engineUnfit: (given) => `--engine 要的是 PostgreSQL 数据库的地址 postgres://用户@主机/库名；给出的是：${given}`,
+  placeUnfit: (given) => `地点的名称由字母、数字、- 和 _ 组成，最多 40 个；给出的是：${given}`,
+  works: (place, engine) => `在 ${place} 工作，数据库 ${engine}`,
+  leaving: "正在离开：这里运行的会话会在别处继续，或等这个地点的工作进程回来",
+  left: "已离开",
+  noWorkers: "没有工作进程在运行。请在文件所在的机器上启动：sage worker --engine postgres://… --place <名称>",
+  worker: ({ place, process, since, runs }) => `${place}  ${process}  自 ${since}  运行 ${runs} 个会话`,
+  waiting: (place, sessions) => `${place}  没有工作进程：${sessions} 个会话在等`,
+};
+
+const tables = { en, zh } satisfies Record<Lang, ClusterTexts>;
+
+export function clusterTexts(lang: Lang): ClusterTexts {
+  return tables[lang];
+}
