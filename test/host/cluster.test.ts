@@ -10,7 +10,7 @@ import { startWorker } from "../../src/host/cluster/worker.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import type { Model } from "../../src/models/model.ts";
-import { noUsage, type Fact, type WatchEvent } from "../../src/protocol/index.ts";
+import { noUsage, type Fact } from "../../src/protocol/index.ts";
 import { createDatabase, hasPostgres } from "../support/postgres.ts";
 import { config, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -99,7 +99,7 @@ function watching(host: LocalHost, session: string): { facts: Fact[]; stop(): vo
   const over = new AbortController();
   const facts: Fact[] = [];
   void (async () => {
-    for await (const event of host.watch(session, { signal: over.signal }) as AsyncIterable<WatchEvent>)
+    for await (const event of host.watch(session, { signal: over.signal }))
       if (event.type === "fact") facts.push(event.fact);
   })();
   return { facts, stop: () => over.abort() };

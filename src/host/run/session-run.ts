@@ -68,7 +68,7 @@ export class SessionRun {
   constructor(session: string, scope: RunScope) {
     this.session = session;
     this.#scope = scope;
-    this.done = this.#turns().finally(() => this.#end());
+    this.done = this.#turns().finally(async () => this.#end());
   }
 
   get phase(): RunPhase {
