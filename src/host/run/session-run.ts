@@ -68,7 +68,7 @@ export class SessionRun {
   constructor(session: string, scope: RunScope) {
     this.session = session;
     this.#scope = scope;
-    this.done = this.#turns().finally(async () => this.#end());
+    this.done = this.#untilEnd();
   }
 
   get phase(): RunPhase {
@@ -117,6 +117,15 @@ export class SessionRun {
 
   #move(event: RunEvent): RunPhase {
     return (this.#phase = nextPhase(this.#phase, event));
+  }
+
+  async #untilEnd(): Promise<AgentOutcome> {
+    try {
+      return await this.#turns();
+    } finally {
+      const released = this.#end();
+      if (released) await released;
+    }
   }
 
   async #turns(): Promise<AgentOutcome> {
