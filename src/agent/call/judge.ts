@@ -365,7 +365,9 @@ export function isDefinedAs(context: ExecutionContext, tool: Tool, input: ToolIn
 /** Of a server's tool the description counts too: it is the server's promise. */
 function schemaOf({ config }: ExecutionContext, tool: Tool): () => unknown {
   if (tool.server !== undefined) return () => [tool.description, jsonSchemaOf(tool.inputSchema)];
-  return () => config.tools.offers().find(({ name }) => name === tool.name)?.inputSchema;
+  // A guest's own tool is offered to no model.
+  return () =>
+    config.tools.offers().find(({ name }) => name === tool.name)?.inputSchema ?? jsonSchemaOf(tool.inputSchema);
 }
 
 function refuse(why: Reason): Verdict {
