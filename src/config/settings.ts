@@ -96,6 +96,10 @@ const bot = {
   cwd: z.string().optional().describe("Where tasks work; the folder in which `sage serve` was started by default"),
   folders: z.array(z.string()).optional().describe("Where else they may work, with /cd"),
   models: z.array(z.string()).optional().describe("Which models may be chosen with /model"),
+  agents: z
+    .array(guestName)
+    .optional()
+    .describe("Which other agents may run sessions, with /agent; only an approver begins such a session"),
   chats: z
     .record(
       z.string().regex(/^oc_\w+$/, "chat-id"),

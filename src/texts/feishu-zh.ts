@@ -180,8 +180,8 @@ export const zh: FeishuTexts = {
     WAITING_INPUT: "等待你输入文字",
     WAITING_CONFIRM: "等待你的决定",
   },
-  statusLine: (session, state, folder, model) =>
-    `会话 ${session}：${state}\n目录：${folder}${model === "" ? "" : `\n模型：${model}`}`,
+  statusLine: (session, state, folder, { model, agent }) =>
+    `会话 ${session}：${state}\n目录：${folder}${model === "" ? "" : `\n模型：${model}`}${agent === undefined ? "" : `\n智能体：${agent}`}`,
   noSession: "这里还没有会话。请说明要做什么。",
   openRequests: (n) => `${n} 个待处理的请求`,
   sessionsTitle: "会话列表",
@@ -201,6 +201,11 @@ export const zh: FeishuTexts = {
   modelNow: (model, models) => `模型：${model || "默认"}${models.length > 0 ? `\n可选：${models.join("、")}` : ""}`,
   modelRefused: (model) => `${model} 不在可选的模型中。`,
   modelNew: (model) => `已用 ${model} 开始新会话。请说明要做什么。`,
+  agentNow: (agent, agents) =>
+    `智能体：${agent ?? "Sage 自己"}${agents.length > 0 ? `\n可选：${agents.join("、")}` : ""}`,
+  agentRefused: (agent) => `${agent} 不在可选的智能体中。`,
+  agentNew: (agent) => `已用 ${agent} 开始新会话。请说明要做什么。`,
+  approversChooseAgent: "只有审批人可以用其他智能体开始会话。",
   modeNow: (mode, words) => `模式：${mode}。用 /mode ${words.join(" | ")} 更换`,
   modeSet: (mode) => `模式：${mode}。`,
   approversChooseMode: "只有审批人可以选择这种模式。",
@@ -229,7 +234,7 @@ export const zh: FeishuTexts = {
     "它提问时用卡片回答；卡片的详情里写着不用按钮时发送什么。/ask：回答之前先追问",
     "/stop：停止任务 · /new：新会话 · /status：当前状态",
     "/sessions：会话列表 · /resume 编号：继续某个会话，也可以是终端里的",
-    "/cd 目录：在别处开始新会话 · /model 名称：换模型开始新会话",
+    "/cd 目录：在别处开始新会话 · /model 名称：换模型开始新会话 · /agent 名称：换智能体",
     "/plan 任务：改动之前先计划 · /mode ask、accept-edits 或 plan",
     "/timeout：等待回答多久 · /bind 名称：此聊天的目录 · /lang zh",
     "管理员：/invite @姓名 · /approver @姓名 · /doctor",

@@ -203,8 +203,8 @@ const en = {
     WAITING_INPUT: "waiting for your input",
     WAITING_CONFIRM: "waiting for your decision",
   },
-  statusLine: (session: string, state: string, folder: string, model: string) =>
-    `Session ${session}: ${state}\nFolder: ${folder}${model === "" ? "" : `\nModel: ${model}`}`,
+  statusLine: (session: string, state: string, folder: string, by: { model: string; agent: string | undefined }) =>
+    `Session ${session}: ${state}\nFolder: ${folder}${by.model === "" ? "" : `\nModel: ${by.model}`}${by.agent === undefined ? "" : `\nAgent: ${by.agent}`}`,
   noSession: "No session here yet. What would you like to do?",
   openRequests: (n: number) => plural(n, "open request"),
   sessionsTitle: "Sessions",
@@ -226,6 +226,11 @@ const en = {
     `Model: ${model || "the default"}${models.length > 0 ? `\nAvailable: ${models.join(", ")}` : ""}`,
   modelRefused: (model: string) => `${model} is not one of the available models.`,
   modelNew: (model: string) => `New session with ${model}. What would you like to do?`,
+  agentNow: (agent: string | undefined, agents: readonly string[]) =>
+    `Agent: ${agent ?? "Sage itself"}${agents.length > 0 ? `\nAvailable: ${agents.join(", ")}` : ""}`,
+  agentRefused: (agent: string) => `${agent} is not one of the available agents.`,
+  agentNew: (agent: string) => `New session with ${agent}. What would you like to do?`,
+  approversChooseAgent: "Only an approver can begin a session with another agent.",
   modeNow: (mode: string, words: readonly string[]) => `Mode: ${mode}. Change it with /mode ${words.join(" | ")}`,
   modeSet: (mode: string) => `Mode: ${mode}.`,
   approversChooseMode: "Only an approver can choose this mode.",
@@ -254,7 +259,7 @@ const en = {
     "When it asks, use the card; the details say what to write instead. /ask: a question about the request, before you answer it",
     "/stop: stop the task · /new: new session · /status: current state",
     "/sessions: list sessions · /resume id: continue one, including those from the terminal",
-    "/cd folder: new session in another folder · /model name: new session with another model",
+    "/cd folder: new session in another folder · /model name: new session with another model · /agent name: with another agent",
     "/plan task: plan before anything changes · /mode ask, accept-edits or plan",
     "/timeout: how long a request waits · /bind name: folder of this chat · /lang en",
     "For administrators: /invite @name · /approver @name · /doctor",

@@ -25,7 +25,7 @@ const acp = (dir: string) => {
   Object.assign(process.env, { FAKE_SCRIPT: join(dir, "script.json"), FAKE_STATE: join(dir, "threads") });
   return acpDriver({ name: "gemini", command: process.execPath, args: [stand("fake-acp")] });
 };
-const run = (options: Omit<GuestOptions, "script"> & { script: object[] }) => guestSage(options as GuestOptions);
+const run = (options: Omit<GuestOptions, "script"> & { script: object[] }) => guestSage(options);
 const touch = (name: string) => ({ id: `call_${name}`, command: `touch ${name}` });
 const acpTouch = (name: string) => ({ id: `call_${name}`, input: { command: `touch ${name}` } });
 const yes = (request: InputRequest | undefined) => ({ type: "granted" as const, requestId: request?.id ?? "" });

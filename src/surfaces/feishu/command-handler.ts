@@ -42,7 +42,7 @@ export type CommandHandler = {
   resume(session: string, who: { openId: string; tenantKey: string }, place: Place): Promise<Phrase>;
 };
 
-const names = ["stop", "new", "status", "resume", "sessions", "cd", "model", "plan", "mode", "help"] as const;
+const names = ["stop", "new", "status", "resume", "sessions", "cd", "model", "agent", "plan", "mode", "help"] as const;
 type Name = (typeof names)[number] | TeamCommand;
 
 export function createCommandHandler(parts: CommandParts): CommandHandler {
@@ -93,12 +93,15 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
   const status = async (message: Incoming): Promise<CommandResult> => {
     const follow = await here(message);
     if (!follow) return { text: ({ t }) => t.noSession };
-    const { session, cwd, model = parts.model ?? "" } = follow.home();
+    const { session, cwd, agent: by, model = parts.model ?? "" } = follow.home();
     const open = follow.view.open().length;
     const state = follow.view.state();
     return {
       text: ({ t }) =>
-        [t.statusLine(session, t.status[state], cwd, model), ...(open > 0 ? [t.openRequests(open)] : [])].join("\n"),
+        [
+          t.statusLine(session, t.status[state], cwd, { model: by === undefined ? model : "", agent: by }),
+          ...(open > 0 ? [t.openRequests(open)] : []),
+        ].join("\n"),
     };
   };
 
@@ -188,6 +191,16 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     return { text: ({ t }) => t.modelNew(name) };
   };
 
+  /** Other agents work with the login and the files of whoever runs the bot, and outside of any sandbox. */
+  const agent = async (message: Incoming, name: string): Promise<CommandResult> => {
+    const home = (await here(message))?.home();
+    if (name === "") return { text: ({ t }) => t.agentNow(home?.agent, team().agents) };
+    if (!team().agents.includes(name)) return { text: ({ t }) => t.agentRefused(name) };
+    if (!mayApprove(people(), message.sender)) return { text: ({ t }) => t.approversChooseAgent };
+    await begin(message, { cwd: folderFor(message, await here(message)), agent: name });
+    return { text: ({ t }) => t.agentNew(name) };
+  };
+
   /** Plan mode lets less happen, so whoever may talk may go into it. The others let more happen. */
   const mode = async (message: Incoming, word: string): Promise<CommandResult> => {
     const follow = await here(message);
@@ -236,6 +249,8 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
           return cd(message, command.rest);
         case "model":
           return model(message, command.rest);
+        case "agent":
+          return agent(message, command.rest);
         case "mode":
           return mode(message, command.rest);
         case "plan":

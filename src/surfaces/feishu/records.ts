@@ -19,6 +19,8 @@ export type Home = {
   /** The folder, for headings. */
   cwd: string;
   model?: string;
+  /** The other agent that runs it. */
+  agent?: string;
   at: number;
 };
 

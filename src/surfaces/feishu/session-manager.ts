@@ -8,7 +8,7 @@ import { errorBecause } from "../../texts/error.ts";
 
 const REMEMBER_MS = 60_000;
 
-export type Beginning = { cwd: string; model?: string };
+export type Beginning = { cwd: string; model?: string; agent?: string };
 
 /** Which session a message belongs to, by bot, chat and thread; and every session that this bot speaks for. */
 export type SessionManager = {
@@ -123,10 +123,10 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
       const mine = records.homes().filter(({ chat, owner }) => chat === chatId && owner === sender.openId);
       return known(mine.toSorted((a, b) => b.at - a.at)[0]?.session);
     },
-    async begin(message, { cwd, model }) {
+    async begin(message, { cwd, model, agent }) {
       const place = placeOf(message);
       const id = sessionOf(parts.app, message.messageId);
-      const chosen = model === undefined ? {} : { model };
+      const chosen = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) };
       const { session } = must(await host.send({ type: "open", session: id, cwd, ...chosen }));
       settle({ ...homeAt(place, session), cwd, ...chosen, at: now() }, place);
       const found = follow(session);
@@ -138,7 +138,10 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
       const row = sessions.find(({ id }) => id === session);
       if (!row) throw errorBecause("session-unknown", reason("session-missing", { session }));
       const before = records.home(session);
-      const chosen = before?.model === undefined ? {} : { model: before.model };
+      const chosen = {
+        ...(before?.model !== undefined && { model: before.model }),
+        ...(before?.agent !== undefined && { agent: before.agent }),
+      };
       const guest = follows.get(session);
       if (guest && isAway(guest.home())) {
         guest.leave();

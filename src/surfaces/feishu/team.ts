@@ -13,6 +13,8 @@ export type Team = {
   workspaces: Readonly<Record<string, string>>;
   /** Models that may be chosen with /model. */
   models: readonly string[];
+  /** Other agents that may run sessions, with /agent. */
+  agents: readonly string[];
   /** Of texts for clients that speak neither language. */
   lang: Lang;
   limits: ChatLimits;

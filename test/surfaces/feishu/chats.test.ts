@@ -95,7 +95,7 @@ test("what is said while it works is queued and seen; /stop stops, also what wai
 test("/new, /sessions, /resume, /cd, /model, /help", async () => {
   await using sage = await team({
     script: Array.from({ length: 9 }, (_, n) => ({ text: `answer ${n}` })),
-    settings: { models: ["small", "large"] },
+    settings: { models: ["small", "large"], agents: ["codex"] },
   });
   const { lin, mei, feishu, cwd, dir } = sage;
   lin.say("the first task");
@@ -138,6 +138,17 @@ test("/new, /sessions, /resume, /cd, /model, /help", async () => {
   lin.say("/model large");
   await sage.sees(lin.chat, /New session with large/);
   assert.ok(sage.facts("session.opened").some(({ data }) => data.model === "large" && data.cwd === join(cwd, "inner")));
+  lin.say("/agent");
+  await sage.sees(lin.chat, /Agent: Sage itself\nAvailable: codex/);
+  lin.say("/agent claude");
+  await sage.sees(lin.chat, /claude is not one of the available agents/);
+  mei.say("/agent codex");
+  await sage.sees(mei.chat, /Only an approver can begin a session with another agent/);
+  lin.say("/agent codex");
+  await sage.sees(lin.chat, /New session with codex/);
+  assert.ok(sage.facts("session.opened").some(({ data }) => data.agent === "codex" && data.cwd === join(cwd, "inner")));
+  lin.say("/status");
+  await sage.sees(lin.chat, /Agent: codex/);
   lin.say("/help");
   await sage.sees(lin.chat, /Using Sage here/);
   lin.say("/nonsense");

@@ -62,7 +62,7 @@ export async function team(given: TeamOptions) {
   const people = { talk: [lin.openId, mei.openId], approve: [lin.openId], tenant: feishu.world.app.tenantKey };
   const { lang = "en" } = given;
   let settings: Settings = {
-    ...{ people, cwd, folders: [], workspaces: {}, models: [], lang, limits: defaultLimits, chats: {} },
+    ...{ people, cwd, folders: [], workspaces: {}, models: [], agents: [], lang, limits: defaultLimits, chats: {} },
     ...given.settings,
   };
   const changes: TeamChange[] = [];

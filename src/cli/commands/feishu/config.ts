@@ -123,6 +123,7 @@ function readTeam(name: string, settings: Settings, env: Env, parts: Reading & {
     folders: (own.folders ?? []).map(folder),
     workspaces,
     models: own.models ?? [],
+    agents: own.agents ?? [],
     lang: lang ?? parts.lang,
     limits: { ...defaultLimits, ...limits },
     chats: Object.fromEntries(chats),
