@@ -78,7 +78,7 @@ export type AgentParts = {
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
   skills?: readonly Skill[];
-  /** What is done with a skill that fits; it is offered by default. */
+  /** Use of a skill that fits; it is offered by default. */
   matchingSkill?: SkillMatching;
   /** Prompts that people keep under a name. */
   commands?: readonly OwnCommand[];

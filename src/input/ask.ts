@@ -35,7 +35,7 @@ export type Asking = Silence & {
   reject?: Set<string>;
 };
 
-/** What happens to a request whose asker says nothing of having no answer. */
+/** Default for requests whose asker says nothing about silence. */
 export type Silence = { promptTimeout?: number; timeoutPolicy?: AskerPolicy; remindEvery?: number; quiet?: Quiet };
 
 /** Batch: a person is needed. Everything else of the step runs to its end first; the turn stays open in the journal. */

@@ -33,7 +33,7 @@ const MOST_OPEN = 50;
 type OutsideParts = {
   store: Store;
   version: string;
-  /** What the settings say of having no answer. */
+  /** Settings for requests that nobody answers. */
   silence?: Silence;
   /** Aborted when this process leaves: from then on it counts no time. */
   signal: AbortSignal;

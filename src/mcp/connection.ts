@@ -178,7 +178,7 @@ export async function connect(
   };
 }
 
-/** What is kept of a list: not more of it, and nothing larger, than anybody will use. */
+/** The part of a list that is kept: not more of it, and nothing larger, than anybody will use. */
 function fewest<T extends { description: string }>(list: readonly T[], most: number): T[] {
   return list
     .slice(0, most)

@@ -210,7 +210,7 @@ export type Responded = {
 /** An answer that several requests may be given at once. Rules are kept with an answer to one of them. */
 export type SharedAnswer = { type: "granted"; comment?: string } | { type: "denied"; reason?: string };
 
-/** What became of one request of several: answered, or the reason why not. */
+/** The result for one request of several: answered, or the reason why not. */
 export type RespondedEach = { requestId: string } & ({ ok: true; resolution: Resolution; running: boolean } | Refused);
 
 /** A request as a list shows it, with the latest half-filled answer and those who approved it so far. */

@@ -46,7 +46,7 @@ export type DefaultAnswer =
 export type RequestTimeout = {
   timeoutMs?: number;
   timeoutPolicy?: AskerPolicy;
-  /** Those who were asked are reminded this often, in ms; at most ten times. */
+  /** Interval at which people who were asked are reminded, in ms; at most ten times. */
   remindEvery?: number;
 };
 
@@ -91,7 +91,7 @@ export type ExecutionOptions = {
   promptTimeout?: number;
   /** Policy for that moment; the turn fails by default. A request that a default answer does not fit is refused. */
   timeoutPolicy?: AskerPolicy;
-  /** Those who were asked are reminded this often, in ms; once, late in the wait, where nothing is said. */
+  /** Interval at which people who were asked are reminded, in ms; without it, once, late in the wait. */
   remindEvery?: number;
   /** The same for requests of single tools, by name: before the word of the run or of a chat, after that of the asker or a rule. */
   silence?: Record<string, RequestTimeout>;

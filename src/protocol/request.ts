@@ -207,7 +207,7 @@ export type Outcome = "answered" | "partial" | "declined" | "cancelled" | "timed
 /** The end of a request: its outcome, by whom, and on which surface. Every request has exactly one. */
 export type Resolution = {
   requestId: string;
-  /** Who: a person's name, or `auto`, `deadline`, a rule's text. */
+  /** A person's name, or `auto`, `deadline`, a rule's text. */
   by: string;
   surface: string;
   at: number;

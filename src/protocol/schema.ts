@@ -18,7 +18,7 @@ export type JsonSchema = Record<string, unknown>;
 /** The type of the values that a schema gives. */
 export type Infer<S> = S extends Schema<infer T> ? T : never;
 
-/** Whether an object may lack the key with this schema: `optional` leaves it out then, `defaulted` puts a value there. */
+/** Objects may lack the key with this schema: `optional` leaves it out then, `defaulted` puts a value there. */
 export type Presence = "given" | "optional" | "defaulted";
 
 export type Kind = {

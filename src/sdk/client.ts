@@ -64,7 +64,7 @@ export type SdkOptions = {
   skills?: readonly Skill[];
   /** Also skills, subagents and own commands of the working directory's repository (`.sage`, `.claude`). Its texts then reach the model. */
   discover?: boolean;
-  /** What is done with a skill that fits: the model is told of it (`offer`, the default), or gets its text at once. */
+  /** Use of a skill that fits: the model is told of it (`offer`, the default), or gets its text at once. */
   matchingSkill?: SkillMatching;
   rules?: RuleLists;
   permissionMode?: PermissionMode;

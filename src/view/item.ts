@@ -133,7 +133,7 @@ export type InquiryItem = {
   key: string;
   at: number;
   within: readonly string[];
-  /** What it is about. */
+  /** The request that it is about. */
   request: InputRequest;
 } & Inquired;
 

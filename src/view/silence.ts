@@ -2,7 +2,7 @@ import { oneLine, type InputRequest } from "../protocol/index.ts";
 import { leftOf, timeOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
 
-/** What happens to a request that nobody answers, and when: who else is asked, and the end. Every surface says the same. */
+/** The fate of a request that nobody answers, and when: who else is asked, and the end. Every surface says the same. */
 export function silenceLines({ deadline }: Pick<InputRequest, "deadline">, t: Texts, now = Date.now()): string[] {
   if (!deadline) return [t.waitsForEver];
   const { at, policy, escalation = [] } = deadline;

@@ -50,7 +50,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
   const calls = new Map<string, CallItem>();
   /** By request id, while they are open. */
   const requests = new Map<string, { asked: Asked; item: CallItem | AskedItem }>();
-  /** Those about open requests, by their keys. */
+  /** Inquiries about open requests, by their keys. */
   const inquiries = new Map<string, InquiryItem>();
   const mail = createMail();
   let unread: { seq: number; item: SaidItem }[] = [];

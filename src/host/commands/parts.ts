@@ -30,7 +30,7 @@ export type CommandParts = {
   executor(session: SessionRow): Promise<Executor>;
   /** See `PersonOf` of the guard. */
   personOf: ((sender: Sender) => string | null | undefined) | undefined;
-  /** What the settings say of requests from outside that nobody answers. */
+  /** Settings for requests from outside that nobody answers. */
   silence: Silence | undefined;
   /** Is a surface of this process attached to the session? */
   watched(session: string): boolean;
@@ -65,7 +65,7 @@ export type Surroundings = {
   dropRule(session: SessionRow, rule: string, destination: RuleDestination): string | undefined;
 };
 
-/** What this host was not given is refused, not made up. */
+/** A part that this host was not given is refused, not made up. */
 export function given<T>(part: T | undefined, command: Command["type"]): T {
   if (part === undefined) throw errorBecause("input-invalid", reason("not-here", { command }));
   return part;

@@ -4,7 +4,7 @@ import { given, type CommandParts, type Handlers } from "./parts.ts";
 const FACTS = 500;
 const MOST_FACTS = 5_000;
 
-/** What became of sessions: their facts, receipts, and how often people were asked. */
+/** The past of sessions: their facts, receipts, and how often people were asked. */
 export function pastCommands({ store, runner, home }: CommandParts): Handlers<"facts" | "receipts" | "stats"> {
   return {
     facts({ session, after = 0, before, limit = FACTS }) {

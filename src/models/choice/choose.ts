@@ -14,7 +14,7 @@ export type ModelSettings = {
   fallbackModel?: string;
 };
 
-/** What servers speak: Chat Completions, Responses, Anthropic's Messages, Google's Gemini API. */
+/** Formats that servers speak: Chat Completions, Responses, Anthropic's Messages, Google's Gemini API. */
 export type WireFormat = "chat" | "responses" | "messages" | "google";
 
 export type ProviderSettings = {

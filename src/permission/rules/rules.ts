@@ -27,7 +27,7 @@ export function textOfRule(listed: string | Pick<AskRule, "rule">): string {
   return typeof listed === "string" ? listed : listed.rule;
 }
 
-/** Who is asked, and what happens without them, is for the person's own settings to say. */
+/** The person's own settings alone say who is asked, and what happens without an answer. */
 function demandsOf(listed: string | AskRule, source: RuleDestination): Pick<Rule, "consent" | "silence"> {
   if (typeof listed === "string") return {};
   const { approvals = 1, notAsker = false, silence } = listed;

@@ -37,7 +37,7 @@ export type Asker = {
   escalate(request: InputRequest, to: string): Promise<void>;
   /** Open requests that one answer may be meant for, this one included. */
   alike(request: InputRequest): PermissionRequest[];
-  /** Those of them that this card lists; none where it shows one request. */
+  /** The ones of these that this card lists; none where it shows one request. */
   listed(request: InputRequest, record: AskRecord): PermissionRequest[];
   /** The card as it should look now. */
   card(request: InputRequest, record: AskRecord): Card;

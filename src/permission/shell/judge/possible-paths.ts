@@ -130,7 +130,7 @@ function heldIn(command: string): string[] {
 }
 
 /**
- * What expansions of a line may come to: the other value of a variable, the home folder with something cut off, what is printed by
+ * Values that expansions of a line may have: the other value of a variable, the home folder with something cut off, what is printed by
  * `echo` and its like. A command that prints a root stands for itself.
  */
 function expandedIn(command: string): string[] {

@@ -23,7 +23,7 @@ export type Asked = {
   /** Secrets that were taken out. */
   masked?: number;
   now: number;
-  /** So many open requests may be answered together, this one included. */
+  /** Number of open requests that may be answered together, this one included. */
   alike?: number;
   /** The past of the rules that are offered. */
   past?: readonly RuleTrial[];
