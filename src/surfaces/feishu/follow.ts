@@ -1,5 +1,6 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import {
+  isOutsideSession,
   isInquiry,
   messageOf,
   withInquiry,
@@ -29,7 +30,13 @@ const PATCH_MS = 1_000;
 /** Each card's share of the calls that the platform allows an app. */
 const SHARE_MS = 100;
 const LOOK_MS = 6 * 60 * 60_000;
-export type FollowParts = AskerParts & ConclusionParts & { host: Host; signal: AbortSignal };
+export type FollowParts = AskerParts &
+  ConclusionParts & {
+    host: Host;
+    signal: AbortSignal;
+    /** Name of the person whose account this process runs under, where the settings have one. */
+    account?(): string | undefined;
+  };
 
 /** Follows a session, from its facts to the messages of its chat. */
 export type Follow = {
@@ -109,7 +116,9 @@ export function followSession(
       const step = nextPhase(phase, happening);
       phase = step.phase;
       if (!isAway(home())) modes.active += Number(phase.name === "working") - Number(before.name === "working");
-      for (const effect of step.effects) if (!isAway(home()) || shownAway.has(effect.do)) perform(following, effect);
+      const shows = ({ do: what }: Effect) =>
+        !isAway(home()) || shownAway.has(what) || (what === "ask" && isOutsideSession(session));
+      for (const effect of step.effects) if (shows(effect)) perform(following, effect);
     },
     drawIn(ms) {
       clearTimeout(timer);
@@ -192,11 +201,13 @@ function perform(following: Following, effect: Effect): void {
         if (view.state() === "EXECUTING") await streamer.show(view.progress());
       });
     case "ask":
+      if (isAway(home())) return queue.next(() => callAccount(following, effect.request), effect.seq);
       return queue.next(() => ask(following, effect.request), effect.seq);
     case "ask-again":
       for (const request of view.open())
         queue.next(async () => {
           const known = !isAway(home()) || parts.records.openCards(session, request.id).length > 0;
+          if (!known && isOutsideSession(session)) return callAccount(following, request);
           if (!known || !isOpen(view, request)) return;
           await asker.present(request);
           await asker.reply(request, following.inquiries.get(request.id) ?? []);
@@ -224,7 +235,9 @@ function perform(following: Following, effect: Effect): void {
       if (request)
         queue.beside(async () => {
           await asker.settle(request, effect.resolution);
-          if (isAway(home()) && parts.records.openCards(session).length === 0) following.leave();
+          // An agent outside asks again in the next moment.
+          const isOver = !isOutsideSession(session) && parts.records.openCards(session).length === 0;
+          if (isAway(home()) && isOver) following.leave();
         });
       following.inquiries.delete(effect.resolution.requestId);
       following.reminders.delete(effect.resolution.requestId);
@@ -261,6 +274,12 @@ async function call({ view, asker, reminders }: Following, due: Call): Promise<v
   if (!request) return;
   if ("to" in due) await asker.escalate(request, due.to);
   else if (reminders.get(request.id) === due.n) await asker.remind(request, due.n);
+}
+
+/** An agent outside of Sage asks on this machine: whoever has this account is asked in their own chat. */
+async function callAccount({ parts, view, asker }: Following, request: InputRequest): Promise<void> {
+  const name = parts.account?.();
+  if (name !== undefined && isOpen(view, request)) await asker.escalate(request, name);
 }
 
 function tellRefusal({ parts, session, home, queue, last }: Following, refusal: Effect & { do: "tell-refusal" }): void {

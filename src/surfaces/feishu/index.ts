@@ -39,6 +39,8 @@ export type FeishuOptions = {
   redaction?: Redaction;
   /** May this file of a session's folder be read there without asking? What may not be is not sent either. */
   mayRead(path: string, cwd: string): Promise<boolean>;
+  /** Name of the person whose account this process runs under: agents outside of Sage on this machine ask them. */
+  account?(): string | undefined;
   /** For /doctor. */
   examine?: Examine;
   now?(): number;
@@ -70,6 +72,7 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const teamNow = () => ({ ...team(), people: people() });
   const records = createRecords(options.store, app, now);
   const model = options.model === undefined ? {} : { model: options.model };
+  const account = options.account && { account: options.account };
 
   /** A receipt holds both: the name for people, the id for whoever has to prove it. */
   const senderOf = async (openId: string): Promise<Sender> => {
@@ -99,6 +102,7 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
     signal,
     app,
     mayRead: options.mayRead,
+    ...account,
     resumes: !options.hostRecovers,
   });
   const stops = createStops(now);
@@ -126,7 +130,7 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
 
   const ready = sessions.restore().catch((error: unknown) => log(`not everything was restored: ${messageOf(error)}`));
   void ready
-    .then(() => followCalled(host, { sessions, signal, log }))
+    .then(() => followCalled(host, { sessions, signal, log, ...account }))
     .catch((error: unknown) => log(`nobody is called to sessions elsewhere any more: ${messageOf(error)}`));
   const sweep = () =>
     void forgetOldFiles(inbox, now()).catch((error: unknown) => log(`old files were not removed: ${messageOf(error)}`));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStore } from "../../../src/journal/sqlite.ts";
 import { escalatedKey, splitRequestId } from "../../../src/protocol/index.ts";
+import { createHost } from "../../../src/host/host.ts";
 import { bash, sageWith } from "../../support/sage.ts";
 import { said, team, until } from "./team.ts";
 
@@ -105,4 +106,36 @@ test("called while no bot ran, and answered in words: both are made up for, and 
   wang.say("and now?", { replyTo: card.id });
   await until(() => sage.store.sessions().length === 2);
   assert.ok(!terminal.facts().some((fact) => fact.type === "user.said" && fact.data.surface === "feishu"));
+});
+
+test("an agent outside of Sage asks: the person of this account gets a card, once over restarts, which folds when the agent's own terminal was faster", async () => {
+  await using sage = await team({ script: [{ text: "?" }], options: { account: () => "Lin" } });
+  const { lin, mei, feishu, cwd } = sage;
+  sage.set({ people: { ...sage.people, names: { [lin.openId]: "Lin" } } });
+  const store = sqliteStore(join(sage.dir, "journal.db"));
+  const executor = () => Promise.reject(new Error("nothing runs here"));
+  const hook = createHost({ store, version: "test", executor });
+  const body = { kind: "permission", tool: "Bash", input: { command: "make deploy 部署" } } as const;
+  const ask = async (id: string) => {
+    const reply = await hook.send({ type: "ask", agent: ["claude"], conversation: "c1", cwd, id, body });
+    assert.ok(reply.ok);
+    return reply.request.id;
+  };
+  const first = await ask("one");
+  const card = await sage.card(lin.chat, "Allow once");
+  assert.match(card.text, /make deploy 部署/);
+  assert.match(card.text, /Asked by claude/);
+  await sage.restart();
+  await sage.surface.settled();
+  assert.equal(said(feishu, lin.chat).length, 1, "it was asked once");
+  await lin.click(card.id, "allow_once");
+  const resolution = await until(() => store.resolution(first));
+  assert.match(resolution.by, /林|Lin/);
+
+  const second = await ask("two");
+  const next = await feishu.until(lin.chat, ({ id, buttons }) => id !== card.id && buttons.includes("Allow once"));
+  await hook.send({ type: "unask", requestId: second, end: { type: "answered" }, by: "Lin", surface: "claude" });
+  await feishu.until(lin.chat, ({ id, buttons }) => id === next.id && !buttons.includes("Allow once"));
+  assert.deepEqual(said(feishu, mei.chat), []);
+  await hook.close();
 });

@@ -46,7 +46,7 @@ export const ask = (prompt: string) => ({ tool: "AskText", input: { prompt } });
 export type TeamOptions = Omit<TestConfig, "script" | "dir" | "store"> & {
   script: Script;
   lang?: "en" | "zh";
-  options?: Partial<Pick<FeishuOptions, "redaction" | "now" | "examine">>;
+  options?: Partial<Pick<FeishuOptions, "redaction" | "now" | "examine" | "account">>;
   /** Over what the settings say otherwise. */
   settings?: Partial<Omit<Settings, "cwd">>;
   timings?: Partial<Timings>;

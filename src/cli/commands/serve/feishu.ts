@@ -12,6 +12,7 @@ import type { Feishu, Team } from "../../../surfaces/feishu/index.ts";
 import { usual, type Log } from "../../../surfaces/feishu/transport/config.ts";
 import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
 import { feishuSetupTexts } from "../../../texts/feishu-setup.ts";
+import { accountPerson } from "../../account.ts";
 import type { BotConfig, ConfigParts } from "../feishu/config.ts";
 import { liveTeam } from "./team.ts";
 
@@ -53,6 +54,7 @@ export async function openBot(bot: BotConfig, parts: SurfaceParts): Promise<Bot>
         hostRecovers: true,
         redaction: createRedaction(env),
         mayRead: (path, cwd) => mayRead(path, cwd, { home, env }),
+        account: () => accountPerson(home)({ by: "", surface: "serve" }) ?? undefined,
         examine: () => missingOf(bot),
       });
       await attached.ready;
