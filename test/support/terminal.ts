@@ -2,9 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { attachTerminal, type TerminalEnd, type TerminalOptions } from "../../src/surfaces/terminal/index.ts";
+import { overWire } from "./over-wire.ts";
 import { createScreen } from "./screen.ts";
 import { sageWith, workspace, type TestConfig, type TestSage } from "./sage.ts";
 import { untilText } from "./until.ts";
+
+/** `npm run test:remote`: the same stories over a WebSocket. */
+const overRemote = process.env["TEST_OVER"] === "remote";
 
 type Given = Partial<TerminalOptions> & { cols?: number; rows?: number; sage?: TestSage };
 
@@ -16,7 +20,8 @@ export async function sageOnScreen(script: TestConfig["script"], given: Given & 
   const logs = mkdtempSync(join(tmpdir(), "sage-test-"));
   const screen = createScreen({ cols, rows, scrollback: 20_000 });
   const leaving = new AbortController();
-  const surface = attachTerminal(sage.host, {
+  const wire = overRemote ? await overWire(sage.host, { by: given.by ?? "Lin", surface: "tui" }) : undefined;
+  const surface = attachTerminal(wire?.host ?? sage.host, {
     session: sage.session,
     lang: "en",
     by: "Lin",
@@ -58,6 +63,7 @@ export async function sageOnScreen(script: TestConfig["script"], given: Given & 
     async [Symbol.asyncDispose]() {
       leaving.abort();
       await surface.done;
+      await wire?.close();
       if (!given.sage) await sage[Symbol.asyncDispose]();
       screen[Symbol.dispose]();
       own?.[Symbol.dispose]();

@@ -156,6 +156,7 @@ suite("a session on a terminal", () => {
     at.press("\x12");
     await at.answer("1", "\r");
     await until(() => asked === 2, "the second request to the model");
+    await at.until("Answered by you"); // the keys are the editor's again
     at.press("\x1b[A");
     await at.until("Message taken back by you: more");
     gate.resolve();

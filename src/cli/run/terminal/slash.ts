@@ -71,9 +71,12 @@ export function slashCommands(seat: Seat, session: string, lang: Lang): SlashCom
       return { text: tt.exported(path) };
     },
     clear: async () => {
-      const told = await about();
+      const { session: told, folders } = await ask(host, { type: "about", session });
       const model = told?.chosen === undefined ? {} : { model: told.chosen };
-      return { session: (await ask(host, { type: "open", cwd: told?.cwd ?? cwd, ...model })).session };
+      const path = told?.cwd ?? cwd;
+      // From elsewhere a folder is called by its name.
+      const folder = here ? path : (folders.find((one) => one.cwd === path)?.name ?? path);
+      return { session: (await ask(host, { type: "open", cwd: folder, ...model })).session };
     },
     resume: async (args) => {
       const found = await others((id) => id.startsWith(args));
