@@ -114,14 +114,14 @@ export function createDesk({ t, me, createPanel, respond, respondAll, saveDraft,
   const answer = async (id: string, response: InputResponse, mode: SessionMode | undefined) => {
     answering.add(id);
     const reply = await respond(response, mode);
-    answering.delete(id);
     if (reply.ok && !reply.resolution) {
       signed.add(id);
-      return settle();
+      settle();
     }
     // Somebody else may have been first: then the request is gone all the same, and the transcript says who.
-    if (reply.ok || reply.resolution) return remove(id);
-    if (panel?.requestId === id) panel.refused(errorText(reply, t));
+    else if (reply.ok || reply.resolution) remove(id);
+    else if (panel?.requestId === id) panel.refused(errorText(reply, t));
+    answering.delete(id); // not before: the reply of a host elsewhere may come ahead of the fact
   };
 
   const ask = async (id: string, text: string) => {
@@ -133,10 +133,10 @@ export function createDesk({ t, me, createPanel, respond, respondAll, saveDraft,
   const answerAll = async (id: string, { requestIds, answer: given }: AnswerAll) => {
     for (const one of requestIds) answering.add(one);
     const reply = await respondAll(requestIds, given);
-    for (const one of requestIds) answering.delete(one);
     const failed = reply.ok ? reply.results.find((one) => !one.ok && !one.resolution) : reply;
     for (const one of reply.ok ? reply.results : []) if (one.ok || one.resolution) remove(one.requestId);
     if (failed && !failed.ok && panel?.requestId === id) panel.refused(errorText(failed, t));
+    for (const one of requestIds) answering.delete(one);
   };
 
   const remove = (id: string) => {

@@ -193,7 +193,7 @@ suite("the screen", () => {
     for (const sequence of ["\x07\x1b]9;Sage needs permission: Bash rm -r x\x07", "\x1b]0;Sage · waiting for you\x07"])
       assert.ok(raw.includes(sequence), JSON.stringify(sequence));
     await at.answer("3", "\r");
-    await at.until("End.");
+    await at.until("Done:");
     at.press("\x04");
     await at.surface.done;
     assert.ok(at.screen.raw().trimEnd().endsWith("\x1b[23;0t"), "the title that was there before comes back");

@@ -148,7 +148,7 @@ suite("a session on a terminal", () => {
         },
       }),
     });
-    await at.until("echo x > x.txt");
+    await at.until("Permission needed");
     await at.answer("\x1b");
     await at.until("1 open request");
     at.enter("more");
