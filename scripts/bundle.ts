@@ -14,6 +14,9 @@ export const unbundled = {
   keyring: "@napi-rs/keyring",
   /** Requires built-in modules by name: in the bundle, every start would prepare for that. */
   ws: "ws",
+  /** The same; only a journal in PostgreSQL needs them. */
+  pg: "pg",
+  boss: "pg-boss",
 } as const;
 
 /**

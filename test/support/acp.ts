@@ -47,10 +47,11 @@ export async function openEditor(
     .onRequest(methods.client.elicitation.create, keep(forms))
     .connect(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>));
   const { agent } = connection;
-  const initialized = await agent.request(methods.agent.initialize, {
-    protocolVersion: 1,
-    clientCapabilities: capabilities,
-  });
+  const initialized = await agent
+    .request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: capabilities })
+    .catch((error: unknown) => {
+      throw new Error(`it did not begin: ${err}`, { cause: error });
+    });
   let seenPermissions = 0;
   let seenForms = 0;
   return {

@@ -24,6 +24,8 @@ export type Asking = {
   open(request: InputRequest): void;
   /** It has ended, here or elsewhere: the editor's question folds. */
   ended(id: string): void;
+  /** The editor's questions fold; the requests stay open. */
+  leave(): void;
   /** Does the conversation ask for an answer? Then the next message is it. */
   waitsForMessage(): boolean;
   /** False where the answer was refused, and asked for again. */
@@ -132,6 +134,9 @@ export function createAsking(parts: AskingParts): Asking {
       if (at < 0) return;
       chatting.splice(at, 1);
       if (at === 0) askNext();
+    },
+    leave() {
+      for (const open of shown.values()) open.abort();
     },
     waitsForMessage: () => chatting.length > 0,
     async answer(message) {

@@ -103,7 +103,10 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
 
   const begin = async (session: string, replay: boolean): Promise<Setup> => {
     const followed = follow(session, replay);
-    await followed.ready;
+    await followed.ready.catch((error: unknown) => {
+      if (sessions.get(session) === followed) sessions.delete(session);
+      throw error;
+    });
     const setup = await setupOf(session, followed.progress, []);
     setImmediate(() => furnish(session, followed.progress)); // after the reply
     return setup;
@@ -113,10 +116,8 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
     const { sessionId } = read(z.looseObject({ sessionId: text, cwd: text }), given);
     if (isOutsideSession(sessionId)) throw new Refusal(codes.notFound, `no session ${oneLine(sessionId)}`);
     await send(host, words, { type: "sessions", session: sessionId });
-    const had = sessions.get(sessionId);
-    if (!had) return begin(sessionId, replay);
-    await had.ready;
-    return setupOf(sessionId, had.progress, []);
+    sessions.get(sessionId)?.leave();
+    return begin(sessionId, replay);
   };
 
   const methods: Record<string, (params: Params, id?: string | number) => Promise<object>> = {

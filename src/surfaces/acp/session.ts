@@ -40,6 +40,8 @@ export type Session = {
   /** Answers when the turn that hears the message has ended, or asks for an answer in the conversation. */
   prompt(text: string, images: readonly { name: string; data: string }[]): Promise<StopReason>;
   cancel(): Promise<void>;
+  /** Follows it no longer: nothing is answered, and nothing is stopped. */
+  leave(): void;
 };
 
 type Waiting = {
@@ -51,7 +53,9 @@ type Waiting = {
 
 /** One session as the editor sees it: facts become updates, requests are asked, prompts end with their turns. */
 export function followSession(parts: SessionParts, session: string, { replay }: { replay: boolean }): Session {
-  const { host, editor, words, me, signal } = parts;
+  const { host, editor, words, me } = parts;
+  const left = new AbortController();
+  const signal = AbortSignal.any([parts.signal, left.signal]);
   const progress = createProgress();
   const transcript = createTranscript();
   const own = new Set<string>();
@@ -126,7 +130,10 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
     }
   };
   follow().then(
-    () => settle("cancelled"),
+    () => {
+      asking.leave();
+      settle("cancelled");
+    },
     (error: unknown) => {
       ready.reject(error);
       settle(new Refusal(codes.internal, error instanceof Error ? error.message : String(error)));
@@ -199,6 +206,7 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
       }
       return turn.end;
     },
+    leave: () => left.abort(),
     async cancel() {
       await host.send({ type: "interrupt", session, cancel: true, ...me });
     },

@@ -189,6 +189,16 @@ suite("sage acp", () => {
     await until(() => second.signal.aborted, "the editor's question folds");
     await until(() => /Both ran\./.test(editor.text()));
     assert.equal(here.file("ran.txt"), "one\ntwo\n");
+    const before = updates.length;
+    await agent.request(methods.agent.session.load, { sessionId, cwd: here.cwd, mcpServers: [] });
+    const replayed = updates.slice(before);
+    assert.deepEqual(
+      ofKind(replayed, "tool_call").map(({ title, status }) => [title, status]),
+      [
+        ["echo one >> ran.txt", "completed"],
+        ["echo two >> ran.txt", "completed"],
+      ],
+    );
     assert.equal((await here.facts("input.requested")).filter(({ data }) => data["session"] === sessionId).length, 2);
     await editor.close();
   });
