@@ -1,5 +1,5 @@
 // npm run bench                  everything, in some five minutes
-// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, confined, past, terminal, cli, long, mcp or sdk
+// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, confined, past, terminal, cli, long, mcp, sdk or web
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +15,7 @@ import { permission } from "./permission.ts";
 import { resume } from "./resume.ts";
 import { sdk } from "./sdk.ts";
 import { terminal } from "./terminal.ts";
+import { web } from "./web.ts";
 
 const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   approvals,
@@ -30,6 +31,7 @@ const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   long,
   mcp,
   sdk,
+  web,
 };
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
