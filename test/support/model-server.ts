@@ -87,7 +87,8 @@ export async function modelServer(...plays: (Play | ((body: RequestBody) => Play
   };
 }
 
-function wireOf(path: string): Wire {
+function wireOf(url: string): Wire {
+  const [path = ""] = url.split("?");
   if (path.endsWith("/messages")) return "anthropic";
   if (path.endsWith("/responses")) return "responses";
   return path.includes(":streamGenerateContent") ? "google" : "openai";

@@ -63,7 +63,7 @@ export async function guestSage(options: GuestOptions): Promise<GuestSage> {
   writeFileSync(`${dir}/script.json`, JSON.stringify(script));
   const { model: _, ...made } = config({ ...options, script: [], store });
   const env = {
-    ...process.env,
+    ...(options.env ?? process.env),
     FAKE_DIR: dir,
     FAKE_RULES: JSON.stringify(options.ownRules ?? {}),
     ...(options.guestVersion !== undefined && { FAKE_VERSION: options.guestVersion }),
@@ -77,7 +77,7 @@ export async function guestSage(options: GuestOptions): Promise<GuestSage> {
     ...(sleepAfterMs !== undefined && { sleepAfterMs }),
   });
   const opened = await host.send({
-    ...{ type: "open", cwd: dir, agent: "claude" },
+    ...{ type: "open", cwd: dir, agent: driver.name },
     ...(options.session !== undefined && { session: options.session }),
   });
   if (!opened.ok) throw new Error(opened.message);
