@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { keptFor } from "../config/output.ts";
+import { checkOwnConversation } from "../journal/existing-session.ts";
 import { openSession } from "../journal/session.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
@@ -39,6 +40,7 @@ export type RewindOptions = {
 
 /** Plans a rewind. Nothing is changed. One to the same turn that was interrupted is shown as it was decided. */
 export async function planRewind(store: Store, session: SessionRow, options: RewindOptions): Promise<RewindPlan> {
+  checkOwnConversation(store, session.id);
   const facts = store.load(session.id);
   const unfinished = unfinishedRewind(facts);
   if (unfinished?.data.turn !== options.turn) return planOf(facts, session, options);
@@ -60,6 +62,7 @@ export async function rewindSession(
   session: SessionRow,
   { overwrite = {}, sender, ...options }: RewindOptions & { overwrite?: Record<string, string>; sender: Sender },
 ): Promise<FactData["rewind.ended"]> {
+  checkOwnConversation(store, session.id);
   checkIdle(store.session(session.id));
   const log = openSession(store, session.id);
   try {

@@ -9,7 +9,7 @@ import { cutAt, forkOf } from "./fork.ts";
 import type { Home } from "../config/home.ts";
 import { dropOutput, forkImages, outputOf } from "./output.ts";
 import { receiptsOf } from "./receipts.ts";
-import { existingSession } from "../journal/existing-session.ts";
+import { checkOwnConversation, existingSession } from "../journal/existing-session.ts";
 import { projectFiles } from "../config/settings.ts";
 import { projectRoot } from "../config/trust.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -35,6 +35,7 @@ export async function forkSession(
   { output, ...sender }: Sender & Partial<Pick<Home, "output">>,
 ): Promise<string> {
   const { title } = existingSession(store, session);
+  checkOwnConversation(store, session);
   const facts = store.load(session);
   const fork = forkOf(facts, cutAt(facts, at));
   const id = newSessionId();

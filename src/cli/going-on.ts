@@ -3,7 +3,7 @@ import { SageError, said } from "../protocol/index.ts";
 import { readInstallation } from "../config/installation.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
-import { lastingSpec, modelOf, modelOfSession } from "./model-choice.ts";
+import { guestChoice, lastingSpec, modelOf, modelOfSession } from "./model-choice.ts";
 import { goOnWith, openSage, type Sage } from "./wiring.ts";
 
 /** A Sage that goes on with a session until a person is needed. The caller closes its host. */
@@ -13,7 +13,9 @@ export async function openToGoOn(
   { model, lang }: { model: string | undefined; lang: Lang },
 ): Promise<Sage> {
   const installation = readInstallation(process.env);
-  const choice = modelOf(installation, lastingSpec(model) ?? modelOfSession(store, id));
+  const guest = store.opened(id)?.agent;
+  const choice =
+    guest === undefined ? modelOf(installation, lastingSpec(model) ?? modelOfSession(store, id)) : guestChoice(guest);
   if (!choice) throw new SageError("config-invalid", said(cliTexts(lang).noModel));
   const options = { mode: { type: "batch" } } as const;
   const sage = await openSage({ installation, choice, store, cwd, lang, permissionMode: "default", options });

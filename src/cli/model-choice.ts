@@ -41,7 +41,13 @@ export function createModels(): (choice: ModelChoice) => Promise<Model> {
 }
 
 export function nameOf({ provider, modelId }: ModelChoice): string {
-  return `${provider}/${modelId}`;
+  return provider === "" ? modelId : `${provider}/${modelId}`;
+}
+
+/** Stands where a model is named, in a session that another agent runs: that agent has a model of its own. */
+export function guestChoice(agent: string): ModelChoice {
+  const load = () => Promise.reject(errorBecause("input-invalid", reason("guest-own-conversation", { agent })));
+  return { provider: "", modelId: agent, load };
 }
 
 /** A provider that does not say which models it has may have any. */

@@ -9,7 +9,7 @@ import { contextWindow } from "../models/window.ts";
 import { SageError, said, type Named, type WorkFolder } from "../protocol/index.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
-import { checkKnown, lastingSpec, modelOfSession, nameOf } from "./model-choice.ts";
+import { checkKnown, guestChoice, lastingSpec, modelOfSession, nameOf } from "./model-choice.ts";
 import { rulesIn } from "./rules-in.ts";
 import type { Folder } from "./wiring.ts";
 
@@ -36,7 +36,8 @@ export function surroundingsOf({ store, lang, installation, folder, choice, mode
     async about(session, { prompts }) {
       const { config, skills, subagents, commands, parts } = folder(session);
       const { home, settings, env } = installation();
-      const found = choice(session);
+      const guest = store.opened(session.id)?.agent;
+      const found = guest === undefined ? choice(session) : guestChoice(guest);
       const model = found ? nameOf(found) : "";
       const chosen = modelOfSession(store, session.id);
       const { mode } = config.sandbox;

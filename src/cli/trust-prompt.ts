@@ -1,4 +1,5 @@
 import { oneLine } from "../protocol/index.ts";
+import type { GuestTrust } from "../config/guest-trust.ts";
 import type { Home } from "../config/home.ts";
 import { moduleTexts, packagesIn } from "../config/module-files.ts";
 import { commandLine, readServers, type ServersFile } from "../config/servers.ts";
@@ -42,6 +43,12 @@ export function trustLines(project: ProjectTrust, style: Style, t: CliTexts): st
   if (since.length > 0) return [t.trustChanged(root), ...since.flatMap((file) => fileLines(file, style))];
   const whole = [...filesOf(project, style, t)].map(([path, entries]) => ({ path, entries }));
   return [t.trustWhat(root), ...whole.flatMap((file) => fileLines(file, style))];
+}
+
+/** Settings of a folder that other agents would follow, whole. */
+export function guestTrustLines({ root, files }: GuestTrust, style: Style, t: CliTexts): string[] {
+  const whole = files.map(({ path, text }) => ({ path, entries: told(text, t.trustFollowed) }));
+  return [t.trustAgents(oneLine(root)), ...whole.flatMap((file) => fileLines(file, style))];
 }
 
 type FileEntries = { path: string; entries: Entry[] };

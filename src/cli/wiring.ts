@@ -35,7 +35,15 @@ import { hostHome } from "./host-home.ts";
 import { surroundingsOf } from "./surroundings.ts";
 import { withImages } from "./images.ts";
 import { ask } from "./journal.ts";
-import { createModels, lastingSpec, modelOf, modelOfSession, nameOf, smallModelOf } from "./model-choice.ts";
+import {
+  createModels,
+  lastingSpec,
+  modelOf,
+  guestChoice,
+  modelOfSession,
+  nameOf,
+  smallModelOf,
+} from "./model-choice.ts";
 
 /** A host of this machine that runs turns in one folder. */
 export type Sage = Seat & {
@@ -90,7 +98,10 @@ export async function openSage(run: Run): Promise<Sage> {
   for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
   const named = (spec: string | undefined): ModelChoice =>
     (spec === undefined ? undefined : modelOf(installation, spec, run.fallback)) ?? run.choice;
-  const choiceOf = (session: string) => named(modelOfSession(store, session));
+  const choiceOf = (session: string) => {
+    const guest = store.opened(session)?.agent;
+    return guest === undefined ? named(modelOfSession(store, session)) : guestChoice(guest);
+  };
   const model = async (session: string) => {
     try {
       return await models(choiceOf(session));

@@ -15,11 +15,13 @@ import { startPeer, type Json, type Peer } from "./peer.ts";
 import { createQueue } from "./queue.ts";
 
 export type ClaudeOptions = {
+  /** As the settings name it. */
+  name: string;
   /** The person's own install. */
   command: string;
   args: readonly string[];
   /** Its own permission mode. Sage is asked about every call in any of them. */
-  mode: string;
+  mode?: string;
 };
 
 const HOOK_SECONDS = 2_000_000;
@@ -35,7 +37,7 @@ const DEFERS_SINCE = [2, 1, 89] as const;
 const another = "Another call of this reply waits for the person. Make this call again once that one has its result.";
 
 /** Claude Code, spoken to over its own control messages. A call that a person is asked about is deferred: nothing is held meanwhile. */
-export function claudeDriver({ command, args, mode }: ClaudeOptions): GuestDriver {
+export function claudeDriver({ name, command, args, mode = "default" }: ClaudeOptions): GuestDriver {
   const open = (start: GuestStart, session: string, how: "--resume" | "--session-id") =>
     startPeer(
       command,
@@ -47,7 +49,7 @@ export function claudeDriver({ command, args, mode }: ClaudeOptions): GuestDrive
       start,
     );
   return {
-    name: "claude",
+    name,
     parks: "at once",
     async start(start) {
       if (start.resume !== undefined) {

@@ -8,3 +8,9 @@ export function existingSession(store: Pick<Store, "session">, id: string): Sess
   if (!session) throw errorBecause("session-unknown", reason("session-missing", { session: id }));
   return session;
 }
+
+/** A guest's conversation is its own: nothing here can take a part of it back, copy it or shorten it. */
+export function checkOwnConversation(store: Pick<Store, "opened">, session: string): void {
+  const agent = store.opened(session)?.agent;
+  if (agent !== undefined) throw errorBecause("input-invalid", reason("guest-own-conversation", { agent }));
+}

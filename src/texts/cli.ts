@@ -42,6 +42,9 @@ const en = {
   trusted: (root: string) => `The settings in ${root} are trusted.`,
   trustWhat: (root: string) => `${root} has its own settings. They are ignored until you trust them:`,
   trustChanged: (root: string) => `The settings in ${root} changed since you trusted them and are ignored:`,
+  trustAgents: (root: string) =>
+    `${root} has settings that other agents follow: programs they start, and what they do without asking.`,
+  trustFollowed: "followed by another agent:",
   trustTold: "read by the model:",
   trustRun: "run by a hook:",
   trustModule: "loads the module:",
@@ -179,6 +182,8 @@ const zh: CliTexts = {
   trusted: (root) => `已信任 ${root} 的设置。`,
   trustWhat: (root) => `${root} 自带设置，信任之前会被忽略：`,
   trustChanged: (root) => `${root} 的设置在信任之后有改动，已忽略：`,
+  trustAgents: (root) => `${root} 中有其他智能体会遵循的设置：它们会启动的程序，以及不经询问就做的事。`,
+  trustFollowed: "其他智能体会遵循：",
   trustTold: "模型会读到：",
   trustRun: "钩子会运行：",
   trustModule: "加载模块：",

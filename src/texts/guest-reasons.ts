@@ -21,7 +21,7 @@ const en: Table = {
   "guest-unknown": ({ agent, known }) =>
     `no agent is called "${its(agent)}"; known: ${known.join(", ")}; add others under "agents" in the settings`,
   "guest-untrusted": ({ agent, folder, files }) =>
-    `${folder} has settings that ${agent} would follow, and you have not trusted them: ${files.map(its).join(", ")}`,
+    `${folder} has settings that ${agent} would follow, and you have not trusted them: ${files.map(its).join(", ")}; look at them with \`sage trust\``,
   "guest-fixed": ({ session, agent }) =>
     `session ${session} is run by ${agent}; begin another session for another agent`,
 };
@@ -40,7 +40,7 @@ const zh: Table = {
   "guest-unknown": ({ agent, known }) =>
     `没有名为“${its(agent)}”的智能体；已知：${known.join("、")}；可在设置的 "agents" 中添加`,
   "guest-untrusted": ({ agent, folder, files }) =>
-    `${folder} 中有 ${agent} 会遵循的设置，而你还没有信任它们：${files.map(its).join("、")}`,
+    `${folder} 中有 ${agent} 会遵循的设置，而你还没有信任它们：${files.map(its).join("、")}；用 \`sage trust\` 查看`,
   "guest-fixed": ({ session, agent }) => `会话 ${session} 由 ${agent} 运行；要用另一个智能体，请开始新的会话`,
 };
 

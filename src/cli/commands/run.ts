@@ -18,8 +18,13 @@ import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionToRun } from "../../view/find-session.ts";
 import { count, duration, readFlags, usage, type Flags } from "../flags.ts";
 import { formats, type Format } from "../run/format.ts";
+<<<<<<< HEAD
 import { ask, openJournal } from "../journal.ts";
 import { lastingSpec, modelOf, modelOfSession } from "../model-choice.ts";
+=======
+import { ask } from "../journal.ts";
+import { guestChoice, lastingSpec, modelOf, modelOfSession } from "../model-choice.ts";
+>>>>>>> bed328f2 (cli: sage --agent claude runs a session in Claude Code, from the first prompt to the receipt; settings that it would follow are trusted first)
 import { goOnIn, goOnWith, openSage, openStore, type Sage } from "../wiring.ts";
 import { isElsewhere, targetFor } from "../host-flag.ts";
 import { asksTrust } from "../trust-prompt.ts";
@@ -33,6 +38,7 @@ const options = {
   mode: { type: "string" },
   plan: { type: "boolean" },
   model: { type: "string" },
+  agent: { type: "string" },
   "fallback-model": { type: "string" },
   "max-steps": { type: "string" },
   "max-tokens": { type: "string" },
@@ -91,13 +97,16 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     store && (wanted === undefined ? lastSessionIn(store.sessions(), cwd) : sessionToRun(store.sessions(), wanted));
   const named = values.replay === undefined ? values.model : `scripted/${values.replay}`;
   const spec = lastingSpec(named) ?? (store && found && modelOfSession(store, found.id));
-  const choice = modelOf(installation, spec, values["fallback-model"]);
+  const agent = await agentOf(installation, { named: values.agent, session: found?.id, store });
+  const choice = agent === undefined ? modelOf(installation, spec, values["fallback-model"]) : guestChoice(agent);
   if (!choice) {
     const next = await withoutModel(t, lang, { args, asked: words !== undefined || again || values.print === true });
     return next === "again" ? run(args, commands) : next;
   }
   const asked = !values.print && process.stdin.isTTY && process.stdout.isTTY;
   if (asked && (await asksTrust(home, found?.cwd ?? cwd, lang)) === "leave") return exitCodes.success;
+  if (asked && agent !== undefined && (await guestTrusted(installation, found?.cwd ?? cwd, lang)) === "leave")
+    return exitCodes.success;
   const late: Late = {};
   const sage = await openSage({
     installation,
@@ -115,9 +124,9 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   let begun: string | undefined;
   const session = async () => {
     // Where the first turn begins at once, one that cannot begin leaves no session behind.
-    if (words !== undefined || values.print) await sage.ready();
-    const model = spec !== undefined && { model: spec };
-    if (found) await goOnWith(sage, found.id, named);
+    if (agent === undefined && (words !== undefined || values.print)) await sage.ready();
+    const model = agent === undefined ? spec !== undefined && { model: spec } : { agent };
+    if (found && agent === undefined) await goOnWith(sage, found.id, named);
     begun = found?.id ?? (await ask(sage.host, { type: "open", cwd, ...model })).session;
     await goOnIn(sage, begun, sessionMode);
     return begun;
@@ -140,6 +149,20 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     if (begun !== undefined) recording?.writeRecordings(home, begun, values, lang);
     await keepInOrder(installation, lang);
   }
+}
+
+type Wanted = Parameters<typeof import("../agent-choice.ts").agentFor>[1];
+
+/** Nothing is loaded where nobody has named another agent, now or for the session. */
+async function agentOf(installation: Installation, wanted: Wanted): Promise<string | undefined> {
+  const { named, session, store } = wanted;
+  const isOurs = named === undefined && installation.settings.agent === undefined;
+  if (isOurs && (session === undefined || store?.opened(session)?.agent === undefined)) return undefined;
+  return (await import("../agent-choice.ts")).agentFor(installation, wanted);
+}
+
+async function guestTrusted(installation: Installation, cwd: string, lang: Lang): Promise<"go on" | "leave"> {
+  return (await import("../agent-choice.ts")).asksGuestTrust(installation, cwd, lang);
 }
 
 /** A run with a persona is a test: it has a journal of its own, in which nobody else's sessions are. */
@@ -165,6 +188,8 @@ function checkFlags(values: Values, t: CliTexts): void {
   for (const flag of ["yes", "deny", "bypass", "replay-answers"] as const)
     if (values[flag] && values.persona !== undefined) throw usage(t.conflict(`--${flag}`, "--persona"));
   if (values.persona !== undefined && !values.print) throw usage(t.only("--persona", "-p"));
+  for (const flag of ["model", "replay", "fallback-model"] as const)
+    if (values[flag] !== undefined && values.agent !== undefined) throw usage(t.conflict(`--${flag}`, "--agent"));
   if (values.replay !== undefined && values.model !== undefined) throw usage(t.conflict("--replay", "--model"));
   if (values["replay-answers"] !== undefined && !values.print) throw usage(t.only("--replay-answers", "-p"));
   if (values["output-format"] !== undefined && !values.print) throw usage(t.only("--output-format", "-p"));

@@ -1,12 +1,13 @@
 import { oneLine } from "../../protocol/index.ts";
 import { sageHome } from "../../config/home.ts";
+import { guestTrust, trustGuests } from "../../config/guest-trust.ts";
 import { projectTrust, revoke, trust } from "../../config/trust.ts";
 import { checkApprover } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
 import { styleOf } from "../style.ts";
 import { agrees } from "../journal.ts";
-import { trustLines } from "../trust-prompt.ts";
+import { guestTrustLines, trustLines } from "../trust-prompt.ts";
 
 /** A folder's own settings count only after the person has seen them, and only as they were seen. */
 export async function trustFolder(args: string[]): Promise<number> {
@@ -20,15 +21,21 @@ export async function trustFolder(args: string[]): Promise<number> {
     revoke(file, project.root);
     return told(t.revoked(root));
   }
-  if (state === "nothing-to-trust") return told(t.trustNothing(root));
-  if (state === "trusted") return told(t.trusted(root));
-  console.log(trustLines(project, styleOf(process.stdout, lang), t).join("\n"));
+  const guests = guestTrust(file, process.cwd());
+  const states = [state, guests.state];
+  if (states.every((one) => one === "nothing-to-trust")) return told(t.trustNothing(root));
+  const isOpen = (one: typeof state) => one === "untrusted" || one === "changed";
+  if (!states.some(isOpen)) return told(t.trusted(root));
+  const style = styleOf(process.stdout, lang);
+  if (isOpen(state)) console.log(trustLines(project, style, t).join("\n"));
+  if (isOpen(guests.state)) console.log(guestTrustLines(guests, style, t).join("\n"));
   if (!values.yes && !(await agrees(t.trustAsk))) {
     console.log(t.trustHow);
     return exitCodes.needsPerson;
   }
   checkApprover();
-  trust(file, project);
+  if (isOpen(state)) trust(file, project);
+  if (isOpen(guests.state)) trustGuests(file, guests);
   return told(t.trusted(root));
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existingSession } from "../../journal/existing-session.ts";
+import { checkOwnConversation, existingSession } from "../../journal/existing-session.ts";
 import { newSessionId } from "../../journal/session-id.ts";
 import type { SessionRow } from "../../journal/store.ts";
 import { isOutsideSession, modelChosenKey, reason, type SessionSummary } from "../../protocol/index.ts";
@@ -37,6 +37,7 @@ export function sessionCommands(parts: CommandParts): Handlers<"open" | "session
     },
     async choose({ session, model, checked = false, by, surface }) {
       const row = existingSession(store, session);
+      checkOwnConversation(store, session);
       const named = await given(surroundings, "choose").model(row, model, { checked });
       const fact = { key: modelChosenKey(randomUUID()), type: "model.chosen", at: Date.now() } as const;
       await store.append(session, { ...fact, data: { model: named, by, surface } });

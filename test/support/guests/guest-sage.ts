@@ -29,7 +29,7 @@ export const fakeClaude = fileURLToPath(new URL("fake-claude.mjs", import.meta.u
 
 /** Claude Code's stand-in as the person's own install, with its conversations in a folder. */
 export const standIn = (): GuestDriver =>
-  claudeDriver({ command: process.execPath, args: [fakeClaude], mode: "default" });
+  claudeDriver({ name: "claude", command: process.execPath, args: [fakeClaude] });
 
 export type GuestOptions = Omit<TestConfig, "script"> & {
   script: FakeStep[];

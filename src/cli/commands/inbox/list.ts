@@ -1,4 +1,4 @@
-import { needsConsent, shortRequestId, type Approval, type InputRequest } from "../../../protocol/index.ts";
+import { needsConsent, oneLine, shortRequestId, type Approval, type InputRequest } from "../../../protocol/index.ts";
 import { inboxTexts } from "../../../texts/inbox.ts";
 import type { Style } from "../../../view/lines/paint.ts";
 import { clipped, columns, fitted } from "../../../view/lines/safe.ts";
@@ -24,6 +24,7 @@ export function listLines(groups: readonly (readonly Listed[])[], style: Style, 
     what: [
       ...(damaged ? [w.damaged] : []),
       ...(needsConsent(request) ? [`${approvals.length}/${request.consent.approvals}`] : []),
+      ...(request.agent[0] === undefined ? [] : [`${oneLine(request.agent[0])}:`]),
       nameOf(request, t),
     ].join(" "),
   }));
