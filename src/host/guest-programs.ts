@@ -68,11 +68,7 @@ export async function driverOf(
     case "acp":
       return (await import("../guest/acp.ts")).acpDriver({ name, command, args, ...more });
     case "claude":
-<<<<<<< HEAD
-      return (await import("../guest/claude.ts")).claudeDriver({ command, args, mode: mode ?? "default" });
-=======
       return (await import("../guest/claude.ts")).claudeDriver({ name, command, args, ...more });
->>>>>>> bed328f2 (cli: sage --agent claude runs a session in Claude Code, from the first prompt to the receipt; settings that it would follow are trusted first)
     default:
       return program.protocol satisfies never;
   }

@@ -1,19 +1,14 @@
 import { realpathSync } from "node:fs";
-import { join } from "node:path";
 import type { GuestsSettings } from "../config/guests.ts";
 import { guestTrust } from "../config/guest-trust.ts";
 import type { Home } from "../config/home.ts";
 import type { GuestDriver } from "../guest/driver.ts";
 import { reason } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
-<<<<<<< HEAD
 import { driverOf, guestProgram, guestsDir } from "./guest-programs.ts";
 
 /** Tells `sage hook`, which the person may have put into the agent's own settings, that Sage is asked already. */
 const GUEST_MARK = "SAGE_GUEST";
-=======
-import { driverOf, guestProgram } from "./guest-programs.ts";
->>>>>>> bed328f2 (cli: sage --agent claude runs a session in Claude Code, from the first prompt to the receipt; settings that it would follow are trusted first)
 
 /** An agent that runs sessions in Sage's place, and the environment that it is started with. */
 export type GuestParts = { driver: GuestDriver; env: NodeJS.ProcessEnv };
@@ -21,25 +16,17 @@ export type GuestParts = { driver: GuestDriver; env: NodeJS.ProcessEnv };
 /** The agent of a name. Refused in a folder whose settings it would follow and nobody trusted. */
 export async function guestOf(
   name: string,
-  { cwd, home, env, settings }: { cwd: string; home: Home; env: NodeJS.ProcessEnv; settings?: GuestsSettings },
+  { cwd, home, env, settings = {} }: { cwd: string; home: Home; env: NodeJS.ProcessEnv; settings?: GuestsSettings },
 ): Promise<GuestParts> {
   const program = guestProgram(name, settings);
   const { state, root, files } = guestTrust(home.trust, realpathSync(cwd));
-  const paths = files.map(({ path }) => path);
   if (state !== "trusted" && state !== "nothing-to-trust")
-<<<<<<< HEAD
     throw errorBecause(
       "config-invalid",
       reason("guest-untrusted", { agent: name, folder: root, files: files.map(({ path }) => path) }),
     );
   const driver = await driverOf(program, { dir: guestsDir(home), env });
   return { driver, env: { ...guestEnv(env), ...program.env, [GUEST_MARK]: "1" } };
-=======
-    throw errorBecause("config-invalid", reason("guest-untrusted", { agent: name, folder: root, files: paths }));
-  const own = guestEnv(env);
-  const driver = await driverOf(program, { dir: join(home.dir, "guests"), env: own });
-  return { driver, env: { ...own, ...program.env } };
->>>>>>> bed328f2 (cli: sage --agent claude runs a session in Claude Code, from the first prompt to the receipt; settings that it would follow are trusted first)
 }
 
 /** The person's own, without Sage's variables: an agent needs its own login, and none of ours. */

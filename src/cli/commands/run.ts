@@ -18,13 +18,8 @@ import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionToRun } from "../../view/find-session.ts";
 import { count, duration, readFlags, usage, type Flags } from "../flags.ts";
 import { formats, type Format } from "../run/format.ts";
-<<<<<<< HEAD
 import { ask, openJournal } from "../journal.ts";
-import { lastingSpec, modelOf, modelOfSession } from "../model-choice.ts";
-=======
-import { ask } from "../journal.ts";
 import { guestChoice, lastingSpec, modelOf, modelOfSession } from "../model-choice.ts";
->>>>>>> bed328f2 (cli: sage --agent claude runs a session in Claude Code, from the first prompt to the receipt; settings that it would follow are trusted first)
 import { goOnIn, goOnWith, openSage, openStore, type Sage } from "../wiring.ts";
 import { isElsewhere, targetFor } from "../host-flag.ts";
 import { asksTrust } from "../trust-prompt.ts";
