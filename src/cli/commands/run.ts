@@ -92,7 +92,9 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     store && (wanted === undefined ? lastSessionIn(store.sessions(), cwd) : sessionToRun(store.sessions(), wanted));
   const named = values.replay === undefined ? values.model : `scripted/${values.replay}`;
   const spec = lastingSpec(named) ?? (store && found && modelOfSession(store, found.id));
-  const agent = await agentOf(installation, { named: values.agent, session: found?.id, store });
+  // Whoever names a model for a new session means Sage itself.
+  const other = values.agent ?? (named === undefined ? undefined : OURSELVES);
+  const agent = await agentOf(installation, { named: other, session: found?.id, store });
   const choice = agent === undefined ? modelOf(installation, spec, values["fallback-model"]) : guestChoice(agent);
   if (!choice) {
     const next = await withoutModel(t, lang, { args, asked: words !== undefined || again || values.print === true });
@@ -146,12 +148,15 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   }
 }
 
+/** Names Sage itself, where the settings name another agent. */
+const OURSELVES = "sage";
+
 type Wanted = Parameters<typeof import("../agent-choice.ts").agentFor>[1];
 
 /** Nothing is loaded where nobody has named another agent, now or for the session. */
 async function agentOf(installation: Installation, wanted: Wanted): Promise<string | undefined> {
   const { named, session, store } = wanted;
-  const isOurs = named === undefined && installation.settings.agent === undefined;
+  const isOurs = named === OURSELVES || (named === undefined && installation.settings.agent === undefined);
   if (isOurs && (session === undefined || store?.opened(session)?.agent === undefined)) return undefined;
   return (await import("../agent-choice.ts")).agentFor(installation, wanted);
 }
