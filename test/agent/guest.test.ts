@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { receiptsOf } from "../../src/archive/receipts.ts";
 import type { InputRequest } from "../../src/protocol/index.ts";
 import { allow, question, workspace } from "../support/sage.ts";
-import { bashCall, guestSage, type GuestOptions, type GuestSage } from "../support/guests/guest-sage.ts";
+import { bashCall, guestSage, guestsIn, type GuestOptions, type GuestSage } from "../support/guests/guest-sage.ts";
 import { until } from "../support/until.ts";
 
 const yes = (request: InputRequest | undefined, more = {}) => ({
@@ -171,11 +171,11 @@ test("a guest that is killed while it holds a prompt is resumed with the answer 
   await sage.say("go");
   const [request] = await sage.open();
   const [group] = await until(() => {
-    const living = guests(place.dir);
+    const living = guestsIn(place.dir);
     return living.length > 0 && living;
   }, "no guest runs");
   process.kill(-group!, "SIGKILL");
-  await until(() => guests(place.dir).length === 0, "the guest still runs");
+  await until(() => guestsIn(place.dir).length === 0, "the guest still runs");
   await sage.answer(yes(request));
   // The second step makes the same call once more: that is another call, and asks.
   const second = await until(
@@ -325,21 +325,8 @@ test("a guest that fails or cannot be started is an error in its own words; secr
   );
 });
 
-/** Groups of stand-ins whose conversations are in this folder. */
-function guests(dir: string): number[] {
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const line = readFileSync(`/proc/${name}/cmdline`, "utf8");
-      const isOurs =
-        line.includes("fake-claude") && readFileSync(`/proc/${name}/environ`, "utf8").includes(`FAKE_DIR=${dir}\0`);
-      return isOurs ? [Number(name)] : [];
-    } catch {
-      return [];
-    }
-  });
-}
-
 function asleep(sage: GuestSage): boolean {
-  return guests(sage.facts("session.opened")[0]?.data.cwd ?? "").length === 0 && sage.facts("guest.parked").length > 0;
+  return (
+    guestsIn(sage.facts("session.opened")[0]?.data.cwd ?? "").length === 0 && sage.facts("guest.parked").length > 0
+  );
 }

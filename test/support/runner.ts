@@ -1,8 +1,10 @@
 // One process that runs one session on a real journal: what the crash stories kill.
-// argv: <dir> <session>; the script is <dir>/script.json. ANSWER=self answers every request as it opens; OPTIONS are execution options.
+// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of Claude Code that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { GuestExecutor } from "../../src/agent/guest/executor.ts";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { claudeDriver } from "../../src/guest/claude.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { InputRequest, InputResponse } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/host/host.ts";
@@ -11,16 +13,24 @@ import { config } from "./sage.ts";
 const [dir = "", session = "s"] = process.argv.slice(2);
 const script = JSON.parse(readFileSync(join(dir, "script.json"), "utf8"));
 const options = JSON.parse(process.env["OPTIONS"] ?? "{}");
+const guest = process.env["GUEST"];
 const store = sqliteStore(join(dir, "journal.db"));
 const host = createHost({
   store,
   version: "test",
-  executor: async () => new UnifiedExecutor(config({ script, dir, store }), { ...options, workingDirectory: dir }),
+  executor: async () => {
+    const run = { ...options, workingDirectory: dir };
+    if (guest === undefined) return new UnifiedExecutor(config({ script, dir, store }), run);
+    const driver = claudeDriver({ name: "claude", command: process.execPath, args: [guest] });
+    // Faults are this process's own; those of the guest are in FAKE_KILL.
+    const { NODE_OPTIONS: _, KILL_AT: __, ...env } = process.env;
+    return new GuestExecutor({ config: config({ script: [], dir, store }), options: run, driver, env });
+  },
 });
 const sender = { by: "runner", surface: "test" };
 
 const done = new AbortController();
-const opened = await host.send({ type: "open", session, cwd: dir });
+const opened = await host.send({ type: "open", session, cwd: dir, ...(guest !== undefined && { agent: "claude" }) });
 // A new process may die before it said anything: the same message again is the same message.
 await host.send({ type: "say", session, text: "go", id: "first", ...sender });
 if (opened.ok && !opened.created) await host.send({ type: "resume", session });

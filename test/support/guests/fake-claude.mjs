@@ -2,10 +2,10 @@
 // Stands in for Claude Code: speaks its control messages, keeps its conversation in a file, really runs commands, and loses things as it
 // does. No model and nobody's texts: the script is a list of steps [{ text?, calls?: [{ name, input, sub?: [...] }] }], and the "model"
 // plays the first step that has a call without a final result, under new ids.
-// FAKE_DIR: script.json, and a file for each session. FAKE_RULES: tools for which its own rules ask ("ask") or allow ("allow").
+// FAKE_DIR: script.json, and a file for each session. FAKE_KILL: dies after so many messages. FAKE_RULES: tools for which its own rules ask ("ask") or allow ("allow").
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const dir = process.env.FAKE_DIR ?? ".";
@@ -30,7 +30,14 @@ const state = existsSync(file)
 const save = () => writeFileSync(file, JSON.stringify(state));
 save();
 const log = (line) => appendFileSync(`${dir}/log.txt`, `${line}\n`);
-const send = (message) => process.stdout.write(`${JSON.stringify({ ...message, session_id: id })}\n`);
+let sent = 0;
+const send = (message) => {
+  writeSync(1, `${JSON.stringify({ ...message, session_id: id })}\n`);
+  // Killed from outside after so many messages, once.
+  if (++sent !== Number(process.env.FAKE_KILL) || existsSync(`${dir}/killed`)) return;
+  writeFileSync(`${dir}/killed`, "");
+  process.kill(process.pid, "SIGKILL");
+};
 const usage = { input_tokens: 100, output_tokens: 10, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
 const asked = new Map();

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { GuestExecutor } from "../../../src/agent/guest/executor.ts";
 import { claudeDriver } from "../../../src/guest/claude.ts";
@@ -117,6 +117,19 @@ export async function guestSage(options: GuestOptions): Promise<GuestSage> {
       await host.close();
     },
   };
+}
+
+/** Process groups of stand-ins that keep their conversations in this folder. */
+export function guestsIn(dir: string): number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      if (!readFileSync(`/proc/${name}/cmdline`, "utf8").includes("fake-claude")) return [];
+      return readFileSync(`/proc/${name}/environ`, "utf8").includes(`FAKE_DIR=${dir}\0`) ? [Number(name)] : [];
+    } catch {
+      return []; // it ended while we looked
+    }
+  });
 }
 
 export function ranIn(dir: string): string[] {

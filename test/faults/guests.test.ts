@@ -1,0 +1,97 @@
+// kill -9 at every commit of a turn that another agent runs: of Sage, of the agent, of both. A sample by default; all with `npm run test:faults`.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { callsOf, stepOfKey, type Fact } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { fakeClaude, guestsIn } from "../support/guests/guest-sage.ts";
+import { killAtCommit } from "../support/kill.ts";
+import { startRunner } from "../support/process.ts";
+import { workspace } from "../support/sage.ts";
+import { check, show } from "./checker.ts";
+import { markedCalls, type Event, type History } from "./history.ts";
+import { dice, seed, thorough } from "./rounds.ts";
+
+const bash = (mark: string) => ({ name: "Bash", input: { command: `echo ${mark} >> witness` } });
+const script = [
+  { text: "Two of them.", calls: [bash("one"), bash("two")] },
+  { calls: [{ name: "Task", input: { prompt: "x" }, sub: [bash("below")] }] },
+  { text: "All done." },
+];
+const marks = ["one", "two", "below"];
+const COMMITS = 26;
+
+type Fault = { who: "sage" | "both"; at: number; side: "before" | "after" } | { who: "agent"; at: number };
+
+const all: Fault[] = Array.from({ length: COMMITS }, (_, n) => n + 1).flatMap((at) => [
+  ...(["sage", "both"] as const).flatMap((who) => (["before", "after"] as const).map((side) => ({ who, at, side }))),
+  { who: "agent", at },
+]);
+const roll = dice(seed);
+const faults = thorough
+  ? all
+  : (["sage", "agent", "both"] as const).map((who) => roll.pick(all.filter((one) => one.who === who)));
+
+for (const fault of faults)
+  test(
+    `kill -9 of ${fault.who} at ${fault.at}${"side" in fault ? ` (${fault.side})` : ""}`,
+    { timeout: 60_000 },
+    async () => {
+      using here = workspace();
+      writeFileSync(here.path("script.json"), JSON.stringify(script));
+      const env = fault.who === "agent" ? { FAKE_KILL: String(fault.at) } : killAtCommit(fault.at, fault.side);
+      let ended = await run(here.dir, env);
+      if (fault.who === "both") for (const group of guestsIn(here.dir)) process.kill(-group, "SIGKILL");
+      for (let lives = 0; ended.code !== 0; lives++) {
+        assert.ok(lives < 3, `it comes to an end:\n${ended.err}`);
+        ended = await run(here.dir, {});
+      }
+      assert.match(ended.out, /"status":"success"/);
+      const history = historyOf(here.dir);
+      assert.equal(show(check(history)), "");
+      const facts = history.journal.get("s") ?? [];
+      const granted = facts.filter((fact) => fact.type === "input.resolved" && fact.data.outcome === "answered").length;
+      assert.ok(history.events.length <= granted, "a command ran that nobody allowed");
+      const doubled = Map.groupBy(history.events, (event) => event.type === "executed" && event.mark);
+      for (const [mark, times] of doubled) assert.equal(times.length, 1, `${String(mark)} ran twice`);
+      // With Sage alive the whole of it is done; an agent that Sage left alone may have refused the rest by itself.
+      if (fault.who === "agent") assert.deepEqual([...doubled.keys()].sort(), [...marks].sort());
+      assert.deepEqual([history.listed, guestsIn(here.dir)], [[], []]);
+    },
+  );
+
+function run(dir: string, env: Record<string, string>) {
+  return startRunner([dir, "s"], { env: { GUEST: fakeClaude, FAKE_DIR: dir, ANSWER: "self", ...env } }).ended;
+}
+
+function historyOf(dir: string): History {
+  const store = sqliteStore(`${dir}/journal.db`);
+  try {
+    const all = store.load("s");
+    // A call that was made again under another id is the one that counts; the one before it never started.
+    const facts = all.filter(
+      (fact) => fact.type !== "model.replied" || callsOf(fact.data).length === 0 || isStarted(fact, all),
+    );
+    const calls = markedCalls(facts);
+    const witness = existsSync(`${dir}/witness`) ? readFileSync(`${dir}/witness`, "utf8").trim().split("\n") : [];
+    const events = witness.map((mark, n): Event => {
+      const input = calls.get(mark)?.input ?? {};
+      return { n, mono: 0, wall: 0, process: "", type: "executed", session: "s", mark, tool: "Bash", input };
+    });
+    const broken = new Map(Object.entries(store.verify("s") ?? {}).map(([, at]) => ["s", String(at)]));
+    return {
+      events,
+      journal: new Map([["s", facts]]),
+      broken,
+      listed: store.pending().map(({ id }) => id),
+      over: true,
+    };
+  } finally {
+    store.close();
+  }
+}
+
+function isStarted({ key }: Fact, facts: readonly Fact[]): boolean {
+  const step = `${stepOfKey(key) ?? key}/`;
+  return facts.some((fact) => fact.type === "call.started" && fact.key.startsWith(step));
+}
