@@ -12,6 +12,11 @@ export type Redaction = {
   removed(): number;
 };
 
+/** Nothing shorter is a secret by its looks, or with a name beside it. */
+const SHORTEST = 8;
+/** Names of fields that were looked at already; there are few, and every fact has the same ones. */
+const MOST_NAMES = 1_000;
+
 // Equal secrets look equal to whoever reads one process's output, and tell nothing about themselves.
 const salt = lazy(() => randomBytes(16));
 
@@ -23,6 +28,7 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
     return `[secret #${createHmac("sha256", salt()).update(secret).digest("hex").slice(0, 6)}]`;
   };
   const text = (given: string): string => {
+    if (given.length < SHORTEST) return given;
     const clean = redactKnown(given);
     if (clean !== given) removed++;
     return secretPatterns.reduce(
@@ -35,6 +41,13 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
       clean,
     );
   };
+  const harmless = new Set<string>();
+  const named = (field: string): string => {
+    if (harmless.has(field)) return field;
+    const clean = text(field);
+    if (clean === field && harmless.size < MOST_NAMES) harmless.add(field);
+    return clean;
+  };
   const value = (given: unknown, name = ""): unknown => {
     if (typeof given === "string") {
       const clean = text(given);
@@ -42,7 +55,7 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
     }
     if (Array.isArray(given)) return given.map((one) => value(one));
     if (given === null || typeof given !== "object") return given;
-    return Object.fromEntries(Object.entries(given).map(([field, one]) => [text(field), value(one, field)]));
+    return Object.fromEntries(Object.entries(given).map(([field, one]) => [named(field), value(one, field)]));
   };
   return { text, value: <T>(given: T) => value(given) as T, removed: () => removed };
 }

@@ -103,6 +103,7 @@ const tokens = [
     "secret_[A-Za-z0-9]{43}",
   ],
   ...[
+    "sage(?:key|link)_[\\w-]{32,}",
     "figd_[\\w-]{30,}",
     "pat[A-Za-z0-9]{14}\\.[0-9a-f]{60,}",
     "CFPAT-[\\w-]{40,}",

@@ -21,7 +21,7 @@ import { endOf, settle, type Responded } from "./respond.ts";
 type Granted = InputResponse & { type: "granted" };
 
 /** A person with a name that stands for them alone, on every surface. */
-export type Approver = { by: string; surface: string };
+export type Approver = { by: string; surface: string; device?: string };
 
 /**
  * One person's yes to a request that takes more. The one that completes them ends the request in the same transaction; an edit ends
@@ -31,7 +31,7 @@ export async function approve(
   store: Store,
   request: ConsentRequest,
   response: Granted,
-  { by: name, surface }: Approver,
+  { by: name, surface, device }: Approver,
 ): Promise<Responded | Approved> {
   const by = personName(name);
   check(request, response, by);
@@ -44,6 +44,7 @@ export async function approve(
     });
   const approval: Approval = {
     ...{ requestId: request.id, digest: request.digest, by, surface, at },
+    ...(device !== undefined && { device }),
     ...(comment !== undefined && { comment }),
     ...(mode !== undefined && { mode }),
   };
@@ -70,13 +71,14 @@ function check({ consent }: ConsentRequest, { rules = [], removeRules = [], outs
 
 /** The end of a request that everybody approved. It is in the name of the last of them. */
 function completed(request: ConsentRequest, approvals: Approval[]): Resolution {
-  const { by, surface, at } = approvals.at(-1)!;
+  const { by, surface, device, at } = approvals.at(-1)!;
   const comments = approvals.flatMap((one) => (one.comment?.trim() ? [`${one.by}: ${one.comment}`] : []));
   const own = approvals.length === 1 ? approvals[0]!.comment : undefined;
   const comment = own ?? (comments.length > 0 ? comments.join("\n") : undefined);
   const mode = freest(approvals);
   return {
     ...{ requestId: request.id, by, surface, at, outcome: "answered", approvals },
+    ...(device !== undefined && { device }),
     response: {
       ...{ type: "granted", requestId: request.id },
       ...(comment !== undefined && { comment }),

@@ -45,7 +45,7 @@ export function needsPeople({ consent }: ConsentRequest): SageError {
 export function prepare(
   store: Store,
   given: InputResponse,
-  from: { by: string; surface: string },
+  from: { by: string; surface: string; device?: string },
 ): Awaitable<
   Responded | { request: InputRequest; resolution: Resolution } | { request: ConsentRequest; yes: Granted }
 > {

@@ -15,11 +15,11 @@ import {
   type SageError,
 } from "../protocol/index.ts";
 
-type Sender = { by: string; surface: string };
+type Sender = { by: string; surface: string; device?: string };
 
 /** Checks a response against its request and says how the request ends by it. A bad one is refused with the reason. */
-export function resolve(request: InputRequest, response: InputResponse, { by, surface }: Sender): Resolution {
-  const frame = { requestId: request.id, by, surface, at: Date.now() };
+export function resolve(request: InputRequest, response: InputResponse, { by, surface, device }: Sender): Resolution {
+  const frame = { requestId: request.id, by, surface, ...(device !== undefined && { device }), at: Date.now() };
   switch (response.type) {
     case "cancelled":
       return {

@@ -180,6 +180,8 @@ export type InputResponse = { persona?: string } &
 export type Signature = {
   by: string;
   surface: string;
+  /** Name of the device it was given on, where the surface knows it. */
+  device?: string;
   at: number;
   comment?: string;
   /** With a yes to a plan. */
@@ -210,6 +212,8 @@ export type Resolution = {
   /** A person's name, or `auto`, `deadline`, a rule's text. */
   by: string;
   surface: string;
+  /** Name of the device it was given on, where the surface knows it. */
+  device?: string;
   at: number;
 } &
   /** `reason`: of an answer that nobody gave in person. */

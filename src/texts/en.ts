@@ -164,11 +164,13 @@ export const en = {
   byYou: "by you",
   byAgent: "by the agent",
   automatically: "automatically",
+  onDevice: (where: string, device: string) => `${where}, on ${device}`,
   byWhom: (by: string, where: string) => `by ${by} ${where}`,
   surfaces: {
     plain: "in the terminal",
     tui: "in the terminal",
     cli: "on the command line",
+    web: "in the browser",
     feishu: "in Feishu",
     persona: "in a test",
   } as Record<string, string>,

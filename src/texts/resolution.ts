@@ -17,11 +17,12 @@ export function headline(resolution: Resolution, t: Texts, me?: Sender, request?
 }
 
 /** "by you" only for the same person on the same surface: elsewhere one may have been somebody else. */
-export function whoOf({ by, surface }: Sender, t: Texts, me?: Sender): string {
+export function whoOf({ by, surface, device }: Sender, t: Texts, me?: Sender): string {
   if (by === "auto" || by === "deadline") return t.automatically;
   if (by === "agent" && surface === "inquiry") return t.byAgent;
   if (by === me?.by && surface === me.surface) return t.byYou;
-  return t.byWhom(oneLine(by), surfaceOf(surface, t));
+  const where = surfaceOf(surface, t);
+  return t.byWhom(oneLine(by), device === undefined ? where : t.onDevice(where, oneLine(device)));
 }
 
 export function surfaceOf(surface: string, t: Texts): string {

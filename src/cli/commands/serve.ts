@@ -161,7 +161,7 @@ export async function serve(args: string[]): Promise<number> {
   }
   await Promise.all(bots.map(({ channel }) => channel.start(stopped.signal)));
   if (web) {
-    log("info", t.pageAt(origins[0] ?? ""));
+    if (!demo) log("info", t.pageAt(origins[0] ?? ""));
     const opens = values.open === true;
     inviteSelf({ devices, origins, store: surfaces.of("web"), folder: home.dir, opens, env: process.env, t });
   }

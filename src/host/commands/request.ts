@@ -36,7 +36,7 @@ export function requestCommands(
     async respond({ response, ...sender }) {
       checkRules(response);
       await checkInput(store, response);
-      const ready = await prepare(store, response, { by: sender.by, surface: sender.surface });
+      const ready = await prepare(store, response, placeOf(sender));
       const { session } = splitRequestId(response.requestId);
       const end =
         "yes" in ready
@@ -107,12 +107,17 @@ function withDraft(store: Store, request: InputRequest): PendingRequest {
   return { request, ...(draft && { draft }), ...(approvals && { approvals }) };
 }
 
+/** The sender as a resolution holds them: the id in the list of people is for the guard alone. */
+export function placeOf({ by, surface, device }: Sender): Pick<Sender, "by" | "surface" | "device"> {
+  return { by, surface, ...(device !== undefined && { device }) };
+}
+
 /** The person behind a yes, by the one name that they have on every surface. */
 function approverOf(sender: Sender, personOf: CommandParts["personOf"]): Approver {
-  const { by, surface } = sender;
+  const { by } = sender;
   const name = personOf ? personOf(sender) : by;
   if (name === undefined || name === null) throw errorBecause("not-permitted", reason("approver-unknown", { by }));
-  return { by: name, surface };
+  return { ...placeOf(sender), by: name };
 }
 
 export function existingRequest(

@@ -25,11 +25,12 @@ type Parts = {
  */
 export async function respondAll(
   { store, running, late }: Parts,
-  { requestIds, answer, by, surface }: { requestIds: readonly string[]; answer: SharedAnswer } & Sender,
+  { requestIds, answer, by, surface, device }: { requestIds: readonly string[]; answer: SharedAnswer } & Sender,
 ): Promise<RespondedEach[]> {
+  const sender = { by, surface, ...(device !== undefined && { device }) };
   checkAlike(requestIds.map((id) => requestOf(store, id)));
   const ready = await Promise.all(
-    [...new Set(requestIds)].map((id) => prepareOne(store, { ...answer, requestId: id }, { by, surface })),
+    [...new Set(requestIds)].map((id) => prepareOne(store, { ...answer, requestId: id }, sender)),
   );
   const ends = ready.flatMap((one) => ("fact" in one ? [one] : []));
   const written = await store.appendAll(ends);

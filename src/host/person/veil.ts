@@ -25,9 +25,12 @@ export type Veil = {
   lift<T>(request: InputRequest, sent: T): T;
 };
 
+/** A fact goes to many watchers, and is the same for all of them. */
+const seen = new WeakMap<Redaction, WeakMap<object, unknown>>();
+
 export function createVeil(redaction: Redaction): Veil {
-  /** A fact goes to many watchers, and is the same for all of them. */
-  const known = new WeakMap<object, unknown>();
+  const known = seen.get(redaction) ?? new WeakMap<object, unknown>();
+  seen.set(redaction, known);
   const once = <T extends object>(given: T, make: (given: T) => T): T => {
     const found = known.get(given) as T | undefined;
     if (found) return found;

@@ -90,7 +90,7 @@ describe("stories of the page", { skip: noBrowser }, () => {
     await kai.waitForSelector("article.request");
     await allow(lin);
     await kai.waitForSelector("article.ended");
-    assert.match(await kai.innerText("article.ended"), /Answered by Lin from web at \d\d:\d\d: allowed/);
+    assert.match(await kai.innerText("article.ended"), /Answered by Lin in the browser, on .+ at \d\d:\d\d: allowed/);
     assert.match(await lin.innerText("article.ended"), /Answered by you at/);
 
     // The next request: two questions, begun on one device and finished on another.
@@ -110,7 +110,7 @@ describe("stories of the page", { skip: noBrowser }, () => {
     await lin.getByText("All done.").waitFor();
     assert.match(
       await lin.innerText(".transcript"),
-      /First one thing\.[^]*Bash[^]*env echo built[^]*Which colour[^]*by Kai from web/,
+      /First one thing\.[^]*Bash[^]*env echo built[^]*Which colour[^]*by Kai in the browser/,
     );
     assert.equal(sage.result(0, 0).trim(), "built");
     assert.deepEqual([lin.complaints, kai.complaints], [[], []], "the policy found nothing to refuse");
