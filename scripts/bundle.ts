@@ -167,8 +167,13 @@ function nameFor(file: string): string {
 function builtins(): Plugin {
   return {
     name: "builtins",
-    resolveId: (source) => (source.startsWith("node:") && source !== "node:sqlite" ? `\0${source}` : null),
+    resolveId(source, importer) {
+      if (source === "node:module" && importer?.includes("rolldown/runtime")) return requireMaker;
+      return source.startsWith("node:") && source !== "node:sqlite" ? `\0${source}` : null;
+    },
     load(id) {
+      if (id === requireMaker)
+        return 'export function createRequire(at) { return process.getBuiltinModule("node:module").createRequire(at); }';
       if (!id.startsWith("\0node:")) return null;
       const name = id.slice(1);
       const exported = Object.keys(process.getBuiltinModule(name) ?? {}).filter(
@@ -178,6 +183,12 @@ function builtins(): Plugin {
     },
   };
 }
+
+/**
+ * The bundler's own runtime makes a `require` for packages that need one, before any other file has run: a function is there by then,
+ * and a constant of ours is not.
+ */
+const requireMaker = "\0sage:create-require";
 
 /** Modules of which we only call functions: the first call loads them, 2 and 4 ms later than a start would. */
 const loadedByCalls = ["node:child_process", "node:crypto"];

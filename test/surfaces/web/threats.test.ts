@@ -307,8 +307,13 @@ describe("threats", () => {
     await until(() => heard.length > 0);
     say({ do: "send", id: 1, command: { type: "pending", session: "x".repeat(1 << 20) } });
     assert.ok([1009, 1006, 4400].includes(await closed));
-    const all = await Promise.all(Array.from({ length: 60 }, () => server.send(key, { type: "pending", limit: 1 })));
-    const refused = all.filter(({ status }) => status === 429);
+    const busy = await server.socket(key);
+    await until(() => busy.heard.length > 0);
+    for (let id = 0; id < 60; id++) busy.say({ do: "send", id, command: { type: "pending", limit: 1 } });
+    const replies = () => busy.heard.filter((text) => text.includes('"reply"'));
+    await until(() => replies().length === 60);
+    const refused = replies().filter((text) => text.includes('"queue-full"'));
     assert.ok(refused.length > 0 && refused.length < 60, String(refused.length));
+    busy.socket.close();
   });
 });
