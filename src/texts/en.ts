@@ -53,7 +53,7 @@ export const en = {
     model: "Sage asks.",
     mcp: "An MCP server asks.",
     recovery: "Sage asks: a command was interrupted.",
-    outside: "An agent outside of Sage asks.",
+    outside: "", // the reason says so
   } satisfies Record<RequestSource, string>,
   hard: "Only a person can allow this; no rule can.",
   danger: {

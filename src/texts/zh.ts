@@ -40,7 +40,7 @@ export const zh: Texts = {
     model: "Sage 提问。",
     mcp: "MCP 服务器提问。",
     recovery: "Sage 提问：有命令被中断。",
-    outside: "Sage 之外的智能体提问。",
+    outside: "",
   },
   hard: "只有人能允许，规则不行。",
   danger: {

@@ -263,7 +263,7 @@ suite("requests from outside", () => {
     const prompt = "Sage asks: \u001b[2Jallow \u202Eall? 真的吗";
     const { request } = await asked(host, { ...asking, body: { kind: "text", prompt }, why: "I must know\u0007" });
     const lines = requestLines(request, { t: texts("en"), paint: createPaint(false), width: 80 }).join("\n");
-    assert.match(lines, /An agent outside of Sage asks\./);
+    assert.match(lines, /claude, an agent outside of Sage, asks: I must know/);
     assert.match(lines, /claude/);
     assert.match(lines, /真的吗/);
     assert.doesNotMatch(lines, /[\u001b\u202e\u0007]/u);

@@ -44,9 +44,10 @@ export async function stats(args: string[]): Promise<number> {
 }
 
 function lines(stats: Stats, w: PastTexts, style: Style): string[] {
-  if (stats.calls === 0) return [w.nothing];
+  if (stats.calls === 0 && stats.asked === 0) return [w.nothing];
   const me = person();
-  const share = Math.round((100 * stats.asked) / stats.calls);
+  // Agents outside of Sage ask, and make no calls here.
+  const share = Math.min(100, Math.round((100 * stats.asked) / Math.max(1, stats.calls)));
   const by = (one: { by: string; surface: string }) =>
     style.t.aside(one.by === me ? w.you : oneLine(one.by), surfaceOf(one.surface, style.t));
   return [
