@@ -74,7 +74,6 @@ async function bundled(entry: string, version: string): Promise<{ chunks: Output
       define: { "process.env.NODE_ENV": '"production"', SAGE_VERSION: JSON.stringify(version) },
     },
     plugins: [oneLanguage()],
-    treeshake: { propertyReadSideEffects: false },
   });
   const { output } = await build.generate({
     format: "es",

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
-import { reason, type Command, type FactData, type InputRequest } from "../../../src/protocol/index.ts";
+import { reason, type Command, type Fact, type FactData, type InputRequest } from "../../../src/protocol/index.ts";
+import { accessible } from "./axe.ts";
 import { fakeSite, launch, noBrowser, openTab, type Tab, type TabOptions } from "./browser.ts";
 import { bashRequest, fact, now, questionRequest, session, snapshot, watched } from "./examples.ts";
 
@@ -264,6 +263,49 @@ describe("the page", { skip: noBrowser }, () => {
     await tab.context.close();
   });
 
+  test("a session is drawn as it happens: text grows, a call changes, and a text that began again is there once", async () => {
+    const tab = await open([], { at: "#/s/s1" });
+    const { page } = tab;
+    const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    const delta = (attempt: number, n: number, text: string, more = {}) =>
+      tab.watch("s1", {
+        type: "delta",
+        delta: { session: "s1", key: "t0/0/model", attempt, n, kind: "text", text, ...more },
+      });
+    const tell = (one: Fact) => tab.watch("s1", { type: "fact", fact: one });
+    await tab.watch("s1", ...watched([fact("s1", "said/1", "user.said", { text: "go", by: "you", surface: "web" })]));
+    for (const word of ["One ", "two ", "three"]) {
+      await delta(0, 0, word);
+      await page.locator(".md", { hasText: word.trim() }).waitFor();
+    }
+    await delta(0, 0, "One two three four", { whole: true });
+    await page.getByText(/^One two three four$/).waitFor();
+    const call = { type: "call" as const, id: "1", tool: "Bash", input: { command: "ls" } };
+    await tell(
+      fact("s1", "t0/0/model", "model.replied", {
+        ...{
+          parts: [{ type: "text", text: "One two three four" }, call],
+          usage,
+          finish: "calls",
+          model: "m",
+          sawUpTo: 1,
+        },
+      }),
+    );
+    await page.getByText("not started").waitFor();
+    await tell(fact("s1", "t0/0/0/run0.started", "call.started", { tool: "Bash", effect: "reads", digest: "" }));
+    await page.waitForSelector("details.running[open]");
+    await tab.watch("s1", {
+      type: "delta",
+      delta: { session: "s1", key: "t0/0/0/run0", attempt: 0, n: 0, kind: "output", text: "a.txt\n" },
+    });
+    await page.getByText("a.txt").waitFor();
+    await tell(fact("s1", "t0/0/0/run0.finished", "call.finished", { ok: false, text: "a.txt\nno", end: "failed" }));
+    await page.waitForSelector("details.failed");
+    assert.equal(await page.getByText(/One two three four/).count(), 1);
+    await tab.context.close();
+  });
+
   test("somebody who may only look reads everything and answers nothing", async () => {
     const tab = await open([bashRequest("npm run build")], { at: "#/r/r1" });
     await tab.fake("may('talk')");
@@ -328,7 +370,6 @@ describe("the page", { skip: noBrowser }, () => {
   });
 
   test("axe finds nothing on the inbox, a permission, a question and a session", async () => {
-    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
     const shapes: [string, TabOptions][] = [
       ["inbox", { at: "#/", phone: true }],
@@ -354,18 +395,7 @@ describe("the page", { skip: noBrowser }, () => {
         );
       await tab.page.waitForSelector("article");
       await tab.page.waitForTimeout(500);
-      await tab.page.evaluate(axe);
-      const violations = await tab.page.evaluate<{ id: string; nodes: { html: string; failureSummary: string }[] }[]>(
-        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
-      );
-      assert.deepEqual(
-        violations.map(({ id, nodes }) => [
-          name,
-          id,
-          ...nodes.map(({ html, failureSummary }) => `${html}: ${failureSummary}`),
-        ]),
-        [],
-      );
+      await accessible(tab.page, name);
       await tab.context.close();
     }
   });

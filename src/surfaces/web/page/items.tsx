@@ -127,7 +127,7 @@ function Call({ item, cwd }: { item: CallItem; cwd: string | undefined }) {
         <div class="inside">
           {changed && <p class="dim">{changeLine(changed, t, app.me.value)}</p>}
           {change.length > 0 ? <Change hunks={change} /> : <Input item={item} />}
-          {inner.length > 0 && <Inner items={inner} cwd={cwd} />}
+          {inner.length > 0 && <Inner items={[...inner]} cwd={cwd} />}
           <Result item={item} />
         </div>
       )}

@@ -1,4 +1,4 @@
-import { useComputed, useSignal, type ReadonlySignal } from "@preact/signals";
+import { useSignal, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { agentOf, oneLine, type ToolInput } from "../../../protocol/index.ts";
 import type { Item } from "../../../view/item.ts";
@@ -124,8 +124,8 @@ function Transcript({ followed, cwd }: { followed: Followed; cwd: string | undef
       )}
       <h2 class="hidden">{web.conversation}</h2>
       <ol class="transcript" ref={list}>
-        {items.slice(first).map((item, n) => (
-          <Row key={first + n - items.length} item={item} changes={followed.changes(item)} cwd={cwd} />
+        {items.slice(first).map((item) => (
+          <Row key={keyOf(item)} item={item} changes={followed.changes(item)} cwd={cwd} />
         ))}
       </ol>
       {!followed.ready.value && <p class="empty">{web.loading}</p>}
@@ -133,13 +133,22 @@ function Transcript({ followed, cwd }: { followed: Followed; cwd: string | undef
   );
 }
 
+const keys = new WeakMap<Item, number>();
+let lastKey = 0;
+
+/** An item keeps its element, whatever comes before or after it. */
+function keyOf(item: Item): number {
+  const key = keys.get(item) ?? ++lastKey;
+  keys.set(item, key);
+  return key;
+}
+
 /** Reads the item's own number, so that it alone is drawn again when it changes. */
 function Row({ item, changes, cwd }: { item: Item; changes: ReadonlySignal<number>; cwd: string | undefined }) {
-  const number = useComputed(() => changes.value);
-  void number.value;
+  // An item changes in place, and a component is drawn again for another one only: a copy is another one.
   return (
-    <li class={item.type}>
-      <ItemView item={item} cwd={cwd} />
+    <li class={`is-${item.type}`} data-changes={changes.value}>
+      <ItemView item={{ ...item }} cwd={cwd} />
     </li>
   );
 }

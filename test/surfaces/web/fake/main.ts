@@ -52,6 +52,9 @@ const fake: Fake = {
   sent: [],
   replies: {
     past: { ok: true, trials: [] },
+    receipts: { ok: true, receipts: [], sessions: [], records: [] },
+    about: { ok: true, folders: [] },
+    sessions: { ok: true, sessions: [] },
     stats: {
       ok: true,
       stats: { ...{ asked: 0, yes: 0, no: 0, none: 0 }, calls: 0, sessions: 0, tools: [], people: [], rules: [] },
