@@ -49,6 +49,7 @@ const en: HelpTexts = {
   sage serve                  serve the page, Feishu and waiting sessions
   sage worker, sage workers   run sessions of a journal that machines share; list who does
   sage devices [add|remove]   devices that may open the page, or come from another terminal
+  sage hosts [add|remove]     other machines on which to work with --host; pairs with one by its link
   sage feishu setup|doctor    set up Feishu or Lark, and check the setup
   sage setup                  choose a model and save its key
   sage demo                   try Sage without a model
@@ -76,6 +77,8 @@ Running
   -c, --continue              resume the last session in this folder
   -r, --resume [id]           resume a session; the start of its id is enough, without one you choose
   --cwd <dir>                 work in this folder
+  --host <name|address|link>  work with an agent on another machine (docs/remote.md); also with
+                              sessions, inbox, answer and why
   --record <file>             save the model's replies for --replay <file>
   --record-answers <file>     save people's answers for -p --replay-answers <file>;
                               an unanswered request then exits with code 3
@@ -176,12 +179,17 @@ Serving
   sage devices add [name] [--person <name>]
                               shows a link, its QR code and a short code, and asks before it lets a device in
   sage devices remove <device …> | --all
+  sage hosts add '<link>' [name]
+  sage hosts add <address> [name] --code <code>
+                              pairs with a host; the link or code is from \`sage devices add\` there
+  sage hosts remove <name>    forgets a host here, and this machine there
 
 Environment
   ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
   FEISHU_APP_ID, FEISHU_APP_SECRET, FEISHU_APPROVERS, FEISHU_ALLOWED_USERS, FEISHU_MODE,
   FEISHU_DOMAIN, FEISHU_PORT, FEISHU_ENCRYPT_KEY, FEISHU_VERIFICATION_TOKEN
   SAGE_HOME                   state directory (~/.sage)
+  SAGE_HOST                   as --host
   SAGE_LANG, SAGE_PLAIN, NO_COLOR, SAGE_DEBUG`,
   insteadOf: (command) => `(Started with npm: type “${command}” instead of “sage …”.)`,
   exitTitle: "Exit codes",
@@ -228,6 +236,7 @@ const zh: HelpTexts = {
   sage serve                  提供网页、飞书和等待中的会话
   sage worker、sage workers   运行多台机器共用的日志中的会话；列出工作进程
   sage devices [add|remove]   可以打开网页、或从别的终端进来的设备
+  sage hosts [add|remove]     可用 --host 工作的其他机器；用链接与它配对
   sage feishu setup|doctor    设置飞书或 Lark，并检查设置
   sage setup                  选择模型并保存密钥
   sage demo                   不用模型试用 Sage
@@ -255,6 +264,8 @@ const zh: HelpTexts = {
   -c, --continue              继续本目录的上一个会话
   -r, --resume [编号]         继续一个会话；编号的开头即可，不写则从列表中选择
   --cwd <目录>                在该目录工作
+  --host <名称|地址|链接>     与另一台机器上的智能体一起工作（docs/zh/remote.md）；也可用于
+                              sessions、inbox、answer 和 why
   --record <文件>             保存模型的回复，供 --replay <文件> 重放
   --record-answers <文件>     保存人的回答，供 -p --replay-answers <文件> 使用；
                               没有回答的请求以退出码 3 结束
@@ -354,12 +365,17 @@ MCP 服务器
   sage devices add [名称] [--person <名字>]
                               显示链接、二维码和短码，确认之后才让设备加入
   sage devices remove <设备 …> | --all
+  sage hosts add '<链接>' [名称]
+  sage hosts add <地址> [名称] --code <配对码>
+                              与主机配对；链接或配对码来自那里的 \`sage devices add\`
+  sage hosts remove <名称>    这里忘记主机，那里也移除这台机器
 
 环境变量
   ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
   FEISHU_APP_ID, FEISHU_APP_SECRET, FEISHU_APPROVERS, FEISHU_ALLOWED_USERS, FEISHU_MODE,
   FEISHU_DOMAIN, FEISHU_PORT, FEISHU_ENCRYPT_KEY, FEISHU_VERIFICATION_TOKEN
   SAGE_HOME                   状态目录（~/.sage）
+  SAGE_HOST                   同 --host
   SAGE_LANG, SAGE_PLAIN, NO_COLOR, SAGE_DEBUG`,
   insteadOf: (command) => `（经 npm 启动：用“${command}”代替“sage …”。）`,
   exitTitle: "退出码",
