@@ -32,10 +32,10 @@ const en = {
 export type AgentsTexts = typeof en;
 
 const zh: AgentsTexts = {
-  exact: "原样保留",
-  carried: "转告",
+  exact: "精确",
+  carried: "转达",
   missing: "未安装",
-  tooOld: (version, least) => `${version}，版本过低：只能转告（${least} 起可原样保留）`,
+  tooOld: (version, least) => `${version}，版本过低：只能转达（${least} 起为精确）`,
   unknownVersion: "版本未知",
   ready: (name, version) => `${name} ${version} 可以运行任务（--agent ${name}）`,
   old: (version, least) => `claude ${version} 版本过低，无法保留等待中的请求；请更新到 ${least} 或更高版本`,
@@ -46,7 +46,7 @@ const zh: AgentsTexts = {
     acp: "智能体自己会问的调用；规则只管其中的命令",
   },
   legend: [
-    "原样保留：进程被杀死后，待处理的请求会原样再现（Codex 须其 app-server 仍在运行）。转告：你的回答以文字告诉智能体，由它重新发起调用。",
+    "精确：进程被杀死后，待处理的请求会原样再现（Codex 须其 app-server 仍在运行）。转达：你的回答以文字告诉智能体，由它重新发起调用。",
     "智能体不问的事，Sage 无法拒绝；Sage 也不把智能体放进沙箱：它们需要你的主目录和登录信息。",
   ],
   use: () => `使用：\`${sage('--agent claude "任务"')}\`。其他支持 ACP 的智能体写在设置的 "agents" 中。`,
