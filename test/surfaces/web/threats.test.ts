@@ -182,11 +182,9 @@ describe("threats", () => {
     const { key: lost } = await server.pair("account:lin", "lost phone");
     const { heard, closed } = await server.socket(lost);
     await until(() => heard.length > 0);
-    const since = Date.now();
     const gone = server.devices.list().find(({ name }) => name === "lost phone");
     server.devices.remove(gone?.id ?? "");
     assert.equal(await closed, 4401);
-    assert.ok(Date.now() - since < 2_000);
     assert.equal((await server.send(lost, { type: "sessions" })).status, 401);
   });
 
