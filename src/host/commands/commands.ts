@@ -1,5 +1,5 @@
 import { existingSession } from "../../journal/existing-session.ts";
-import { untilWritten } from "../../journal/retry.ts";
+import { isRetryable, untilWritten } from "../../journal/retry.ts";
 import { refusalOf, type Command, type CommandReply, type Host, type SageError } from "../../protocol/index.ts";
 import { aboutCommands } from "./about.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
@@ -52,7 +52,12 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
       const giveUp = performance.now() + BUSY_MS;
       // Nothing of it was recorded: on a busy journal it is simply tried again. A full disk is for a person to know about.
       const failed = ({ code }: SageError) => code === "journal-locked" && performance.now() < giveUp;
-      return await untilWritten(async () => handle(command), { signal: leaving, failed });
+      try {
+        return await handle(command);
+      } catch (error) {
+        if (!isRetryable(error) || !failed(error)) throw error;
+        return await untilWritten(async () => handle(command), { signal: leaving, failed });
+      }
     } catch (error) {
       return refusalOf(error);
     }
