@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { installedAgents, isOlder } from "../../src/host/installed-agents.ts";
 import { guestProgram, guestPrograms, pathOf } from "../../src/host/guest-programs.ts";
 
 const bin = mkdtempSync(join(tmpdir(), "sage-agents-"));
+after(() => rmSync(bin, { recursive: true, force: true }));
 function program(name: string, says: string): string {
   const path = join(bin, name);
   writeFileSync(path, `#!/bin/sh\necho '${says}'\n`);

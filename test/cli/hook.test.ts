@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -31,7 +32,10 @@ mkdirSync(cwd);
 const env = { ...process.env, SAGE_HOME: join(root, "home") };
 mkdirSync(env.SAGE_HOME);
 const store = sqliteStore(join(env.SAGE_HOME, "journal.db"));
-after(() => store.close());
+after(() => {
+  store.close();
+  rmSync(root, { recursive: true, force: true });
+});
 
 let conversations = 0;
 /** A conversation of the person's own agent, whose hooks run here. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -13,6 +13,7 @@ type Step = { text?: string; calls?: object[] };
 
 function agent(context: TestContext, script: Step[], how: object = {}, mode?: string) {
   const dir = mkdtempSync(join(tmpdir(), "sage-acp-"));
+  context.after(() => rmSync(dir, { recursive: true, force: true }));
   const env = {
     ...process.env,
     FAKE_SCRIPT: join(dir, "script.json"),

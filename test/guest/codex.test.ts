@@ -10,9 +10,11 @@ import { no, played, yes } from "../support/guests/listen.ts";
 
 const fake = new URL("../support/guests/fake-codex.mjs", import.meta.url).pathname;
 const home = mkdtempSync(join(tmpdir(), "sage-codex-"));
-after(() => rmSync(home, { recursive: true, force: true }));
 const shared = join(home, "guests");
-after(() => stopCodex(shared));
+after(async () => {
+  await stopCodex(shared); // it is found by a file in its folder
+  rmSync(home, { recursive: true, force: true });
+});
 let folders = 0;
 
 type Step = { text?: string; calls?: object[] };
