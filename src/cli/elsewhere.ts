@@ -28,8 +28,8 @@ export async function connectElsewhere(
   const home = sageHome(env);
   if (invitation !== undefined) {
     const w = hostsTexts(lang);
-    console.error(`sage: ${w.waiting}`);
-    const { by, place } = await pair(target, { key: invitation }, { home, env });
+    const waits = () => console.error(`sage: ${w.waiting}`);
+    const { by, place } = await pair(target, { key: invitation }, { home, env, waits });
     console.error(`sage: ${w.paired(address, by, w.places[place])}`);
   }
   const key = hostKey(address, { home, env });

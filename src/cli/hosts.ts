@@ -18,6 +18,8 @@ export type HostTarget = {
 };
 
 const PAIR_MS = 5 * 60_000;
+/** A host that takes longer asks somebody. */
+const ASKED_MS = 1_500;
 
 /** The host that --host or SAGE_HOST names; undefined for this machine's own. Only the person's own settings name hosts. */
 export function hostTarget(given: string | undefined, env: NodeJS.ProcessEnv, home: Home): HostTarget | undefined {
@@ -44,14 +46,19 @@ export function targetOf(given: string, { hosts = {} }: Pick<Settings, "hosts">)
 export async function pair(
   { address }: HostTarget,
   by: { key: string } | { code: string },
-  { home, env }: { home: Home; env: NodeJS.ProcessEnv },
+  {
+    home,
+    env,
+    waits,
+  }: { home: Home; env: NodeJS.ProcessEnv; /** Somebody there has to say yes first. */ waits(): void },
 ): Promise<{ by: string; place: KeyPlace }> {
   const name = `${person()}@${hostname()}`.slice(0, 60);
+  const patience = setTimeout(waits, ASKED_MS);
   const reply = await request(address, "/v1/pair", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ ...by, name }),
-  });
+  }).finally(() => clearTimeout(patience));
   if (reply.status === 429) throw errorBecause("queue-full", reason("pairing-too-often", { address }));
   if (reply.status === 401) throw errorBecause("key-unknown", reason("pairing-refused", { address }));
   const told = (await reply.json().catch(() => ({}))) as { key?: unknown; me?: { by?: unknown } };

@@ -42,8 +42,8 @@ export async function hosts(args: string[]): Promise<number> {
   if (!by) throw usage(w.how);
   if (name !== undefined && !/^[\w.-]{1,40}$/.test(name))
     throw errorBecause("config-invalid", reason("host-not-named", { given: name, known: Object.keys(known) }));
-  console.error(`sage: ${w.waiting}`);
-  const paired = await pair(found, by, { home, env });
+  const waits = () => console.error(`sage: ${w.waiting}`);
+  const paired = await pair(found, by, { home, env, waits });
   const called = name ?? Object.entries(known).find(([, one]) => one === address)?.[0] ?? new URL(address).hostname;
   const free = known[called] === undefined || known[called] === address || name !== undefined;
   if (free) changeSettings(home.settings, (all) => ({ ...all, hosts: { ...all.hosts, [called]: address } }));

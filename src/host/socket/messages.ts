@@ -16,20 +16,28 @@ const answers = z.record(text, z.strictObject({ selected: z.array(text), other: 
 const remark = text.optional();
 
 const answered = { requestId, persona: text.optional() };
-const response = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("answers"), ...answered, answers, remark, partial: z.boolean().optional() }),
-  z.strictObject({
-    type: z.literal("granted"),
+/** Every field of every response: the compiler asks for those that come later. */
+const responses: { [T in InputResponse["type"]]: Shape<Extract<InputResponse, { type: T }>> } = {
+  answers: { ...answered, answers, remark, partial: z.boolean().optional() },
+  granted: {
     ...answered,
     input: z.record(text, z.unknown()).optional(),
     comment: text.optional(),
     rules: z.array(rule).optional(),
     removeRules: z.array(z.strictObject(named)).optional(),
+    outside: z.literal(true).optional(),
     mode: z.enum(["ask", "acceptEdits"]).optional(),
-  }),
-  z.strictObject({ type: z.literal("denied"), ...answered, reason: text.optional() }),
-  z.strictObject({ type: z.literal("text"), ...answered, text }),
-  z.strictObject({ type: z.literal("cancelled"), ...answered, reason: text.optional() }),
+  },
+  denied: { ...answered, reason: text.optional() },
+  text: { ...answered, text },
+  cancelled: { ...answered, reason: text.optional() },
+};
+const response = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("answers"), ...responses.answers }),
+  z.strictObject({ type: z.literal("granted"), ...responses.granted }),
+  z.strictObject({ type: z.literal("denied"), ...responses.denied }),
+  z.strictObject({ type: z.literal("text"), ...responses.text }),
+  z.strictObject({ type: z.literal("cancelled"), ...responses.cancelled }),
 ]);
 
 const shared = z.discriminatedUnion("type", [
