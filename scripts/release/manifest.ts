@@ -35,7 +35,7 @@ export function publishedManifest(own: Manifest): Record<string, unknown> {
     exports: { ".": library },
     engines: { node: ">=24" },
     dependencies: pick(unbundled.ripgrep, unbundled.ws),
-    optionalDependencies: pick(unbundled.feishu, unbundled.keyring),
+    optionalDependencies: pick(unbundled.feishu, unbundled.keyring, unbundled.pg, unbundled.boss),
     // The schema of a tool of one's own; whoever writes none does not need it.
     peerDependencies: { zod: `^${versionOf("zod").split(".")[0]}` },
     peerDependenciesMeta: { zod: { optional: true } },

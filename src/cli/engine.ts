@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Home } from "../config/home.ts";
-import { joinCluster, type Cluster } from "../host/cluster/cluster.ts";
+import type { Cluster } from "../host/cluster/cluster.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { ClusterTexts } from "../texts/cluster.ts";
 import { usage } from "./flags.ts";
@@ -33,6 +33,7 @@ export async function joinEngine(
   home: Home,
   options: { place: string; roster: boolean },
 ): Promise<Cluster & { closeAll(): Promise<void> }> {
+  const { joinCluster } = await import("../host/cluster/cluster.ts"); // its libraries are installed where they can be
   const machine = sqliteStore(join(home.dir, "worker.db"));
   const { noteChild, children, callOf, housekeeping } = machine;
   const local = { noteChild, children, callOf, housekeeping, place: undefined };
