@@ -1,5 +1,5 @@
 // npm run bench                  everything, in some five minutes
-// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, confined, past, terminal, cli, long, mcp, sdk or web
+// npm run bench -- approvals     one part: approvals, elsewhere, blocked, resume, context, permission, confined, past, terminal, cli, long, mcp, sdk, web or page
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { confined } from "./confined.ts";
 import { context } from "./context.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { table, type Row } from "./measure.ts";
+import { page } from "./page.ts";
 import { past } from "./past.ts";
 import { permission } from "./permission.ts";
 import { resume } from "./resume.ts";
@@ -32,6 +33,7 @@ const parts: Record<string, (dir: string) => Promise<Row[]>> = {
   mcp,
   sdk,
   web,
+  page,
 };
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);

@@ -7,27 +7,10 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { buildPage } from "../../../scripts/page.ts";
-import type { Fact } from "../../../src/protocol/index.ts";
 import { Machine, bash } from "../../support/cli.ts";
-import { accessible } from "./axe.ts";
 import { fakeSite, launch, noBrowser, openTab } from "./browser.ts";
-import { bashRequest, fact, questionRequest, session, snapshot, watched } from "./examples.ts";
-
-const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
-
-/** A session with this many replies, each in a turn of its own. */
-export function manyTurns(count: number): Fact[] {
-  return Array.from({ length: count }, (_, n): Fact[] => [
-    fact("s1", `said/${n}`, "user.said", { text: `message ${n}`, by: "you", surface: "web" }),
-    fact("s1", `t${n}`, "turn.begun", { loop: 1, maxSteps: 9, sawUpTo: 0 }),
-    fact("s1", `t${n}/0/model`, "model.replied", {
-      ...{ parts: [{ type: "text", text: `reply **${n}**` }], usage, finish: "stop", model: "m", sawUpTo: 0 },
-    }),
-    fact("s1", `t${n}.ended`, "turn.ended", {
-      ...{ status: "success", text: "", usage, stats: { steps: 1, toolCalls: 0, modelCalls: 1, durationMs: 1 } },
-    }),
-  ]).flat();
-}
+import { fact, session, snapshot, watched } from "./examples.ts";
+import { manyTurns } from "./many-turns.ts";
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -142,29 +125,5 @@ describe("the page, at length", { skip: noBrowser }, () => {
     await page.waitForSelector("h1");
     t.diagnostic(`usable after ${Math.round(performance.now() - started)} ms`);
     await context.close();
-  });
-
-  test("axe finds nothing, on any page, in both languages, light and dark, phone and desk", async () => {
-    const places = ["#/", "#/r/r1", "#/r/q1", "#/s/s1", "#/sessions", "#/receipts", "#/rules", "#/devices", "#/stats"];
-    for (const lang of ["en", "zh"] as const)
-      for (const phone of [true, false])
-        for (const at of places) {
-          const tab = await openTab(browser, site.url, { at, lang, phone });
-          const request = bashRequest("rm -r dist");
-          await tab.inbox(snapshot([request, questionRequest()], [session("s1", "one"), session("s2", "two")]));
-          await tab.watch("s1", ...watched(manyTurns(2), [request]));
-          await tab.page.waitForSelector("h1");
-          for (const colorScheme of ["light", "dark"] as const) {
-            await tab.page.emulateMedia({ colorScheme });
-            await tab.page.waitForTimeout(400);
-            await accessible(tab.page, `${at} ${lang} ${phone ? "phone" : "desk"} ${colorScheme}`);
-          }
-          if (at === "#/r/r1") {
-            await tab.fake("link('lost')");
-            await accessible(tab.page, `away ${lang}`);
-          }
-          assert.deepEqual(tab.complaints, []);
-          await tab.context.close();
-        }
   });
 });

@@ -1,0 +1,3 @@
+import { everyPage } from "./axe.ts";
+
+everyPage("zh");
