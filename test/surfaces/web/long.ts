@@ -47,7 +47,8 @@ describe("the page, at length", { skip: noBrowser }, () => {
     const first = machine.start(args, { env });
     await first.until(/#k=\S+/);
     const [link = ""] = /http:\S+#k=\S+/.exec(first.output() + first.errors()) ?? [];
-    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const page = await context.newPage();
     await page.goto(link);
     await page.waitForSelector(".link.open");
     await page.fill("textarea.message", "go");
@@ -73,12 +74,12 @@ describe("the page, at length", { skip: noBrowser }, () => {
     assert.equal(await page.getByText("All done.").count(), 1);
 
     // Eight tabs of one browser, each with a connection of its own.
-    const tabs = await Promise.all(Array.from({ length: 8 }, () => page.context().newPage()));
+    const tabs = await Promise.all(Array.from({ length: 8 }, () => context.newPage()));
     for (const tab of tabs) await tab.goto(address.replace(/#.*/, "#/"));
     for (const tab of tabs) await tab.waitForSelector(".link.open");
     second.kill("SIGTERM");
     await second.ended;
-    await page.context().close();
+    await context.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
