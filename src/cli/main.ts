@@ -36,9 +36,21 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   help: async () => (await import("./commands/help.ts")).help,
 };
 
-/** Commands of Sage that an agent must not run in the person's name. */
-const forPeople =
-  /^(acp|answer|rewind|setup|trust|serve|devices|feishu|permissions (add|remove|import)|mcp (add|remove|import|login)|sessions (rename|fork|delete|gc)|tasks (stop|keep)|agents stop|hook (install|uninstall)|hosts (add|remove))\b/;
+/**
+ * Commands of Sage that an agent must not run in the person's name: in whole, or where one of these words is among theirs. Flags may stand
+ * before such a word, so it counts wherever it is.
+ */
+const forPeople: Record<string, "whole" | readonly string[]> = {
+  ...{ acp: "whole", answer: "whole", rewind: "whole", setup: "whole", trust: "whole" },
+  ...{ serve: "whole", worker: "whole", devices: "whole", feishu: "whole" },
+  permissions: ["add", "remove", "import"],
+  mcp: ["add", "remove", "import", "login"],
+  sessions: ["rename", "fork", "delete", "gc"],
+  tasks: ["stop", "keep"],
+  agents: ["stop"],
+  hook: ["install", "uninstall"],
+  hosts: ["add", "remove"],
+};
 
 // Whoever reads us may stop reading: `sage sessions | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
@@ -60,10 +72,14 @@ async function main(given: string[]): Promise<number> {
   if (flags.includes("--version")) return (await import("./commands/help.ts")).showVersion();
   const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
   const joins = command === undefined && flags.some((flag) => /^(-p?[cr]|--continue$|--resume(=|$))/.test(flag));
-  if (joins || forPeople.test(args.slice(0, 2).join(" ")))
-    (await import("./person-only.ts")).forPeopleOnly(process.env);
+  if (joins || (command && isForPeople(args))) (await import("./person-only.ts")).forPeopleOnly(process.env);
   if (command) return (await command())(args.slice(1));
   return (await import("./commands/run.ts")).run(args, Object.keys(commands));
+}
+
+function isForPeople([command = "", ...more]: readonly string[]): boolean {
+  const words = Object.hasOwn(forPeople, command) ? forPeople[command] : undefined;
+  return words === "whole" || more.some((word) => words?.includes(word));
 }
 
 /** `sage --lang zh doctor`, `sage --host box inbox`: these flags may stand before a command, as they may before a task. */

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { sageHome } from "../config/home.ts";
 import { ancestry } from "../journal/process.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
@@ -10,8 +10,24 @@ import { errorBecause } from "../texts/error.ts";
  * to those who mean well; a command that clears it is still a child of a call that the journal knows.
  */
 export function forPeopleOnly(env: NodeJS.ProcessEnv): void {
-  if (env["SAGE_INSIDE"] === undefined && !isInsideCall(env)) return;
+  if (env["SAGE_INSIDE"] === undefined && !isBelowGuest(env) && !isInsideCall(env)) return;
   throw errorBecause("usage", reason("for-people-only", {}));
+}
+
+/**
+ * Was one of the processes above this one started as a guest of this home? A guest may have a server of its own that stands under no
+ * session. Elsewhere than on Linux a process does not tell.
+ */
+function isBelowGuest(env: NodeJS.ProcessEnv): boolean {
+  if (process.platform !== "linux") return false;
+  const mark = `SAGE_INSIDE=${sageHome(env).dir}`;
+  return ancestry().some((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark);
+    } catch {
+      return false; // it has gone, or is somebody else's
+    }
+  });
 }
 
 function isInsideCall(env: NodeJS.ProcessEnv): boolean {

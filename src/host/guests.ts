@@ -9,6 +9,8 @@ import { driverOf, guestProgram, guestsDir } from "./guest-programs.ts";
 
 /** Tells `sage hook`, which the person may have put into the agent's own settings, that Sage is asked already. */
 const GUEST_MARK = "SAGE_GUEST";
+/** Sage asks for it before it answers, trusts or changes rules: no command of a guest does that for the person. */
+const INSIDE_MARK = "SAGE_INSIDE";
 
 /** An agent that runs sessions in Sage's place, and the environment that it is started with. */
 export type GuestParts = { driver: GuestDriver; env: NodeJS.ProcessEnv };
@@ -26,7 +28,7 @@ export async function guestOf(
       reason("guest-untrusted", { agent: name, folder: root, files: files.map(({ path }) => path) }),
     );
   const driver = await driverOf(program, { dir: guestsDir(home), env });
-  return { driver, env: { ...guestEnv(env), ...program.env, [GUEST_MARK]: "1" } };
+  return { driver, env: { ...guestEnv(env), ...program.env, [GUEST_MARK]: "1", [INSIDE_MARK]: home.dir } };
 }
 
 /** The person's own, without Sage's variables: an agent needs its own login, and none of ours. */

@@ -1,5 +1,6 @@
 // Threats B5, H4, H5: nobody answers for a person. A command that the agent may run tries every door.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -86,4 +87,19 @@ test("a command in the background, whose call has ended, cannot answer either", 
   assert.match(machine.file("codes") ?? "", /^2 .*permit0: sage: this is for a person/, out + err);
   assert.equal(code, 3, out + err);
   assert.equal(machine.file("granted.txt"), undefined);
+});
+
+test("flags before the word do not hide it; a guest's command is known by the processes above it", async () => {
+  using machine = new Machine();
+  const home = machine.env["SAGE_HOME"] ?? "";
+  const attempts = [
+    ["tasks", "--json", "stop", "x"],
+    ["hosts", "--code=abcd-efgh", "add", "https://evil.example"],
+    ["worker"],
+  ];
+  for (const attempt of attempts)
+    assert.match((await machine.sage(attempt, { env: { SAGE_INSIDE: "1" } })).err, /this is for a person/, attempt[0]);
+  const hook = `env -u SAGE_INSIDE "${process.execPath}" "${program}" hook --yes install claude; true`;
+  const { stderr } = spawnSync("sh", ["-c", hook], { env: { ...machine.env, SAGE_INSIDE: home }, encoding: "utf8" });
+  assert.match(stderr, /this is for a person/);
 });
