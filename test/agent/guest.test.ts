@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { receiptsOf } from "../../src/archive/receipts.ts";
+import { respond } from "../../src/input/respond.ts";
+import { memoryStore } from "../../src/journal/memory.ts";
 import type { InputRequest } from "../../src/protocol/index.ts";
 import { allow, question, workspace } from "../support/sage.ts";
 import { bashCall, guestSage, guestsIn, type GuestOptions, type GuestSage } from "../support/guests/guest-sage.ts";
@@ -190,6 +192,22 @@ test("a guest that is killed while it holds a prompt is resumed with the answer 
   const allowed = sage.facts("calls.judged").filter(({ data }) => data.verdicts[0]?.reason.code === "approved-earlier");
   assert.equal(allowed.length, 1);
   assert.equal(sage.facts("input.requested").length, 2);
+});
+
+test("left while it is about to keep a call, a guest keeps it: answered while nobody runs, it goes on without a word", async () => {
+  using place = workspace();
+  const script = [{ calls: [bashCall("echo a >> made.txt")] }, { text: "ok" }];
+  const env = { ...process.env, FAKE_DEFER_MS: "150" };
+  const more = { store: memoryStore(), session: "one", env };
+  const first = await run(place.dir, script, more);
+  await first.say("go");
+  const [request] = await first.open();
+  await first[Symbol.asyncDispose]();
+  assert.deepEqual([first.facts("guest.parked"), guestsIn(place.dir)], [[], []]);
+  await respond(more.store, yes(request), { by: "Lin", surface: "test" });
+  await using sage = await run(place.dir, script, more);
+  assert.equal((await sage.outcome()).status, "success");
+  assert.deepEqual([sage.ran(), sage.heard()], [["echo a >> made.txt"], ["go"]]);
 });
 
 test("two different calls under one id are two requests", async () => {

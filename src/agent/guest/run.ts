@@ -27,6 +27,8 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
   const broken = Promise.withResolvers<never>();
   broken.promise.catch(() => {});
   let parking = false;
+  /** The prompt that is being taken up. */
+  let asking: Promise<void> | undefined;
   let winding = false;
   let needed: NeedsInput | undefined;
 
@@ -115,7 +117,7 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
           show(event);
           break;
         case "asks":
-          await asks(event.ask);
+          await (asking = asks(event.ask));
           break;
         case "withdrawn": {
           const one = held.get(event.id);
@@ -132,6 +134,13 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
       if (!winding) review();
     }
     return { type: "ended", how: "died", words: "" };
+  };
+
+  /** One that is about to keep its call has kept it only when it has ended. */
+  const leave = async (pumping: Promise<Ended>): Promise<void> => {
+    await asking?.catch(() => {});
+    if (parking) await pumping;
+    else if (held.size > 0) await guest.park([...held.values()].map(({ ask }) => ask));
   };
 
   let telling = Promise.resolve();
@@ -158,10 +167,8 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
       return await Promise.race([pumping, broken.promise]);
     } catch (error) {
       winding = true;
-      const asked = [...held.values()].map(({ ask }) => ask);
-      const leaving = error instanceof Stopped && error.why === "leaving";
-      if (leaving && asked.length > 0) await orLater(guest.park(asked));
-      else if (error instanceof Stopped && !leaving) {
+      if (error instanceof Stopped && error.why === "leaving") await orLater(leave(pumping));
+      else if (error instanceof Stopped) {
         guest.interrupt();
         await orLater(pumping);
       }

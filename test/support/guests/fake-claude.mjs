@@ -2,7 +2,7 @@
 // Stands in for Claude Code: speaks its control messages, keeps its conversation in a file, really runs commands, and loses things as it
 // does. No model and nobody's texts: the script is a list of steps [{ text?, calls?: [{ name, input, sub?: [...] }] }], and the "model"
 // plays the first step that has a call without a final result, under new ids.
-// FAKE_DIR: script.json, and a file for each session. FAKE_KILL: dies after so many messages. FAKE_RULES: tools for which its own rules ask ("ask") or allow ("allow").
+// FAKE_DIR: script.json, and a file for each session. FAKE_KILL: dies after so many messages. FAKE_DEFER_MS: takes so long to keep a call. FAKE_RULES: tools for which its own rules ask ("ask") or allow ("allow").
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from "node:fs";
@@ -159,6 +159,7 @@ async function turn() {
       if (stopped) break;
     }
     if (!kept || stopped) continue;
+    await new Promise((done) => setTimeout(done, Number(process.env.FAKE_DEFER_MS ?? 0)));
     state.deferred = kept;
     state.open = [];
     save();
