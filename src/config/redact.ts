@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import type { PreviewLine } from "../protocol/index.ts";
 import { lazy } from "../protocol/lazy.ts";
 import { secretField, secretPatterns } from "./secret-patterns.ts";
 import { redactor } from "./secrets.ts";
@@ -6,7 +7,10 @@ import { redactor } from "./secrets.ts";
 /** Takes secrets out of whatever leaves the state directory: receipts, exports, cards, logs. */
 export type Redaction = {
   text(text: string): string;
-  /** The same in every string of plain data; a field called `password` loses its value whatever that is. */
+  /**
+   * The same in every string of plain data; a field called `password` loses its value whatever that is. In a request for permission
+   * nothing that a shell would run is taken for a secret: an agent could hide there what it asks for.
+   */
   value<T>(value: T): T;
   /** In how many places something was taken out so far. */
   removed(): number;
@@ -27,7 +31,7 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
     removed++;
     return `[secret #${createHmac("sha256", salt()).update(secret).digest("hex").slice(0, 6)}]`;
   };
-  const text = (given: string): string => {
+  const text = (given: string, decides = false): string => {
     if (given.length < SHORTEST) return given;
     const clean = redactKnown(given);
     if (clean !== given) removed++;
@@ -36,7 +40,8 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
         rest.replace(pattern, (...found) => {
           const { before = "", secret = "", after = "" } = found.at(-1) as Record<string, string | undefined>;
           if (secret.startsWith("[secret") || (worth && !worth(secret))) return found[0];
-          return `${before}${hide(secret)}${after}`;
+          const hidden = decides && mayRun(secret, before) ? secret.replaceAll(longWord, hide) : hide(secret);
+          return `${before}${hidden}${after}`;
         }),
       clean,
     );
@@ -48,14 +53,53 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
     if (clean === field && harmless.size < MOST_NAMES) harmless.add(field);
     return clean;
   };
-  const value = (given: unknown, name = ""): unknown => {
+  const value = (given: unknown, name = "", decides = false): unknown => {
     if (typeof given === "string") {
-      const clean = text(given);
+      const clean = text(given, decides);
       return clean === given && secretField.test(name) && given.length >= 4 ? hide(given) : clean;
     }
-    if (Array.isArray(given)) return given.map((one) => value(one));
+    if (Array.isArray(given))
+      return areLines(given) ? lines(given, decides) : given.map((one) => value(one, "", decides));
     if (given === null || typeof given !== "object") return given;
-    return Object.fromEntries(Object.entries(given).map(([field, one]) => [named(field), value(one, field)]));
+    const asks = decides || ("kind" in given && given.kind === "permission");
+    return Object.fromEntries(Object.entries(given).map(([field, one]) => [named(field), value(one, field, asks)]));
   };
-  return { text, value: <T>(given: T) => value(given) as T, removed: () => removed };
+  /** Lines of one kind in a row may hold one secret together, such as a private key. */
+  const lines = (given: readonly PreviewLine[], decides: boolean): unknown[] => {
+    const shown: unknown[] = [];
+    for (let from = 0; from < given.length;) {
+      const { mark } = given[from] as PreviewLine;
+      let end = from + 1;
+      while (end < given.length && given[end]?.mark === mark && given[end]?.line === undefined) end++;
+      const run = given.slice(from, end);
+      const whole = run.map((line) => line.text).join("\n");
+      const clean = text(whole, decides);
+      shown.push(
+        ...(clean === whole ? run : clean.split("\n").map((one, n) => ({ ...(run[n] ?? { mark }), text: one }))),
+      );
+      from = end;
+    }
+    return shown;
+  };
+  return { text: (given) => text(given), value: <T>(given: T) => value(given) as T, removed: () => removed };
 }
+
+function areLines(given: readonly unknown[]): given is readonly PreviewLine[] {
+  const isLine = (one: unknown) =>
+    typeof one === "object" && one !== null && "mark" in one && "text" in one && typeof one.text === "string";
+  return given.length > 0 && given.every(isLine);
+}
+
+/** Does a shell do more with it than to read one word? A key may have many lines, as long as each of them is of a key. */
+function mayRun(secret: string, before: string): boolean {
+  const [first = "", ...more] = secret.split(/\r?\n|\\n/);
+  if (first.startsWith("-----BEGIN"))
+    return !/^-----BEGIN [A-Z0-9 ]+-----$/.test(first) || more.length === 0 || !more.every((line) => ofKey.test(line));
+  const stands = more.length > 0 || before.endsWith("\n"); // on lines of its own
+  return stands ? ![first, ...more].every((line) => ofKey.test(line)) : /[`|;&<>"']|\$[({]/.test(secret);
+}
+
+const ofKey =
+  /^(?:[A-Za-z0-9+/=]{20,}|[A-Za-z0-9+/]*={1,2}|-----END [A-Z0-9 ]+-----|(?:Proc-Type|DEK-Info): [\w,-]+|)$/;
+/** As a line of a key looks, and hardly a path. */
+const longWord = /(?=[A-Za-z0-9+/]*\d)(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*[a-z])[A-Za-z0-9+/]{20,}={0,2}/g;

@@ -58,6 +58,10 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     }
     case "respondAll":
       return "approve";
+    case "about": // programs are started for prompts
+      return command.prompts ? "talk" : "look";
+    case "models": // a provider is asked, with the key of whoever pays
+      return command.provider === undefined ? "look" : "talk";
     case "past": // calls of other sessions are in it, and it is for whoever decides
       return "approve";
     case "chooseMode":
@@ -67,8 +71,6 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     case "pending":
     case "rewindPoints":
     case "planRewind":
-    case "about":
-    case "models":
     case "files":
     case "facts":
     case "receipts":

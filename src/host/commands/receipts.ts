@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { integrityOf } from "../../archive/integrity.ts";
 import { changed, receiptsOf } from "../../archive/receipts.ts";
@@ -22,6 +22,8 @@ import { summary } from "./session.ts";
 
 const RECEIPTS = 200;
 const MOST_RECEIPTS = 2_000;
+/** A file beyond this is not read to say whether it has changed. */
+const LARGEST = 64 * 1024 * 1024;
 
 type Parts = { store: Store; runner: Runner; home: HostHome };
 type Asked = Extract<Command, { type: "receipts" }>;
@@ -137,6 +139,11 @@ function latest(
   };
 }
 
+function plain(file: string): { isFile: boolean; size: number } {
+  const found = statSync(file);
+  return { isFile: found.isFile(), size: found.size };
+}
+
 /** After every link, also of a file that is gone: the journal knows files by that. */
 function realOf(path: string): string {
   if (existsSync(path)) return realpathSync(path);
@@ -148,5 +155,8 @@ function sinceThen(file: string, receipts: readonly Receipt[]): "same" | "change
   if (!existsSync(file)) return "gone";
   // A command's own changes are not known by their content, so nothing is claimed about what it left.
   if (left === undefined || receipts.at(-1)?.left[file] === undefined) return "unknown";
+  // A pipe in its place would wait for a writer, and everybody with it.
+  const { isFile, size } = plain(file);
+  if (!isFile || size > LARGEST) return isFile ? "unknown" : "changed";
   return hash("sha256", readFileSync(file), "hex") === left ? "same" : "changed";
 }

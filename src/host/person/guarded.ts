@@ -95,6 +95,7 @@ export function guarded(host: Host, store: Pick<Store, "find" | "load">, person:
     async send<C extends Command>(command: C): Promise<CommandReply<C["type"]>> {
       try {
         const reply = await host.send(check(command));
+        checkKnown(command, reply);
         return veil.reply(reply) as CommandReply<C["type"]>;
       } catch (error) {
         return refusalOf(error);
@@ -128,6 +129,12 @@ function folderOf(name: string, folders: Readonly<Record<string, string>>): stri
 /** A script is a file of this machine, and its problems are told with what it holds. */
 function checkModel(model = ""): void {
   if (model.startsWith("scripted/")) throw errorBecause("not-permitted", reason("model-not-from-afar", { model }));
+}
+
+/** A file that no call of any session has changed is not there for people who are elsewhere: they do not look around on this machine. */
+function checkKnown(command: Command, reply: CommandReply): void {
+  if (command.type === "receipts" && reply.ok && "file" in reply && reply.receipts.length === 0)
+    throw errorBecause("session-unknown", reason("receipts-unknown", { given: command.of ?? "" }));
 }
 
 function unveiled(request: InputRequest, response: InputResponse, veil: Veil): InputResponse {

@@ -1,14 +1,5 @@
 import type { Redaction } from "../../config/redact.ts";
-import type {
-  CommandReply,
-  Fact,
-  InboxEvent,
-  InputRequest,
-  PendingRequest,
-  Preview,
-  PreviewLine,
-  WatchEvent,
-} from "../../protocol/index.ts";
+import type { CommandReply, Fact, InboxEvent, InputRequest, PendingRequest, WatchEvent } from "../../protocol/index.ts";
 import { veilText } from "./veiled-text.ts";
 
 /** Secrets are taken out of whatever leaves for somebody's screen, and the number of places goes along. */
@@ -41,12 +32,12 @@ export function createVeil(redaction: Redaction): Veil {
 
   const request = (given: InputRequest): InputRequest =>
     once(given, (one) => {
-      const clean = redaction.value(one);
-      const shown =
-        clean.kind === "permission" && clean.preview && one.kind === "permission" && one.preview
-          ? { ...clean, preview: previewOf(one.preview, clean.preview, redaction) }
-          : clean;
-      const masked = countMasks(shown) - countMasks(one);
+      const shown = redaction.value(one);
+      // A mark of ours that was there before must not make one that is new look like none.
+      const masked = Math.max(
+        countMasks(shown) - countMasks(one),
+        JSON.stringify(shown) === JSON.stringify(one) ? 0 : 1,
+      );
       return masked > 0 ? { ...shown, masked } : shown;
     });
   const pending = ({ request: asked, ...rest }: PendingRequest): PendingRequest => ({
@@ -67,6 +58,7 @@ export function createVeil(redaction: Redaction): Veil {
       if (!reply.ok) return redaction.value(reply);
       if ("requests" in reply) return { ...reply, requests: reply.requests.map(pending) };
       if ("request" in reply) return { ...redaction.value(reply), request: request(reply.request) };
+      if ("facts" in reply) return { ...reply, facts: reply.facts.map(fact) };
       return redaction.value(reply);
     },
     inbox(event) {
@@ -100,23 +92,6 @@ export function createVeil(redaction: Redaction): Veil {
       return meant.size === 0 ? sent : lifted(sent, meant);
     },
   };
-}
-
-/** Lines of one kind in a row may hold one secret together, such as a private key. */
-function previewOf(raw: Preview, clean: Preview, redaction: Redaction): Preview {
-  const lines: PreviewLine[] = [];
-  for (let from = 0; from < raw.lines.length;) {
-    const first = raw.lines[from]!;
-    let end = from + 1;
-    while (end < raw.lines.length && raw.lines[end]?.mark === first.mark && raw.lines[end]?.line === undefined) end++;
-    const run = raw.lines.slice(from, end);
-    const whole = run.map(({ text }) => text).join("\n");
-    const shown = redaction.text(whole);
-    if (shown === whole) lines.push(...clean.lines.slice(from, end));
-    else lines.push(...shown.split("\n").map((text, n) => ({ ...(run[n] ?? { mark: first.mark }), text })));
-    from = end;
-  }
-  return { ...clean, lines };
 }
 
 const countMasks = (value: unknown) => JSON.stringify(value).split("[secret").length - 1;
