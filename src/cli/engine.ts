@@ -27,6 +27,11 @@ export function workPlace(given: string | undefined, t: ClusterTexts): string {
   return place;
 }
 
+/** Commands that a worker of this home runs are noted here. */
+export function workerFile({ dir }: Pick<Home, "dir">): string {
+  return join(dir, "worker.db");
+}
+
 /** Joins the shared journal. Commands that this machine runs are noted in a file of its own: nobody else can see them. */
 export async function joinEngine(
   url: string,
@@ -34,7 +39,7 @@ export async function joinEngine(
   options: { place: string; roster: boolean },
 ): Promise<Cluster & { closeAll(): Promise<void> }> {
   const { joinCluster } = await import("../host/cluster/cluster.ts"); // its libraries are installed where they can be
-  const machine = sqliteStore(join(home.dir, "worker.db"));
+  const machine = sqliteStore(workerFile(home));
   const { noteChild, children, callOf, housekeeping } = machine;
   const local = { noteChild, children, callOf, housekeeping, place: undefined };
   const cluster = await joinCluster({ url, local, place: () => options.place, roster: options.roster });

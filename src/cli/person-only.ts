@@ -4,6 +4,7 @@ import { ancestry } from "../journal/process.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import { reason } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
+import { workerFile } from "./engine.ts";
 
 /**
  * An agent's commands must not approve, speak, trust or change rules in the person's name, however they were started. A variable says so
@@ -30,13 +31,16 @@ function isBelowGuest(env: NodeJS.ProcessEnv): boolean {
   });
 }
 
+/** A worker notes what it runs in a file of its own: the journal is elsewhere. */
 function isInsideCall(env: NodeJS.ProcessEnv): boolean {
-  const { journal } = sageHome(env);
-  if (!existsSync(journal)) return false;
-  const store = sqliteStore(journal);
-  try {
-    return store.callOf(ancestry()) !== undefined;
-  } finally {
-    store.close();
-  }
+  const home = sageHome(env);
+  return [home.journal, workerFile(home)].some((file) => {
+    if (!existsSync(file)) return false;
+    const store = sqliteStore(file);
+    try {
+      return store.callOf(ancestry()) !== undefined;
+    } finally {
+      store.close();
+    }
+  });
 }

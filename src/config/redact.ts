@@ -58,8 +58,8 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
       const clean = text(given, decides);
       return clean === given && secretField.test(name) && given.length >= 4 ? hide(given) : clean;
     }
-    if (Array.isArray(given))
-      return areLines(given) ? lines(given, decides) : given.map((one) => value(one, "", decides));
+    if (areLines(given)) return lines(given, decides);
+    if (Array.isArray(given)) return given.map((one) => value(one, "", decides));
     if (given === null || typeof given !== "object") return given;
     const asks = decides || ("kind" in given && given.kind === "permission");
     return Object.fromEntries(Object.entries(given).map(([field, one]) => [named(field), value(one, field, asks)]));
@@ -84,10 +84,10 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
   return { text: (given) => text(given), value: <T>(given: T) => value(given) as T, removed: () => removed };
 }
 
-function areLines(given: readonly unknown[]): given is readonly PreviewLine[] {
+function areLines(given: unknown): given is readonly PreviewLine[] {
   const isLine = (one: unknown) =>
     typeof one === "object" && one !== null && "mark" in one && "text" in one && typeof one.text === "string";
-  return given.length > 0 && given.every(isLine);
+  return Array.isArray(given) && given.length > 0 && given.every(isLine);
 }
 
 /** Does a shell do more with it than to read one word? A key may have many lines, as long as each of them is of a key. */

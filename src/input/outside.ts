@@ -81,10 +81,14 @@ export async function askFromOutside(
   return rejoin({ store, signal }, found);
 }
 
-/** Finds a request again that was asked from outside, whoever asks for it. Its time is counted here, too. */
-export async function findFromOutside(parts: Pick<OutsideParts, "store" | "signal">, id: string): Promise<Found> {
+/** Finds a request again that this agent asked from outside, from whichever process. Its time is counted here, too. */
+export async function findFromOutside(
+  parts: Pick<OutsideParts, "store" | "signal">,
+  { id, agent }: { id: string; agent: string },
+): Promise<Found> {
   const found = parts.store.find(id);
-  if (!found || !isOutsideRequest(found.request))
+  // Ids can be guessed: what people told another agent is not for this one.
+  if (!found || !isOutsideRequest(found.request) || found.request.agent[0] !== agent)
     throw errorBecause("request-unknown", reason("request-missing", { request: id }));
   return rejoin(parts, found);
 }

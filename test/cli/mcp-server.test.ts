@@ -128,5 +128,7 @@ test("kill -9 while it asks: the request stays, is answered, and its ticket give
   const stranger = await connect("Another");
   const { requests } = (await stranger.call("inbox", {})).told as unknown as { requests: Told[] };
   assert.deepEqual(requests, [], "an agent sees what it asked, and nothing of others");
+  const stolen = await stranger.ask({ ticket: request.id, wait_seconds: 0 });
+  assert.deepEqual([stolen.isError, stolen.text.includes("MIT")], [true, false], "a ticket is its agent's own");
   await Promise.all([next.client.close(), stranger.client.close()]);
 });

@@ -1,9 +1,10 @@
 // Threats B5, H4, H5: nobody answers for a person. A command that the agent may run tries every door.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { bash, Machine, program } from "../support/cli.ts";
 
 /** Ways to get rid of the variable that tells a command where it runs, and of the shell that started it. */
@@ -102,4 +103,10 @@ test("flags before the word do not hide it; a guest's command is known by the pr
   const hook = `env -u SAGE_INSIDE "${process.execPath}" "${program}" hook --yes install claude; true`;
   const { stderr } = spawnSync("sh", ["-c", hook], { env: { ...machine.env, SAGE_INSIDE: home }, encoding: "utf8" });
   assert.match(stderr, /this is for a person/);
+
+  mkdirSync(home, { recursive: true });
+  const worker = sqliteStore(join(home, "worker.db"));
+  worker.noteChild("s", "t0/0/0/run0", process.pid); // as if this test were a command of a worker
+  worker.close();
+  assert.match((await machine.sage(["answer", "s/t0/0/0/permit0", "--yes"])).err, /this is for a person/);
 });

@@ -55,6 +55,8 @@ test("serve answers on loopback, says that it is well, and leaves with 0 when it
   assert.equal((await fetch(`${daemon.url}/feishu/webhook`, { method: "POST", body: "{}" })).status, 404);
   const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
   assert.match(metrics, /^# TYPE sage_turns_open gauge\nsage_turns_open 0$/m);
+  const sentOn = await fetch(`${daemon.url}/metrics`, { headers: { "x-forwarded-for": "203.0.113.7" } });
+  assert.equal(sentOn.status, 404, "a proxy on this machine shows them to nobody else");
   const second = await machine.sage(["serve", "--model", model, "--port", new URL(daemon.url).port]);
   assert.equal(second.code, 2);
   assert.match(second.err, /the port is in use, perhaps by another `sage serve`/);

@@ -133,7 +133,7 @@ function checkModel(model = ""): void {
 
 /** A file that no call of any session has changed is not there for people who are elsewhere: they do not look around on this machine. */
 function checkKnown(command: Command, reply: CommandReply): void {
-  if (command.type === "receipts" && reply.ok && "file" in reply && reply.receipts.length === 0)
+  if (command.type === "receipts" && reply.ok && "receipts" in reply && reply.file && reply.receipts.length === 0)
     throw errorBecause("session-unknown", reason("receipts-unknown", { given: command.of ?? "" }));
 }
 

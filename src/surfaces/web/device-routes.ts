@@ -54,7 +54,9 @@ export function addDeviceRoutes(
     if (!found) return answer(401, {});
     const [origin] = origins();
     if (!found.approver || origin === undefined) return answer(403, {});
-    const { key } = devices.invite({ owner: found.visitor.owner ?? found.device.owner });
+    const { key } = devices.invite({
+      ...{ owner: found.visitor.owner ?? found.device.owner, device: found.device.id },
+    });
     return answer(200, { ok: true, link: `${origin}/#k=${key}` });
   });
 }

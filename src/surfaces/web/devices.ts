@@ -36,6 +36,8 @@ export type Invitation = {
   name?: string;
   /** Somebody at the terminal has to say yes to the device that took it up. */
   confirm?: true;
+  /** Id of the device that made it. Without that device it lets nobody in: whoever stole one must not come back by it. */
+  device?: string;
 };
 
 /** The device that took up an invitation, before somebody said yes to it. */
@@ -73,9 +75,13 @@ export type Verdict = Paired | "refused" | "waiting";
 type Kept = Invitation & { applicant?: Applicant; admitted?: boolean };
 
 export function createDevices(store: SurfaceStore, now: () => number = Date.now): Devices {
-  const invitationOf = (id: string) => store.get(`invitation/${id}`) as Kept | undefined;
+  const invitationOf = (id: string) => {
+    const found = store.get(`invitation/${id}`) as Kept | undefined;
+    return found?.device === undefined || deviceWith(found.device) ? found : undefined;
+  };
   const keep = (id: string, invitation: Kept) => store.set(`invitation/${id}`, invitation, { ttlMs: LINK_MS });
   const all = () => store.list("device/").map(({ key, value }) => ({ key, device: value as Device }));
+  const deviceWith = (id: string) => all().find(({ device }) => device.id === id);
 
   const add = ({ owner, name }: Invitation, applicant: Applicant): Paired => {
     const key = `sagekey_${randomBytes(32).toString("base64url")}`;
@@ -154,13 +160,13 @@ export function createDevices(store: SurfaceStore, now: () => number = Date.now)
         store.set(at, seen, { ttlMs: KEY_MS });
         return seen;
       }),
-    withId: (id) => all().find(({ device }) => device.id === id)?.device,
+    withId: (id) => deviceWith(id)?.device,
     list: () =>
       all()
         .map(({ device }) => device)
         .toSorted((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1)),
     remove: (id) => {
-      const found = all().find(({ device }) => device.id === id);
+      const found = deviceWith(id);
       return found !== undefined && store.delete(found.key);
     },
   };

@@ -118,6 +118,23 @@ test("removed devices are gone for every process; the others stay", () => {
   );
 });
 
+test("a link that a device has made is worth nothing once that device is removed, also where somebody has still to say yes", () => {
+  using at = machine();
+  const lost = at.devices.take({ key: at.devices.invite({ owner: "account:lin" }).key }, phone);
+  assert.ok(lost?.state === "paired");
+  const { id: device } = lost.paired.device;
+  const [plain, coded] = [1, 2].map(() => at.devices.invite({ owner: "account:lin", device }));
+  const asked = at.devices.invite({ owner: "account:lin", device, confirm: true });
+  const waits = at.devices.take({ key: asked.key }, phone);
+  const code = at.devices.code(coded?.id ?? "");
+  assert.ok(at.others.remove(device));
+  assert.equal(at.devices.take({ key: plain?.key ?? "" }, phone), undefined);
+  assert.equal(at.devices.take({ code }, phone), undefined);
+  assert.equal(at.devices.admit(asked.id, true), false);
+  assert.ok(waits?.state === "waiting" && waits.look() === "refused");
+  assert.deepEqual(at.devices.list(), []);
+});
+
 test("ten failed tries from one address and sixty together are allowed in a minute", () => {
   let time = 0;
   const limits = createPairLimits(() => time);

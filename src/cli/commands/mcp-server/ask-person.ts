@@ -86,7 +86,7 @@ async function open(
   const { host, cwd } = parts;
   const given = [ticket, input.questions, input.text, input.confirm].filter((one) => one !== undefined);
   if (given.length !== 1) throw new Error("give exactly one of questions, text, confirm and ticket");
-  if (ticket !== undefined) return findFromOutside(parts, ticket);
+  if (ticket !== undefined) return findFromOutside(parts, { id: ticket, agent: parts.agent() });
   const body = bodyOf(input);
   const frame = { agent: [parts.agent()], cwd, body, ...(why !== undefined && { why }) } as const;
   if (id !== undefined) return ask(host, { type: "ask", ...frame, id });

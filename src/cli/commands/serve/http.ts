@@ -47,7 +47,7 @@ export function createHttp({ ready, metrics, webhooks = {}, more, log, slowestMs
   });
   if (metrics)
     app.get("/metrics", (context) =>
-      isLoopback(context.env.incoming.socket.remoteAddress)
+      isLoopback(context.env.incoming.socket.remoteAddress) && !isForwarded(context.env.incoming)
         ? new Response(metrics(), { headers: { "content-type": "text/plain; version=0.0.4" } })
         : answer(404, {}),
     );
@@ -71,6 +71,12 @@ export function createHttp({ ready, metrics, webhooks = {}, more, log, slowestMs
 
 function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(127\.|::1$|::ffff:127\.)/.test(address);
+}
+
+/** Sent on by a proxy on this machine for somebody who is elsewhere, or by a browser under a name that a foreign server gave us. */
+function isForwarded({ headers }: IncomingMessage): boolean {
+  const named = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? "");
+  return !named || ["forwarded", "via", "x-forwarded-for", "x-real-ip"].some((name) => headers[name] !== undefined);
 }
 
 function answer(status: number, body: object, headers: Record<string, string> = {}): Response {
