@@ -36,6 +36,8 @@ export type Replica = {
   take(session: string, options?: TakeOptions): Promise<void>;
   /** Holds a session for as long as somebody looks at it, until the function that it gives is called. */
   look(session: string): Promise<() => void>;
+  /** Lets go of the session if it is still this process's. */
+  letGo(session: string): Promise<void>;
   /** True when the owner could not let go: something was written that it has not seen. Asked once. */
   again(session: string): boolean;
   /** Others have written: what is held here is read. */
@@ -141,10 +143,10 @@ export function createReplica(
       if (epoch === 0) throw errorBecause("session-owned", reason("taken-over", { session: id }));
       return epoch;
     },
-    async release(id, epoch) {
+    async release(id, epoch, knew) {
       const copy = copies.get(id);
       if (!copy || copy.epoch !== epoch) return;
-      const { again } = await untilWritten(() => ledger.release(id, epoch, newest(copy)));
+      const { again } = await untilWritten(() => ledger.release(id, epoch, knew ?? newest(copy)));
       if (again) {
         unreleased.add(id);
         await catchUp(id);
@@ -211,6 +213,10 @@ export function createReplica(
         copy.uses--;
         drop(id, copy);
       };
+    },
+    async letGo(id) {
+      const epoch = copies.get(id)?.epoch ?? 0;
+      if (epoch > 0 && !unreleased.has(id)) await store.release(id, epoch);
     },
     again: (id) => unreleased.delete(id),
     heard({ session, upTo }) {

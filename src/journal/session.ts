@@ -375,7 +375,7 @@ export class SessionLog {
   release(): void | Promise<void> {
     const letGo = () => {
       this.close();
-      return this.store.release(this.id, this.epoch);
+      return this.store.release(this.id, this.epoch, this.lastSeq);
     };
     try {
       const written = this.#closed ? undefined : this.flush();

@@ -80,7 +80,8 @@ export interface Store {
   opened(session: string): FactData["session.opened"] | undefined;
   /** Takes the lease: the epoch to commit under. Refused while another living process holds it. */
   claim(session: string): number;
-  release(session: string, epoch: number): Awaitable<void>;
+  /** `knew` is the newest fact that whoever ran it has heard: where others write elsewhere, what came after it is looked at again. */
+  release(session: string, epoch: number, knew?: number): Awaitable<void>;
   /** The process that holds the session, if that is another one and lives. */
   owner(session: string): string | undefined;
   /** `verified`: refuses a session whose records are not as they were written. */

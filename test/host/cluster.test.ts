@@ -80,7 +80,6 @@ async function place(dir: string, { notified = true } = {}): Promise<Place> {
       const stop = async () => {
         if (stopped) return;
         stopped = true;
-        await runs.close();
         await working.stop();
         await own.close();
       };

@@ -47,7 +47,7 @@ export async function openReplica(
   { notified = true }: { notified?: boolean } = {},
 ): Promise<{ replica: Replica; close(): Promise<void> }> {
   const pool = new Pool({ connectionString: url, max: 4 });
-  pool.on("error", () => {});
+  pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   const ledger = await postgresLedger(pool, { process });
   const { noteChild, children, callOf, place, housekeeping } = memoryStore();
   const replica = createReplica(ledger, { noteChild, children, callOf, place, housekeeping });

@@ -49,7 +49,6 @@ export async function worker(args: string[]): Promise<number> {
   const left = onLeave(
     async () => {
       log("info", t.leaving);
-      await host.close();
       await working.stop();
       await cluster.closeAll();
       log("info", t.left);

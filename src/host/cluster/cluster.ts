@@ -45,8 +45,9 @@ export async function joinCluster({
 }: ClusterOptions): Promise<Cluster> {
   const pg = await import("pg");
   const process = randomUUID();
-  const pool = new pg.default.Pool({ connectionString: url, max: 10 });
-  pool.on("error", () => {});
+  const pool = new pg.default.Pool({ connectionString: url, max: 10, keepAlive: true });
+  // A connection that breaks is met by whoever asks something on it.
+  pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   const dispatch: { current?: Dispatch } = {};
   const ledger = await postgresLedger(pool, {
     process,

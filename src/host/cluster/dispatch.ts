@@ -22,6 +22,8 @@ export type Dispatch = {
   wakeAt(session: string, place: string, at: number): Promise<void>;
   /** Runs sessions of a place until the dispatch is stopped. */
   work(place: string, run: (job: Job) => Promise<void>, options: { atOnce: number }): Promise<void>;
+  /** Begins nothing more: what runs goes on until its job ends. */
+  rest(place: string): Promise<void>;
   /** Gives the job of a process that is gone to another. */
   giveUp(place: string, job: { id: string; attempt: number }): Promise<void>;
   /** True for a while after the connection was lost. */
@@ -48,10 +50,15 @@ export async function startDispatch(
   const queue = async (name: string, options: typeof turns | typeof dues): Promise<string> => {
     const made = known.get(name) ?? boss.createQueue(name, { ...options, notify: notified });
     known.set(name, made);
-    await made;
+    await made.catch((error: unknown) => {
+      if (known.get(name) === made) known.delete(name); // the server was away: the next one tries again
+      throw error;
+    });
     return name;
   };
-  let blindUntil = 0;
+  // Whoever has just come knows nothing: the server may have been away until now.
+  let blindUntil = performance.now() + GRACE_MS;
+  let looked = performance.now();
   const turnsOf = (place: string) => queue(`turn.${place}`, turns);
   const duesOf = (place: string) => queue(`due.${place}`, dues);
   const looking = setInterval(() => void look(), LOOK_MS);
@@ -59,6 +66,9 @@ export async function startDispatch(
   async function look(): Promise<void> {
     try {
       await pool.query("SELECT 1");
+      // This process stood still, and may have slept through an outage.
+      if (performance.now() - looked > GRACE_MS / 2) blindUntil = performance.now() + GRACE_MS;
+      looked = performance.now();
       if (performance.now() < blindUntil) return;
       for (const name of known.keys()) await boss.supervise(name);
     } catch {
@@ -101,6 +111,9 @@ export async function startDispatch(
             await boss.upsert(name, { session: data.session }, { singletonKey: data.session });
         },
       );
+    },
+    async rest(place) {
+      for (const name of [await turnsOf(place), await duesOf(place)]) await boss.offWork(name, { wait: false });
     },
     async giveUp(place, { id, attempt }) {
       await boss.fail(await turnsOf(place), [{ id, retryCount: attempt }], { why: "its worker is gone" });

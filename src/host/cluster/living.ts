@@ -20,6 +20,8 @@ type LivingParts = {
   orphaned(orphans: Orphan[]): Promise<void>;
   /** Others took this process for dead: everything that it had is theirs. */
   buried(): void;
+  /** True while nothing can be said about others. */
+  isBlind(): boolean;
   graceMs?: number;
 };
 
@@ -28,9 +30,8 @@ type LivingParts = {
  * process is killed. Everybody looks at everybody's; who has just lost the connection judges nobody, for then all locks are free and all
  * live. This only makes it quicker: a frozen process keeps its lock, and its jobs are given away when their hearts stop.
  */
-export function live({ process, place, loop, pool, connect, orphaned, buried, graceMs = GRACE_MS }: LivingParts): {
-  stop(): Promise<void>;
-} {
+export function live(parts: LivingParts): { stop(): Promise<void> } {
+  const { process, place, loop, pool, connect, orphaned, buried, isBlind, graceMs = GRACE_MS } = parts;
   const lock = randomInt(2 ** 31 - 1);
   let holding: Client | undefined;
   let since = 0;
@@ -50,13 +51,14 @@ export function live({ process, place, loop, pool, connect, orphaned, buried, gr
     };
     client.once("error", lost).once("end", lost);
     await client.query("SELECT pg_advisory_lock($1, $2)", [CLASS, lock]);
-    await register();
+    const wasMissing = await register();
+    if (wasMissing && since > 0) buried();
     [holding, since] = [client, performance.now()];
   };
   const look = async () => {
     if (!holding) await hold();
     else if (await register()) buried();
-    if (performance.now() - since < graceMs) return;
+    if (performance.now() - since < graceMs || isBlind()) return;
     const { rows: dead } = await pool.query<{ id: string }>(
       `DELETE FROM sage.process p WHERE id<>$1 AND NOT EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype='advisory' AND l.classid=$2 AND l.objid=p.lock AND l.granted) RETURNING id`,
       [process, CLASS],

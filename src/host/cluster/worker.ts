@@ -1,5 +1,5 @@
 import { LOOP } from "../../agent/turn/turn.ts";
-import type { InputRequest } from "../../protocol/index.ts";
+import { SageError, type InputRequest } from "../../protocol/index.ts";
 import type { LocalHost } from "../host.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Job } from "./dispatch.ts";
@@ -16,60 +16,97 @@ export type WorkerParts = {
   graceMs?: number;
 };
 
-export type Worker = { stop(): Promise<void> };
+export type Worker = {
+  /** Leaves: sessions that run here go on elsewhere, at once. Closes the host too. */
+  stop(): Promise<void>;
+};
+
+/** A session that runs here, and how it is told that it is somebody else's now. */
+type Running = { leave(): void; ended: Promise<unknown> };
 
 /** Runs sessions of a place, one job after the other, until it is stopped. What it leaves goes on elsewhere. */
 export async function startWorker({ cluster, place, host, atOnce = 20, graceMs }: WorkerParts): Promise<Worker> {
   const { process, replica, dispatch, pool, connect } = cluster;
-  /** Ends of what runs here. */
-  const running = new Set<() => void>();
+  const running = new Map<string, Running>();
+  const left = new AbortController();
   const living = live({
     ...{ process, place, loop: LOOP, pool, connect, ...(graceMs !== undefined && { graceMs }) },
-    buried: () => running.forEach((leave) => leave()),
+    isBlind: () => dispatch.isBlind(),
+    buried: () => running.forEach(({ leave }) => leave()),
     async orphaned(orphans) {
-      if (dispatch.isBlind()) return;
       for (const { session, place: at, job, attempt } of orphans)
         if (job !== null && attempt !== null) await dispatch.giveUp(at, { id: job, attempt });
         else await dispatch.wake(session, at);
     },
   });
-  const run = async ({ session, id, attempt, signal }: Job): Promise<void> => {
+  const runAll = async ({ session, id, attempt, signal }: Job): Promise<void> => {
+    const unlook = await replica.look(session); // its requests are read after it was let go of
+    try {
+      let since: number;
+      let again: boolean;
+      do {
+        since = Date.now();
+        await replica.take(session, { job: { id, attempt } });
+        // An error is told to whoever watches, and the facts say how it stands. A turn that is followed by another one finds that it has
+        // let go of the session in between.
+        again = await host.run(session).then(
+          () => false,
+          (error: unknown) => error instanceof SageError && error.code === "session-owned",
+        );
+        if (!signal.aborted && !left.signal.aborted) await replica.letGo(session);
+        again = replica.again(session) || again;
+      } while (again && !signal.aborted && !left.signal.aborted);
+      // A job that ends well is over: this one is for whoever takes it next.
+      if (left.signal.aborted) throw new Error("this worker leaves");
+      const due = signal.aborted ? undefined : nextDue(replica.store.pending(session), since);
+      if (due !== undefined) await dispatch.wakeAt(session, place, due);
+    } finally {
+      unlook();
+    }
+  };
+  const run = async (job: Job): Promise<void> => {
+    const { session, signal } = job;
+    const before = running.get(session);
     const leave = () => {
       replica.lost(session);
       host.leave(session);
     };
+    const begin = async () => {
+      // The job was given away while this process stood still, and came back to it: what was begun under it before ends first.
+      before?.leave();
+      await before?.ended.catch(() => {});
+      if (left.signal.aborted) throw new Error("this worker leaves");
+      if (!signal.aborted) await runAll(job);
+    };
     signal.addEventListener("abort", leave, { once: true });
-    running.add(leave);
-    const unlook = await replica.look(session); // its requests are read after it was let go of
+    const own: Running = { leave, ended: begin() };
+    running.set(session, own);
     try {
-      do {
-        await replica.take(session, { job: { id, attempt } });
-        await host.run(session).catch(() => {}); // told to whoever watches; the facts say how it stands
-      } while (replica.again(session) && !signal.aborted);
-      const due = nextDue(replica.store.pending(session));
-      if (due !== undefined) await dispatch.wakeAt(session, place, due);
+      await own.ended;
     } finally {
-      unlook();
-      running.delete(leave);
+      if (running.get(session) === own) running.delete(session);
       signal.removeEventListener("abort", leave);
     }
   };
   await dispatch.work(place, run, { atOnce });
   return {
     async stop() {
+      left.abort();
+      await dispatch.rest(place).catch(() => {}); // the server is away: then nothing comes anyway
+      await host.close();
+      await Promise.allSettled([...running.values()].map(({ ended }) => ended));
       await living.stop();
     },
   };
 }
 
-/** The next moment at which something happens to one of these without an answer. */
-function nextDue(requests: readonly InputRequest[]): number | undefined {
-  const now = Date.now();
+/** The next moment at which something happens to one of these without an answer; one that came since the session was looked at last is now. */
+function nextDue(requests: readonly InputRequest[], since: number): number | undefined {
   const all = requests.flatMap(({ deadline, remind = [] }) => [
     ...(deadline ? [deadline.at] : []),
     ...(deadline?.escalation ?? []).map(({ at }) => at),
     ...remind,
   ]);
-  const [first] = all.filter((at) => at > now).toSorted((a, b) => a - b);
+  const [first] = all.filter((at) => at > since).toSorted((a, b) => a - b);
   return first;
 }

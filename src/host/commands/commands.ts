@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existingSession } from "../../journal/existing-session.ts";
 import { isRetryable, untilWritten } from "../../journal/retry.ts";
 import { refusalOf, type Command, type CommandReply, type Host, type SageError } from "../../protocol/index.ts";
@@ -50,13 +51,15 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
         c: typeof command,
       ) => Promise<CommandReply<(typeof command)["type"]>>;
       const giveUp = performance.now() + BUSY_MS;
+      // Said under one name however often it is tried: a database elsewhere may have written it and lost the reply.
+      const once = command.type === "say" ? { id: randomUUID(), ...command } : command;
       // Nothing of it was recorded: on a busy journal it is simply tried again. A full disk is for a person to know about.
       const failed = ({ code }: SageError) => code === "journal-locked" && performance.now() < giveUp;
       try {
-        return await handle(command);
+        return await handle(once);
       } catch (error) {
         if (!isRetryable(error) || !failed(error)) throw error;
-        return await untilWritten(async () => handle(command), { signal: leaving, failed });
+        return await untilWritten(async () => handle(once), { signal: leaving, failed });
       }
     } catch (error) {
       return refusalOf(error);

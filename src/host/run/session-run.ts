@@ -64,6 +64,8 @@ export class SessionRun {
   /** Why the turn could not be begun at the last try. */
   #waitsFor: SageErrorCode | undefined;
   #resting: AbortController | undefined;
+  /** The newest fact that its log had heard when it fell asleep. */
+  #knew: number | undefined;
 
   constructor(session: string, scope: RunScope) {
     this.session = session;
@@ -208,6 +210,7 @@ export class SessionRun {
 
   #settle(log: SessionLog, outcome: AgentOutcome): "again" | Round {
     const fellAsleep = this.#phase.name === "preparing" && this.#phase.kept !== undefined;
+    this.#knew = log.lastSeq;
     if (fellAsleep) return { outcome: { ...outcome, messages: [], toolHistory: [] }, newest: log.lastSeq };
     const { interruptedAt } = log;
     const resumed = outcome.status === "paused" && interruptedAt > 0 && this.#resumedAt >= interruptedAt;
@@ -240,7 +243,7 @@ export class SessionRun {
   #end(): Awaitable<void> {
     const { store, letGo } = this.#scope;
     const kept = "kept" in this.#phase ? this.#phase.kept : undefined;
-    const released = kept === undefined ? undefined : store.release(this.session, kept);
+    const released = kept === undefined ? undefined : store.release(this.session, kept, this.#knew);
     this.#move({ type: "ended" });
     letGo(this);
     return released;
