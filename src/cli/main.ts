@@ -30,6 +30,8 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   serve: async () => (await import("./commands/serve.ts")).serve,
   worker: async () => (await import("./commands/worker.ts")).worker,
   workers: async () => (await import("./commands/workers.ts")).workers,
+  move: async () => (await import("./commands/move.ts")).move,
+  engine: async () => (await import("./commands/engine.ts")).engine,
   feishu: async () => (await import("./commands/feishu.ts")).feishu,
   demo: async () => (await import("./commands/demo.ts")).demo,
   hook: async () => (await import("./commands/hook.ts")).hook,
@@ -42,7 +44,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
  */
 const forPeople: Record<string, "whole" | readonly string[]> = {
   ...{ acp: "whole", answer: "whole", rewind: "whole", setup: "whole", trust: "whole" },
-  ...{ serve: "whole", worker: "whole", devices: "whole", feishu: "whole" },
+  ...{ serve: "whole", worker: "whole", move: "whole", engine: "whole", devices: "whole", feishu: "whole" },
   permissions: ["add", "remove", "import"],
   mcp: ["add", "remove", "import", "login"],
   sessions: ["rename", "fork", "delete", "gc"],

@@ -49,7 +49,11 @@ export interface Ledger {
 }
 
 /** The job under which a session is run, so that whoever finds its runner dead can give the job to another. */
-export type TakeOptions = { job?: { id: string; attempt: number } };
+export type TakeOptions = {
+  job?: { id: string; attempt: number };
+  /** Refused where the session was moved to another. */
+  place?: string;
+};
 
 /** Facts that are written together or not at all. */
 export type Batch = {

@@ -6,6 +6,7 @@ import { suite, test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { joinCluster, type Cluster } from "../../src/host/cluster/cluster.ts";
 import { gateway } from "../../src/host/cluster/gateway.ts";
+import { move } from "../../src/host/cluster/move.ts";
 import { startWorker } from "../../src/host/cluster/worker.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
@@ -64,7 +65,7 @@ async function place(dir: string, { notified = true } = {}): Promise<Place> {
   return {
     host,
     cluster,
-    async worker() {
+    async worker(at = "here") {
       const own = await join(false);
       const { store } = own.replica;
       const runs = createHost({
@@ -75,7 +76,7 @@ async function place(dir: string, { notified = true } = {}): Promise<Place> {
             { workingDirectory: dir },
           ),
       });
-      const working = await startWorker({ cluster: own, place: "here", host: runs });
+      const working = await startWorker({ cluster: own, place: at, host: runs });
       let stopped = false;
       const stop = async () => {
         if (stopped) return;
@@ -164,6 +165,21 @@ for (const notified of [true, false])
         );
         assert.equal(await team.cluster.ledger.verify(session), undefined);
         stop();
+      });
+
+      test("a session that was moved is run by a worker of its new place, and one that runs stays", async () => {
+        using here = workspace();
+        await using team = await place(here.dir, { notified });
+        const { cluster, host } = team;
+        const session = await begin(host, here.dir, "run 1");
+        assert.deepEqual(await move(cluster, "nobody", "there"), { how: "unknown" });
+        await cluster.pool.query("INSERT INTO sage.process(id,lock,place,loop) VALUES('living',1,'here',1)");
+        await cluster.pool.query("UPDATE sage.session SET process='living'");
+        assert.deepEqual(await move(cluster, session, "there"), { how: "runs", at: "here" });
+        await cluster.pool.query("UPDATE sage.session SET process=NULL");
+        assert.deepEqual(await move(cluster, session, "there"), { how: "moved" });
+        await team.worker("there");
+        await openRequest(host, session);
       });
     },
   );

@@ -26,7 +26,7 @@ type Running = { leave(): void; ended: Promise<unknown> };
 
 /** Runs sessions of a place, one job after the other, until it is stopped. What it leaves goes on elsewhere. */
 export async function startWorker({ cluster, place, host, atOnce = 20, graceMs }: WorkerParts): Promise<Worker> {
-  const { process, replica, dispatch, pool, connect } = cluster;
+  const { process, ledger, replica, dispatch, pool, connect } = cluster;
   const running = new Map<string, Running>();
   const left = new AbortController();
   const living = live({
@@ -46,7 +46,7 @@ export async function startWorker({ cluster, place, host, atOnce = 20, graceMs }
       let again: boolean;
       do {
         since = Date.now();
-        await replica.take(session, { job: { id, attempt } });
+        await replica.take(session, { job: { id, attempt }, place });
         // An error is told to whoever watches, and the facts say how it stands. A turn that is followed by another one finds that it has
         // let go of the session in between.
         again = await host.run(session).then(
@@ -64,6 +64,8 @@ export async function startWorker({ cluster, place, host, atOnce = 20, graceMs }
       unlook();
     }
   };
+  /** It may have been moved since it was put into this place's queue; whoever moved it has woken the other place. */
+  const isOfHere = async (session: string) => (await ledger.standing(session))[0]?.place === place;
   const run = async (job: Job): Promise<void> => {
     const { session, signal } = job;
     const before = running.get(session);
@@ -76,7 +78,7 @@ export async function startWorker({ cluster, place, host, atOnce = 20, graceMs }
       before?.leave();
       await before?.ended.catch(() => {});
       if (left.signal.aborted) throw new Error("this worker leaves");
-      if (!signal.aborted) await runAll(job);
+      if (!signal.aborted && (await isOfHere(session))) await runAll(job);
     };
     signal.addEventListener("abort", leave, { once: true });
     const own: Running = { leave, ended: begin() };

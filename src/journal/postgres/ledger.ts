@@ -126,12 +126,12 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
         ]);
         return true;
       }),
-    async take(session, { job } = {}) {
+    async take(session, { job, place } = {}) {
       const [row] = await ask<{ epoch: number }>(
         pool,
-        `UPDATE sage.session SET process=$2, epoch=epoch+1, batch=0, job=$3, attempt=$4 WHERE id=$1 AND
+        `UPDATE sage.session SET process=$2, epoch=epoch+1, batch=0, job=$3, attempt=$4 WHERE id=$1 AND ($5::text IS NULL OR place=$5) AND
           (process IS NULL OR process=$2 OR (job=$3 AND attempt<$4) OR NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.id=process)) RETURNING epoch`,
-        [session, process, job?.id ?? null, job?.attempt ?? null],
+        [session, process, job?.id ?? null, job?.attempt ?? null, place ?? null],
       );
       if (row) return row;
       const [held] = await ask<{ process: string }>(pool, "SELECT process FROM sage.session WHERE id=$1", [session]);

@@ -1,0 +1,35 @@
+import { readInstallation } from "../../config/installation.ts";
+import { move as moveSession } from "../../host/cluster/move.ts";
+import { clusterTexts } from "../../texts/cluster.ts";
+import { engineOf, joinEngine, workPlace } from "../engine.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { readFlags, usage } from "../flags.ts";
+import { toStdout } from "../stdout.ts";
+
+/** `sage move`: gives a session to the workers of another place. Its files are brought there by whoever moves it. */
+export async function move(args: string[]): Promise<number> {
+  const { values, positionals, lang } = readFlags(args, { engine: { type: "string" }, to: { type: "string" } });
+  const t = clusterTexts(lang);
+  const [session, stray] = positionals;
+  if (session === undefined || stray !== undefined || values.to === undefined) throw usage(t.moveUsage);
+  const url = engineOf(values.engine, process.env, t);
+  if (url === undefined) throw usage(t.engineMissing);
+  const place = workPlace(values.to, t);
+  const cluster = await joinEngine(url, readInstallation(process.env).home, { place, roster: false });
+  try {
+    const moved = await moveSession(cluster, session, place);
+    switch (moved.how) {
+      case "moved":
+        toStdout(`${t.moved(session, place)}\n`);
+        return exitCodes.success;
+      case "runs":
+        console.error(t.notMoved(session, moved.at));
+        return exitCodes.failure;
+      case "unknown":
+        console.error(t.noSession(session));
+        return exitCodes.failure;
+    }
+  } finally {
+    await cluster.closeAll();
+  }
+}
