@@ -19,6 +19,21 @@ export type ClusterTexts = {
   moved: (session: string, place: string) => string;
   notMoved: (session: string, place: string) => string;
   noSession: (session: string) => string;
+  doctor: {
+    away: (engine: string, problem: string) => string;
+    reached: (engine: string, version: number) => string;
+    old: (version: number, oldest: number) => string;
+    standby: string;
+    off: (setting: string) => string;
+    losesCommits: (value: string) => string;
+    noSync: (standbys: string) => string;
+    inSync: (count: number) => string;
+    asynchronous: (count: number) => string;
+    alone: string;
+    noJournal: string;
+    holds: (counts: { sessions: number; open: number; workers: number }) => string;
+    grace: string;
+  };
 };
 
 const stays = {
@@ -55,6 +70,26 @@ const en: ClusterTexts = {
   moved: (session, place) => `${session} belongs to ${place} now`,
   notMoved: (session, place) => `${session} runs at ${place} right now; stop it first, or wait until it asks somebody`,
   noSession: (session) => `there is no session ${session} in this database`,
+  doctor: {
+    away: (engine, problem) => `${engine} cannot be reached: ${problem}`,
+    reached: (engine, version) => `${engine} answers (PostgreSQL ${version})`,
+    old: (version, oldest) => `PostgreSQL ${version} is too old; ${oldest} or newer is needed`,
+    standby: "this server is a standby and takes no writes; give the address of the primary",
+    off: (setting) => `${setting} is off: a power cut can damage the journal; switch it on`,
+    losesCommits: (value) =>
+      `synchronous_commit is ${value}: a crash loses facts that were acknowledged, and a command may run twice; set it to on`,
+    noSync: (standbys) =>
+      `synchronous_standby_names is ${standbys}, and no such standby follows: nothing can be recorded until one does`,
+    inSync: (count) => `${count} synchronous ${count === 1 ? "standby follows" : "standbys follow"}`,
+    asynchronous: (count) =>
+      `${count} ${count === 1 ? "standby follows" : "standbys follow"}, none synchronously: a failover loses acknowledged facts, unless the storage below is replicated`,
+    alone: "no standby follows: back this database up",
+    noJournal: "there is no journal in it yet; the first worker or gateway makes one",
+    holds: ({ sessions, open, workers }) =>
+      `shared journal: ${sessions} sessions, ${open} open requests, ${workers} workers`,
+    grace:
+      "after an outage nobody is taken for dead for ten seconds; a frozen worker's sessions go on elsewhere after about as long",
+  },
 };
 
 const zh: ClusterTexts = {
@@ -76,6 +111,22 @@ const zh: ClusterTexts = {
   moved: (session, place) => `${session} 现在属于 ${place}`,
   notMoved: (session, place) => `${session} 正在 ${place} 运行；先停下它，或等它向人提问`,
   noSession: (session) => `这个数据库里没有会话 ${session}`,
+  doctor: {
+    away: (engine, problem) => `连不上 ${engine}：${problem}`,
+    reached: (engine, version) => `${engine} 有应答（PostgreSQL ${version}）`,
+    old: (version, oldest) => `PostgreSQL ${version} 太旧；需要 ${oldest} 或更新版本`,
+    standby: "这是一台备库，不能写入；请给出主库的地址",
+    off: (setting) => `${setting} 已关闭：断电可能损坏日志；请打开它`,
+    losesCommits: (value) => `synchronous_commit 是 ${value}：崩溃会丢失已确认的事实，命令可能运行两次；请设为 on`,
+    noSync: (standbys) => `synchronous_standby_names 是 ${standbys}，但没有这样的备库跟随：在它跟上之前什么都无法记录`,
+    inSync: (count) => `有 ${count} 台同步备库跟随`,
+    asynchronous: (count) => `有 ${count} 台备库跟随，但都不是同步的：切换会丢失已确认的事实，除非底层存储有复制`,
+    alone: "没有备库跟随：请备份这个数据库",
+    noJournal: "里面还没有日志；第一个工作进程或网关会创建它",
+    holds: ({ sessions, open, workers }) =>
+      `共用的日志：${sessions} 个会话，${open} 个待处理请求，${workers} 个工作进程`,
+    grace: "停机恢复后十秒内不会判定任何进程已死；被冻结的工作进程，它的会话大约也在这么久之后由别处继续",
+  },
 };
 
 const tables = { en, zh } satisfies Record<Lang, ClusterTexts>;

@@ -1,4 +1,5 @@
 import type { Lang } from "./language.ts";
+import { serving } from "./help-serving.ts";
 
 export type ExitName =
   | "success"
@@ -45,7 +46,8 @@ const en: HelpTexts = {
   sage hook uninstall claude  take that back, without a trace
   sage sandbox [off|contain|autoAllow|try -- command]
                               commands confined by the operating system
-  sage doctor [--rebuild]     check the installation; rebuild the index of open requests
+  sage doctor [--rebuild] [--engine postgres://…]
+                              check the installation; rebuild the index of open requests; look at a shared journal
   sage serve                  serve the page, Feishu and waiting sessions
   sage worker, sage workers   run sessions of a journal that machines share; list who does
   sage devices [add|remove]   devices that may open the page, or come from another terminal
@@ -163,30 +165,7 @@ MCP servers
   sage mcp import [file] [--dry-run] [--yes]
                               takes over Claude Code's servers
 
-Serving
-  sage serve [--port <n>] [--host <address>] [--model <provider/name>] [--log json] [--open] [--demo]
-                              listens on 127.0.0.1:8787 and prints a link to the page; --open opens it;
-                              --demo plays a script in the model's place; docs/web.md, docs/feishu.md
-  sage serve install|status|uninstall
-                              as a service of your user (systemd, launchd)
-  sage serve --engine postgres://…  [--place <name>]
-                              sessions of a journal that machines share; workers run them: docs/scale.md
-  sage worker --engine postgres://… [--place <name>] [--model <provider/name>] [--log json]
-                              runs sessions of a place, where their files are; SAGE_ENGINE in place of --engine
-  sage workers --engine postgres://… [--json]
-                              who works where, and what waits for a place without a worker
-  sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]
-                              brings the journal of this machine to that database; can be run again
-  sage move <session> --to <place> --engine postgres://…
-                              has workers of another place run it, once its files are there
-  sage devices [--json]
-  sage devices add [name] [--person <name>]
-                              shows a link, its QR code and a short code, and asks before it lets a device in
-  sage devices remove <device …> | --all
-  sage hosts add '<link>' [name]
-  sage hosts add <address> [name] --code <code>
-                              pairs with a host; the link or code is from \`sage devices add\` there
-  sage hosts remove <name>    forgets a host here, and this machine there
+${serving.en}
 
 Environment
   ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
@@ -236,7 +215,8 @@ const zh: HelpTexts = {
   sage hook uninstall claude  撤销，不留痕迹
   sage sandbox [off|contain|autoAllow|try -- 命令]
                               由操作系统限制命令
-  sage doctor [--rebuild]     检查安装；重建待处理请求的索引
+  sage doctor [--rebuild] [--engine postgres://…]
+                              检查安装；重建待处理请求的索引；检查共用的日志
   sage serve                  提供网页、飞书和等待中的会话
   sage worker、sage workers   运行多台机器共用的日志中的会话；列出工作进程
   sage devices [add|remove]   可以打开网页、或从别的终端进来的设备
@@ -353,30 +333,7 @@ MCP 服务器
   sage mcp import [文件] [--dry-run] [--yes]
                               接手 Claude Code 的服务器
 
-服务
-  sage serve [--port <n>] [--host <地址>] [--model <提供方/名称>] [--log json] [--open] [--demo]
-                              监听 127.0.0.1:8787 并给出页面链接；--open 直接打开；
-                              --demo 用脚本代替模型；见 docs/zh/web.md、docs/zh/feishu.md
-  sage serve install|status|uninstall
-                              作为你的用户服务运行（systemd、launchd）
-  sage serve --engine postgres://…  [--place <名称>]
-                              多台机器共用的日志中的会话，由工作进程运行：docs/zh/scale.md
-  sage worker --engine postgres://… [--place <名称>] [--model <提供方/名称>] [--log json]
-                              在文件所在的地方运行该地点的会话；可用 SAGE_ENGINE 代替 --engine
-  sage workers --engine postgres://… [--json]
-                              谁在哪里工作，哪些会话在等没有工作进程的地点
-  sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]
-                              把这台机器的日志带到那个数据库；可以重复运行
-  sage move <会话> --to <地点> --engine postgres://…
-                              改由另一地点的工作进程运行；文件要先在那里
-  sage devices [--json]
-  sage devices add [名称] [--person <名字>]
-                              显示链接、二维码和短码，确认之后才让设备加入
-  sage devices remove <设备 …> | --all
-  sage hosts add '<链接>' [名称]
-  sage hosts add <地址> [名称] --code <配对码>
-                              与主机配对；链接或配对码来自那里的 \`sage devices add\`
-  sage hosts remove <名称>    这里忘记主机，那里也移除这台机器
+${serving.zh}
 
 环境变量
   ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ANTHROPIC_BASE_URL, OPENAI_BASE_URL

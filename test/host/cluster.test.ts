@@ -11,7 +11,7 @@ import { startWorker } from "../../src/host/cluster/worker.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import type { Model } from "../../src/models/model.ts";
-import { noUsage, type Fact } from "../../src/protocol/index.ts";
+import { noUsage, type ExecutionOptions, type Fact } from "../../src/protocol/index.ts";
 import { createDatabase, hasPostgres } from "../support/postgres.ts";
 import { config, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -24,7 +24,9 @@ const counting: Model = {
   async reply({ messages }) {
     const wanted = Number(/\d+/.exec(JSON.stringify(messages.find(({ role }) => role === "user")))?.[0] ?? 1);
     const step = messages.filter(({ role }) => role === "assistant").length;
-    const call = { type: "call", id: `c${step}`, tool: "Bash", input: { command: `echo ${step} >> ran.txt` } } as const;
+    const slowly = JSON.stringify(messages).includes("slowly") ? "; sleep 60" : "";
+    const command = `echo ${step} >> ran.txt${slowly}`;
+    const call = { type: "call", id: `c${step}`, tool: "Bash", input: { command } } as const;
     return step < wanted
       ? { parts: [call], usage: noUsage, finish: "calls", model: "counting" }
       : { parts: [{ type: "text", text: "all done" }], usage: noUsage, finish: "stop", model: "counting" };
@@ -38,7 +40,10 @@ type Place = AsyncDisposable & {
 };
 
 /** A gateway, and as many workers as are asked for. */
-async function place(dir: string, { notified = true } = {}): Promise<Place> {
+async function place(
+  dir: string,
+  { notified = true, options = {} }: { notified?: boolean; options?: Partial<ExecutionOptions> } = {},
+): Promise<Place> {
   const { url, drop } = await createDatabase();
   const join = async (roster: boolean) => {
     const { noteChild, children, callOf, place: at, housekeeping } = memoryStore();
@@ -73,7 +78,7 @@ async function place(dir: string, { notified = true } = {}): Promise<Place> {
         executor: async () =>
           new UnifiedExecutor(
             { ...config({ script: [], dir, store, wrap: () => counting }) },
-            { workingDirectory: dir },
+            { ...options, workingDirectory: dir },
           ),
       });
       const working = await startWorker({ cluster: own, place: at, host: runs });
@@ -167,6 +172,7 @@ for (const notified of [true, false])
         stop();
       });
 
+      if (!notified) return; // notifications have no part in the rest
       test("a session that was moved is run by a worker of its new place, and one that runs stays", async () => {
         using here = workspace();
         await using team = await place(here.dir, { notified });
@@ -180,6 +186,48 @@ for (const notified of [true, false])
         assert.deepEqual(await move(cluster, session, "there"), { how: "moved" });
         await team.worker("there");
         await openRequest(host, session);
+      });
+
+      test("a deadline that passes while nobody runs anything ends the request when a worker is back, without a message or an answer", async () => {
+        using here = workspace();
+        const options = { promptTimeout: 1_500, timeoutPolicy: "deny" } as const;
+        await using team = await place(here.dir, { notified, options });
+        const { stop } = await team.worker();
+        const session = await begin(team.host, here.dir, "run 1");
+        const id = await openRequest(team.host, session);
+        await stop();
+        const { ledger } = team.cluster;
+        const ended = async () =>
+          (await ledger.read(session, 0)).find((fact) => fact.type === "input.resolved" && fact.data.requestId === id);
+        const { deadline } = (await ledger.open())[0]?.data ?? {};
+        await until(() => Date.now() > (deadline?.at ?? Infinity), "the time does not pass");
+        assert.equal(await ended(), undefined);
+        await team.worker();
+        const fact = await until(ended, "it does not end");
+        assert.ok(fact.type === "input.resolved" && fact.data.outcome === "timed_out");
+        await until(
+          async () => (await ledger.read(session, 0)).some(({ type }) => type === "turn.ended"),
+          "the turn does not end",
+        );
+        assert.ok(!existsSync(join(here.dir, "ran.txt")));
+      });
+
+      test("a worker that leaves gives what it runs to another at once", async () => {
+        using here = workspace();
+        await using team = await place(here.dir, { notified });
+        const first = await team.worker();
+        const session = await begin(team.host, here.dir, "run 1, slowly");
+        const id = await openRequest(team.host, session);
+        await team.host.send({ type: "respond", response: { type: "granted", requestId: id }, ...lin });
+        await until(() => existsSync(join(here.dir, "ran.txt")), "it does not run");
+        await first.stop();
+        await team.worker();
+        const next = await until(
+          async () => (await team.cluster.ledger.open()).find(({ data }) => data.id !== id),
+          "nobody goes on with it",
+        );
+        assert.match(next.data.id, /lost/, "nobody saw the end of the command: a person is asked");
+        assert.equal(readFileSync(join(here.dir, "ran.txt"), "utf8"), "0\n");
       });
     },
   );

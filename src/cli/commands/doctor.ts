@@ -22,13 +22,18 @@ import { mcpTexts } from "../../texts/mcp.ts";
 import { sentence } from "../../texts/reasons.ts";
 import { sandboxTexts } from "../../texts/sandbox.ts";
 import { texts } from "../../texts/texts.ts";
+import { clusterTexts } from "../../texts/cluster.ts";
+import { engineOf } from "../engine.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
 import { modelOf } from "../model-choice.ts";
 
 /** Looks, asks the providers, and tells. Nothing is started but MCP servers, for a moment, and nothing mended but the indexes, when asked to. */
 export async function doctor(args: string[]): Promise<number> {
-  const { positionals, values, t, lang } = readFlags(args, { rebuild: { type: "boolean", default: false } });
+  const { positionals, values, t, lang } = readFlags(args, {
+    rebuild: { type: "boolean", default: false },
+    engine: { type: "string" },
+  });
   noWords("doctor", positionals, t);
   let problems = 0;
   const ok = (text: string) => console.log(`✓ ${text}`);
@@ -49,12 +54,14 @@ export async function doctor(args: string[]): Promise<number> {
   };
   const report = { ok, bad, note: (text: string) => console.log(`· ${text}`), t: t.doctor };
 
+  const url = engineOf(values.engine, process.env, clusterTexts(lang));
   const { node } = process.versions;
   if (Number.parseInt(node, 10) >= 24) ok(t.doctor.node(node));
   else bad(t.doctor.oldNode(node));
   await check(() => checkModes(sageHome(process.env), report));
   await check(() => checkRoom(sageHome(process.env), report));
   await check(() => checkJournal(sageHome(process.env), report));
+  if (url !== undefined) await check(async () => (await import("./doctor/engine.ts")).checkEngine(url, report, lang));
   await check(() => checkIndexes(sageHome(process.env), { ...report, t: journalTexts(lang) }, values.rebuild));
   await check(() => checkConfig(sageHome(process.env), report, lang));
   await check(() => checkServers(sageHome(process.env), report, lang));

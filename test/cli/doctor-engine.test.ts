@@ -1,0 +1,41 @@
+// `sage doctor --engine` against real servers: one that keeps what it acknowledges, one that may lose it, and none.
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { Client } from "pg";
+import { checkEngine } from "../../src/cli/commands/doctor/engine.ts";
+import { createDatabase, hasPostgres, openReplica } from "../support/postgres.ts";
+
+async function told(url: string): Promise<string[]> {
+  const lines: string[] = [];
+  const tell = (mark: string) => (text: string) => void lines.push(`${mark} ${text}`);
+  await checkEngine(url, { ok: tell("✓"), bad: tell("✗"), note: tell("·") }, "en");
+  return lines;
+}
+
+suite("sage doctor --engine", { skip: !hasPostgres && "no PostgreSQL is installed" }, () => {
+  test("names what could lose acknowledged facts", async () => {
+    const { url, drop } = await createDatabase();
+    const client = new Client(url);
+    await client.connect();
+    const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
+    await client.query(`ALTER DATABASE ${rows[0]?.name} SET synchronous_commit='off'`);
+    await client.end();
+    const lines = await told(url);
+    assert.match(lines[0] ?? "", /^✓ .* answers \(PostgreSQL \d+\)$/);
+    assert.ok(lines.some((line) => line.startsWith("✗ fsync is off"))); // the server of the tests runs without
+    assert.ok(lines.some((line) => line.startsWith("✗ synchronous_commit is off")));
+    assert.ok(lines.some((line) => line.startsWith("· no standby follows")));
+    assert.ok(lines.some((line) => line.startsWith("· there is no journal in it yet")));
+    const { close } = await openReplica(url, "here");
+    assert.ok((await told(url)).some((line) => line === "✓ shared journal: 0 sessions, 0 open requests, 0 workers"));
+    await close();
+    await drop();
+  });
+
+  test("says so where nobody answers, without the password", async () => {
+    const lines = await told("postgres://sage:secret@/sage?host=/nowhere");
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? "", /^✗ .*cannot be reached/);
+    assert.doesNotMatch(lines.join("\n"), /secret/);
+  });
+});
