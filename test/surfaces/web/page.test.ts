@@ -117,7 +117,6 @@ describe("the page", { skip: noBrowser }, () => {
     await page.keyboard.press("Enter");
     await page.waitForTimeout(900);
     assert.deepEqual(await sent(tab, "respond"), [], "typed ahead");
-    await page.keyboard.press("j");
     await page.keyboard.press("y");
     await page.getByRole("button", { name: "Yes, allow once" }).waitFor();
     await page.keyboard.press("Escape");
@@ -129,6 +128,20 @@ describe("the page", { skip: noBrowser }, () => {
       [{ type: "granted", requestId: "b" }],
     );
     await tab.context.close();
+  });
+
+  test("a long title of a session makes no page wider than the phone", async () => {
+    for (const at of ["#/", "#/r/r1", "#/sessions"]) {
+      const tab = await openTab(browser, site.url, { at, phone: true });
+      await tab.inbox(snapshot([bashRequest("npm test")], [session("s1", "tidy up every corner of it ".repeat(6))]));
+      await tab.page.waitForSelector("#main a");
+      const [main, widest] = (await tab.page.evaluate(`[
+        document.querySelector("main").clientWidth,
+        Math.max(...[...document.querySelectorAll("main article, main li")].map((one) => one.getBoundingClientRect().right)),
+      ]`)) as [number, number];
+      assert.ok(widest <= main, `${at}: ${widest} of ${main}`);
+      await tab.context.close();
+    }
   });
 
   test("the loser of a race reads who won, and keeps the words they had written", async () => {

@@ -40,7 +40,8 @@ function Shell() {
   const first = useRef(true);
   useEffect(() => {
     if (first.current) return void (first.current = false);
-    main.current?.focus({ preventScroll: true });
+    // A page may have given the focus to what it shows.
+    if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
     if (place.page !== "session") scrollTo(0, 0);
   }, [addressOf(place)]);
   return (

@@ -97,9 +97,7 @@ function Row({ receipt, session }: { receipt: Receipt; session: SessionSummary |
     <details class={decision}>
       <summary>
         <time>{new Date(at).toTimeString().slice(0, 5)}</time>
-        <span class={`verdict ${decision}`}>
-          {web.receipt[decision]} {who}
-        </span>
+        <span class={`verdict ${decision}`}>{web.verdict(web.receipt[decision], who)}</span>
         <code>{oneLine(question ? nameOf(question, t) : `${tool} ${summaryOf(input)}`).slice(0, 160)}</code>
         {standing && standing !== "done" && <small>{t.standing[standing]}</small>}
       </summary>

@@ -1,8 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { oneLine } from "../../../protocol/index.ts";
 import type { InboxRequest } from "../../../view/inbox.ts";
-import { titleOf } from "../../../view/summary.ts";
 import { useApp } from "./context.ts";
 import { addressOf } from "./place.ts";
 import { Request } from "./request.tsx";
@@ -33,7 +31,6 @@ export function RequestPage({ id }: { id: string }) {
         <p class="empty">{web.gone}</p>
       </>
     );
-  const session = app.inbox.value.sessions.get(entry.request.session);
   const next = app.open.value.find(({ request }) => request.id !== id);
   return (
     <>
@@ -42,7 +39,7 @@ export function RequestPage({ id }: { id: string }) {
       {entry.resolution && (
         <nav class="after" aria-label={web.pagesLabel}>
           <a class="button" href={addressOf({ page: "session", id: entry.request.session })}>
-            {oneLine(titleOf({ title: session?.title ?? "" })) || web.toSession}
+            {web.toSession}
           </a>
           {next ? (
             <a class="button" href={addressOf({ page: "request", id: next.request.id })}>

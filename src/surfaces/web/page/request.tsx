@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { harmless, oneLine, type InputRequest, type PermissionRequest, type Reason } from "../../../protocol/index.ts";
 import { headline } from "../../../texts/resolution.ts";
 import { whyOf } from "../../../view/answering.ts";
@@ -31,11 +31,14 @@ export function Ended({ entry: { request, resolution } }: { entry: InboxRequest 
   const { t, web } = app.words.value;
   const { reason, comment, text, remark } = app.panel(request).value.answering;
   const written = [reason, comment, text, remark].filter((one) => one.trim() !== "").join("\n");
+  // Answers repeat their questions.
+  const namesItself = resolution && "response" in resolution && resolution.response?.type === "answers";
   const isMine = resolution && resolution.by === app.me.value.by && resolution.surface === app.me.value.surface;
   return (
     <article class="ended" data-request={request.id}>
       <p role="status">
-        <b>{oneLine(nameIn(request, app))}</b> {resolution && headline(resolution, t, app.me.value, request)}
+        {!namesItself && <b>{oneLine(nameIn(request, app))}</b>}{" "}
+        {resolution && headline(resolution, t, app.me.value, request)}
       </p>
       {written !== "" && !isMine && (
         <details>
@@ -60,6 +63,10 @@ function Open({ entry, level, linked }: { entry: InboxRequest; level: 1 | 2; lin
   const end = useRef<HTMLDivElement>(null);
   const choices = useRef<HTMLDivElement>(null);
   const armedAt = useRef(0);
+  // On its own page a request has the focus at once, so that its keys act.
+  useEffect(() => {
+    if (level === 1) article.current?.focus({ preventScroll: true });
+  }, []);
   const { stage, armed, list } = app.panel(request).value.answering;
   const together = stage === "together" || armed === "allowAll" || armed === "refuseAll";
   const subject = together ? list.map(({ id }) => id).join("\n") : request.id;

@@ -26,7 +26,7 @@ export function RulesPage() {
           </select>
         </label>
       )}
-      {session === undefined ? <p class="empty">{web.none}</p> : <Rules key={session} session={session} />}
+      {session === undefined ? <p class="empty">{web.noRules}</p> : <Rules key={session} session={session} />}
     </>
   );
 }
