@@ -3,6 +3,7 @@ import type { Lang } from "./language.ts";
 /** Texts for whoever runs a shared journal. */
 export type ClusterTexts = {
   engineMissing: string;
+  noDemo: string;
   engineUnfit: (given: string) => string;
   placeUnfit: (given: string) => string;
   works: (place: string, engine: string) => string;
@@ -51,6 +52,7 @@ const stays = {
 
 const en: ClusterTexts = {
   engineMissing: "which database? give --engine postgres://… or set SAGE_ENGINE",
+  noDemo: "--demo does not go with --engine: the demo keeps nothing; leave one of them out",
   engineUnfit: (given) =>
     `--engine takes the address of a PostgreSQL database, postgres://user@host/name; given: ${given}`,
   placeUnfit: (given) => `a place is named with letters, digits, - and _, at most 40 of them; given: ${given}`,
@@ -94,6 +96,7 @@ const en: ClusterTexts = {
 
 const zh: ClusterTexts = {
   engineMissing: "用哪个数据库？请给出 --engine postgres://…，或设置 SAGE_ENGINE",
+  noDemo: "--demo 不能与 --engine 一起使用：演示什么都不保留；请去掉其中一个",
   engineUnfit: (given) => `--engine 要的是 PostgreSQL 数据库的地址 postgres://用户@主机/库名；给出的是：${given}`,
   placeUnfit: (given) => `地点的名称由字母、数字、- 和 _ 组成，最多 40 个；给出的是：${given}`,
   works: (place, engine) => `在 ${place} 工作，数据库 ${engine}`,

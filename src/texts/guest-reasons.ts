@@ -1,4 +1,5 @@
 import { oneLine, type GuestReasonArgs } from "../protocol/index.ts";
+import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
 type Table = { [C in keyof GuestReasonArgs]: (args: GuestReasonArgs[C]) => string };
@@ -13,7 +14,8 @@ const en: Table = {
   "guest-knows-end": ({ agent }) => `${agent} was stopped while this ran; it knows how it ended`,
   "guest-carried": ({ agent }) =>
     `${agent} was stopped while it asked; your answer reaches it in words when it goes on`,
-  "guest-not-started": ({ agent, words }) => `${agent} could not be started: ${its(words)}`,
+  "guest-not-started": ({ agent, words }) =>
+    `${agent} could not be started: ${its(words)}; \`${sage("agents")}\` tells whether it is installed`,
   "guest-failed": ({ agent, words }) => `${agent} failed: ${its(words)}`,
   "guest-died": ({ agent, words }) => `${agent} ended unexpectedly${words === "" ? "" : `: ${its(words)}`}`,
   "guest-stopped": ({ agent }) => `${agent} stopped`,
@@ -32,7 +34,8 @@ const zh: Table = {
   "guest-withdrew": ({ agent }) => `${agent} 撤回了请求`,
   "guest-knows-end": ({ agent }) => `这次调用运行时 ${agent} 被停止；结果只有它知道`,
   "guest-carried": ({ agent }) => `${agent} 在请求时被停止；它继续时会以文字得知你的回答`,
-  "guest-not-started": ({ agent, words }) => `无法启动 ${agent}：${its(words)}`,
+  "guest-not-started": ({ agent, words }) =>
+    `无法启动 ${agent}：${its(words)}；用 \`${sage("agents")}\` 查看是否已安装`,
   "guest-failed": ({ agent, words }) => `${agent} 出错：${its(words)}`,
   "guest-died": ({ agent, words }) => `${agent} 意外结束${words === "" ? "" : `：${its(words)}`}`,
   "guest-stopped": ({ agent }) => `${agent} 已停止`,

@@ -42,7 +42,8 @@ const en: HelpTexts = {
   sage models [words]         list models: tokens in a prompt, price, pictures; --json
   sage agents                 other agents for --agent: which are installed, what Sage keeps and can refuse; --json
   sage agents stop            end Codex's app-server, which Sage keeps for its open requests
-  sage hook install claude    prompts of your own Claude Code (or codex) stand in Sage's inbox, too; shows the change to its settings and asks
+  sage hook install claude    put the prompts of your own Claude Code (or codex) into Sage's inbox, too;
+                              shows the change to its settings and asks
   sage hook uninstall claude  take that back, without a trace
   sage sandbox [off|contain|autoAllow|try -- command]
                               commands confined by the operating system
@@ -173,6 +174,7 @@ Environment
   FEISHU_DOMAIN, FEISHU_PORT, FEISHU_ENCRYPT_KEY, FEISHU_VERIFICATION_TOKEN
   SAGE_HOME                   state directory (~/.sage)
   SAGE_HOST                   as --host
+  SAGE_ENGINE                 as --engine
   SAGE_LANG, SAGE_PLAIN, NO_COLOR, SAGE_DEBUG`,
   insteadOf: (command) => `(Started with npm: type “${command}” instead of “sage …”.)`,
   exitTitle: "Exit codes",
@@ -341,6 +343,7 @@ ${serving.zh}
   FEISHU_DOMAIN, FEISHU_PORT, FEISHU_ENCRYPT_KEY, FEISHU_VERIFICATION_TOKEN
   SAGE_HOME                   状态目录（~/.sage）
   SAGE_HOST                   同 --host
+  SAGE_ENGINE                 同 --engine
   SAGE_LANG, SAGE_PLAIN, NO_COLOR, SAGE_DEBUG`,
   insteadOf: (command) => `（经 npm 启动：用“${command}”代替“sage …”。）`,
   exitTitle: "退出码",

@@ -58,6 +58,7 @@ export async function serve(args: string[]): Promise<number> {
   const setup = feishuSetupTexts(lang);
   const spec = lastingSpec(values.model);
   const url = engineOf(values.engine, process.env, clusterTexts(lang));
+  if (values.demo && url !== undefined) throw usage(clusterTexts(lang).noDemo);
   const { demo, installation, configured, cwd } = await begin(values.demo === true, spec, lang, url !== undefined);
   const { home, settings, env } = installation;
   const config = { cwd, lang, t: setup };

@@ -2,6 +2,7 @@ import { messageOf } from "../../protocol/index.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { createRedaction } from "../../config/redact.ts";
 import { startWorker } from "../../host/cluster/worker.ts";
+import { publicAddress } from "../../journal/postgres/ledger.ts";
 import { clusterTexts } from "../../texts/cluster.ts";
 import { engineOf, joinEngine, workPlace } from "../engine.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
@@ -45,7 +46,7 @@ export async function worker(args: string[]): Promise<number> {
   });
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
   const working = await startWorker({ cluster, place, host });
-  log("info", t.works(place, url.replace(/\/\/[^@/]*@/, "//")));
+  log("info", t.works(place, publicAddress(url)));
   const left = onLeave(
     async () => {
       log("info", t.leaving);

@@ -1,5 +1,8 @@
 import { createRequire } from "node:module";
-import { clusterTexts } from "../../texts/cluster.ts";
+import type { Client } from "pg";
+import { explained } from "../../journal/postgres/error.ts";
+import { publicAddress } from "../../journal/postgres/ledger.ts";
+import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf } from "../engine.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { toStdout } from "../stdout.ts";
@@ -21,15 +24,33 @@ export async function workers(args: string[]): Promise<number> {
   const t = clusterTexts(lang);
   const url = engineOf(values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);
-  const { Client } = createRequire(import.meta.url)("pg") as typeof import("pg");
-  const client = new Client(url);
-  await client.connect();
+  const pg = createRequire(import.meta.url)("pg") as typeof import("pg");
+  const client = new pg.Client(url);
+  try {
+    await client.connect();
+    return show(await rowsOf(client), values.json, t);
+  } catch (error) {
+    throw explained(publicAddress(url), error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** A database that no worker has ever joined has no tables yet. */
+async function rowsOf(client: Client): Promise<Row[]> {
+  const { rows: found } = await client.query<{ made: boolean }>(
+    "SELECT to_regclass('sage.process') IS NOT NULL AS made",
+  );
+  if (!found[0]?.made) return [];
   const { rows } = await client.query<Row>(
     `SELECT p.place, p.id AS process, p.since, (SELECT count(*) FROM sage.session s WHERE s.process=p.id) AS runs FROM sage.process p
      UNION ALL SELECT place, NULL, NULL, count(*) FROM sage.session s WHERE open > 0 AND NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.place=s.place) GROUP BY place ORDER BY 1, 3`,
   );
-  await client.end();
-  if (values.json)
+  return rows;
+}
+
+function show(rows: readonly Row[], json: boolean, t: ClusterTexts): number {
+  if (json)
     toStdout(
       `${JSON.stringify(
         rows.map((row) => ({ ...row, runs: Number(row.runs) })),

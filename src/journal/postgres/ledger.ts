@@ -353,7 +353,13 @@ async function make(pool: Pool): Promise<{ id: string; format: number }> {
 }
 
 /** Without its password. */
-function nameOf(pool: Pool): string {
-  const { host = "localhost", database = "" } = pool.options;
-  return `postgres://${host}/${database}`;
+function nameOf({ options: { connectionString, host = "localhost", database = "" } }: Pool): string {
+  return connectionString === undefined ? `postgres://${host}/${database}` : publicAddress(connectionString);
+}
+
+/** The address without user, password and options. */
+export function publicAddress(url: string): string {
+  const [address = "", options] = url.replace(/\/\/.*@/, "//").split("?");
+  const socket = new URLSearchParams(options).get("host");
+  return socket === null ? address : `${address}?host=${socket}`;
 }
