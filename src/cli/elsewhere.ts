@@ -51,7 +51,7 @@ export async function connectElsewhere(
   }
 }
 
-/** What is wrong with the connection, and what to do about it. */
+/** Says what is wrong with the connection, and what to do about it. */
 export function explained(error: unknown, address: string): unknown {
   if (!(error instanceof SageError) || !error.reason) return error;
   const { code, args } = error.reason;

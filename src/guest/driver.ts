@@ -30,7 +30,7 @@ export type GuestAnswer =
   | { type: "answers"; answers: Answers; remark?: string };
 
 export type GuestEvent =
-  /** One message of its model, or a piece of one. `usage` once per message. */
+  /** A message of its model, or a piece of one. `usage` once per message. */
   | { type: "said"; parts: readonly Part[]; usage?: Usage; model: string; agent: readonly string[] }
   /** Something happening: a token, or a line of output of the call that is named. */
   | { type: "delta"; kind: "text" | "reasoning" | "output"; text: string; call?: string }
@@ -45,7 +45,7 @@ export type GuestEvent =
   | { type: "ended"; how: "done" | "interrupted" | "parked" }
   | { type: "ended"; how: "failed" | "died"; words: string };
 
-/** One run of a guest, from its start to its end. It has joined when `start` returns, and does nothing before it is spoken to or listened to. */
+/** A guest that runs, from its start to its end. It has joined when `start` returns, and does nothing before it is spoken to or listened to. */
 export type Guest = {
   /** Its own name of the conversation; not the one that was to be resumed where that could not be found. */
   session: string;

@@ -26,7 +26,7 @@ export type Rpc = {
   notify(method: string, params: unknown): void;
   reply(id: string | number, result: unknown): void;
   refuse(id: string | number, code: number, message: string): void;
-  /** What the other side asks and tells, in order, to the end of the wire. Read once. */
+  /** Messages of the other side, asked and told, in order, to the end of the wire. Read once. */
   incoming: AsyncIterable<Incoming>;
 };
 

@@ -20,7 +20,7 @@ type Copy = Held & {
   uses: number;
 };
 
-/** What this process keeps of its own: commands that it has started, which only its machine can see. */
+/** Notes that this process keeps of its own: commands that it has started, which only its machine can see. */
 type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place" | "housekeeping">;
 
 export type ReplicaOptions = {
@@ -88,7 +88,7 @@ export function createReplica(
       const facts = await untilWritten(() => ledger.read(id, newest(copy)), { signal: over.signal });
       if (copies.get(id) === copy) keep(copy, facts);
     };
-    // What cannot be read now is read with the next news.
+    // Facts that cannot be read now are read with the next news.
     return (copy.catchingUp = copy.catchingUp.then(read).catch(() => {}));
   };
   /** Facts that this process has written: with nothing missing before them they are known already. */

@@ -22,7 +22,7 @@ type Listed = Held & { standing: Standing; told: number; catchingUp: Promise<voi
 export type Roster = {
   readonly sessions: ReadonlyMap<string, Held>;
   row(id: string): SessionRow | undefined;
-  /** Whoever holds the session has told its facts up to this one. */
+  /** The holder of the session has told its facts up to this one. */
   told(session: string, upTo: number): void;
   /** Reads what is new of a session that is not held here. */
   heard(session: string): Promise<void>;

@@ -35,7 +35,7 @@ export type SessionAbout = {
   prompts?: Named[];
 };
 
-/** What a host tells of itself. */
+/** A host's account of itself. */
 export type HostAbout = {
   folders: WorkFolder[];
   /** Of the session that was named. */

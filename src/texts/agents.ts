@@ -2,7 +2,7 @@ import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
 const en = {
-  /** What becomes of an open request when everything is killed. */
+  /** The fate of an open request when everything is killed. */
   exact: "exact",
   carried: "carried",
   missing: "not installed",

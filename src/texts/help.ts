@@ -42,8 +42,7 @@ const en: HelpTexts = {
   sage models [words]         list models: tokens in a prompt, price, pictures; --json
   sage agents                 other agents for --agent: which are installed, what Sage keeps and can refuse; --json
   sage agents stop            end Codex's app-server, which Sage keeps for its open requests
-  sage hook install claude    put the prompts of your own Claude Code (or codex) into Sage's inbox, too;
-                              shows the change to its settings and asks
+  sage hook install claude    put prompts of your own Claude Code (or codex) into Sage's inbox; shows the change and asks
   sage hook uninstall claude  take that back, without a trace
   sage sandbox [off|contain|autoAllow|try -- command]
                               commands confined by the operating system

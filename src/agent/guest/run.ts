@@ -17,7 +17,7 @@ type Held = { ask: GuestAsk; known: KnownCall };
 /** For so long a guest may take to stop, or to keep what it asks, before it is ended. */
 const PATIENCE_MS = 3_000;
 
-/** One run of a guest, from its start to its end. Throws what ends the attempt: an interrupt, a person who is needed. */
+/** Runs a guest, from its start to its end. Throws what ends the attempt: an interrupt, a person who is needed. */
 export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
   const { log, context, driver } = turn;
   const held = new Map<string, Held>();
@@ -38,7 +38,7 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
     else work.be(driver.parks === "on leaving" && !runs ? "rests" : "waits");
     if (needed && !runs) broken.reject(needed); // nobody may be asked here: whatever runs ends first
   };
-  /** What ends the attempt, whoever meets it. */
+  /** Ends the attempt, whoever meets it. */
   const fail = (error: unknown) => {
     if (error instanceof NeedsInput) needed = error;
     else broken.reject(log.stopped ?? error);

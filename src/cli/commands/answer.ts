@@ -106,7 +106,7 @@ function afterwards({ host }: Opened, store: Store): After {
     recorded(request, reply, lang);
     if (isOutsideRequest(request)) return toldOutside(request, lang);
     const { session } = splitRequestId(reply.resolution.requestId);
-    // Whoever stopped the turn does not want to go on with it.
+    // A person who stopped the turn does not want to go on with it.
     if (reply.resolution.outcome === "cancelled") {
       if (!reply.running) await endTurn(store, session, lang);
       return exitCodes.success;

@@ -73,7 +73,7 @@ async function add(
   { owner, name }: { owner: string; name: string | undefined },
   t: DeviceTexts,
 ): Promise<number> {
-  // Whoever reads what is printed could take the link up, and nobody would say no.
+  // A program that reads the output could use the link, and nobody would say no.
   if (!process.stdin.isTTY || !process.stdout.isTTY) throw usage(t.terminalOnly);
   const origin = origins.find((one) => one.startsWith("https:")) ?? origins.find(isHere) ?? origins[0] ?? "";
   const { id, key } = known.invite({ owner, confirm: true, ...(name !== undefined && { name }) });
@@ -105,7 +105,7 @@ function remove(known: Devices, ids: readonly string[], t: DeviceTexts): number 
   return exitCodes.success;
 }
 
-/** Whoever is at this machine invites for themselves, or for somebody whom the settings name. */
+/** The person at this machine invites for themselves, or for somebody whom the settings name. */
 function ownerOf(person: string | undefined, home: Home, t: DeviceTexts): string {
   if (person === undefined) return `account:${accountName()}`;
   const names = peopleIn(readSettings(home.settings)).map(({ name }) => name);

@@ -92,7 +92,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     store && (wanted === undefined ? lastSessionIn(store.sessions(), cwd) : sessionToRun(store.sessions(), wanted));
   const named = values.replay === undefined ? values.model : `scripted/${values.replay}`;
   const spec = lastingSpec(named) ?? (store && found && modelOfSession(store, found.id));
-  // Whoever names a model for a new session means Sage itself.
+  // A model that is named for a new session means Sage itself.
   const other = values.agent ?? (named === undefined ? undefined : OURSELVES);
   const agent = await agentOf(installation, { named: other, session: found?.id, store });
   const choice = agent === undefined ? modelOf(installation, spec, values["fallback-model"]) : guestChoice(agent);

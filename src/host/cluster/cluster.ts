@@ -23,7 +23,7 @@ export type Cluster = {
 
 export type ClusterOptions = {
   url: string;
-  /** What only this machine knows. */
+  /** Knowledge of this machine alone. */
   local: Pick<Store, "noteChild" | "children" | "callOf" | "place" | "housekeeping">;
   /** Of new sessions. */
   place(): string;
@@ -66,7 +66,7 @@ export async function joinCluster({
   const listening = notified
     ? listen({ connect, heard: replica.heard, back: () => void replica.caughtUp(), signal: over.signal })
     : undefined;
-  // Whoever hears nothing looks: a second late, and nothing is lost.
+  // A process that hears nothing looks: a second late, and nothing is lost.
   const looking = notified ? undefined : setInterval(() => void replica.caughtUp(), LOOK_MS);
   return {
     ...{ process, ledger, replica, dispatch: started, pool, connect },

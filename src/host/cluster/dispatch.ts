@@ -1,7 +1,7 @@
 import { PgBoss } from "pg-boss";
 import type { Pool, PoolClient } from "pg";
 
-/** Whoever has just lost the connection judges nobody for so long: the server was away, and everybody lives. */
+/** A process that has just lost the connection judges nobody for so long: the server was away, and everybody lives. */
 const GRACE_MS = 10_000;
 const LOOK_MS = 1_000;
 

@@ -43,7 +43,7 @@ export function guarded(host: Host, store: Pick<Store, "find" | "load">, person:
     return stamped(meant(command), person.sender);
   };
 
-  /** What the person sees is masked in places; their command means what is there. */
+  /** The person's view is masked in places; their command means what is there. */
   const meant = (command: Command): Command => {
     switch (command.type) {
       case "open":

@@ -56,7 +56,7 @@ export const processLimits: Limits = { ...webLimits, watches: 256, commands: 256
 export type WireServer = {
   /** Lets whoever is at the other end use the host that they are greeted with. */
   serve(open: OpenWire, greet: Greet): void;
-  /** One more command of this person, from here or over HTTP. Throws when there were too many within a second. */
+  /** Counts a command of this person, from here or over HTTP. Throws when there were too many within a second. */
   countCommand(person: string): void;
   /** Ends every connection: come back later. */
   close(): void;

@@ -16,7 +16,7 @@ import type { Editor } from "./editor.ts";
 import { chatAnswer, chatText, formAnswer, wayOf, type Button, type Words } from "./input.ts";
 import { requestedCall, text } from "./tool-call.ts";
 
-/** So often an answer that does not fit is asked for again; then it is left to other surfaces. */
+/** Tries for an answer that fits; then the request is left to other surfaces. */
 const MOST_TRIES = 5;
 
 export type Asking = {

@@ -51,7 +51,7 @@ type Waiting = {
   settle(end: StopReason | Refusal): void;
 };
 
-/** One session as the editor sees it: facts become updates, requests are asked, prompts end with their turns. */
+/** A session as the editor sees it: facts become updates, requests are asked, prompts end with their turns. */
 export function followSession(parts: SessionParts, session: string, { replay }: { replay: boolean }): Session {
   const { host, editor, words, me } = parts;
   const left = new AbortController();

@@ -103,7 +103,7 @@ function contentOf(item: CallItem, t: Texts, cwd: string): ToolCallContent[] {
   const preview = result?.change ?? (item.changed ? undefined : previewIn(asked));
   const change = diffs(call.tool, input, { preview, cwd });
   const printed = result ? resultText(item, t) : output;
-  // What a changed file looks like is said by the change.
+  // A changed file is shown by its change.
   const told = change.length > 0 && item.standing === "done" ? "" : printed;
   return [...change, ...(told.trim() === "" ? [] : [text(told)])];
 }

@@ -7,7 +7,7 @@ import { todosOf } from "../../view/summary.ts";
 import { shownCall } from "./tool-call.ts";
 
 export type View = {
-  /** What the editor has to be told now that this item is new or has changed. */
+  /** Updates for the editor now that this item is new or has changed. */
   update(item: Item): SessionUpdate[];
 };
 

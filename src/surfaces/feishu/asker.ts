@@ -62,7 +62,7 @@ export type Asking = AskerParts & {
   alike(request: InputRequest): PermissionRequest[];
   /** The past of the rules that are offered with a request, once it was learned. */
   past(requestId: string): readonly RuleTrial[];
-  /** Whoever gave the task, where no chat did. */
+  /** The person who gave the task, where no chat did. */
   askedBy(): string | undefined;
   /** Learns it. A hint that cannot be given keeps nobody from being asked. */
   learn(request: InputRequest): Promise<void>;

@@ -38,7 +38,7 @@ export type WebParts = {
   hostFor(entered: Entered, surface: string): Host;
   /** Body of a command, checked. Throws for anything else. */
   parse(body: unknown): Command;
-  /** One more command of this person. Throws when there were too many. */
+  /** Counts a command of this person. Throws when there were too many. */
   count(person: string): void;
   /** Takes over a connection that asked to become a WebSocket, from a host and a page of ours. */
   open(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void;

@@ -9,7 +9,7 @@ export type Result = {
   isError?: boolean;
 };
 
-/** What became of a request, for the agent that asked. */
+/** The end of a request, or that it still waits, for the agent that asked. */
 export function resultOf(request: InputRequest, resolution: Resolution | undefined): Result {
   return asResult(told(request, resolution));
 }

@@ -20,7 +20,7 @@ export function limitConnections(server: Server, { most, silentMs }: ConnectionL
     answering.add(socket);
     response.once("close", () => answering.delete(socket));
   });
-  // Whoever has become a WebSocket is known, or gone within seconds.
+  // A client that has become a WebSocket is known, or gone within seconds.
   server.on("upgrade", ({ socket }) => answering.add(socket));
   server.on("connection", (socket: Socket) => {
     open.add(socket);

@@ -13,7 +13,7 @@ export function useAttention(
   article: RefObject<HTMLElement | null>,
   end: RefObject<HTMLElement | null>,
   choices: RefObject<HTMLElement | null>,
-  /** What is to be read: another one has to be seen anew. */
+  /** The thing to read: another one has to be seen anew. */
   subject: string,
 ): { attention: Signal<Attention>; refresh(): Attention } {
   const attention = useSignal(unseen(performance.now()));

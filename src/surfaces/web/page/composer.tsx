@@ -49,7 +49,7 @@ export function Composer({ label, here, send, children, sticky = false }: Props)
           else app.halfWritten.add(text);
         }}
         onKeyDown={(event) => {
-          // Whoever chooses a Chinese word presses Enter for it.
+          // Enter also chooses a Chinese word.
           if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
           event.preventDefault();
           void go();

@@ -149,7 +149,7 @@ function isAllowing(armed: Armed | undefined): boolean {
   return armed === "once" || armed === "acceptEdits" || armed === "outside";
 }
 
-/** What the person did → where they are now, and the commands for the host. */
+/** Takes a person's act to where they are now, and to the commands for the host. */
 export function step(
   request: InputRequest,
   state: Answering,

@@ -6,7 +6,7 @@ export type Pressed = {
   writing: boolean;
 };
 
-/** What a key means, wherever it is pressed. Those of a request act on the one that has the focus. */
+/** The meaning of a key, wherever it is pressed. Keys of a request act on the one that has the focus. */
 export type Meant =
   | { type: "go"; to: "next" | "previous" | "inbox" | "back" | "message" | "help" }
   | { type: "open" }

@@ -4,7 +4,7 @@ import { titleOf } from "../../../view/summary.ts";
 import { addressOf } from "./place.ts";
 import type { App } from "./state.ts";
 
-/** Whether this browser shows notifications, or may be asked to. */
+/** Tells if this browser shows notifications, or may be asked to. */
 export const notifications = signal<"ask" | "on" | "off">(stateOf());
 
 /** Title and badge say how many wait. One tab of the browser shows a notification, and only when nobody looks. */

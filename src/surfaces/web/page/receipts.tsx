@@ -8,7 +8,7 @@ import { addressOf } from "./place.ts";
 
 const PAGE = 50;
 
-/** Who allowed what, when, and what became of it: the newest first. */
+/** Receipts, the newest first: who allowed what, when, and what became of it. */
 export function ReceiptsPage() {
   const app = useApp();
   const { web } = app.words.value;

@@ -5,7 +5,7 @@ import { useApp } from "./context.ts";
 import { addressOf } from "./place.ts";
 import { Request } from "./request.tsx";
 
-/** One request, by its id: open, or ended long ago. */
+/** A request, by its id: open, or ended long ago. */
 export function RequestPage({ id }: { id: string }) {
   const app = useApp();
   const { t, web } = app.words.value;

@@ -31,7 +31,7 @@ export function look(before: Attention, { end, visible, place }: Look, now: numb
 /** Why an answer cannot be taken now. */
 export type Lock = "away" | "unseen" | "moving" | "not-approver";
 
-/** What keeps an answer from being taken: `allows` is one that lets something run. */
+/** The lock that keeps an answer from being taken; `allows`: the answer lets something run. */
 export function lockOf(
   attention: Attention,
   { allows, away, approver, now }: { allows: boolean; away: boolean; approver: boolean; now: number },
