@@ -74,6 +74,7 @@ async function bundled(entry: string, version: string): Promise<{ chunks: Output
       define: { "process.env.NODE_ENV": '"production"', SAGE_VERSION: JSON.stringify(version) },
     },
     plugins: [oneLanguage()],
+    checks: { bundlerTimings: false }, // a busy machine is no news
   });
   const { output } = await build.generate({
     format: "es",

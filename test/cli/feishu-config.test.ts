@@ -33,6 +33,7 @@ test("the environment wins over the settings, and the rest is as usual", () => {
       team: {
         people: { talk: ["ou_4", "ou_5"], approve: ["ou_1"] },
         cwd: here.dir,
+        agents: [],
         folders: [],
         workspaces: {},
         models: [],

@@ -29,6 +29,7 @@ test("no two tables of reasons declare the same code", () => {
 /** English that only programmers read: mistakes of a caller of the SDK or of a peer on a socket. Not more of it than this. */
 const forProgrammers: Record<string, number> = {
   "agent/state/lifecycle.ts": 1,
+  "cli/commands/acp.ts": 1,
   "cli/journal.ts": 1,
   "cli/commands/serve/web.ts": 1,
   "host/commands/say.ts": 2,

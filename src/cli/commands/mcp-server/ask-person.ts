@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { z as Zod } from "zod";
+import type { z as Zod } from "../../../tools/zod.ts";
 import { findFromOutside } from "../../../input/outside.ts";
 import type { Store } from "../../../journal/store.ts";
 import {
