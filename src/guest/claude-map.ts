@@ -61,7 +61,8 @@ function meant(call: Call): Pick<GuestAsk, "call" | "judged" | "questions"> {
   // A rule for a server's tool names it in the same way here and there.
   if (tool.startsWith("mcp__")) return { call, judged: [{ tool, input }] };
   const names = known[tool];
-  if (!names) return { call, judged: [] };
+  // Out of the guest's own sandbox: no rule of Sage means that.
+  if (!names || input["dangerouslyDisableSandbox"] === true) return { call, judged: [] };
   return {
     call,
     judged: [{ tool, input: Object.fromEntries(Object.entries(input).filter(([name]) => names.includes(name))) }],
@@ -166,7 +167,8 @@ export function promptReply({ call }: GuestAsk, answer: GuestAnswer): Json {
   return { behavior: "allow", updatedInput: inputFor(call, answer) ?? call.input };
 }
 
-function inputFor({ input }: Call, answer: Exclude<GuestAnswer, { type: "refused" }>): ToolInput | undefined {
+/** The input that runs in the place of the call's own. */
+export function inputFor({ input }: Call, answer: Exclude<GuestAnswer, { type: "refused" }>): ToolInput | undefined {
   if (answer.type === "allowed") return answer.input;
   const given = Object.entries(answer.answers).map(([question, { selected, other }]) => [
     question,

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { canonicalJson, type Call } from "../protocol/index.ts";
 import {
   askOfHook,
   askOfPrompt,
   endOf,
   hookReply,
+  inputFor,
   isBookkeeping,
   promptReply,
   resultsOf,
@@ -51,6 +53,7 @@ export function claudeDriver({ name, command, args, mode = "default" }: ClaudeOp
   return {
     name,
     parks: "at once",
+    edits: true,
     async start(start) {
       if (start.resume !== undefined) {
         const met = await meet(open(start, start.resume, "--resume"), start.resume, start.signal);
@@ -95,7 +98,7 @@ function createSpeaking(peer: Peer): Speaking {
   const events = createQueue<GuestEvent>();
   /** Prompts without an answer. */
   const open = new Map<string, { ask: GuestAsk; from: "hook" | "prompt" }>();
-  /** Calls that a person has allowed: a prompt of its own rules for them is answered already. */
+  /** Calls that a person has allowed, as they run: a prompt of its own rules for them is answered already. */
   const allowed = new Set<string>();
   const counted = new Set<string>();
   let tasks = 0;
@@ -117,7 +120,8 @@ function createSpeaking(peer: Peer): Speaking {
     const one = open.get(id);
     if (!one || !open.delete(id)) return;
     if (given === "defer") return reply(id, hookReply(one.ask, given));
-    if (given.type !== "refused" && (given.type === "answers" || given.by === "person")) allowed.add(one.ask.call.id);
+    if (given.type !== "refused" && (given.type === "answers" || given.by === "person"))
+      allowed.add(runOf(one.ask.call, inputFor(one.ask.call, given)));
     reply(id, one.from === "hook" ? hookReply(one.ask, given) : promptReply(one.ask, given));
   };
   const asks = (prompt: GuestAsk, from: "hook" | "prompt") => {
@@ -135,7 +139,7 @@ function createSpeaking(peer: Peer): Speaking {
       else asks(prompt, "hook");
     } else if (subtype === "can_use_tool") {
       const prompt = askOfPrompt(id, request);
-      if (allowed.has(prompt.call.id)) reply(id, promptReply(prompt, { type: "allowed", by: "person" }));
+      if (allowed.has(runOf(prompt.call))) reply(id, promptReply(prompt, { type: "allowed", by: "person" }));
       else asks(prompt, "prompt");
     } else
       peer.send({ type: "control_response", response: { subtype: "error", request_id: id, error: "not supported" } });
@@ -211,6 +215,11 @@ function createSpeaking(peer: Peer): Speaking {
       },
     }),
   };
+}
+
+/** Models repeat ids: a yes is for this input alone. */
+function runOf({ id, tool, input }: Call, edited = input): string {
+  return canonicalJson([id, tool, edited]);
 }
 
 function canDefer(version: string): boolean {

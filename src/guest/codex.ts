@@ -171,11 +171,20 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
         return put({ id, ask, kind: "approval" });
       }
       case "item/fileChange/requestApproval": {
-        const changes = changesOf(items.get(callId) ?? {});
+        const item = items.get(callId) ?? {};
+        const changes = changesOf(item);
         const root = text(params["grantRoot"]);
-        const judged = root === undefined ? judgedPatch(changes, { cwd }) : [];
+        // A change of a kind that nobody here knows is for a person, whatever the others are.
+        const isWhole = changes.length === list(item["changes"]).length;
+        const judged = root === undefined && isWhole ? judgedPatch(changes, { cwd }) : [];
         const ask = open(
-          { tool: "Patch", input: { changes, ...(root !== undefined && { writesUnder: root }) } },
+          {
+            tool: "Patch",
+            input: {
+              changes: isWhole ? changes : list(item["changes"]),
+              ...(root !== undefined && { writesUnder: root }),
+            },
+          },
           { judged },
         );
         return put({ id, ask, kind: "approval" });

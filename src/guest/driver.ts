@@ -89,5 +89,7 @@ export type GuestDriver = {
    * carried, when Sage leaves or the guest dies.
    */
   parks: "at once" | "on leaving" | "never";
+  /** It runs an input that a person or a hook has changed. Any other would run its own in spite of that, and is refused. */
+  edits?: true;
   start(options: GuestStart): Promise<Guest>;
 };

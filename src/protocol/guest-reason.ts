@@ -13,6 +13,8 @@ export type GuestReasonArgs = {
   "guest-stopped": { agent: string };
   /** Something that its own conversation does not allow: `compact`, `rewind`, `fork`, an inquiry. */
   "guest-own-conversation": { agent: string };
+  /** The person allowed another input, as JSON, than the one that it would run. */
+  "guest-takes-no-edit": { agent: string; input: string };
   "guest-unknown": { agent: string; known: readonly string[] };
   /** The folder has settings of the agent's own, which nobody trusted. */
   "guest-untrusted": { agent: string; folder: string; files: readonly string[] };

@@ -20,6 +20,8 @@ const en: Table = {
   "guest-died": ({ agent, words }) => `${agent} ended unexpectedly${words === "" ? "" : `: ${its(words)}`}`,
   "guest-stopped": ({ agent }) => `${agent} stopped`,
   "guest-own-conversation": ({ agent }) => `${agent} keeps this conversation itself, so Sage cannot do that here`,
+  "guest-takes-no-edit": ({ agent, input }) =>
+    `this was allowed only as edited, and ${agent} takes no edited call, so it did not run; the call that was allowed: ${its(input)}`,
   "guest-unknown": ({ agent, known }) =>
     `no agent is called "${its(agent)}"; known: ${known.join(", ")}; add others under "agents" in the settings`,
   "guest-untrusted": ({ agent, folder, files }) =>
@@ -40,6 +42,8 @@ const zh: Table = {
   "guest-died": ({ agent, words }) => `${agent} 意外结束${words === "" ? "" : `：${its(words)}`}`,
   "guest-stopped": ({ agent }) => `${agent} 已停止`,
   "guest-own-conversation": ({ agent }) => `这段对话由 ${agent} 自己保存，Sage 在这里做不到`,
+  "guest-takes-no-edit": ({ agent, input }) =>
+    `只允许了修改后的调用，而 ${agent} 不接受修改，所以没有运行；允许的调用：${its(input)}`,
   "guest-unknown": ({ agent, known }) =>
     `没有名为“${its(agent)}”的智能体；已知：${known.join("、")}；可在设置的 "agents" 中添加`,
   "guest-untrusted": ({ agent, folder, files }) =>

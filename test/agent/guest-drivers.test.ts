@@ -120,3 +120,18 @@ test("rules decide on an agent's commands, and on nothing else of it", async () 
   assert.equal((await sage.outcome()).status, "success");
   assert.match(heard(place.dir)[1] ?? "", /离线/);
 });
+
+test("an agent that takes no edited call runs nothing when a person allows another one, and reads which", async () => {
+  for (const agent of ["codex", "gemini"] as const) {
+    using place = workspace();
+    const [driver, call] = agent === "codex" ? [codex(), touch("a")] : [acp(place.dir), acpTouch("a")];
+    await using sage = await run({ dir: place.dir, driver, script: [{ calls: [call] }, { text: "Done." }] });
+    await sage.say("go");
+    const [request] = await sage.open();
+    await sage.answer({ ...yes(request), input: { command: "touch b" } });
+    await sage.outcome();
+    assert.deepEqual([existsSync(place.path("a")), existsSync(place.path("b"))], [false, false], agent);
+    const [finished] = sage.facts("call.finished");
+    assert.match(finished?.data.text ?? "", /allowed only as edited.*touch b/, agent);
+  }
+});

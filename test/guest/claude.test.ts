@@ -28,6 +28,8 @@ test("calls are judged by the fields that Sage knows, and shown whole", () => {
     judged: [{ tool: "Bash", input: { command: "ls" } }],
     agent: [],
   });
+  const free = { command: "ls", dangerouslyDisableSandbox: true };
+  assert.deepEqual(hook("Bash", free).judged, [], "no rule is about leaving its sandbox");
   assert.deepEqual(hook("mcp__db__drop", { a: 1 }).judged, [{ tool: "mcp__db__drop", input: { a: 1 } }]);
   assert.deepEqual(
     [hook("NotebookEdit", {}).judged, hook("AskUserQuestion", { questions: "no list" }).questions],

@@ -5,6 +5,7 @@ import {
   branchKey,
   callKey,
   callKeys,
+  canonicalJson,
   finishedKey,
   noUsage,
   reason,
@@ -17,6 +18,7 @@ import {
   type Call,
   type FactData,
   type Part,
+  type Reason,
   type Resolution,
   type ToolInput,
   type ToolResult,
@@ -106,6 +108,9 @@ export async function takeUp(
   const { verdict } = known;
   if (verdict.behavior === "deny") return { answer: await refuse(turn, known, refused(verdict)) };
   if (verdict.behavior === "allow") {
+    const changed = notTaken(turn, known, verdict.input);
+    if (changed)
+      return { answer: await refuse(turn, known, refused({ ...verdict, behavior: "deny", reason: changed })) };
     const by = verdict.allowedBy === "person" ? "person" : "rule";
     return { answer: await allow(turn, known, { verdict, by, edited: verdict.input }) };
   }
@@ -160,14 +165,18 @@ export async function conclude(
 
 /** As a fact of its own: a rule that came while the person thought still refuses, and an edited input is judged as it will run. */
 async function approvedVerdict(
-  { log, context }: GuestTurn,
+  turn: GuestTurn,
   ask: Pick<GuestAsk, "call" | "judged">,
-  { place, digest, verdict: shown }: KnownCall,
+  known: KnownCall,
   { resolution, edited, ruled }: { resolution: Resolution; edited: ToolInput | undefined; ruled: boolean },
 ): Promise<Verdict> {
+  const { log, context } = turn;
+  const { place, digest, verdict: shown } = known;
   const { verdicts } = await log.branch(place).step(callKeys.judged(2), "calls.judged", async () => {
     const now = { ...shown, ...(await judgeApproved(context, ask, edited)), digest };
     if (now.behavior === "deny" || ruled) return { verdicts: [now] };
+    const untaken = notTaken(turn, known, edited);
+    if (untaken) return { verdicts: [{ ...now, behavior: "deny", reason: untaken }] };
     // Files are between the guest and its tools; where a path leads, and which script it names, was shown to the person.
     const changes =
       shown && !edited ? driftBetween(shown, now, () => undefined).filter(({ what }) => what !== "file") : [];
@@ -179,6 +188,13 @@ async function approvedVerdict(
     return { verdicts: [{ ...now, behavior: "allow", allowedBy: "person", reason: why, ...change }] };
   });
   return verdicts[0] as Verdict;
+}
+
+/** The reason not to allow a call whose input was changed, where the guest would run its own all the same. */
+function notTaken({ driver }: GuestTurn, { call }: KnownCall, edited: ToolInput | undefined): Reason | undefined {
+  const input = { ...call.input, ...edited };
+  if (driver.edits || canonicalJson(input) === canonicalJson(call.input)) return undefined;
+  return reason("guest-takes-no-edit", { agent: driver.name, input: canonicalJson(input) });
 }
 
 /** The start is on disk before the guest hears its yes. */
