@@ -66,7 +66,7 @@ async function deltaMs(browser: Browser, url: string, turns: number): Promise<nu
   await tab.watch("s1", ...watched(manyTurns(turns)), { type: "fact", fact: last });
   await tab.page.waitForSelector("text=the last one");
   const took = await words(tab.page);
-  await tab.context.close();
+  await tab.close();
   return median(took.slice(5));
 }
 

@@ -39,7 +39,7 @@ for (const lang of ["en", "zh"] as const)
     if (name === "questions") await tab.page.click("label:has-text('SQLite')");
     await tab.page.waitForTimeout(400);
     await tab.page.screenshot({ path: join(dir, `${name}.${lang}.png`) });
-    await tab.context.close();
+    await tab.close();
   }
 await browser.close();
 

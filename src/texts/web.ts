@@ -35,7 +35,7 @@ const en = {
     pairing: "Pairing…",
     go: "Pair",
     failed: "This link or code is not valid any more. Links work once and for 10 minutes; codes for 2.",
-    waits: "Confirm this device where you asked for the code.",
+    waits: "Confirm this device at the terminal that showed the link or the code.",
   },
   forget: "Forget this device",
 
@@ -114,6 +114,7 @@ const en = {
   thinkingNow: "Thinking…",
   byRule: "by rule",
   notRead: "not read yet",
+  takeBack: "Take it back",
   interrupt: "Stop",
   interruptAgain: "Cancel the turn",
   resume: "Continue",
@@ -225,7 +226,7 @@ const zh: WebTexts = {
     pairing: "正在配对…",
     go: "配对",
     failed: "链接或配对码已失效。链接只能用一次，10 分钟内有效；配对码 2 分钟内有效。",
-    waits: "请在获取配对码的地方确认这台设备。",
+    waits: "请在显示链接或配对码的终端上确认这台设备。",
   },
   forget: "忘记这台设备",
 
@@ -301,6 +302,7 @@ const zh: WebTexts = {
   thinkingNow: "正在思考…",
   byRule: "按规则",
   notRead: "尚未读到",
+  takeBack: "撤回",
   interrupt: "停止",
   interruptAgain: "取消本轮",
   resume: "继续",

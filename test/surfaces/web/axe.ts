@@ -4,8 +4,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { fakeSite, launch, noBrowser, openTab } from "./browser.ts";
-import { bashRequest, questionRequest, session, snapshot, watched } from "./examples.ts";
-import { manyTurns } from "./many-turns.ts";
+import { fill, overflow, places } from "./full.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -27,21 +26,21 @@ export async function accessible(page: Page, name: string): Promise<void> {
   );
 }
 
-const places = ["#/", "#/r/r1", "#/r/q1", "#/s/s1", "#/sessions", "#/receipts", "#/rules", "#/devices", "#/stats"];
-
-/** Every page in a language, on phone and desk, light and dark; and one that is away. */
+/** Every page in a language, on phone and desk, light and dark; and one that is away. Nothing runs past the right edge. */
 export function everyPage(lang: "en" | "zh"): void {
   test(`axe finds nothing on any page: ${lang}, phone and desk, light and dark`, { skip: noBrowser }, async () => {
     const browser = await launch();
     await using site = await fakeSite();
     for (const phone of [true, false]) {
       const tab = await openTab(browser, site.url, { lang, phone });
-      const request = bashRequest("rm -r dist");
-      await tab.inbox(snapshot([request, questionRequest()], [session("s1", "one"), session("s2", "two")]));
-      await tab.watch("s1", ...watched(manyTurns(2), [request]));
+      await fill(tab);
       for (const at of places) {
         await tab.page.evaluate(`location.hash = ${JSON.stringify(at)}`);
         await tab.page.waitForTimeout(400);
+        for (const width of phone ? [360, 420, 390] : []) {
+          await tab.page.setViewportSize({ width, height: 844 });
+          assert.deepEqual(await overflow(tab.page), [], `${at} ${lang}, ${width} wide`);
+        }
         for (const colorScheme of ["light", "dark"] as const) {
           await tab.page.emulateMedia({ colorScheme });
           await accessible(tab.page, `${at} ${lang} ${phone ? "phone" : "desk"} ${colorScheme}`);

@@ -3,9 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import { after, before, describe } from "node:test";
+import type { Browser, Page } from "playwright-core";
 import { buildPage } from "../../../scripts/page.ts";
-import type { InboxEvent, WatchEvent } from "../../../src/protocol/index.ts";
+import type { Command, InboxEvent, InputRequest, SessionSummary, WatchEvent } from "../../../src/protocol/index.ts";
+import { guardHeaders } from "../../../src/surfaces/web/headers.ts";
+import { bashRequest, session, snapshot } from "./examples.ts";
 
 export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
   existsSync,
@@ -25,11 +28,7 @@ const types: Record<string, string> = {
   ".svg": "image/svg+xml",
 };
 
-/** The policy of the real server: whatever the page cannot do there it cannot do here. */
-export const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-
-/** The page on a host that the test plays, behind a server that knows files only. */
+/** The page on a host that the test plays, behind a server that knows files only, under the policy of the real one. */
 export async function fakeSite(): Promise<{ url: string } & AsyncDisposable> {
   const dir = mkdtempSync(join(tmpdir(), "sage-page-"));
   await buildPage(join(dir, "web"), { entry: join(import.meta.dirname, "fake/main.ts") });
@@ -37,7 +36,7 @@ export async function fakeSite(): Promise<{ url: string } & AsyncDisposable> {
     const { pathname } = new URL(request.url ?? "/", "http://host");
     const file = join(dir, "web", pathname === "/" ? "index.html" : pathname);
     if (!existsSync(file)) return void response.writeHead(404).end();
-    response.writeHead(200, { "content-type": types[extname(file)] ?? "", "content-security-policy": policy });
+    response.writeHead(200, { "content-type": types[extname(file)] ?? "", ...guardHeaders });
     response.end(readFileSync(file));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -56,7 +55,7 @@ export async function fakeSite(): Promise<{ url: string } & AsyncDisposable> {
 /** One tab, and what the browser complained about in it. */
 export type Tab = {
   page: Page;
-  context: BrowserContext;
+  close(): Promise<void>;
   complaints: string[];
   inbox(event: InboxEvent): Promise<void>;
   watch(session: string, ...events: WatchEvent[]): Promise<void>;
@@ -65,15 +64,16 @@ export type Tab = {
 
 export type TabOptions = { at?: string; lang?: "en" | "zh"; dark?: boolean; phone?: boolean };
 
+/** Tabs that somebody has closed. A fresh one takes a process of its own, and a second of a processor. */
+const spare = new WeakMap<Browser, Page[]>();
+
 export async function openTab(browser: Browser, url: string, options: TabOptions = {}): Promise<Tab> {
   const { at = "", lang = "en", dark = false, phone = false } = options;
-  const context = await browser.newContext({
-    viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
-    colorScheme: dark ? "dark" : "light",
-    hasTouch: phone,
-    deviceScaleFactor: 1,
-  });
-  const page = await context.newPage();
+  const tabs = spare.get(browser) ?? [];
+  spare.set(browser, tabs);
+  const page = tabs.pop() ?? (await (await browser.newContext({ deviceScaleFactor: 1 })).newPage());
+  await page.setViewportSize(phone ? { width: 390, height: 844 } : { width: 1280, height: 800 });
+  await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(String(error)));
@@ -84,11 +84,55 @@ export async function openTab(browser: Browser, url: string, options: TabOptions
   await page.waitForSelector("main");
   return {
     page,
-    context,
     complaints,
+    async close() {
+      page.removeAllListeners();
+      await page.evaluate("localStorage.clear()");
+      await page.goto("about:blank");
+      tabs.push(page);
+    },
     inbox: (event) => page.evaluate(`fake.inbox(${JSON.stringify(event)})`),
     watch: (session, ...events) =>
       page.evaluate(`fake.watch(${[session, ...events].map((one) => JSON.stringify(one)).join(", ")})`),
     fake: (what) => page.evaluate(`fake.${what}`),
   };
+}
+
+export type FakeHost = {
+  sessions: SessionSummary[];
+  tab(options?: TabOptions): Promise<Tab>;
+  /** A tab that has heard of these requests. */
+  open(requests?: InputRequest[], options?: TabOptions): Promise<Tab>;
+  sent(tab: Tab, ...types: Command["type"][]): Promise<Command[]>;
+  /** Waits until a button can be pressed. */
+  lifted(tab: Tab, selector: string): Promise<unknown>;
+};
+
+/** Tests of the page on a host that they play: one browser, and one build of the page. */
+export function onFakeHost(name: string, define: (host: FakeHost) => void): void {
+  describe(name, { skip: noBrowser }, () => {
+    let browser: Browser;
+    let site: Awaited<ReturnType<typeof fakeSite>>;
+    before(async () => {
+      [browser, site] = await Promise.all([launch(), fakeSite()]);
+    });
+    after(async () => {
+      await browser?.close();
+      await site?.[Symbol.asyncDispose]();
+    });
+    const sessions = [session("s1", "Fix the parser"), session("s2", "Set up storage")];
+    const tab = (options?: TabOptions) => openTab(browser, site.url, options);
+    define({
+      sessions,
+      tab,
+      async open(requests = [bashRequest("npm run build")], options = {}) {
+        const opened = await tab(options);
+        await opened.inbox(snapshot(requests, sessions));
+        return opened;
+      },
+      sent: async (from, ...types) =>
+        (await from.fake<Command[]>("sent")).filter(({ type }) => types.length === 0 || types.includes(type)),
+      lifted: ({ page }, selector) => page.waitForSelector(`${selector}:not([aria-disabled=true])`),
+    });
+  });
 }

@@ -109,7 +109,7 @@ describe("the page, at length", { skip: noBrowser }, () => {
     await tab.page.getByRole("button", { name: /earlier items/ }).click();
     await tab.page.waitForTimeout(300);
     assert.equal(await tab.page.locator(".transcript > li").count(), 400);
-    await tab.context.close();
+    await tab.close();
   });
 
   test("a slow phone on a slow line gets there", async (t) => {

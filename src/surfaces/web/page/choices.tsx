@@ -49,7 +49,11 @@ function StageOf({ request, act, locked }: { request: PermissionRequest; act: Ac
     case "inquire":
       return <Row request={request} act={act} locked={locked} />;
     case "confirm":
-      return <Confirm request={request} act={act} />;
+      return answering.armed === "allowAll" || answering.armed === "refuseAll" ? (
+        <Together request={request} act={act} locked={locked} />
+      ) : (
+        <Confirm request={request} act={act} />
+      );
     case "reason":
       return (
         <Writing
@@ -309,11 +313,11 @@ function Past({ trial }: { trial: RuleTrial | undefined }) {
   );
 }
 
-/** Requests that are alike, each of them whole: one answer is for all. */
+/** Requests that are alike, each of them whole: one answer is for all. They stay in view until it is given. */
 function Together({ request, act, locked }: { request: PermissionRequest; act: Act; locked: boolean }) {
   const app = useApp();
   const { panel, web } = app.words.value;
-  const { list: alike } = app.panel(request).value.answering;
+  const { list: alike, stage } = app.panel(request).value.answering;
   const cwd = (session: string) => app.inbox.value.sessions.get(session)?.cwd;
   return (
     <div class="together">
@@ -330,22 +334,26 @@ function Together({ request, act, locked }: { request: PermissionRequest; act: A
         )}
       </ol>
       <div class="end" aria-hidden="true" />
-      <div class="row">
-        <button
-          type="button"
-          class="yes"
-          aria-disabled={locked}
-          onClick={(event) => act({ type: "all", answer: "allowAll" }, event)}
-        >
-          {panel.allowAll(alike.length)}
-        </button>
-        <button type="button" class="no" onClick={(event) => act({ type: "all", answer: "refuseAll" }, event)}>
-          {panel.refuseAll(alike.length)}
-        </button>
-        <button type="button" onClick={() => act({ type: "back" })}>
-          {web.back}
-        </button>
-      </div>
+      {stage === "confirm" ? (
+        <Confirm request={request} act={act} />
+      ) : (
+        <div class="row">
+          <button
+            type="button"
+            class="yes"
+            aria-disabled={locked}
+            onClick={(event) => act({ type: "all", answer: "allowAll" }, event)}
+          >
+            {panel.allowAll(alike.length)}
+          </button>
+          <button type="button" class="no" onClick={(event) => act({ type: "all", answer: "refuseAll" }, event)}>
+            {panel.refuseAll(alike.length)}
+          </button>
+          <button type="button" onClick={() => act({ type: "back" })}>
+            {web.back}
+          </button>
+        </div>
+      )}
     </div>
   );
 }

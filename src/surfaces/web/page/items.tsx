@@ -16,10 +16,10 @@ import { Since } from "./time.tsx";
 const LONGEST = 20_000;
 
 /** An item of a session. It is drawn again when it has changed, and only then. */
-export function ItemView({ item, cwd }: { item: Item; cwd: string | undefined }) {
+export function ItemView({ item, session, cwd }: { item: Item; session: string; cwd: string | undefined }) {
   switch (item.type) {
     case "said":
-      return <Said item={item} />;
+      return <Said item={item} session={session} />;
     case "text":
       return <Text item={item} />;
     case "thought":
@@ -31,18 +31,43 @@ export function ItemView({ item, cwd }: { item: Item; cwd: string | undefined })
   }
 }
 
-function Said({ item }: { item: SaidItem }) {
+function Said({ item, session }: { item: SaidItem; session: string }) {
   const app = useApp();
   const { t, web } = app.words.value;
   const isMine = item.sender.by === app.me.value.by;
+  const waits = !item.read && !item.withdrawn;
   return (
     <div class={`said${item.withdrawn ? " gone" : ""}`}>
       <small>
         {isMine ? t.youSaid.replace(/[:：]$/, "") : oneLine(item.sender.by)}
-        {!item.read && !item.withdrawn && ` · ${web.notRead}`}
+        {waits && ` · ${web.notRead}`}
       </small>
       <div class="bubble">{harmless(saidText(item, t))}</div>
+      {waits && isMine && app.may.value.includes("talk") && <TakeBack session={session} message={item.key} />}
     </div>
+  );
+}
+
+/** Takes back a message as long as nothing has read it. It goes when that is told. */
+function TakeBack({ session, message }: { session: string; message: string }) {
+  const app = useApp();
+  const { web } = app.words.value;
+  const trouble = useSignal("");
+  const take = async () => {
+    const reply = await app.send({ type: "withdraw", session, message });
+    trouble.value = app.trouble(reply) ?? "";
+  };
+  return (
+    <>
+      <button type="button" class="quiet" disabled={app.away.value} onClick={() => void take()}>
+        {web.takeBack}
+      </button>
+      {trouble.value !== "" && (
+        <small class="bad" role="alert">
+          {trouble.value}
+        </small>
+      )}
+    </>
   );
 }
 

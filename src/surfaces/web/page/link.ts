@@ -5,13 +5,13 @@ declare const SAGE_VERSION: string;
 
 /** The host of this page, over a WebSocket that is opened again whenever it breaks. */
 export function connect(
-  key: string,
+  key: string | undefined,
   { lang, changed }: { lang: string; changed(state: LinkState): void },
 ): LastingHost {
   const host = lastingHost({
     open: browserWire(`${location.origin.replace(/^http/, "ws")}/v1/wire`),
     hello: { surface: "web", client: `page ${SAGE_VERSION}`, lang },
-    key,
+    ...(key !== undefined && { key }),
     changed,
   });
   const hurry = () => document.visibilityState === "visible" && host.hurry();

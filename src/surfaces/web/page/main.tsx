@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { render } from "preact";
 import type { Lang } from "../../../texts/language.ts";
 import type { LinkState } from "../../../remote/lasting.ts";
 import { draw } from "./app.tsx";
@@ -28,16 +29,25 @@ async function start(root: HTMLElement): Promise<void> {
   const words = await loading;
   document.documentElement.lang = words.lang;
   if (invitation !== undefined) {
+    // Most links are traded at once. Others wait for somebody's yes, and then the page says so.
+    const waiting = setTimeout(() => drawPairing(root, words, "busy"), 600);
     const paired = await pairWith({ key: invitation, name: deviceName() });
-    if (!paired) return drawPairing(root, words, { failed: true });
+    clearTimeout(waiting);
+    if (!paired) return drawPairing(root, words, "failed");
+    render(null, root);
   }
   const key = storage.get("sage.key");
-  if (key === undefined) return drawPairing(root, words, { failed: false });
-
-  const host = connect(key, {
-    lang,
-    changed: (state) => shown.app && linked(shown.app, state, () => drawPairing(root, words, { failed: false })),
-  });
+  const unpair = () => drawPairing(root, words, "idle");
+  const host = connect(key, { lang, changed: (state) => shown.app && linked(shown.app, state, unpair) });
+  // Without a key somebody may be known all the same: a proxy in front of the host says who they are.
+  if (
+    key === undefined &&
+    !(await host.welcome.then(
+      () => true,
+      () => false,
+    ))
+  )
+    return unpair();
   const app = createApp({
     ...{ host, words, settings, shelf: storage },
     place: placeOf(location.hash),
@@ -51,6 +61,7 @@ async function start(root: HTMLElement): Promise<void> {
     id: () => crypto.randomUUID(),
   });
   shown.app = app;
+  linked(app, host.state(), unpair);
   draw(app, root);
   keepTold(app);
   const never = new AbortController().signal;

@@ -30,7 +30,7 @@ export function SessionPage({ id }: { id: string }) {
   return (
     <div class="session">
       <Head id={id} followed={followed} title={session?.title ?? ""} />
-      <Transcript followed={followed} cwd={session?.cwd} />
+      <Transcript id={id} followed={followed} cwd={session?.cwd} />
       <Board followed={followed} />
       {open.map((entry) => (
         <Request key={entry.request.id} entry={entry} linked={false} />
@@ -101,7 +101,7 @@ function Board({ followed }: { followed: Followed }) {
   );
 }
 
-function Transcript({ followed, cwd }: { followed: Followed; cwd: string | undefined }) {
+function Transcript({ id, followed, cwd }: { id: string; followed: Followed; cwd: string | undefined }) {
   const { web } = useApp().words.value;
   const drawn = useSignal(DRAWN);
   const items = followed.items.value;
@@ -125,7 +125,7 @@ function Transcript({ followed, cwd }: { followed: Followed; cwd: string | undef
       <h2 class="hidden">{web.conversation}</h2>
       <ol class="transcript" ref={list}>
         {items.slice(first).map((item) => (
-          <Row key={keyOf(item)} item={item} changes={followed.changes(item)} cwd={cwd} />
+          <Row key={keyOf(item)} item={item} session={id} changes={followed.changes(item)} cwd={cwd} />
         ))}
       </ol>
       {!followed.ready.value && <p class="empty">{web.loading}</p>}
@@ -144,11 +144,21 @@ function keyOf(item: Item): number {
 }
 
 /** Reads the item's own number, so that it alone is drawn again when it changes. */
-function Row({ item, changes, cwd }: { item: Item; changes: ReadonlySignal<number>; cwd: string | undefined }) {
+function Row({
+  item,
+  session,
+  changes,
+  cwd,
+}: {
+  item: Item;
+  session: string;
+  changes: ReadonlySignal<number>;
+  cwd: string | undefined;
+}) {
   // An item changes in place, and a component is drawn again for another one only: a copy is another one.
   return (
     <li class={`is-${item.type}`} data-changes={changes.value}>
-      <ItemView item={{ ...item }} cwd={cwd} />
+      <ItemView item={{ ...item }} session={session} cwd={cwd} />
     </li>
   );
 }

@@ -44,7 +44,7 @@ export function StatsPage() {
       {stats.rules.length > 0 && (
         <section>
           <h2 class="part">{web.pages.rules}</h2>
-          <div class="scroll" tabIndex={0}>
+          <div class="scroll tally" tabIndex={0}>
             <table>
               <thead>
                 <tr>
@@ -80,11 +80,13 @@ function Tallies({ title, rows }: { title: string; rows: readonly [string, Tally
   return (
     <section>
       <h2 class="part">{title}</h2>
-      <div class="scroll" tabIndex={0}>
+      <div class="scroll tally" tabIndex={0}>
         <table>
           <thead>
             <tr>
-              <th>{title}</th>
+              <th>
+                <span class="hidden">{title}</span>
+              </th>
               {[web.asked, web.yes, web.no, web.unanswered, web.median, web.slowest].map((name) => (
                 <th class="n">{name}</th>
               ))}
