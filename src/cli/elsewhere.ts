@@ -30,7 +30,7 @@ export async function connectElsewhere(
     const w = hostsTexts(lang);
     const waits = () => console.error(`sage: ${w.waiting}`);
     const { by, place } = await pair(target, { key: invitation }, { home, env, waits });
-    console.error(`sage: ${w.paired(address, by, w.places[place])}`);
+    console.error(`sage: ${w.paired(address, by, w.places[place])} ${w.nextTime(`--host ${address}`)}`);
   }
   const key = hostKey(address, { home, env });
   if (key === undefined) throw errorBecause("key-unknown", reason("host-key-missing", { address }));

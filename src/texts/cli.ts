@@ -28,7 +28,7 @@ const en = {
   owned: (session: string) =>
     `another process is running session ${session}; follow it with \`${sage(`--resume ${session}`)}\``,
   header: (version: string, model: string, session: string) =>
-    `Sage ${version} · ${model} · session ${session} · /help`,
+    [`Sage ${version}`, model, `session ${session}`, "/help"].filter(Boolean).join(" · "),
   noStdin: "no input on stdin for 3 s, continuing without it (use < /dev/null to skip the wait)",
   stdinCut: (bytes: number) => `(truncated: first ${bytes.toLocaleString("en")} bytes of stdin)`,
   needed: (n: number) => (n === 1 ? "Waiting for a person:" : `Waiting for a person, ${n} requests:`),
@@ -169,7 +169,8 @@ const zh: CliTexts = {
     "尚未配置模型，以下是演示。要使用 Sage，请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 GEMINI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器",
   demoHint: `不用模型也能试用：\`${sage("demo")}\`。`,
   owned: (session) => `会话 ${session} 正由另一个进程运行；可用 \`${sage(`--resume ${session}`)}\` 跟随`,
-  header: (version, model, session) => `Sage ${version} · ${model} · 会话 ${session} · /help`,
+  header: (version, model, session) =>
+    [`Sage ${version}`, model, `会话 ${session}`, "/help"].filter(Boolean).join(" · "),
   noStdin: "3 秒内标准输入没有内容，不再等待（用 < /dev/null 可跳过等待）",
   stdinCut: (bytes) => `（已截断：标准输入的前 ${bytes.toLocaleString("en")} 字节）`,
   needed: (n) => `${n} 个请求等待处理：`,

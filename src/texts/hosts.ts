@@ -8,6 +8,7 @@ const en = {
   waiting: "Waiting for a yes on the host …",
   paired: (address: string, by: string, place: string) => `Paired with ${address} as ${by}; the key is in ${place}.`,
   goOn: (flag: string) => `Work there with: ${sage(flag)}`,
+  nextTime: (flag: string) => `From now on: ${sage(flag)}`,
   places: { keychain: "the keychain", file: "a file that only you can read" },
   removed: (name: string) => `${name} is forgotten here, and this machine there.`,
   removedHere: (name: string) =>
@@ -28,6 +29,7 @@ const zh: HostsTexts = {
   waiting: "等待主机那边同意…",
   paired: (address, by, place) => `已与 ${address} 配对，身份为 ${by}；密钥保存在${place}。`,
   goOn: (flag) => `在那里工作：${sage(flag)}`,
+  nextTime: (flag) => `以后只需：${sage(flag)}`,
   places: { keychain: "钥匙串", file: "只有你能读取的文件" },
   removed: (name) => `这里已忘记 ${name}，那里也已移除这台机器。`,
   removedHere: (name) => `这里已忘记 ${name}。连不上它：请在那里用 \`sage devices remove\` 移除这台机器。`,

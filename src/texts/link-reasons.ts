@@ -4,7 +4,7 @@ import type { Lang } from "./language.ts";
 type Table = { [C in keyof LinkReasonArgs]: (args: LinkReasonArgs[C]) => string };
 
 const en: Table = {
-  "host-unreachable": () => "not sent: the host cannot be reached",
+  "host-unreachable": () => "not sent: the host cannot be reached; try again once it is back",
   "link-lost": () => "not sent: there is no connection to the host; answer again once it is back",
   "reply-lost": () => "the connection broke before the host replied; check what happened before you try again",
   "sent-too-late": ({ limitMs }) =>
@@ -21,7 +21,7 @@ const en: Table = {
 };
 
 const zh: Table = {
-  "host-unreachable": () => "未发送：连不上主机",
+  "host-unreachable": () => "未发送：连不上主机；恢复后请再试",
   "link-lost": () => "未发送：与主机的连接已断开；恢复后请重新回答",
   "reply-lost": () => "主机回复之前连接断了；再试之前请先看看结果如何",
   "sent-too-late": ({ limitMs }) => `未发送：表示允许的回答必须在 ${limitMs / 1_000} 秒内送达主机；请重新回答`,

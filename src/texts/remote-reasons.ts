@@ -24,7 +24,7 @@ const en: Table = {
   "host-shut": ({ address, why }) =>
     `${address} lets nobody in here${why === "" ? "" : ` (${why})`}; check the address, and "people" and "serve" in the settings there`,
   "pairing-refused": ({ address }) =>
-    `${address} did not accept the link or code: it works once and not for long; make a new one there with \`sage devices add\``,
+    `${address} did not accept the link or code: it works once and not for long. If this machine is paired already, \`${sage(`--host ${address}`)}\` is enough; else make a new one there with \`sage devices add\``,
   "pairing-too-often": ({ address }) => `too many attempts to pair with ${address}; wait a minute, then try again`,
   "receipts-unknown": ({ given }) =>
     `no session, call or file "${given}"; use a session id, a call id from \`sage why\`, or a file path`,
@@ -48,7 +48,7 @@ const zh: Table = {
   "host-shut": ({ address, why }) =>
     `${address} 不让任何人从这里进入${why === "" ? "" : `（${why}）`}；请检查地址，以及那里设置中的 "people" 和 "serve"`,
   "pairing-refused": ({ address }) =>
-    `${address} 没有接受这个链接或配对码：它只能用一次，而且很快过期；请在那里用 \`sage devices add\` 重新生成`,
+    `${address} 没有接受这个链接或配对码：它只能用一次，而且很快过期。如果这台机器已经配对，直接用 \`${sage(`--host ${address}`)}\` 即可；否则请在那里用 \`sage devices add\` 重新生成`,
   "pairing-too-often": ({ address }) => `与 ${address} 配对的尝试太多；请一分钟后再试`,
   "receipts-unknown": ({ given }) =>
     `没有会话、调用或文件“${given}”；请用会话编号、\`sage why\` 列出的调用编号或文件路径`,

@@ -34,7 +34,7 @@ export async function changeHook(args: string[]): Promise<number> {
     console.log(`${installs ? "+" : "-"} ${oneLine(line)}`);
   if (installs) console.log(t.notes[agent].join("\n"));
   if (!values.yes && !(await agrees(t.ask))) {
-    console.log(t.unchanged);
+    console.log(process.stdin.isTTY && process.stdout.isTTY ? t.unchanged : t.terminalOnly);
     return exitCodes.needsPerson;
   }
   apply(change, { lock: lockIn(sageHome(process.env).dir), keep: installs });

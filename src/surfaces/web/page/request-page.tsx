@@ -8,7 +8,7 @@ import { Request } from "./request.tsx";
 /** A request, by its id: open, or ended long ago. */
 export function RequestPage({ id }: { id: string }) {
   const app = useApp();
-  const { t, web } = app.words.value;
+  const { web } = app.words.value;
   const known = app.inbox.value.requests.get(id);
   const found = useSignal<InboxRequest | "none" | undefined>(undefined);
   useEffect(() => {
@@ -27,14 +27,14 @@ export function RequestPage({ id }: { id: string }) {
   if (entry === "none")
     return (
       <>
-        <h1>{t.title.permission}</h1>
+        <h1>{web.pages.inbox}</h1>
         <p class="empty">{web.gone}</p>
       </>
     );
   const next = app.open.value.find(({ request }) => request.id !== id);
   return (
     <>
-      {entry.resolution && <h1>{t.title[entry.request.kind]}</h1>}
+      {entry.resolution && <h1>{web.kind[entry.request.kind]}</h1>}
       <Request entry={entry} level={1} />
       {entry.resolution && (
         <nav class="after" aria-label={web.pagesLabel}>

@@ -40,7 +40,7 @@ function Rules({ session }: { session: string }) {
   const places = Map.groupBy(rules, ({ source, file }) => JSON.stringify([source, file ?? ""]));
   return (
     <>
-      {rules.length === 0 && <p class="empty">{web.none}</p>}
+      {rules.length === 0 && <p class="empty">{web.noRules}</p>}
       {[...places.values()].map((some) => (
         <Place rules={some} />
       ))}
