@@ -123,7 +123,8 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
       // With a name from the proxy alone nobody has to hold a key: then only our own page may speak in that name.
       const status = refuse(request, parts.origins(), { ambient: caller.proxy !== undefined });
       if (status !== undefined) return hangUp(socket, status);
-      if (new URL(request.url ?? "/", "http://here").pathname !== "/v1/wire") return hangUp(socket, 404);
+      // Compared as it came: what is no address at all must not be read as one.
+      if (request.url?.split("?")[0] !== "/v1/wire") return hangUp(socket, 404);
       if (isForeign(request)) return hangUp(socket, 403);
       parts.open(request, socket, head, caller);
     },

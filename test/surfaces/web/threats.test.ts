@@ -81,6 +81,15 @@ describe("threats", () => {
     assert.equal((await server.raw("GET", "/health", { host: "anything" })).status, 200, "probes come by other names");
   });
 
+  test("C10: a path that is no address ends nothing but its own connection", async () => {
+    for (const path of ["//", "//[", "/\\\\:99999", "http://[", "/v1/wire%"])
+      for (const headers of [{}, upgrading]) {
+        const { status } = await server.raw("GET", path, headers).catch(() => ({ status: 0 }));
+        assert.ok(status < 500, `${path}: ${status}`);
+      }
+    assert.equal((await server.raw("GET", "/health")).status, 200);
+  });
+
   test("C2, C3: another page's requests reach no handler, with a key or without", async () => {
     const json = { "content-type": "application/json", ...bearer() };
     const command = JSON.stringify({ type: "sessions" });

@@ -143,7 +143,14 @@ export async function listen(
     ...(tls ? { createServer: createHttps, serverOptions: { ...patience, ...tls } } : { serverOptions: patience }),
   }) as Server;
   limitConnections(server, connections);
-  if (upgrade) server.on("upgrade", upgrade);
+  if (upgrade)
+    server.on("upgrade", (request, socket, head) => {
+      try {
+        upgrade(request, socket, head);
+      } catch {
+        socket.destroy(); // whatever a stranger sent ends their own connection, and nobody else's
+      }
+    });
   try {
     await once(server, "listening");
   } catch (error) {
