@@ -4,20 +4,27 @@ import { createSubagentRegistry } from "../src/agent/state/subagents.ts";
 import { noHooks } from "../src/hooks/hooks.ts";
 import { respond } from "../src/input/respond.ts";
 import { openSession, type SessionLog } from "../src/journal/session.ts";
-import type { LocalStore } from "../src/journal/store.ts";
+import type { LocalStore, Store } from "../src/journal/store.ts";
 import type { Model } from "../src/models/model.ts";
-import { noUsage } from "../src/protocol/index.ts";
+import { noUsage, type Rule } from "../src/protocol/index.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
 import type { Tool } from "../src/tools/tool.ts";
 
 /** The real loop over a model and tools that cost nothing. */
-export function measured(store: LocalStore, model: Model, tools: Tool[], maxSteps: number, cwd = "/"): UnifiedExecutor {
+export function measured(
+  store: Store,
+  model: Model,
+  tools: Tool[],
+  maxSteps: number,
+  cwd = "/",
+  rules: Rule[] = [],
+): UnifiedExecutor {
   return new UnifiedExecutor(
     {
       store,
       model,
       tools: createToolRegistry(tools),
-      rules: [],
+      rules,
       permissionMode: "default",
       system: "You are measured.",
       home: "/",

@@ -1,5 +1,6 @@
 // npm run bench:scale                     10,000 blocked sessions and the rest of the load figures, in some minutes
 // npm run bench:scale -- --sessions 1000  a quick look
+// npm run bench:scale -- --engine postgres --sessions 1000   gateway, workers and a real PostgreSQL, with SQLite beside it
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -9,7 +10,9 @@ import { DatabaseSync } from "node:sqlite";
 import { parseArgs } from "node:util";
 import { writePast } from "./past.ts";
 
-const { values } = parseArgs({ options: { sessions: { type: "string", default: "10000" } } });
+const { values } = parseArgs({
+  options: { sessions: { type: "string", default: "10000" }, engine: { type: "string" } },
+});
 const sessions = Number(values.sessions);
 
 type Figure = { what: string; unit: string; value: number; goal: number; floor: number };
@@ -18,12 +21,15 @@ const dir = mkdtempSync(join(tmpdir(), "sage-scale-"));
 const children = new Set<ChildProcess>();
 
 try {
-  await blocked(join(dir, "blocked.db"));
-  await woken(join(dir, "woken.db"));
-  await killed(join(dir, "killed.db"));
-  await grown(join(dir, "grown.db"));
-  await folded(join(dir, "folded.db"));
-  await rebuilt(join(dir, "rebuilt.db"));
+  if (values.engine === "postgres") await (await import("./cluster.ts")).measureCluster(dir, sessions, figure);
+  else {
+    await blocked(join(dir, "blocked.db"));
+    await woken(join(dir, "woken.db"));
+    await killed(join(dir, "killed.db"));
+    await grown(join(dir, "grown.db"));
+    await folded(join(dir, "folded.db"));
+    await rebuilt(join(dir, "rebuilt.db"));
+  }
   console.log(table());
 } finally {
   for (const child of children) child.kill("SIGKILL");
