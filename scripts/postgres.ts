@@ -84,6 +84,7 @@ export async function startPostgres(
     (child.stderr as Socket | null)?.unref();
   };
   const end = (signal: NodeJS.Signals) => async () => {
+    child.ref(); // whoever ends it waits for it
     child.kill(signal);
     await ended;
   };
