@@ -1,4 +1,5 @@
 import { request as ask, type IncomingHttpHeaders } from "node:http";
+import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import { createVisitors } from "../../src/cli/commands/serve/visitors.ts";
 import { createHttp, listen } from "../../src/cli/commands/serve/http.ts";
@@ -18,7 +19,13 @@ export type Answer = { status: number; headers: IncomingHttpHeaders; body: strin
 export async function served(
   { host, store }: Pick<TestSage, "host" | "store">,
   dir: string,
-  given: { settings?: Partial<Settings>; env?: NodeJS.ProcessEnv; origins?: string[]; files?: PageFiles } = {},
+  given: {
+    settings?: Partial<Settings>;
+    env?: NodeJS.ProcessEnv;
+    origins?: string[];
+    files?: PageFiles;
+    /** Headers that a proxy before it adds to whatever becomes a WebSocket. */ proxy?: Record<string, string>;
+  } = {},
 ) {
   const settings: Settings = { ...readSettings(`${dir}/no-settings`), ...given.settings };
   const stores = openSurfaceStores(`${dir}/surfaces.db`);
@@ -42,7 +49,15 @@ export async function served(
     more: web.routes,
     log: (text) => void logged.push(text),
   });
-  const listening = await listen(app, { host: "127.0.0.1", port: 0, t: serveTexts("en"), upgrade: web.upgrade });
+  const lines = new Set<Duplex>();
+  const line = { isCut: false };
+  const upgrade: typeof web.upgrade = (request, socket, head) => {
+    if (line.isCut) return void socket.destroy();
+    lines.add(socket);
+    Object.assign(request.headers, given.proxy);
+    web.upgrade(request, socket, head);
+  };
+  const listening = await listen(app, { host: "127.0.0.1", port: 0, t: serveTexts("en"), upgrade });
   const url = `http://127.0.0.1:${listening.port}`;
   origins.push(url, url.replace("127.0.0.1", "localhost"));
 
@@ -77,6 +92,13 @@ export async function served(
   return {
     ...{ url, devices, settings, logged, raw, json, pair },
     port: listening.port,
+    /** Breaks every connection, and lets no other come about until it is mended. */
+    cut() {
+      line.isCut = true;
+      for (const socket of lines) socket.destroy();
+      lines.clear();
+    },
+    mend: () => void (line.isCut = false),
     send: async <C extends Command>(key: string, command: C) => {
       const { status, body } = await json("/v1/send", command, { authorization: `Bearer ${key}` });
       return { status, reply: JSON.parse(body) as CommandReply<C["type"]> };

@@ -1,40 +1,29 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { buildPage } from "../../../scripts/page.ts";
 import { askUser, bash, question, sageWith, workspace, type TestSage } from "../../support/sage.ts";
 import { served } from "../../support/served.ts";
+import { until } from "../../support/until.ts";
 import { launch, noBrowser } from "./browser.ts";
+import { allow, builtPage, enter, people } from "./visit.ts";
 
-async function pageFiles(dir: string, version?: string) {
-  await buildPage(dir, version === undefined ? {} : { version });
-  const read = (file: string) =>
-    [file, readFileSync(join(dir, file === "index.html" ? file : join("assets", file)))] as const;
-  return new Map([read("index.html"), ...readdirSync(join(dir, "assets")).map(read)]);
-}
-
-/** The real page, the real server, the real host and a real browser; the model follows a script. */
+/** The real page, the real server, the real host and a real browser; the model follows a script. npm run test:web has further ones. */
 describe("stories of the page", { skip: noBrowser }, () => {
   const here = workspace();
-  const built = mkdtempSync(join(tmpdir(), "sage-page-"));
-  const people = {
-    Lin: { ids: ["account:lin"], roles: ["approver" as const] },
-    Kai: { ids: ["account:kai"], roles: ["approver" as const] },
-  };
+  const words = Array.from({ length: 60 }, (_, n) => `word${n};`);
   let browser: Browser;
   let sage: TestSage;
   let server: Awaited<ReturnType<typeof served>>;
+  let [lin, kai]: (Page & { complaints: string[] })[] = [];
   before(async () => {
     const script = [
       { text: "First **one** thing.", calls: [bash("env echo built")] },
       { calls: [askUser(question("Which colour?"), question("And for how long?", ["An hour", "A day"]))] },
       { text: "All done." },
+      { text: words.join(" "), delayMs: 2_500 },
     ];
     sage = await sageWith({ dir: here.dir, script });
-    const files = await pageFiles(join(built, "web"));
+    const files = await builtPage();
     server = await served(sage, here.dir, { files, settings: { people, workspaces: { app: here.dir } } });
     browser = await launch();
   });
@@ -42,47 +31,27 @@ describe("stories of the page", { skip: noBrowser }, () => {
     await browser?.close();
     await server?.[Symbol.asyncDispose]();
     await sage?.[Symbol.asyncDispose]();
-    rmSync(built, { recursive: true, force: true });
     here[Symbol.dispose]();
   });
-  /** Somebody's browser, let in by a link. */
-  const enter = async (owner: string, url = server.url): Promise<Page & { complaints: string[] }> => {
-    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on("console", (message) => complaints.push(message.text()));
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    await page.goto(`${url}/#k=${server.devices.invite({ owner }).key}`);
-    await page.waitForSelector(".link.open");
-    return Object.assign(page, { complaints });
-  };
-  const allow = async (page: Page) => {
-    await page.waitForSelector("[data-choice=once]:not([aria-disabled=true])");
-    await page.waitForTimeout(600);
-    await page.click("[data-choice=once]");
-    await page.waitForTimeout(450);
-    await page.getByRole("button", { name: "Yes, allow once" }).click();
-  };
 
   test("a link lets one browser in, once; its key is in no address, and all that the browser keeps is its own key", async () => {
     const { key } = server.devices.invite({ owner: "account:lin" });
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.goto(`${server.url}/#k=${key}`);
-    await page.waitForSelector(".link.open");
-    assert.equal(page.url(), `${server.url}/#/`);
-    assert.deepEqual(await page.evaluate("Object.keys(localStorage)"), ["sage.key"]);
-    assert.deepEqual(await context.cookies(), []);
-    const other = await (await browser.newContext()).newPage();
-    await other.goto(`${server.url}/#k=${key}`);
-    assert.match(await other.innerText("[role=alert]"), /not valid any more/);
-    assert.deepEqual([other.url(), server.logged.some((line) => line.includes(key))], [`${server.url}/#/`, false]);
-    await context.close();
-    await other.context().close();
+    lin = await enter(browser, server, key);
+    assert.equal(lin.url(), `${server.url}/#/`);
+    const kept = `Promise.all([Object.keys(localStorage), Object.keys(sessionStorage), caches.keys(),
+      indexedDB.databases(), navigator.serviceWorker.getRegistrations()])`;
+    assert.deepEqual(await lin.evaluate(kept), [["sage.key"], [], [], [], []]);
+    assert.deepEqual(await lin.context().cookies(), []);
+    kai = await enter(browser, server, key, "[role=alert]");
+    assert.match(await kai.innerText("[role=alert]"), /not valid any more/);
+    assert.deepEqual([kai.url(), server.logged.some((one) => one.includes(key))], [`${server.url}/#/`, false]);
+    await kai.goto(`${server.url}/?again#k=${server.devices.invite({ owner: "account:kai" }).key}`);
+    await kai.waitForSelector(".link.open");
+    kai.complaints.length = 0; // a key that is refused is in the browser's console
   });
 
   test("two people see a request as it is opened; one allows it, the other reads who did, and the turn goes on", async () => {
-    const [lin, kai] = [await enter("account:lin"), await enter("account:kai")];
+    assert.ok(lin && kai);
     await sage.say("build it");
     const [request] = await sage.open();
     assert.ok(request);
@@ -114,38 +83,25 @@ describe("stories of the page", { skip: noBrowser }, () => {
     );
     assert.equal(sage.result(0, 0).trim(), "built");
     assert.deepEqual([lin.complaints, kai.complaints], [[], []], "the policy found nothing to refuse");
-    await lin.context().close();
-    await kai.context().close();
   });
 
-  test("a device that is removed while it is connected has to be paired again; a frame of another page stays empty", async () => {
-    const page = await enter("account:kai");
-    const device = server.devices.list().findLast(({ owner }) => owner === "account:kai");
-    assert.ok(device && server.devices.remove(device.id));
-    await page.getByText("Pair this browser").waitFor();
-    assert.deepEqual(await page.evaluate("Object.keys(localStorage)"), []);
-    const framing = await page.context().newPage();
-    await framing.setContent(`<iframe src="${server.url}/"></iframe>`);
-    await framing.waitForTimeout(300);
-    assert.notEqual(framing.frames()[1]?.url(), `${server.url}/`);
-    await page.context().close();
-  });
-
-  test("a page of another version reloads itself once, as soon as nothing is half written", async () => {
-    const files = await pageFiles(join(built, "old"), "0.0.0-old");
-    await using old = await served(sage, join(here.dir), { files, settings: { people } });
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    let loads = 0;
-    page.on("load", () => loads++);
-    await page.goto(`${old.url}/#k=${old.devices.invite({ owner: "account:lin" }).key}`);
-    await page.waitForSelector(".link.open");
-    await page.waitForFunction(
-      () => (globalThis as unknown as { sessionStorage: { length: number } }).sessionStorage.length === 1,
-    );
-    await page.waitForSelector(".link.open");
-    await page.waitForTimeout(500);
-    assert.equal(loads, 2, "a cache in between may keep the old page: it is fetched once more, not for ever");
-    await context.close();
+  test("the line breaks in the middle of a stream: the page says so, comes back, and no word is there twice", async () => {
+    assert.ok(lin);
+    await lin.evaluate(`
+      globalThis.most = 0;
+      new MutationObserver(() => {
+        const text = document.querySelector(".transcript")?.textContent ?? "";
+        for (const word of ["word1;", "word9;", "word30;", "word59;"]) most = Math.max(most, text.split(word).length - 1);
+      }).observe(document.body, { childList: true, subtree: true, characterData: true });`);
+    await sage.say("count");
+    await lin.getByText("word9;").waitFor();
+    server.cut();
+    await lin.waitForSelector(".banner");
+    server.mend();
+    await lin.waitForSelector(".link.open");
+    await lin.getByText("word59;").waitFor();
+    await until(() => sage.facts().filter(({ type }) => type === "turn.ended").length === 2);
+    await lin.waitForTimeout(200);
+    assert.equal(await lin.evaluate("most"), 1);
   });
 });
