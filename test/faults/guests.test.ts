@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { stopCodex } from "../../src/guest/codex-server.ts";
 import { callsOf, stepOfKey, type Fact } from "../../src/protocol/index.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { fakeClaude, guestsIn } from "../support/guests/guest-sage.ts";
@@ -60,8 +62,49 @@ for (const fault of faults)
     },
   );
 
+const command = (mark: string) => `echo ${mark} >> witness`;
+const others = {
+  // Its app-server outlives Sage, and so do its prompts.
+  codex: {
+    commits: 14,
+    calls: (mark: string) => ({ id: `call_${mark}`, command: command(mark) }),
+    end: (dir: string) => stopCodex(`${dir}/guests`),
+  },
+  acp: {
+    commits: 14,
+    calls: (mark: string) => ({ id: `call_${mark}`, input: { command: command(mark) } }),
+    end: async () => 0,
+  },
+};
+
+for (const [name, { commits, calls, end }] of Object.entries(others)) {
+  const cases = Array.from({ length: commits }, (_, n) => n + 1).flatMap((at) =>
+    (["before", "after"] as const).map((side) => ({ at, side })),
+  );
+  for (const { at, side } of thorough ? cases : [roll.pick(cases)])
+    test(`kill -9 of Sage with ${name} at ${at} (${side})`, { timeout: 60_000 }, async () => {
+      using here = workspace();
+      const steps = ["one", "two"].map((mark) => ({ calls: [calls(mark)] }));
+      writeFileSync(here.path("script.json"), JSON.stringify([...steps, { text: "All done." }]));
+      const guest = fileURLToPath(new URL(`../support/guests/fake-${name}.mjs`, import.meta.url));
+      const env = { GUEST: guest, FAKE_SCRIPT: here.path("script.json"), FAKE_STATE: here.path("threads") };
+      try {
+        const first = await run(here.dir, { ...env, ...killAtCommit(at, side) });
+        const ended = first.code === 0 ? first : await run(here.dir, env);
+        assert.match(ended.out, /"status":"success"/, ended.err);
+        const history = historyOf(here.dir);
+        assert.equal(show(check(history)), "");
+        const ran = history.events.flatMap((event) => (event.type === "executed" ? [event.mark] : []));
+        assert.deepEqual([ran.length, history.listed], [new Set(ran).size, []]);
+      } finally {
+        await end(here.dir);
+      }
+    });
+}
+
 function run(dir: string, env: Record<string, string>) {
-  return startRunner([dir, "s"], { env: { GUEST: fakeClaude, FAKE_DIR: dir, ANSWER: "self", ...env } }).ended;
+  const guest = { GUEST: fakeClaude, FAKE_DIR: dir, ANSWER: "self" };
+  return startRunner([dir, "s"], { env: { ...guest, ...env }, cwd: dir }).ended;
 }
 
 function historyOf(dir: string): History {

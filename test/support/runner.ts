@@ -1,12 +1,12 @@
 // One process that runs one session on a real journal: what the crash stories kill.
-// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of Claude Code that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options.
+// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options.
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { GuestExecutor } from "../../src/agent/guest/executor.ts";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import { claudeDriver } from "../../src/guest/claude.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { InputRequest, InputResponse } from "../../src/protocol/index.ts";
+import { driverOf, guestProgram } from "../../src/host/guest-programs.ts";
 import { createHost } from "../../src/host/host.ts";
 import { config } from "./sage.ts";
 
@@ -14,23 +14,25 @@ const [dir = "", session = "s"] = process.argv.slice(2);
 const script = JSON.parse(readFileSync(join(dir, "script.json"), "utf8"));
 const options = JSON.parse(process.env["OPTIONS"] ?? "{}");
 const guest = process.env["GUEST"];
+const agent = guest === undefined ? undefined : basename(guest, ".mjs").replace("fake-", "");
 const store = sqliteStore(join(dir, "journal.db"));
 const host = createHost({
   store,
   version: "test",
   executor: async () => {
     const run = { ...options, workingDirectory: dir };
-    if (guest === undefined) return new UnifiedExecutor(config({ script, dir, store }), run);
-    const driver = claudeDriver({ name: "claude", command: process.execPath, args: [guest] });
+    if (guest === undefined || agent === undefined) return new UnifiedExecutor(config({ script, dir, store }), run);
     // Faults are this process's own; those of the guest are in FAKE_KILL.
     const { NODE_OPTIONS: _, KILL_AT: __, ...env } = process.env;
+    const program = guestProgram(agent, { [agent]: { command: guest, args: [] } });
+    const driver = await driverOf(program, { dir: join(dir, "guests"), env });
     return new GuestExecutor({ config: config({ script: [], dir, store }), options: run, driver, env });
   },
 });
 const sender = { by: "runner", surface: "test" };
 
 const done = new AbortController();
-const opened = await host.send({ type: "open", session, cwd: dir, ...(guest !== undefined && { agent: "claude" }) });
+const opened = await host.send({ type: "open", session, cwd: dir, ...(agent !== undefined && { agent }) });
 // A new process may die before it said anything: the same message again is the same message.
 await host.send({ type: "say", session, text: "go", id: "first", ...sender });
 if (opened.ok && !opened.created) await host.send({ type: "resume", session });
