@@ -24,6 +24,7 @@ export function openLines(
     flag?: string;
     cwd?: string | undefined;
     approvals?: readonly Approval[] | undefined;
+    carried?: boolean | undefined;
     inquiries?: readonly Inquired[] | undefined;
   },
 ): string[] {

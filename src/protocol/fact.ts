@@ -73,9 +73,9 @@ export type FactData = {
   };
   /**
    * A guest runs the turn: its own session, by which it is resumed. Written before anything is said to it, and again where the session
-   * or the version is another one.
+   * or the version is another one. `keeps`: its prompts outlive Sage without being parked.
    */
-  "guest.joined": { agent: string; session: string; version: string; model?: string };
+  "guest.joined": { agent: string; session: string; version: string; model?: string; keeps?: true };
   /** The guest was left with calls that wait for a person, by their ids. It keeps them, and meets them again when it is resumed. */
   "guest.parked": { calls: string[] };
   "user.said": {

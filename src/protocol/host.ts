@@ -213,8 +213,11 @@ export type SharedAnswer = { type: "granted"; comment?: string } | { type: "deni
 /** The result for one request of several: answered, or the reason why not. */
 export type RespondedEach = { requestId: string } & ({ ok: true; resolution: Resolution; running: boolean } | Refused);
 
-/** A request as a list shows it, with the latest half-filled answer and those who approved it so far. */
-export type PendingRequest = { request: InputRequest; draft?: Draft; approvals?: Approval[] };
+/**
+ * A request as a list shows it, with the latest half-filled answer and those who approved it so far. `carried`: another agent asked it
+ * and was stopped since; it hears the answer when it goes on.
+ */
+export type PendingRequest = { request: InputRequest; draft?: Draft; approvals?: Approval[]; carried?: true };
 
 /** Events of one session, in order: its facts, `ready` once, then what happens. */
 export type WatchEvent =

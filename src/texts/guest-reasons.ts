@@ -12,8 +12,7 @@ const en: Table = {
     `${agent} asks before it uses ${its(tool)}${words === undefined ? "" : `: ${its(words)}`}`,
   "guest-withdrew": ({ agent }) => `${agent} took its question back`,
   "guest-knows-end": ({ agent }) => `${agent} was stopped while this ran; it knows how it ended`,
-  "guest-carried": ({ agent }) =>
-    `${agent} was stopped while it asked; your answer reaches it in words when it goes on`,
+  "guest-carried": ({ agent }) => `${its(agent)} was stopped while it asked; your answer reaches it when it goes on`,
   "guest-not-started": ({ agent, words }) =>
     `${agent} could not be started: ${its(words)}; \`${sage("agents")}\` tells whether it is installed`,
   "guest-failed": ({ agent, words }) => `${agent} failed: ${its(words)}`,
@@ -35,7 +34,7 @@ const zh: Table = {
     `${agent} 使用 ${its(tool)} 前请求许可${words === undefined ? "" : `：${its(words)}`}`,
   "guest-withdrew": ({ agent }) => `${agent} 撤回了请求`,
   "guest-knows-end": ({ agent }) => `这次调用运行时 ${agent} 被停止；结果只有它知道`,
-  "guest-carried": ({ agent }) => `${agent} 在请求时被停止；它继续时会以文字得知你的回答`,
+  "guest-carried": ({ agent }) => `${its(agent)} 在请求时被停止；它继续时会得知你的回答`,
   "guest-not-started": ({ agent, words }) =>
     `无法启动 ${agent}：${its(words)}；用 \`${sage("agents")}\` 查看是否已安装`,
   "guest-failed": ({ agent, words }) => `${agent} 出错：${its(words)}`,

@@ -6,6 +6,7 @@ import { after, test } from "node:test";
 import { acpDriver } from "../../src/guest/acp.ts";
 import { codexDriver } from "../../src/guest/codex.ts";
 import { serversIn, stopCodex } from "../../src/guest/codex-server.ts";
+import { pending } from "../../src/host/commands/request.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import type { InputRequest } from "../../src/protocol/index.ts";
 import { allow, workspace } from "../support/sage.ts";
@@ -44,7 +45,7 @@ test("Codex keeps its request while Sage is gone; the same one is answered later
   const [request] = await first.open();
   assert.deepEqual(request?.agent, ["codex"]);
   await first[Symbol.asyncDispose]();
-  assert.equal(existsSync(place.path("a")), false);
+  assert.deepEqual([existsSync(place.path("a")), pending(store, "one")[0]?.carried], [false, undefined]);
   await using sage = await run({ ...options, session: "one" });
   const outcome = sage.outcome();
   await sage.answer(yes(request));
@@ -92,7 +93,10 @@ test("an agent that was killed while it asked is told the answer in words, makes
   await first.say("make a");
   const [request] = await first.open();
   await first[Symbol.asyncDispose]();
-  assert.equal(store.pending("one").length, 1);
+  assert.deepEqual(
+    pending(store, "one").map(({ carried }) => carried),
+    [true],
+  );
   await using sage = await run({ ...options, session: "one" });
   const outcome = sage.outcome();
   await sage.answer(yes(request));

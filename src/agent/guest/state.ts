@@ -105,7 +105,9 @@ export async function noteJoined(turn: GuestTurn, { session, version, model }: G
   const isNew = turn.joins === 0 || turn.joined?.session !== session || turn.joined.version !== version;
   turn.joined = { session, version };
   if (!isNew) return;
-  const data = { agent: turn.driver.name, session, version, ...(model !== undefined && { model }) };
+  const { name: agent, parks } = turn.driver;
+  const keeps = parks === "on leaving" && ({ keeps: true } as const);
+  const data = { agent, session, version, ...(model !== undefined && { model }), ...keeps };
   turn.log.branch(turn.key).decide(guestKeys.joined(turn.joins++), "guest.joined", () => data);
   await turn.log.flush();
 }

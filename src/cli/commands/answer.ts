@@ -2,6 +2,7 @@ import type { Store } from "../../journal/store.ts";
 import {
   isOutsideRequest,
   oneLine,
+  reason,
   SageError,
   shortRequestId,
   splitRequestId,
@@ -16,6 +17,7 @@ import {
 } from "../../protocol/index.ts";
 import { sageHome } from "../../config/home.ts";
 import { errorText } from "../../texts/error.ts";
+import { sentence } from "../../texts/reasons.ts";
 import { ending, headline } from "../../texts/resolution.ts";
 import { cliTexts, type CliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -55,10 +57,15 @@ export async function answer(args: string[]): Promise<number> {
     const response = await responseOf(request, { ...values, nth }, t);
     if (values["all-like"]) return await allLike({ host, me, lang }, request, { response, values, t });
     if (values.seen !== undefined) throw usage(t.only("--seen", "--all-like"));
+    const carried = await isCarried(host, request);
     const reply = await host.send({ type: "respond", response, ...me });
     if (!reply.ok) return refused(reply);
     if (!reply.resolution) return signed(request, reply.approved, me, lang);
-    return await (local ? afterwards(opened, local.store) : elsewhere(opened))(request, reply, { values, lang });
+    return await (local ? afterwards(opened, local.store) : elsewhere(opened))(request, reply, {
+      values,
+      lang,
+      carried,
+    });
   } finally {
     await host.close();
   }
@@ -92,18 +99,27 @@ type Answered = CommandReply<"respond"> & { ok: true; resolution: Resolution };
 type After = (
   request: InputRequest,
   reply: Answered,
-  given: { values: { run?: boolean | undefined; model?: string | undefined }; lang: Lang },
+  given: { values: { run?: boolean | undefined; model?: string | undefined }; lang: Lang; carried: boolean },
 ) => Promise<number>;
 
-function recorded(request: InputRequest, { resolution }: Answered, lang: Lang): void {
+/** Was the agent that asks stopped since? Answered, a request does not tell any more. */
+async function isCarried(host: Host, { id, agent }: InputRequest): Promise<boolean> {
+  if (agent.length === 0) return false;
+  const found = await host.send({ type: "request", id });
+  return found.ok && found.carried === true;
+}
+
+function recorded(request: InputRequest, { resolution }: Answered, lang: Lang, carried: boolean): void {
   const name = clipped(nameOf(asAnswered(request, resolution), texts(lang)), LONGEST_NAME);
   console.log(cliTexts(lang).recorded(name, oneLine(ending(resolution, texts(lang)))));
+  const [agent = ""] = request.agent;
+  if (carried && resolution.outcome !== "cancelled") console.log(sentence(reason("guest-carried", { agent }), lang));
 }
 
 function afterwards({ host }: Opened, store: Store): After {
-  return async (request, reply, { values, lang }) => {
+  return async (request, reply, { values, lang, carried }) => {
     const t = cliTexts(lang);
-    recorded(request, reply, lang);
+    recorded(request, reply, lang, carried);
     if (isOutsideRequest(request)) return toldOutside(request, lang);
     const { session } = splitRequestId(reply.resolution.requestId);
     // A person who stopped the turn does not want to go on with it.
@@ -121,8 +137,8 @@ function afterwards({ host }: Opened, store: Store): After {
 
 /** A session that nothing runs is taken up by its host: it has the folder, and the model. */
 function elsewhere({ host, me }: Opened): After {
-  return async (request, reply, { lang }) => {
-    recorded(request, reply, lang);
+  return async (request, reply, { lang, carried }) => {
+    recorded(request, reply, lang, carried);
     if (isOutsideRequest(request)) return toldOutside(request, lang);
     const { session } = splitRequestId(reply.resolution.requestId);
     const stopped = reply.resolution.outcome === "cancelled";

@@ -23,6 +23,8 @@ export async function exportSession(args: string[]): Promise<number> {
   const store = sqliteStore(sageHome(process.env).journal, { looks: true });
   const session =
     target === undefined ? lastSessionIn(store.sessions(), realpathSync(".")) : sessionBy(store.sessions(), target);
+  const agent = format === "script" ? store.opened(session.id)?.agent : undefined;
+  if (agent !== undefined) (await import("../run/recording.ts")).refuseScript("--format script", agent, lang);
   const redaction = ownRedaction(process.env);
   const lines = linesOf(store.load(session.id), session, { format, redaction, lang });
   if (values.output === undefined) for (const line of lines) toStdout(line);

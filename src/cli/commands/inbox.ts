@@ -28,8 +28,8 @@ export async function inbox(args: string[]): Promise<number> {
   const isDamaged = local ? createLook(local.store) : () => false;
   const show = async (request: InputRequest) => {
     const session = await sessionOf(host, request.session);
-    const { approvals, inquiries } = await ask(host, { type: "request", id: request.id });
-    const shown = { lang, flag, cwd: session?.cwd, approvals, inquiries };
+    const { approvals, inquiries, carried } = await ask(host, { type: "request", id: request.id });
+    const shown = { lang, flag, cwd: session?.cwd, approvals, inquiries, carried };
     const lines = [...openLines(request, style, shown), whereLine(request, session, lang)];
     if (isDamaged(request.session)) lines.push(t.damagedSession);
     console.log(fitted(lines, style.width).join("\n"));

@@ -95,6 +95,10 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   // A model that is named for a new session means Sage itself.
   const other = values.agent ?? (named === undefined ? undefined : OURSELVES);
   const agent = await agentOf(installation, { named: other, session: found?.id, store });
+  if (agent !== undefined) {
+    if (values.persona !== undefined) throw usage(t.conflict("--persona", "--agent"));
+    if (values.record !== undefined) recording?.refuseScript("--record", agent, lang);
+  }
   const choice = agent === undefined ? modelOf(installation, spec, values["fallback-model"]) : guestChoice(agent);
   if (!choice) {
     const next = await withoutModel(t, lang, { args, asked: words !== undefined || again || values.print === true });
@@ -121,7 +125,8 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   let begun: string | undefined;
   const session = async () => {
     // Where the first turn begins at once, one that cannot begin leaves no session behind.
-    if (agent === undefined && (words !== undefined || values.print)) await sage.ready();
+    if (agent !== undefined) await guestMayRun(installation, agent, found?.cwd ?? cwd);
+    else if (words !== undefined || values.print) await sage.ready();
     const model = agent === undefined ? spec !== undefined && { model: spec } : { agent };
     if (found && agent === undefined) await goOnWith(sage, found.id, named);
     begun = found?.id ?? (await ask(sage.host, { type: "open", cwd, ...model })).session;
@@ -159,6 +164,12 @@ async function agentOf(installation: Installation, wanted: Wanted): Promise<stri
   const isOurs = named === OURSELVES || (named === undefined && installation.settings.agent === undefined);
   if (isOurs && (session === undefined || store?.opened(session)?.agent === undefined)) return undefined;
   return (await import("../agent-choice.ts")).agentFor(installation, wanted);
+}
+
+/** Throws where it would follow settings of the folder that nobody has trusted. */
+async function guestMayRun({ home, settings }: Installation, agent: string, cwd: string): Promise<void> {
+  const { guestOf } = await import("../../host/guests.ts");
+  await guestOf(agent, { cwd, home, env: process.env, ...(settings.agents && { settings: settings.agents }) });
 }
 
 async function guestTrusted(installation: Installation, cwd: string, lang: Lang): Promise<"go on" | "leave"> {

@@ -27,6 +27,11 @@ export function checkFolders(values: RecordingFlags, lang: Lang): void {
   }
 }
 
+/** Another agent's replies would be played by Sage's own loop, with Sage's tools: that would be another run. */
+export function refuseScript(what: string, agent: string, lang: Lang): never {
+  throw usage(recordingTexts(lang).otherAgent(what, oneLine(agent)));
+}
+
 /** A file that a flag names and that cannot be read. */
 export function unreadable(flag: string, path: string, error: unknown, lang: Lang): SageError {
   const t = recordingTexts(lang);

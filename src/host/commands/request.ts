@@ -5,11 +5,14 @@ import type { Page, Store } from "../../journal/store.ts";
 import { readRule } from "../../permission/rules/rules.ts";
 import {
   draftKeys,
+  guestKeys,
   inquiryKey,
   misfits,
   needsConsent,
   reason,
   splitRequestId,
+  turnKey,
+  turnNumber,
   withInquiry,
   type InputRequest,
   type InputResponse,
@@ -104,7 +107,20 @@ export function pending(store: Store, session: string | undefined, page?: Page):
 function withDraft(store: Store, request: InputRequest): PendingRequest {
   const draft = store.draft(request.id);
   const approvals = needsConsent(request) ? store.approvals(request.id) : undefined;
-  return { request, ...(draft && { draft }), ...(approvals && { approvals }) };
+  const carried = isCarried(store, request) && ({ carried: true } as const);
+  return { request, ...(draft && { draft }), ...(approvals && { approvals }), ...carried };
+}
+
+/** Nobody runs the session, and the guest that asked was not left with its call: all that is known of it is that it was stopped. */
+function isCarried(store: Store, { id, session, agent }: InputRequest): boolean {
+  if (agent.length === 0 || store.opened(session)?.agent === undefined || store.session(session)?.owned) return false;
+  const { key } = splitRequestId(id);
+  const turn = turnNumber(key);
+  const asked = store.fact(session, key);
+  if (turn === undefined || !asked || store.resolution(id)) return false;
+  const joined = store.fact(session, `${turnKey(turn)}/${guestKeys.joined(0)}`);
+  if (joined?.type === "guest.joined" && joined.data.keeps) return false;
+  return store.since(session, asked.seq).every(({ type }) => type !== "guest.parked");
 }
 
 /** The sender as a resolution holds them: the id in the list of people is for the guard alone. */

@@ -1,4 +1,4 @@
-import { oneLine, type Approval, type InputRequest, type Question, type Reason } from "../../protocol/index.ts";
+import { oneLine, reason, type Approval, type InputRequest, type Question, type Reason } from "../../protocol/index.ts";
 import { whyOf } from "../answering.ts";
 import { consentLines } from "../consent.ts";
 import { describeRequest, isLong, type Block, type Description } from "../describe.ts";
@@ -7,15 +7,20 @@ import type { Style } from "./paint.ts";
 import { changeLines } from "./change.ts";
 import { clipped, columns, framed, rows } from "./safe.ts";
 
-/** `place`: which of several this is. Paths are told from `cwd`, where it is known. `approvals`: given so far. */
+/** `place`: which of several this is. Paths are told from `cwd`, where it is known. `approvals`: given so far. `carried`: the agent that asks was stopped. */
 export type Shown = {
   place?: string | undefined;
   cwd?: string | undefined;
   approvals?: readonly Approval[] | undefined;
+  carried?: boolean | undefined;
 };
 
 /** A request and its reason: the action itself first, the agent's words about it last. */
-export function requestLines(request: InputRequest, style: Style, { place, cwd, approvals }: Shown = {}): string[] {
+export function requestLines(
+  request: InputRequest,
+  style: Style,
+  { place, cwd, approvals, carried }: Shown = {},
+): string[] {
   const { t, paint } = style;
   const permission = request.kind === "permission" ? describeRequest(request, { cwd }) : undefined;
   const title = [
@@ -32,6 +37,7 @@ export function requestLines(request: InputRequest, style: Style, { place, cwd, 
     ...(permission ? permissionLines(permission, style) : askedLines(request, style)),
     ...(t.source[request.source] === "" ? [] : [paint.dim(t.source[request.source])]),
     ...(request.agent.length > 0 ? [clipped(t.agent(request.agent), style.width)] : []),
+    ...(carried ? reasonLines(reason("guest-carried", { agent: request.agent[0] ?? "" }), style) : []),
     ...(permission?.words ? wordLines(permission.words, style) : []),
     ...consentLines(request, approvals, t).map((line) => clipped(line, style.width)),
     ...silenceLines(request, t).map((line) => (request.deadline ? line : paint.dim(line))),

@@ -3,7 +3,7 @@
 // thread in `threads` there, really runs its commands, and keeps and loses what Codex does: a request stays open while no client is there and is put to
 // every client that resumes the thread; killed, it has forgotten it; a thread that is resumed without a policy no longer asks.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { WebSocketServer } from "ws";
@@ -18,7 +18,8 @@ let requests = 0;
 const fileOf = (cwd, id) => `${cwd}/threads/${id}.json`;
 const save = ({ id, cwd, heard, played, results }) => {
   mkdirSync(`${cwd}/threads`, { recursive: true });
-  writeFileSync(fileOf(cwd, id), JSON.stringify({ id, heard, played, results }));
+  writeFileSync(`${cwd}/thread.part`, JSON.stringify({ id, heard, played, results }));
+  renameSync(`${cwd}/thread.part`, fileOf(cwd, id)); // whoever reads it sees the whole
 };
 const thread = (state) => ({
   id: state.id,
