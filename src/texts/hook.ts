@@ -20,7 +20,7 @@ const en = {
   },
   ask: "Make this change? [y/N] ",
   unchanged: "Nothing was changed.",
-  terminalOnly: "Nothing was changed: this takes a yes at a terminal. Run it again there.",
+  terminalOnly: "Nothing was changed: this takes a yes at a terminal. Run it there, or with --yes.",
   added: (path: string, copy: string | undefined) =>
     `Added to ${path}${copy === undefined ? "" : `; the file as it was is kept in ${copy}`}. Undo: \`${sage("hook uninstall …")}\``,
   removed: (path: string) => `${path} is as if Sage had never been there.`,
@@ -47,7 +47,7 @@ const zh: HookTexts = {
   },
   ask: "要修改吗？[y/N] ",
   unchanged: "没有修改任何内容。",
-  terminalOnly: "没有修改任何内容：须有人在终端前同意。请在终端中再运行一次。",
+  terminalOnly: "没有修改任何内容：须有人在终端前同意。请在终端中运行，或加上 --yes。",
   added: (path, copy) =>
     `已加入 ${path}${copy === undefined ? "" : `；原文件保存在 ${copy}`}。撤销：\`${sage("hook uninstall …")}\``,
   removed: (path) => `${path} 已恢复原样，不留痕迹。`,
