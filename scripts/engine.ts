@@ -5,7 +5,7 @@ import { startPostgres } from "./postgres.ts";
 
 const dir = resolve(process.argv[2] ?? ".engine");
 const { url, stop } = await startPostgres(dir);
-console.log(`PostgreSQL runs in ${dir}\n\n  ${url}\n\nCtrl-C ends it; what it keeps stays in that folder.`);
+console.log(`PostgreSQL runs in ${dir}\n\n  '${url}'\n\nCtrl-C ends it; what it keeps stays in that folder.`);
 const keepAlive = setInterval(() => {}, 60_000);
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {

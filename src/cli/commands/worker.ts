@@ -7,7 +7,7 @@ import { clusterTexts } from "../../texts/cluster.ts";
 import { engineOf, joinEngine, workPlace } from "../engine.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { onLeave } from "../leaving.ts";
-import { lastingSpec } from "../model-choice.ts";
+import { lastingSpec, modelOf } from "../model-choice.ts";
 import { openDaemon } from "./serve/daemon.ts";
 import { createLog } from "./serve/log.ts";
 
@@ -33,11 +33,14 @@ export async function worker(args: string[]): Promise<number> {
   const place = workPlace(values.place, t);
   const format = values.log ?? "text";
   if (format !== "text" && format !== "json") throw usage(cli.expected("--log", cli.oneOf(["text", "json"]), format));
-  const { home, env } = readInstallation(process.env);
+  const installation = readInstallation(process.env);
+  const { home, env } = installation;
   const log = createLog(createRedaction(env).text, format);
+  const spec = lastingSpec(values.model);
+  if (!modelOf(installation, spec)) log("warn", cli.noModel); // sessions that name a model of their own run all the same
   const cluster = await joinEngine(url, home, { place, roster: false });
   const { host } = openDaemon({
-    ...{ store: cluster.replica.store, env: process.env, lang, spec: lastingSpec(values.model) },
+    ...{ store: cluster.replica.store, env: process.env, lang, spec },
     guard: () => false, // nobody speaks to a worker
     personOf: () => undefined,
     warn: (text) => log("warn", text),
