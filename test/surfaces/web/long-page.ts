@@ -56,6 +56,7 @@ onFakeHost("the page, act by act", ({ open, tab: openTab, sent, lifted, sessions
     await page.waitForTimeout(600);
     await tab.fake("link('lost')");
     await page.waitForSelector(".banner[role=alert]");
+    await page.waitForTimeout(700); // the page has moved, which is a lock of its own
     assert.equal(await page.getAttribute("[data-choice=once]", "aria-disabled"), "true");
     await page.evaluate(
       "for (const one of document.querySelectorAll('[data-choice=once], [data-choice=no]')) one.click()",

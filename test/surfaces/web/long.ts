@@ -11,6 +11,7 @@ import { Machine, bash } from "../../support/cli.ts";
 import { fakeSite, launch, noBrowser, openTab } from "./browser.ts";
 import { fact, session, snapshot, watched } from "./examples.ts";
 import { manyTurns } from "./many-turns.ts";
+import { allow } from "./visit.ts";
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -65,11 +66,7 @@ describe("the page, at length", { skip: noBrowser }, () => {
     await page.waitForSelector(".link.open");
     assert.equal(page.url(), address);
     assert.equal(await page.getAttribute("article.request", "data-request"), id, "the same request, still open");
-    await page.waitForSelector("[data-choice=once]:not([aria-disabled=true])");
-    await page.waitForTimeout(600);
-    await page.click("[data-choice=once]");
-    await page.waitForTimeout(450);
-    await page.getByRole("button", { name: "Yes, allow once" }).click();
+    await allow(page);
     await page.getByText("All done.").waitFor();
     assert.equal(await page.getByText("All done.").count(), 1);
 
@@ -79,6 +76,42 @@ describe("the page, at length", { skip: noBrowser }, () => {
     for (const tab of tabs) await tab.waitForSelector(".link.open");
     second.kill("SIGTERM");
     await second.ended;
+    await context.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("page and lines in another process on one journal: the first answer wins, and the other reads who gave it", async () => {
+    using machine = new Machine();
+    const folder = mkdtempSync(join(tmpdir(), "sage-page-"));
+    await buildPage(join(folder, "web"));
+    const idle = machine.script({ text: "nothing" });
+    const daemon = machine.start(["serve", "--port", `${await freePort()}`, "--model", idle], {
+      env: { SAGE_PAGE: join(folder, "web") },
+    });
+    await daemon.until(/#k=\S+/);
+    const [link = ""] = /http:\S+#k=\S+/.exec(daemon.output() + daemon.errors()) ?? [];
+    const calls = ["env echo one >> ran", "env echo two >> ran"].map((command) => ({ calls: [bash(command)] }));
+    const lines = machine.start(["--model", machine.script(...calls, { text: "All done." }), "go"]);
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const page = await context.newPage();
+    await page.goto(link);
+    await lines.until("Allow? (y/n/…) > ");
+    await page.click("article.card a.body");
+    await allow(page);
+    await lines.until(/Answered by .* in the browser/);
+
+    await page.goto(link.replace(/#.*/, "#/"));
+    await page.click("article.card a.body");
+    await page.getByText("env echo two >> ran").waitFor();
+    lines.type("y\n");
+    await page.waitForSelector("article.ended");
+    assert.match(await page.innerText("article.ended"), /Answered by .* at \d\d:\d\d: allowed/);
+    assert.doesNotMatch(await page.innerText("article.ended"), /in the browser/);
+    await lines.until("All done.");
+    assert.equal(machine.file("ran"), "one\ntwo\n");
+    lines.end();
+    daemon.kill("SIGTERM");
+    await Promise.all([lines.ended, daemon.ended]);
     await context.close();
     rmSync(folder, { recursive: true, force: true });
   });
