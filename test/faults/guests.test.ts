@@ -21,7 +21,8 @@ const script = [
   { text: "All done." },
 ];
 const marks = ["one", "two", "below"];
-const COMMITS = 26;
+/** A little more than a turn takes: how facts come together in a commit depends on the moment. */
+const COMMITS = thorough ? 36 : 26;
 
 type Fault = { who: "sage" | "both"; at: number; side: "before" | "after" } | { who: "agent"; at: number };
 
@@ -66,12 +67,12 @@ const command = (mark: string) => `echo ${mark} >> witness`;
 const others = {
   // Its app-server outlives Sage, and so do its prompts.
   codex: {
-    commits: 14,
+    commits: thorough ? 20 : 14,
     calls: (mark: string) => ({ id: `call_${mark}`, command: command(mark) }),
     end: (dir: string) => stopCodex(`${dir}/guests`),
   },
   acp: {
-    commits: 14,
+    commits: thorough ? 26 : 14,
     calls: (mark: string) => ({ id: `call_${mark}`, input: { command: command(mark) } }),
     end: async () => 0,
   },

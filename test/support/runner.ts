@@ -36,10 +36,11 @@ const opened = await host.send({ type: "open", session, cwd: dir, ...(agent !== 
 // A new process may die before it said anything: the same message again is the same message.
 await host.send({ type: "say", session, text: "go", id: "first", ...sender });
 if (opened.ok && !opened.created) await host.send({ type: "resume", session });
-void watch();
+const watching = watch();
 const outcome = await host.run(session);
 done.abort();
 process.stdout.write(`${JSON.stringify({ status: outcome.status, text: outcome.text })}\n`);
+await watching; // a turn that had ended already leaves it in the midst of its facts
 await host.close();
 
 async function watch(): Promise<void> {
