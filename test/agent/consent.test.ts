@@ -204,6 +204,7 @@ suite("two people", () => {
     const known: Record<string, string> = { "feishu:ou_1": "Wang", "account:wang": "Wang", "feishu:ou_2": "Zhao" };
     const host = createHost({
       ...{ store: sage.store, version: "test", executor: () => Promise.reject(new Error("runs nothing")) },
+      elsewhere: { wake() {} }, // the other host runs the session
       personOf: ({ person = "" }) => known[person],
     });
     const send = (person: string | undefined, by: string) =>
@@ -224,6 +225,7 @@ test("whoever asks on one surface under another name is the same person when the
   await using sage = await sageWith({ script, dir: here.dir, rules: [other] });
   const host = createHost({
     ...{ store: sage.store, version: "test", executor: () => Promise.reject(new Error("runs nothing")) },
+    elsewhere: { wake() {} }, // the other host runs the session
     personOf: ({ person = "" }) => ({ "feishu:ou_1": "Wang", "account:wang": "Wang" })[person],
   });
   const words = { type: "say", session: sage.session, text: "go" } as const;
@@ -243,6 +245,7 @@ test("somebody whom the settings do not name asks: nobody can tell who is somebo
   await using sage = await sageWith({ script, dir: here.dir, rules: [other] });
   const host = createHost({
     ...{ store: sage.store, version: "test", executor: () => Promise.reject(new Error("runs nothing")) },
+    elsewhere: { wake() {} }, // the other host runs the session
     personOf: ({ person = "" }) => (person === "feishu:ou_1" ? "Lin" : null),
   });
   await host.send({ type: "say", session: sage.session, text: "go", by: "lin", surface: "tui" });
