@@ -26,84 +26,87 @@ test("what was unreleased goes under the new version", () => {
   assert.throws(() => releaseChangelog("## [Unreleased]\n\n## [0.1.0]\n- That.\n", "0.2.0", "x"), /says nothing/);
 });
 
-test("the published package installs in an empty folder: command, library and types work there", async (t) => {
-  using here = workspace();
-  await stage(here.path("package"), { repository: "git+https://example.org/sage.git" });
-  const manifest = JSON.parse(readFileSync(here.path("package/package.json"), "utf8"));
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+test(
+  "the published package installs in an empty folder: command, library and types work there",
+  { timeout: 115_000 },
+  async (t) => {
+    using here = workspace();
+    await stage(here.path("package"), { repository: "git+https://example.org/sage.git" });
+    const manifest = JSON.parse(readFileSync(here.path("package/package.json"), "utf8"));
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-  await t.test("its package.json names what is not in the bundle, and nothing else", () => {
-    const named = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
-    assert.deepEqual(
-      importedFrom(here.path("package/dist")).filter((name) => name !== neverLoaded),
-      named.toSorted(),
-    );
-    assert.deepEqual([manifest.engines, manifest.version], [{ node: ">=24" }, version]);
-    assert.deepEqual(manifest.repository, { type: "git", url: "git+https://example.org/sage.git" });
-  });
+    await t.test("its package.json names what is not in the bundle, and nothing else", () => {
+      const named = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+      assert.deepEqual(
+        importedFrom(here.path("package/dist")).filter((name) => name !== neverLoaded),
+        named.toSorted(),
+      );
+      assert.deepEqual([manifest.engines, manifest.version], [{ node: ">=24" }, version]);
+      assert.deepEqual(manifest.repository, { type: "git", url: "git+https://example.org/sage.git" });
+    });
 
-  await t.test("its pages are there in English and Chinese, with everything they link to", () => {
-    const pages = globSync("**/*.md", { cwd: here.path("package") });
-    for (const page of ["README.md", "README.zh.md", join("docs", "guide.md"), join("docs", "zh", "guide.md")])
-      assert.ok(pages.includes(page), page);
-    for (const page of pages)
-      for (const [, link = ""] of readFileSync(here.path(`package/${page}`), "utf8").matchAll(
-        /\]\(((?!http|#)[^)#]+)/g,
-      ))
-        assert.ok(existsSync(join(here.path("package"), dirname(page), link)), `${page} links to ${link}`);
-  });
+    await t.test("its pages are there in English and Chinese, with everything they link to", () => {
+      const pages = globSync("**/*.md", { cwd: here.path("package") });
+      for (const page of ["README.md", "README.zh.md", join("docs", "guide.md"), join("docs", "zh", "guide.md")])
+        assert.ok(pages.includes(page), page);
+      for (const page of pages)
+        for (const [, link = ""] of readFileSync(here.path(`package/${page}`), "utf8").matchAll(
+          /\]\(((?!http|#)[^)#]+)/g,
+        ))
+          assert.ok(existsSync(join(here.path("package"), dirname(page), link)), `${page} links to ${link}`);
+    });
 
-  mkdirSync(here.path("empty"));
-  writeFileSync(here.path("empty/package.json"), "{}");
-  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const env = { ...inherited, SAGE_HOME: here.path("sage"), SAGE_LANG: "en" };
-  const inside = { cwd: here.path("empty"), env, timeout: 50_000 };
-  const { stdout: packed } = await run("npm", ["pack", "--silent", here.path("package")], inside);
-  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional", "--prefer-offline"];
-  await run("npm", ["install", ...flags, `./${packed.trim()}`], inside);
-  const sage = here.path("empty/node_modules/.bin/sage");
+    mkdirSync(here.path("empty"));
+    writeFileSync(here.path("empty/package.json"), "{}");
+    const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+    const env = { ...inherited, SAGE_HOME: here.path("sage"), SAGE_LANG: "en" };
+    const inside = { cwd: here.path("empty"), env, timeout: 50_000 };
+    const { stdout: packed } = await run("npm", ["pack", "--silent", here.path("package")], inside);
+    const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional", "--prefer-offline"];
+    await run("npm", ["install", ...flags, `./${packed.trim()}`], inside);
+    const sage = here.path("empty/node_modules/.bin/sage");
 
-  await t.test("sage --version and the demo", async () => {
-    assert.equal((await run(sage, ["--version"], inside)).stdout, `${version}\n`);
-    assert.match((await run(sage, ["demo"], inside)).stdout, /demo answers itself/);
-  });
+    await t.test("sage --version and the demo", async () => {
+      assert.equal((await run(sage, ["--version"], inside)).stdout, `${version}\n`);
+      assert.match((await run(sage, ["demo"], inside)).stdout, /demo answers itself/);
+    });
 
-  const program = `
+    const program = `
     import { SageAgentSDK, scripted } from "sage-agent";
     const sage = new SageAgentSDK({ model: scripted([{ calls: [{ tool: "Glob", input: { pattern: "*" } }] }, { text: "Found." }]) });
     console.log((await sage.run("look")).text);
     await sage.close();
   `;
-  writeFileSync(here.path("empty/program.mjs"), program);
-  writeFileSync(here.path("empty/program.cjs"), `console.log(typeof require("sage-agent").SageAgentSDK);`);
+    writeFileSync(here.path("empty/program.mjs"), program);
+    writeFileSync(here.path("empty/program.cjs"), `console.log(typeof require("sage-agent").SageAgentSDK);`);
 
-  await t.test("import and require", async () => {
-    const node = async (file: string) => (await run(process.execPath, [file], inside)).stdout;
-    assert.deepEqual([await node("program.mjs"), await node("program.cjs")], ["Found.\n", "function\n"]);
-  });
+    await t.test("import and require", async () => {
+      const node = async (file: string) => (await run(process.execPath, [file], inside)).stdout;
+      assert.deepEqual([await node("program.mjs"), await node("program.cjs")], ["Found.\n", "function\n"]);
+    });
 
-  await t.test(
-    "UnifiedExecutor by itself: commands are judged and run, facts are told, the conversation is compacted",
-    async () => {
-      symlinkSync(join(root, "node_modules/zod"), here.path("empty/node_modules/zod"), "junction");
-      writeFileSync(here.path("empty/executor.mjs"), executorProgram);
-      const { stdout } = await run(process.execPath, ["executor.mjs"], inside);
-      assert.deepEqual(stdout.trim().split("\n"), [
-        "allow:allowed-by-rules deny:denied-by-rule allow:said deny:unfit-input",
-        "t0/0/0/run0.finished: hello",
-        "t0/0/2/run0: Rain in Oslo",
-        "success: Done.",
-        "success: 1 compaction",
-      ]);
-    },
-  );
+    await t.test(
+      "UnifiedExecutor by itself: commands are judged and run, facts are told, the conversation is compacted",
+      async () => {
+        symlinkSync(join(root, "node_modules/zod"), here.path("empty/node_modules/zod"), "junction");
+        writeFileSync(here.path("empty/executor.mjs"), executorProgram);
+        const { stdout } = await run(process.execPath, ["executor.mjs"], inside);
+        assert.deepEqual(stdout.trim().split("\n"), [
+          "allow:allowed-by-rules deny:denied-by-rule allow:said deny:unfit-input",
+          "t0/0/0/run0.finished: hello",
+          "t0/0/2/run0: Rain in Oslo",
+          "success: Done.",
+          "success: 1 compaction",
+        ]);
+      },
+    );
 
-  await t.test("types, without a look the other way", async () => {
-    for (const name of ["@types", "undici-types"])
-      symlinkSync(join(root, "node_modules", name), here.path(`empty/node_modules/${name}`), "junction");
-    writeFileSync(
-      here.path("empty/program.mts"),
-      `import { z } from "zod";
+    await t.test("types, without a look the other way", async () => {
+      for (const name of ["@types", "undici-types"])
+        symlinkSync(join(root, "node_modules", name), here.path(`empty/node_modules/${name}`), "junction");
+      writeFileSync(
+        here.path("empty/program.mts"),
+        `import { z } from "zod";
       import { SageAgentSDK, type AgentOutcome, type Tool } from "sage-agent";
       const tool: Tool<{ city: string }> = {
         name: "Weather", description: "", inputSchema: z.object({ city: z.string() }), effect: "reads",
@@ -126,32 +129,33 @@ test("the published package installs in an empty folder: command, library and ty
       // @ts-expect-error a number is no task
       void new SageAgentSDK().run(1);
       `,
-    );
-    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
-    const tsc = [join(root, "node_modules/typescript/bin/tsc"), ...options, "program.mts"];
-    const { stdout } = await run(process.execPath, tsc, inside).catch((error: { stdout: string }) => error);
-    assert.equal(stdout, "");
-  });
-
-  await t.test("an older Node reads one sentence", async () => {
-    writeFileSync(
-      here.path("old.cjs"),
-      `Object.defineProperty(process.versions, "node", { value: "22.1.0" });
-       Object.defineProperty(process, "version", { value: "v22.1.0" });`,
-    );
-    const old = async (...args: string[]) => {
-      const failed = await run(process.execPath, ["--require", here.path("old.cjs"), ...args], inside).catch(
-        (error: { code: number; stderr: string }) => error,
       );
-      return "code" in failed ? [failed.code, failed.stderr] : assert.fail("it ran");
-    };
-    const sentence = "Node 24 or newer; this is v22.1.0. See https://nodejs.org/en/download";
-    assert.deepEqual(await old(sage), [1, `sage needs ${sentence}\n`]);
-    const [code, message] = await old("program.mjs");
-    assert.equal(code, 1);
-    assert.match(String(message), new RegExp(`^Error: sage-agent needs ${sentence}$`, "m"));
-  });
-});
+      const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
+      const tsc = [join(root, "node_modules/typescript/bin/tsc"), ...options, "program.mts"];
+      const { stdout } = await run(process.execPath, tsc, inside).catch((error: { stdout: string }) => error);
+      assert.equal(stdout, "");
+    });
+
+    await t.test("an older Node reads one sentence", async () => {
+      writeFileSync(
+        here.path("old.cjs"),
+        `Object.defineProperty(process.versions, "node", { value: "22.1.0" });
+       Object.defineProperty(process, "version", { value: "v22.1.0" });`,
+      );
+      const old = async (...args: string[]) => {
+        const failed = await run(process.execPath, ["--require", here.path("old.cjs"), ...args], inside).catch(
+          (error: { code: number; stderr: string }) => error,
+        );
+        return "code" in failed ? [failed.code, failed.stderr] : assert.fail("it ran");
+      };
+      const sentence = "Node 24 or newer; this is v22.1.0. See https://nodejs.org/en/download";
+      assert.deepEqual(await old(sage), [1, `sage needs ${sentence}\n`]);
+      const [code, message] = await old("program.mjs");
+      assert.equal(code, 1);
+      assert.match(String(message), new RegExp(`^Error: sage-agent needs ${sentence}$`, "m"));
+    });
+  },
+);
 
 const executorProgram = `
   import { builtinTools, createSubagentRegistry, createToolRegistry, memoryStore, noHooks, openSession, scripted, UnifiedExecutor } from "sage-agent";
