@@ -13,7 +13,8 @@ import { check } from "./check.ts";
 const RUN_MINUTES = 20;
 
 /** Files that need a process of their own: they start programs by hand, load mutants, or ask what this process has loaded. */
-const alone = /^test\/(cli|stories|faults|docs|scripts|confine)\/|^test\/(doors|agent\/grammar)\.test\.ts$/;
+const alone =
+  /^test\/(cli|stories|faults|docs|scripts|confine)\/|^test\/(doors|agent\/grammar|permission\/obedient)\.test\.ts$/;
 const FILES_TOGETHER = 6;
 
 const root = join(import.meta.dirname, "..");
