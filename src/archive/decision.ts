@@ -20,7 +20,7 @@ export type Question = {
   tool: string;
   input: ToolInput;
   requiresUserInteraction?: boolean;
-  /** One look at the disk for many questions. */
+  /** Looks at the disk once for many questions. */
   disk?: Disk;
 };
 

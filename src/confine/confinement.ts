@@ -41,7 +41,7 @@ export type ConfinedCommand = {
 export type ConfinementParts = {
   roots: readonly string[];
   home: string;
-  /** Where Sage keeps its state. */
+  /** The folder of Sage's state. */
   sageHome: string;
   /** Sandboxes of the same key share a home: one for each workspace, or for each session where people must be kept apart. */
   key: string;

@@ -23,7 +23,7 @@ import {
 export type Place = {
   roots: readonly string[];
   home: string;
-  /** Where Sage keeps its state: never to be seen. */
+  /** The folder of Sage's state: never to be seen. */
   sageHome: string;
   /** A home and a temporary folder of the sandbox's own, which unconfined programs never read. */
   privateHome: string;

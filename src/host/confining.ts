@@ -14,7 +14,7 @@ type Place = {
   /** The workspace, by its real path. */
   root: string;
   home: string;
-  /** Where Sage keeps its state. */
+  /** The folder of Sage's state. */
   state: string;
   session: string;
   /** Folders of the state that the session may read. */

@@ -13,7 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { AgentConfig } from "../state/context.ts";
-import { executionOptions } from "../state/options.ts";
+import { askingWith, executionOptions } from "../state/options.ts";
 import { journaledLifecycle, stopOnInterrupt } from "../state/states.ts";
 import type { Execution, Executor } from "../turn/execution.ts";
 import { follow } from "../turn/follow.ts";
@@ -43,15 +43,7 @@ export class GuestExecutor implements Executor {
     this.#parts = parts;
     this.#config = { ...unconfined, tools: guestTools(config.tools), model: noModel(driver.name) };
     this.#options = executionOptions(options);
-    const { mode, promptTimeout, timeoutPolicy, remindEvery, quiet } = this.#options;
-    this.#asking = {
-      store: config.store,
-      mode,
-      ...(promptTimeout !== undefined && { promptTimeout }),
-      ...(timeoutPolicy !== undefined && { timeoutPolicy }),
-      ...(remindEvery !== undefined && { remindEvery }),
-      ...(quiet && { quiet }),
-    };
+    this.#asking = askingWith(config.store, this.#options);
   }
 
   get hooks(): Hooks {

@@ -136,7 +136,7 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
     return { type: "ended", how: "died", words: "" };
   };
 
-  /** One that is about to keep its call has kept it only when it has ended. */
+  /** A guest that is about to keep its call has kept it only when it has ended. */
   const leave = async (pumping: Promise<Ended>): Promise<void> => {
     await asking?.catch(() => {});
     if (parking) await pumping;

@@ -1,3 +1,5 @@
+import type { Asking } from "../../input/ask.ts";
+import type { Store } from "../../journal/store.ts";
 import type { ExecutionOptions } from "../../protocol/index.ts";
 
 /** Fills in the defaults of a run. */
@@ -5,4 +7,21 @@ export function executionOptions(
   given: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
 ): ExecutionOptions {
   return { mode: { type: "interactive" }, maxSteps: 100, autoCompactThreshold: 0.8, llmOptions: {}, ...given };
+}
+
+/** How a run asks: as its options say; `usualTimeout` counts where they name none. */
+export function askingWith(
+  store: Store,
+  { mode, promptTimeout, timeoutPolicy, remindEvery, quiet }: ReturnType<typeof executionOptions>,
+  usualTimeout?: number,
+): Asking {
+  const timeout = promptTimeout ?? usualTimeout;
+  return {
+    store,
+    mode,
+    ...(timeout !== undefined && { promptTimeout: timeout }),
+    ...(timeoutPolicy !== undefined && { timeoutPolicy }),
+    ...(remindEvery !== undefined && { remindEvery }),
+    ...(quiet && { quiet }),
+  };
 }

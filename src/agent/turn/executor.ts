@@ -8,7 +8,7 @@ import type { AgentOutcome, Delta, ExecutionMode, ExecutionOptions, Fact } from 
 import type { AgentConfig } from "../state/context.ts";
 import type { Execution, Executor } from "./execution.ts";
 import { follow } from "./follow.ts";
-import { executionOptions } from "../state/options.ts";
+import { askingWith, executionOptions } from "../state/options.ts";
 import { StandardStrategy, type ExecutionStrategy } from "./strategy.ts";
 import { journaledLifecycle, stopOnInterrupt } from "../state/states.ts";
 import { sayTask, type TaskMetadata } from "./task.ts";
@@ -33,15 +33,7 @@ export class UnifiedExecutor implements Executor {
       ...(auto !== undefined && { mode: { type: "nonInteractive", autoResponse: auto } }),
       ...options,
     });
-    const { mode, promptTimeout = channel?.defaultTimeout, timeoutPolicy, remindEvery, quiet } = this.#options;
-    this.#ask = {
-      store: config.store,
-      mode,
-      ...(promptTimeout !== undefined && { promptTimeout }),
-      ...(timeoutPolicy !== undefined && { timeoutPolicy }),
-      ...(remindEvery !== undefined && { remindEvery }),
-      ...(quiet && { quiet }),
-    };
+    this.#ask = askingWith(config.store, this.#options, channel?.defaultTimeout);
   }
 
   get hooks(): Hooks {

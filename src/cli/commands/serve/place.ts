@@ -4,7 +4,7 @@ import type { Settings } from "../../../config/settings.ts";
 import { messageOf, reason } from "../../../protocol/index.ts";
 import { errorBecause } from "../../../texts/error.ts";
 
-/** Where the page is to be found; `undefined` where it would be told in clear to whoever listens on the way. */
+/** The address of the page; `undefined` where anybody on the way could read along. */
 export type Place = {
   tls: { cert: string; key: string } | undefined;
   /** Addresses of the page, the one for people who are elsewhere first. */

@@ -30,7 +30,7 @@ export type WebOptions = {
   devices: Devices;
   visitors: Visitors;
   settings(): Settings;
-  /** Where `sage serve` was started: a new session works there unless another folder is named. */
+  /** The folder in which `sage serve` was started: a new session works there unless another one is named. */
   cwd: string;
   files: PageFiles;
   redaction: Redaction;
