@@ -8,7 +8,7 @@ import { closeCodes } from "../remote/wire.ts";
 import { errorBecause } from "../texts/error.ts";
 import { hostsTexts } from "../texts/hosts.ts";
 import type { Lang } from "../texts/language.ts";
-import { hostKey, pair, type HostTarget } from "./hosts.ts";
+import { hostKey, nameHost, pair, type HostTarget } from "./hosts.ts";
 import { ask } from "./journal.ts";
 import { forPeopleOnly } from "./person-only.ts";
 import type { Seat } from "./seat.ts";
@@ -30,7 +30,7 @@ export async function connectElsewhere(
     const w = hostsTexts(lang);
     const waits = () => console.error(`sage: ${w.waiting}`);
     const { by, place } = await pair(target, { key: invitation }, { home, env, waits });
-    console.error(`sage: ${w.paired(address, by, w.places[place])} ${w.nextTime(`--host ${address}`)}`);
+    console.error(`sage: ${w.paired(address, by, w.places[place])} ${w.nextTime(`--host ${nameHost(address, home)}`)}`);
   }
   const key = hostKey(address, { home, env });
   if (key === undefined) throw errorBecause("key-unknown", reason("host-key-missing", { address }));

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { hostname } from "node:os";
 import type { Home } from "../config/home.ts";
 import { dropKey, keptKey, saveKey, type KeyPlace } from "../config/keys.ts";
-import { readSettings, type Settings } from "../config/settings.ts";
+import { changeSettings, readSettings, type Settings } from "../config/settings.ts";
 import { messageOf, reason } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 import { person } from "./account.ts";
@@ -66,6 +66,17 @@ export async function pair(
     throw errorBecause("host-gone", reason("host-shut", { address, why: `HTTP ${reply.status}` }));
   const place = saveKey(home, env, variableOf(address), told.key);
   return { by: typeof told.me?.by === "string" ? told.me.by : name, place };
+}
+
+/** Names a host in the person's settings, and gives the word for `--host`: the name, or the address where another host is called so. */
+export function nameHost(address: string, home: Home, name?: string): string {
+  const known = readSettings(home.settings).hosts ?? {};
+  const called = name ?? Object.entries(known).find(([, one]) => one === address)?.[0] ?? new URL(address).hostname;
+  const taken = Object.hasOwn(known, called) ? known[called] : undefined;
+  if (taken === address) return called;
+  if (taken !== undefined && name === undefined) return address;
+  changeSettings(home.settings, (all) => ({ ...all, hosts: { ...all.hosts, [called]: address } }));
+  return called;
 }
 
 /** Forgets the key of a host here, and this machine there. False where the host could not be told. */

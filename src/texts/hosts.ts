@@ -5,6 +5,8 @@ import type { Lang } from "./language.ts";
 const en = {
   none: `No hosts. On the other machine: \`sage devices add\`; here: \`${sage("hosts add '<link>' [name]")}\``,
   how: `expected \`${sage("hosts")}\`, \`${sage("hosts add '<link>' [name]")}\`, \`${sage("hosts add <address> [name] --code <code>")}\` or \`${sage("hosts remove <name>")}\``,
+  noCode: (address: string) =>
+    `a link or a code lets this machine in: run \`sage devices add\` on the other machine, then \`${sage(`hosts add ${address} --code <code>`)}\` here`,
   waiting: "Waiting for a yes on the host …",
   paired: (address: string, by: string, place: string) => `Paired with ${address} as ${by}; the key is in ${place}.`,
   goOn: (flag: string) => `Work there with: ${sage(flag)}`,
@@ -26,6 +28,8 @@ export type HostsTexts = typeof en;
 const zh: HostsTexts = {
   none: `没有主机。在另一台机器上运行：\`sage devices add\`；在这里运行：\`${sage("hosts add '<链接>' [名称]")}\``,
   how: `应为 \`${sage("hosts")}\`、\`${sage("hosts add '<链接>' [名称]")}\`、\`${sage("hosts add <地址> [名称] --code <配对码>")}\` 或 \`${sage("hosts remove <名称>")}\``,
+  noCode: (address) =>
+    `需要链接或配对码：在另一台机器上运行 \`sage devices add\`，再在这里运行 \`${sage(`hosts add ${address} --code <配对码>`)}\``,
   waiting: "等待主机那边同意…",
   paired: (address, by, place) => `已与 ${address} 配对，身份为 ${by}；密钥保存在${place}。`,
   goOn: (flag) => `在那里工作：${sage(flag)}`,

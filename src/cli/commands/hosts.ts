@@ -5,7 +5,7 @@ import { errorBecause } from "../../texts/error.ts";
 import { hostsTexts } from "../../texts/hosts.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
-import { hostKey, pair, targetOf, unpair } from "../hosts.ts";
+import { hostKey, nameHost, pair, targetOf, unpair } from "../hosts.ts";
 
 /** `sage hosts`: other machines whose agents this one may work with; `add` pairs with one, `remove` forgets it. */
 export async function hosts(args: string[]): Promise<number> {
@@ -39,16 +39,13 @@ export async function hosts(args: string[]): Promise<number> {
   const { address, invitation } = found;
   const by =
     invitation !== undefined ? { key: invitation } : values.code === undefined ? undefined : { code: values.code };
-  if (!by) throw usage(w.how);
+  if (!by) throw usage(w.noCode(target));
   if (name !== undefined && !/^[\w.-]{1,40}$/.test(name))
     throw errorBecause("config-invalid", reason("host-not-named", { given: name, known: Object.keys(known) }));
   const waits = () => console.error(`sage: ${w.waiting}`);
   const paired = await pair(found, by, { home, env, waits });
-  const called = name ?? Object.entries(known).find(([, one]) => one === address)?.[0] ?? new URL(address).hostname;
-  const free = known[called] === undefined || known[called] === address || name !== undefined;
-  if (free) changeSettings(home.settings, (all) => ({ ...all, hosts: { ...all.hosts, [called]: address } }));
   console.log(w.paired(address, paired.by, w.places[paired.place]));
-  console.log(w.goOn(`--host ${free ? called : address}`));
+  console.log(w.goOn(`--host ${nameHost(address, home, name)}`));
   return exitCodes.success;
 }
 
