@@ -9,7 +9,7 @@ const [url = "", dir = "", sleepAfterMs = "500"] = process.argv.slice(2);
 process.on("disconnect", () => process.exit(1));
 const { noteChild, children, callOf, place, housekeeping } = memoryStore();
 const local = { noteChild, children, callOf, place, housekeeping };
-const cluster = await joinCluster({ url, local, place: () => "bench", roster: false });
+const cluster = await joinCluster({ url, as: "worker", local, place: () => "bench", roster: false });
 const { store } = cluster.replica;
 const host = createHost({
   ...{ store, version: "bench", letsGo: true, sleepAfterMs: Number(sleepAfterMs) },

@@ -27,7 +27,7 @@ export async function measureCluster(dir: string, blocked: number, figure: Figur
   const database = await startPostgres(folder);
   const { noteChild, children, callOf, place, housekeeping } = memoryStore();
   const local = { noteChild, children, callOf, place, housekeeping };
-  const cluster = await joinCluster({ url: database.url, local, place: () => "bench", roster: true });
+  const cluster = await joinCluster({ url: database.url, as: "gateway", local, place: () => "bench", roster: true });
   const { ledger } = cluster;
   const executor = () => Promise.reject(new Error("a gateway runs nothing"));
   const wake = (session: string) => void cluster.wake(session).catch(() => {});

@@ -36,13 +36,13 @@ export function workerFile({ dir }: Pick<Home, "dir">): string {
 export async function joinEngine(
   url: string,
   home: Home,
-  options: { place: string; roster: boolean },
+  options: { as: "worker" | "gateway"; place: string; roster: boolean },
 ): Promise<Cluster & { closeAll(): Promise<void> }> {
   const { joinCluster } = await import("../host/cluster/cluster.ts"); // its libraries are installed where they can be
   const machine = sqliteStore(workerFile(home));
   const { noteChild, children, callOf, housekeeping } = machine;
   const local = { noteChild, children, callOf, housekeeping, place: undefined };
-  const cluster = await joinCluster({ url, local, place: () => options.place, roster: options.roster });
+  const cluster = await joinCluster({ url, local, ...options, place: () => options.place });
   return {
     ...cluster,
     async closeAll() {

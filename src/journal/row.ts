@@ -36,7 +36,7 @@ export type LongOf = (where: Pick<Row, "session" | "key">) => string;
 
 /** Longer data lies in a table of its own; in its place stands its hash, behind a mark that no JSON begins with. */
 const LONGEST_INLINE = 32_000;
-const MARK = "~";
+export const MARK = "~";
 
 /** Content of a fact's row: the data itself, or its hash where the data is long. */
 export function inlineFor(data: string): string {

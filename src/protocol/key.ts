@@ -237,6 +237,11 @@ export const rewindKey = (n: number): string => `rewind/${n}`;
 export const endedKey = (key: string): string => `${key}.ended`;
 export const modeChosenKey = (id: string): string => `mode/${id}`;
 
+/** Keys of facts that a run writes by itself, as a pattern that PostgreSQL reads as well. */
+export const runKeyPattern = "^(t[0-9]+([/.]|$)|state/|rewind/[0-9]+[.]ended$)";
+/** Of the message by which a turn tells what became of requests that it carries on. */
+export const carriedSaidPattern = `^${saidKeys.from}t[0-9]+[.]${carriedKey}$`;
+
 /** Inquiries about one request lie side by side, and each reply beside its inquiry. */
 export const inquiryKeys = (requestKey: string): KeyRange => ({
   from: `${requestKey}/inquiry/`,

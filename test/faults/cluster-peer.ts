@@ -16,9 +16,13 @@ process.on("disconnect", () => process.exit(1)); // nobody is left to be told an
 const { noteChild, children, callOf, housekeeping } = sqliteStore(join(dir, "machine.db"));
 const local = { noteChild, children, callOf, housekeeping, place: undefined };
 // The database may be away as it comes: then it ends, and another one comes.
-const cluster = await joinCluster({ url, local, place: () => "here", roster: role === "gateway" }).catch(() =>
-  process.exit(1),
-);
+const cluster = await joinCluster({
+  url,
+  as: role === "gateway" ? "gateway" : "worker",
+  local,
+  place: () => "here",
+  roster: role === "gateway",
+}).catch(() => process.exit(1));
 const { store } = cluster.replica;
 
 if (role === "gateway") {

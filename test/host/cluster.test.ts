@@ -49,6 +49,7 @@ async function place(
     const { noteChild, children, callOf, place: at, housekeeping } = memoryStore();
     return joinCluster({
       url,
+      as: roster ? "gateway" : "worker",
       local: { noteChild, children, callOf, place: at, housekeeping },
       place: () => "here",
       notified,

@@ -88,6 +88,7 @@ suite("a journal of one machine", { skip: !hasPostgres && "no PostgreSQL is inst
     raw.close();
     assert.deepEqual(await bring(url, path), { a: "owned", b: "damaged" });
     const pool = new Pool({ connectionString: url, max: 1 });
+    pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
     const ledger = await postgresLedger(pool, { process: "judge" });
     assert.deepEqual(await ledger.standing(), []);
     store.close();

@@ -15,7 +15,7 @@ export async function move(args: string[]): Promise<number> {
   const url = engineOf(values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);
   const place = workPlace(values.to, t);
-  const cluster = await joinEngine(url, readInstallation(process.env).home, { place, roster: false });
+  const cluster = await joinEngine(url, readInstallation(process.env).home, { as: "gateway", place, roster: false });
   try {
     const moved = await moveSession(cluster, session, place);
     switch (moved.how) {

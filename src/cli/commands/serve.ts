@@ -77,7 +77,8 @@ export async function serve(args: string[]): Promise<number> {
   const log = createLog(redaction.text, format);
   if (demo && !values.demo) log("warn", t.demo);
   const workedAt = workPlace(values.place, clusterTexts(lang));
-  const cluster = url === undefined ? undefined : await joinEngine(url, home, { place: workedAt, roster: true });
+  const cluster =
+    url === undefined ? undefined : await joinEngine(url, home, { as: "gateway", place: workedAt, roster: true });
   const store = cluster?.replica.store ?? openStore(home);
   const surfaces = openSurfaceStores(home.surfaces);
   const own = surfaces.of("serve");

@@ -38,7 +38,7 @@ export async function worker(args: string[]): Promise<number> {
   const log = createLog(createRedaction(env).text, format);
   const spec = lastingSpec(values.model);
   if (!modelOf(installation, spec)) log("warn", cli.noModel); // sessions that name a model of their own run all the same
-  const cluster = await joinEngine(url, home, { place, roster: false });
+  const cluster = await joinEngine(url, home, { as: "worker", place, roster: false });
   const { host } = openDaemon({
     ...{ store: cluster.replica.store, env: process.env, lang, spec },
     guard: () => false, // nobody speaks to a worker

@@ -23,6 +23,8 @@ export type Cluster = {
 
 export type ClusterOptions = {
   url: string;
+  /** A worker writes nothing in a person's name. */
+  as: "worker" | "gateway";
   /** Knowledge of this machine alone. */
   local: Pick<Store, "noteChild" | "children" | "callOf" | "place" | "housekeeping">;
   /** Of new sessions. */
@@ -38,6 +40,7 @@ const LOOK_MS = 1_000;
 /** Joins a shared journal. */
 export async function joinCluster({
   url,
+  as,
   local,
   place,
   notified = true,
@@ -51,6 +54,7 @@ export async function joinCluster({
   const dispatch: { current?: Dispatch } = {};
   const ledger = await postgresLedger(pool, {
     process,
+    as,
     wake: async (asks, session, at) => dispatch.current?.wake(session, at, asks),
   });
   const started = (dispatch.current = await startDispatch(url, pool, { notified }));

@@ -1,11 +1,10 @@
 import { randomInt } from "node:crypto";
 import type { Client, Pool } from "pg";
+import { LIVING } from "../../journal/postgres/schema.ts";
 
 const LOOK_MS = 250;
 /** The same as of jobs: after an outage everybody needs a moment to come back. */
 const GRACE_MS = 10_000;
-/** Numbers of locks that say "I live" have this name. */
-const CLASS = 7;
 
 /** A session whose process is gone, and the job under which that one ran it. */
 export type Orphan = { session: string; place: string; job: string | null; attempt: number | null };
@@ -38,11 +37,9 @@ export function live(parts: LivingParts): { stop(): Promise<void> } {
   let busy = false;
   /** True when it was not in the list. */
   const register = async (): Promise<boolean> => {
-    const { rowCount } = await pool.query(
-      "INSERT INTO sage.process(id,lock,place,loop) VALUES($1,$2,$3,$4) ON CONFLICT DO NOTHING",
-      [process, lock, place, loop],
-    );
-    return (rowCount ?? 0) > 0;
+    const values = [process, lock, place, loop];
+    const { rows } = await pool.query<{ made: boolean }>("SELECT sage.register($1,$2,$3,$4) AS made", values);
+    return rows[0]?.made === true;
   };
   const hold = async () => {
     const client = await connect();
@@ -50,7 +47,7 @@ export function live(parts: LivingParts): { stop(): Promise<void> } {
       if (holding === client) holding = undefined;
     };
     client.once("error", lost).once("end", lost);
-    await client.query("SELECT pg_advisory_lock($1, $2)", [CLASS, lock]);
+    await client.query("SELECT pg_advisory_lock($1, $2)", [LIVING, lock]);
     const wasMissing = await register();
     if (wasMissing && since > 0) buried();
     [holding, since] = [client, performance.now()];
@@ -59,15 +56,7 @@ export function live(parts: LivingParts): { stop(): Promise<void> } {
     if (!holding) await hold();
     else if (await register()) buried();
     if (performance.now() - since < graceMs || isBlind()) return;
-    const { rows: dead } = await pool.query<{ id: string }>(
-      `DELETE FROM sage.process p WHERE id<>$1 AND NOT EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype='advisory' AND l.classid=$2 AND l.objid=p.lock AND l.granted) RETURNING id`,
-      [process, CLASS],
-    );
-    if (dead.length === 0) return;
-    const { rows } = await pool.query<Orphan>(
-      "SELECT id AS session, place, job, attempt FROM sage.session WHERE process = ANY($1)",
-      [dead.map(({ id }) => id)],
-    );
+    const { rows } = await pool.query<Orphan>("SELECT * FROM sage.bury($1)", [process]);
     if (rows.length > 0) await orphaned(rows);
   };
   const looking = setInterval(() => {
@@ -82,7 +71,7 @@ export function live(parts: LivingParts): { stop(): Promise<void> } {
     async stop() {
       clearInterval(looking);
       await held;
-      await pool.query("DELETE FROM sage.process WHERE id=$1", [process]).catch(() => {});
+      await pool.query("SELECT sage.unregister($1)", [process]).catch(() => {});
       await holding?.end().catch(() => {});
     },
   };

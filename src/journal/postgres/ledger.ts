@@ -5,7 +5,6 @@ import {
   reason,
   resolvedKey,
   splitRequestId,
-  withoutEnd,
   type Approval,
   type Fact,
   type FactType,
@@ -23,13 +22,17 @@ type Asks = Pick<PoolClient, "query">;
 
 export type PostgresOptions = {
   /** Of this process in the `process` table. */ process: string;
+  /** A worker writes what runs do and nothing in a person's name: the database sees to that. */ as?:
+    | "worker"
+    | "gateway";
   /** Told in the transaction of an inbound fact that nobody runs its session. */
   wake?(asks: Asks, session: string, place: string): Promise<void>;
 };
 
 /** The ledger on PostgreSQL: facts under keys, fenced by the epoch, each session a chain of hashes. */
-export async function postgresLedger(pool: Pool, { process, wake }: PostgresOptions): Promise<Ledger> {
+export async function postgresLedger(pool: Pool, { process, as = "gateway", wake }: PostgresOptions): Promise<Ledger> {
   const where = nameOf(pool);
+  const writes = functions[as];
   const ask = async <R extends object>(asks: Asks, text: string, values: unknown[] = []): Promise<R[]> => {
     try {
       return (await asks.query<R>({ text, values, name: text.length < 60 ? text : text.slice(0, 40) + text.length }))
@@ -52,19 +55,10 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
         : inbound.type === "session.titled"
           ? inbound.data.title
           : null;
-    const values = [
-      session,
-      inbound.key,
-      inbound.type,
-      inbound.at,
-      text,
-      long,
-      endsOf(inbound),
-      title?.replaceAll("\0", "\uFFFD"),
-    ];
+    const values = [session, inbound.key, inbound.type, inbound.at, text, long, title?.replaceAll("\0", "\uFFFD")];
     const [row] = await known(
       session,
-      ask<AppendRow>(asks, "SELECT * FROM sage.append_fact($1,$2,$3,$4,$5,$6,$7,$8)", values),
+      ask<AppendRow>(asks, `SELECT * FROM ${writes.append}($1,$2,$3,$4,$5,$6,$7)`, values),
     );
     if (!row) throw new Error("append_fact gave no row");
     const { won, owner } = row;
@@ -105,35 +99,18 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
 
   return {
     journal,
-    create: (session, opened, place) =>
-      together(async (asks) => {
-        const at = Date.now();
-        const made = await ask(
-          asks,
-          "INSERT INTO sage.session(id,place,cwd,at,last_at,head) VALUES($1,$2,$3,$4,$4,$1) ON CONFLICT DO NOTHING RETURNING id",
-          [session, place, opened.cwd, at],
-        );
-        if (made.length === 0) return false;
-        const [data, long] = splitData(opened);
-        await ask(asks, "SELECT sage.commit_facts($1,0,1,$2,$3,$4,$5,$6,$7,false,0)", [
-          session,
-          ["session"],
-          ["session.opened"],
-          [at],
-          [data],
-          [long],
-          [null],
-        ]);
-        return true;
-      }),
+    async create(session, opened, place) {
+      const [data, long] = splitData(opened);
+      const [row] = await ask<{ made: boolean }>(pool, "SELECT sage.create_session($1,$2,$3,$4,$5,$6) AS made", [
+        ...[session, place, opened.cwd, Date.now(), data, long],
+      ]);
+      return row?.made === true;
+    },
     async take(session, { job, place } = {}) {
-      const [row] = await ask<{ epoch: number }>(
-        pool,
-        `UPDATE sage.session SET process=$2, epoch=epoch+1, batch=0, job=$3, attempt=$4 WHERE id=$1 AND ($5::text IS NULL OR place=$5) AND
-          (process IS NULL OR process=$2 OR (job=$3 AND attempt<$4) OR NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.id=process)) RETURNING epoch`,
-        [session, process, job?.id ?? null, job?.attempt ?? null, place ?? null],
-      );
-      if (row) return row;
+      const [row] = await ask<{ epoch: number | null }>(pool, "SELECT sage.take($1,$2,$3,$4,$5) AS epoch", [
+        ...[session, process, job?.id ?? null, job?.attempt ?? null, place ?? null],
+      ]);
+      if (row && row.epoch !== null) return { epoch: row.epoch };
       const [held] = await ask<{ process: string }>(pool, "SELECT process FROM sage.session WHERE id=$1", [session]);
       if (!held) throw errorBecause("session-unknown", reason("session-missing", { session }));
       throw errorBecause("session-owned", reason("taken-over", { session }));
@@ -149,7 +126,6 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
         facts.map(({ at }) => at),
         data.map(([text]) => text),
         data.map(([, long]) => long),
-        facts.map(endsOf),
         unheard,
         knew,
       ];
@@ -157,7 +133,7 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
         session,
         ask<{ numbers: string[]; before: string }>(
           pool,
-          "SELECT * FROM sage.commit_facts($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
+          `SELECT * FROM ${writes.commit}($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)`,
           values,
         ),
       );
@@ -172,18 +148,18 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
         const { requestId } = approval.data;
         const { key } = splitRequestId(requestId);
         const { prefix, end } = approvalKeys(key);
-        await ask(asks, "SELECT 1 FROM sage.session WHERE id=$1 FOR UPDATE", [session]);
+        await ask(asks, "SELECT sage.lock_session($1)", [session]);
         const given = async () =>
           (
             await ask<{ data: string }>(
               asks,
-              "SELECT data FROM sage.fact WHERE session=$1 AND key>=$2 AND key<$3 ORDER BY seq",
+              "SELECT data FROM sage.fact WHERE session=$1 AND key>=$2 AND key<$3 AND type='input.approved' ORDER BY seq",
               [session, prefix, end],
             )
           ).map(({ data }) => JSON.parse(data) as Approval);
         const [had] = await ask<{ data: string }>(
           asks,
-          "SELECT coalesce(l.data, f.data) AS data FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND key=$2",
+          "SELECT coalesce(l.data, f.data) AS data FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND key=$2 AND type='input.resolved'",
           [session, resolvedKey(key)],
         );
         if (had)
@@ -196,12 +172,10 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
         return { won: first.won, approvals, ...(ending && { ended: ending.data }), written };
       }),
     async release(session, epoch, knew) {
-      const let_go = await ask(
-        pool,
-        "UPDATE sage.session SET process=NULL, open=CASE WHEN open=2 THEN 0 ELSE open END WHERE id=$1 AND epoch=$2 AND seq<=$3 RETURNING id",
-        [session, epoch, knew],
-      );
-      if (let_go.length > 0) return { again: false };
+      const [let_go] = await ask<{ done: boolean }>(pool, "SELECT sage.release($1,$2,$3) AS done", [
+        ...[session, epoch, knew],
+      ]);
+      if (let_go?.done) return { again: false };
       const [row] = await ask<{ epoch: number }>(pool, "SELECT epoch FROM sage.session WHERE id=$1", [session]);
       return { again: row?.epoch === epoch };
     },
@@ -250,6 +224,7 @@ export async function postgresLedger(pool: Pool, { process, wake }: PostgresOpti
       const code = (error as { cause?: { code?: string }; code?: string }).code;
       if (code === "SG001")
         throw errorBecause("session-unknown", reason("session-missing", { session }), { cause: error });
+      if (code === "SG003") throw errorBecause("not-permitted", reason("worker-may-not-write", {}), { cause: error });
       if (code === "SG002") throw errorBecause("lease-lost", reason("taken-over", { session }), { cause: error });
       throw error;
     }
@@ -279,13 +254,13 @@ type SessionCells = {
   owned: boolean;
 };
 
+const functions = {
+  worker: { commit: "sage.worker_commit", append: "sage.worker_append" },
+  gateway: { commit: "sage.commit_facts", append: "sage.append_fact" },
+} as const;
+
 /** Facts after which somebody should look at the session. */
 const wakes: ReadonlySet<FactType> = new Set(["user.said", "input.resolved", "turn.interrupted", "inquiry.made"]);
-
-/** The key of the request that a fact ends. */
-function endsOf({ type, key }: { type: FactType; key: string }): string | null {
-  return type === "input.resolved" ? withoutEnd(key) : null;
-}
 
 function splitData(data: unknown): [inline: string, long: string | null] {
   const text = JSON.stringify(data);
