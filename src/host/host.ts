@@ -57,8 +57,8 @@ export type HostParts = {
   sleepAfterMs?: number;
   /** Where sessions are run by whichever process comes first: one that sleeps is let go of. */
   letsGo?: boolean;
-  /** Where sessions are run by other processes alone: wakes them. */
-  elsewhere?: { wake(session: string): void };
+  /** Where sessions are run by other processes alone: wakes them, and follows them there. */
+  elsewhere?: { wake(session: string): void; peers?: Peers | undefined };
 };
 
 /** Commands in, facts and deltas out. */
@@ -70,7 +70,7 @@ export function createHost(parts: HostParts): LocalHost {
   const closing = new AbortController();
   const moments = createMoments(store);
   const titles = namer && createTitles(store, namer);
-  const peers = peersOf(store);
+  const peers = parts.elsewhere?.peers ?? peersOf(store);
   const runner = parts.elsewhere
     ? runnerElsewhere(parts.elsewhere)
     : createRunner({

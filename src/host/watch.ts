@@ -63,13 +63,27 @@ export async function* watch(
       }
     }
   }
-  const soFar = () => blocks().map((delta): WatchEvent => ({ type: "delta", delta: { ...delta, whole: true } }));
+  async function* taken(): AsyncGenerator<WatchEvent> {
+    for (const event of queue.take()) {
+      if (event.type === "fact") {
+        if (event.fact.seq <= told) continue;
+        told = event.fact.seq;
+      }
+      yield event;
+      if (signal.aborted) return;
+    }
+  }
+  const soFar = () =>
+    [...blocks(), ...(following?.blocks() ?? [])].map((delta): WatchEvent => ({
+      type: "delta",
+      delta: { ...delta, whole: true },
+    }));
 
   try {
     yield* unread();
     following =
       peers &&
-      followOwner({
+      (peers.follow ?? followOwner)({
         store,
         session,
         peers,
@@ -80,24 +94,19 @@ export async function* watch(
           for (const fact of store.since(session, Math.max(told, queued))) push({ type: "fact", fact });
           queued = seq;
         },
-        delta: (delta) => push({ type: "delta", delta }),
-        changed: (seen) => push({ type: "owner", ...seen }),
+        delta: (delta) => ready && push({ type: "delta", delta }),
+        changed: (seen) => ready && push({ type: "owner", ...seen }),
       });
     if (following) await following.settled;
+    // Facts that came meanwhile go before the text that streams behind them.
+    while (!signal.aborted && (reading || queue.size > 0)) yield* reading ? unread() : taken();
     const live = following ? following.seen().live : runsHere() || !store.session(session)?.owned;
     const text = soFar();
     ready = true;
     yield { type: "ready", requests: pending(), live };
     yield* text;
     while (!signal.aborted) {
-      for (const event of queue.take()) {
-        if (event.type === "fact") {
-          if (event.fact.seq <= told) continue;
-          told = event.fact.seq;
-        }
-        yield event;
-        if (signal.aborted) return;
-      }
+      yield* taken();
       if (reading && !signal.aborted) {
         yield* unread();
         yield* soFar();

@@ -7,10 +7,14 @@ export type ClusterTexts = {
   engineUnfit: (given: string) => string;
   placeUnfit: (given: string) => string;
   works: (place: string, engine: string) => string;
+  listens: (address: string) => string;
+  listenUnfit: (given: string) => string;
+  addressUnfit: (given: string) => string;
+  unreachable: (worker: { place: string; address: string; problem: string }) => string;
   leaving: string;
   left: string;
   noWorkers: string;
-  worker: (worker: { place: string; process: string; since: string; runs: number }) => string;
+  worker: (worker: { place: string; process: string; since: string; runs: number; address: string | null }) => string;
   waiting: (place: string, sessions: number) => string;
   engineUsage: string;
   journalMissing: (path: string) => string;
@@ -57,10 +61,16 @@ const en: ClusterTexts = {
     `--engine takes the address of a PostgreSQL database, postgres://user@host/name; given: ${given}`,
   placeUnfit: (given) => `a place is named with letters, digits, - and _, at most 40 of them; given: ${given}`,
   works: (place, engine) => `works at ${place}, on ${engine}`,
+  listens: (address) => `gateways follow what runs here at ${address}`,
+  listenUnfit: (given) => `--listen takes an address and a port, such as 0.0.0.0:7878, or none; given: ${given}`,
+  addressUnfit: (given) => `--address takes a name or an address that gateways reach, with a port; given: ${given}`,
+  unreachable: ({ place, address, problem }) =>
+    `the worker of ${place} cannot be reached at ${address} (${problem}): people see each step when it is done, and no text as it is written. Start it with a --listen and --address that this machine reaches`,
   leaving: "leaving: what runs here goes on elsewhere, or when a worker of this place is back",
   left: "left",
   noWorkers: "No worker runs. Start one where the files are: sage worker --engine postgres://… --place <name>",
-  worker: ({ place, process, since, runs }) => `${place}  ${process}  since ${since}  runs ${runs}`,
+  worker: ({ place, process, since, runs, address }) =>
+    `${place}  ${process}  since ${since}  runs ${runs}  ${address ?? "not followed"}`,
   waiting: (place, sessions) =>
     `${place}  no worker: ${sessions} ${sessions === 1 ? "session waits" : "sessions wait"} for one`,
   engineUsage: "sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]",
@@ -100,10 +110,16 @@ const zh: ClusterTexts = {
   engineUnfit: (given) => `--engine 要的是 PostgreSQL 数据库的地址 postgres://用户@主机/库名；给出的是：${given}`,
   placeUnfit: (given) => `地点的名称由字母、数字、- 和 _ 组成，最多 40 个；给出的是：${given}`,
   works: (place, engine) => `在 ${place} 工作，数据库 ${engine}`,
+  listens: (address) => `网关在 ${address} 跟随这里的运行`,
+  listenUnfit: (given) => `--listen 要的是地址和端口，例如 0.0.0.0:7878，或 none；给出的是：${given}`,
+  addressUnfit: (given) => `--address 要的是网关能连到的主机名或地址，带端口；给出的是：${given}`,
+  unreachable: ({ place, address, problem }) =>
+    `连不上 ${place} 的工作进程 ${address}（${problem}）：大家只能在每一步完成后看到它，看不到正在写的文字。启动它时请给出这台机器连得到的 --listen 和 --address`,
   leaving: "正在离开：这里运行的会话会在别处继续，或等这个地点的工作进程回来",
   left: "已离开",
   noWorkers: "没有工作进程在运行。请在文件所在的机器上启动：sage worker --engine postgres://… --place <名称>",
-  worker: ({ place, process, since, runs }) => `${place}  ${process}  自 ${since}  运行 ${runs} 个会话`,
+  worker: ({ place, process, since, runs, address }) =>
+    `${place}  ${process}  自 ${since}  运行 ${runs} 个会话  ${address ?? "不可跟随"}`,
   waiting: (place, sessions) => `${place}  没有工作进程：${sessions} 个会话在等`,
   engineUsage: "sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]",
   journalMissing: (path) => `${path} 没有日志`,

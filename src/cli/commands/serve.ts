@@ -7,9 +7,11 @@ import { createRedaction } from "../../config/redact.ts";
 import type { Guard, PersonOf } from "../../host/guard.ts";
 import { openSurfaceStores } from "../../host/surface-store.ts";
 import { createDevices } from "../../surfaces/web/index.ts";
+import type { Cluster } from "../../host/cluster/cluster.ts";
 import { gateway } from "../../host/cluster/gateway.ts";
+import type { Meeting } from "../../host/cluster/meeting.ts";
 import { cliTexts } from "../../texts/cli.ts";
-import { clusterTexts } from "../../texts/cluster.ts";
+import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { feishuSetupTexts } from "../../texts/feishu-setup.ts";
 import type { Lang } from "../../texts/language.ts";
 import { serveTexts } from "../../texts/serve.ts";
@@ -82,6 +84,7 @@ export async function serve(args: string[]): Promise<number> {
   const store = cluster?.replica.store ?? openStore(home);
   const surfaces = openSurfaceStores(home.surfaces);
   const own = surfaces.of("serve");
+  const meeting = cluster && (await meet(cluster, (text) => log("warn", text), clusterTexts(lang)));
   const bots: Bot[] = [];
   const now = liveSettings(home.settings, (error) => log("warn", setup.settingsKept(messageOf(error))));
   const devices = createDevices(surfaces.of("web"));
@@ -89,7 +92,9 @@ export async function serve(args: string[]): Promise<number> {
   const people = peopleOf(bots, visitors);
   const happenings = createHappenings(store, log, lang);
   const daemon = openDaemon({
-    ...(cluster ? { elsewhere: { wake: (id) => void cluster.wake(id).catch(() => {}) } } : { own }),
+    ...(cluster
+      ? { elsewhere: { wake: (id) => void cluster.wake(id).catch(() => {}), peers: meeting?.peers } }
+      : { own }),
     ...{ store, env: demo?.env ?? process.env, lang, spec, model: demo?.model, ...people },
     warn: (text) => log("warn", text),
     folders: () => Object.entries(foldersOf(now(), cwd)).map(([name, folder]) => ({ name, cwd: folder })),
@@ -99,7 +104,7 @@ export async function serve(args: string[]): Promise<number> {
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
 
   let leaving = false;
-  const host = cluster ? gateway(daemon.host, cluster.replica) : daemon.host;
+  const host = cluster ? gateway(daemon.host, cluster.replica, meeting) : daemon.host;
   const { output } = home;
   const parts = { host, surfaces, home, env, output, model: spec, config, log };
   bots.push(...(await Promise.all(configured.map((bot) => openBot(bot, parts)))));
@@ -143,6 +148,7 @@ export async function serve(args: string[]): Promise<number> {
       stopped.abort();
       await Promise.all(bots.map(({ channel }) => channel.close()));
       await host.close();
+      meeting?.close();
       await cluster?.closeAll();
       happenings.close();
       surfaces.close();
@@ -169,6 +175,12 @@ export async function serve(args: string[]): Promise<number> {
   }
   if (demo) await beginTask(host, demo);
   return left.code;
+}
+
+/** Sessions are followed to the workers that run them. */
+async function meet(cluster: Cluster, warn: (text: string) => void, t: ClusterTexts): Promise<Meeting> {
+  const { meetWorkers } = await import("../../host/cluster/meeting.ts");
+  return meetWorkers({ cluster, unreachable: (worker) => warn(t.unreachable(worker)) });
 }
 
 /** Whatever is served: bots, a model, or the demo where there is neither. */

@@ -1,9 +1,11 @@
+import { hostname } from "node:os";
 import { messageOf } from "../../protocol/index.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { createRedaction } from "../../config/redact.ts";
+import { openDoor, type DoorParts } from "../../host/cluster/door.ts";
 import { startWorker } from "../../host/cluster/worker.ts";
 import { publicAddress } from "../../journal/postgres/ledger.ts";
-import { clusterTexts } from "../../texts/cluster.ts";
+import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf, joinEngine, workPlace } from "../engine.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { onLeave } from "../leaving.ts";
@@ -25,17 +27,21 @@ export async function worker(args: string[]): Promise<number> {
     place: { type: "string" },
     model: { type: "string" },
     log: { type: "string" },
+    listen: { type: "string" },
+    address: { type: "string" },
   });
   noWords("worker", positionals, cli);
   const t = clusterTexts(lang);
   const url = engineOf(values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);
   const place = workPlace(values.place, t);
+  const listens = listensAt(values, t);
   const format = values.log ?? "text";
   if (format !== "text" && format !== "json") throw usage(cli.expected("--log", cli.oneOf(["text", "json"]), format));
   const installation = readInstallation(process.env);
   const { home, env } = installation;
-  const log = createLog(createRedaction(env).text, format);
+  const redaction = createRedaction(env);
+  const log = createLog(redaction.text, format);
   const spec = lastingSpec(values.model);
   if (!modelOf(installation, spec)) log("warn", cli.noModel); // sessions that name a model of their own run all the same
   const cluster = await joinEngine(url, home, { as: "worker", place, roster: false });
@@ -48,16 +54,44 @@ export async function worker(args: string[]): Promise<number> {
     sleepAfterMs: SLEEP_AFTER_MS,
   });
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
-  const working = await startWorker({ cluster, place, host });
+  const journal = cluster.ledger.journal;
+  const door = listens && (await openDoor({ host, process: cluster.process, journal, redaction, ...listens }));
+  const working = await startWorker({ cluster, place, host, door });
   log("info", t.works(place, publicAddress(url)));
+  if (door) log("info", t.listens(door.address));
   const left = onLeave(
     async () => {
       log("info", t.leaving);
       await working.stop();
+      await door?.close();
       await cluster.closeAll();
       log("info", t.left);
     },
     { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 },
   );
   return left.code;
+}
+
+type Listens = Pick<DoorParts, "listen" | "address">;
+
+/** Where gateways come in. By itself only those of this machine do. */
+function listensAt(
+  { listen = "127.0.0.1:0", address }: { listen?: string | undefined; address?: string | undefined },
+  t: ClusterTexts,
+): Listens | undefined {
+  if (listen === "none") return undefined;
+  const at = hostAndPort(listen);
+  if (!at) throw usage(t.listenUnfit(listen));
+  const reached = address === undefined ? undefined : hostAndPort(address);
+  if (address !== undefined && !reached) throw usage(t.addressUnfit(address));
+  // Whoever listens at every address of a machine is found by its name.
+  const isEvery = /^[0:.]*$/.test(at.host);
+  return { listen: at, address: reached ?? (isEvery ? { host: hostname() } : undefined) };
+}
+
+function hostAndPort(given: string): { host: string; port: number } | undefined {
+  const found = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(given);
+  const [, host = "", port = ""] = found ?? [];
+  if (!found || Number(port) > 65_535) return undefined;
+  return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }

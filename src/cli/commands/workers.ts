@@ -7,7 +7,7 @@ import { engineOf } from "../engine.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { toStdout } from "../stdout.ts";
 
-type Row = { place: string; process: string | null; since: Date | null; runs: string };
+type Row = { place: string; process: string | null; since: Date | null; runs: string; address: string | null };
 
 /** `sage workers`: who works where, how much each runs, and what waits for a place without a worker. */
 export async function workers(args: string[]): Promise<number> {
@@ -43,8 +43,8 @@ async function rowsOf(client: Client): Promise<Row[]> {
   );
   if (!found[0]?.made) return [];
   const { rows } = await client.query<Row>(
-    `SELECT p.place, p.id AS process, p.since, (SELECT count(*) FROM sage.session s WHERE s.process=p.id) AS runs FROM sage.process p
-     UNION ALL SELECT place, NULL, NULL, count(*) FROM sage.session s WHERE open > 0 AND NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.place=s.place) GROUP BY place ORDER BY 1, 3`,
+    `SELECT p.place, p.id AS process, p.since, (SELECT count(*) FROM sage.session s WHERE s.process=p.id) AS runs, p.address FROM sage.process p
+     UNION ALL SELECT place, NULL, NULL, count(*), NULL FROM sage.session s WHERE open > 0 AND NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.place=s.place) GROUP BY place ORDER BY 1, 3`,
   );
   return rows;
 }
@@ -60,9 +60,9 @@ function show(rows: readonly Row[], json: boolean, t: ClusterTexts): number {
     );
   else if (rows.length === 0) toStdout(`${t.noWorkers}\n`);
   else
-    for (const { place, process: id, since, runs } of rows)
+    for (const { place, process: id, since, runs, address } of rows)
       toStdout(
-        `${id === null ? t.waiting(place, Number(runs)) : t.worker({ place, process: id.slice(0, 8), since: since?.toISOString().slice(0, 16).replace("T", " ") ?? "", runs: Number(runs) })}\n`,
+        `${id === null ? t.waiting(place, Number(runs)) : t.worker({ place, process: id.slice(0, 8), since: since?.toISOString().slice(0, 16).replace("T", " ") ?? "", runs: Number(runs), address })}\n`,
       );
   return 0;
 }

@@ -1,6 +1,7 @@
 import type { Replica } from "../../journal/replica.ts";
 import { splitRequestId, type Command, type CommandReply, type Host } from "../../protocol/index.ts";
 import type { LocalHost } from "../host.ts";
+import type { Meeting } from "./meeting.ts";
 
 /** Sessions stay held for a while after a command: the next one is likely to be about the same. */
 const LINGER_MS = 30_000;
@@ -9,7 +10,11 @@ const LINGER_MS = 30_000;
  * A host whose sessions run on other machines: each is held here while somebody watches it or says something in it. Everything else
  * is the host's own.
  */
-export function gateway(host: LocalHost, { look }: Pick<Replica, "look">): LocalHost {
+export function gateway(
+  host: LocalHost,
+  { look }: Pick<Replica, "look">,
+  meeting?: Pick<Meeting, "watching">,
+): LocalHost {
   const hold = async (session: string): Promise<() => void> => {
     try {
       const unlook = await look(session);
@@ -30,9 +35,11 @@ export function gateway(host: LocalHost, { look }: Pick<Replica, "look">): Local
     },
     async *watch(session, options) {
       const unlook = await look(session);
+      const unwatch = await meeting?.watching(session);
       try {
         yield* host.watch(session, options);
       } finally {
+        unwatch?.();
         unlook();
       }
     },

@@ -13,6 +13,8 @@ type LivingParts = {
   process: string;
   place: string;
   loop: number;
+  /** Where gateways reach this process, if they do. */
+  door?: { address: string; key: string } | undefined;
   pool: Pool;
   connect(): Promise<Client>;
   /** Sessions of processes that died. */
@@ -30,15 +32,15 @@ type LivingParts = {
  * live. This only makes it quicker: a frozen process keeps its lock, and its jobs are given away when their hearts stop.
  */
 export function live(parts: LivingParts): { stop(): Promise<void> } {
-  const { process, place, loop, pool, connect, orphaned, buried, isBlind, graceMs = GRACE_MS } = parts;
+  const { process, place, loop, door, pool, connect, orphaned, buried, isBlind, graceMs = GRACE_MS } = parts;
   const lock = randomInt(2 ** 31 - 1);
   let holding: Client | undefined;
   let since = 0;
   let busy = false;
   /** True when it was not in the list. */
   const register = async (): Promise<boolean> => {
-    const values = [process, lock, place, loop];
-    const { rows } = await pool.query<{ made: boolean }>("SELECT sage.register($1,$2,$3,$4) AS made", values);
+    const values = [process, lock, place, loop, door?.address ?? null, door?.key ?? null];
+    const { rows } = await pool.query<{ made: boolean }>("SELECT sage.register($1,$2,$3,$4,$5,$6) AS made", values);
     return rows[0]?.made === true;
   };
   const hold = async () => {

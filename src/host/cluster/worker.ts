@@ -3,6 +3,7 @@ import { SageError, type InputRequest } from "../../protocol/index.ts";
 import type { LocalHost } from "../host.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Job } from "./dispatch.ts";
+import type { Door } from "./door.ts";
 import { live } from "./living.ts";
 
 export type WorkerParts = {
@@ -10,6 +11,8 @@ export type WorkerParts = {
   place: string;
   /** Runs turns on the cluster's store, and lets go of sessions that wait. */
   host: LocalHost;
+  /** Where gateways follow what it runs. Without one they have facts only. */
+  door?: Pick<Door, "address" | "key"> | undefined;
   /** How many sessions at once. */
   atOnce?: number;
   /** How long nobody is judged after the connection was lost. */
@@ -25,12 +28,12 @@ export type Worker = {
 type Running = { leave(): void; ended: Promise<unknown> };
 
 /** Runs sessions of a place, one job after the other, until it is stopped. What it leaves goes on elsewhere. */
-export async function startWorker({ cluster, place, host, atOnce = 20, graceMs }: WorkerParts): Promise<Worker> {
+export async function startWorker({ cluster, place, host, door, atOnce = 20, graceMs }: WorkerParts): Promise<Worker> {
   const { process, ledger, replica, dispatch, pool, connect } = cluster;
   const running = new Map<string, Running>();
   const left = new AbortController();
   const living = live({
-    ...{ process, place, loop: LOOP, pool, connect, ...(graceMs !== undefined && { graceMs }) },
+    ...{ process, place, loop: LOOP, door, pool, connect, ...(graceMs !== undefined && { graceMs }) },
     isBlind: () => dispatch.isBlind(),
     buried: () => running.forEach(({ leave }) => leave()),
     async orphaned(orphans) {

@@ -25,7 +25,7 @@ export function createBlocks(): Blocks {
       blocks.set(delta.session, ofSession);
       const id = `${delta.key} ${delta.kind}`;
       const block = ofSession.get(id);
-      const isWhole = delta.kind === "notice" || delta.kind === "state";
+      const isWhole = delta.kind === "notice" || delta.kind === "state" || delta.whole === true;
       if (!block || block.attempt < delta.attempt || isWhole) ofSession.set(id, delta);
       else ofSession.set(id, { ...delta, text: capped(block.text + delta.text, delta.kind) });
     },

@@ -1,5 +1,6 @@
 import type { Store } from "../../journal/store.ts";
 import { withoutEnd, type Delta, type Fact } from "../../protocol/index.ts";
+import { createBlocks, type Blocks } from "../run/blocks.ts";
 import { isCertain, mayBeDying, nextLink, seenOver, unlinked, type Link, type LinkEvent, type Seen } from "./link.ts";
 import type { Peers } from "./peers.ts";
 
@@ -13,26 +14,30 @@ export type Following = {
   /** The first try to reach the owner is over. */
   readonly settled: Promise<void>;
   seen(): Seen;
+  /** The text so far of what the owner streams. */
+  blocks(): Delta[];
   /** A fact has come from the journal. */
   note(fact: Fact): void;
+  /** Somebody else may run the session now. */
+  look(): void;
   stop(): void;
 };
 
-type Parts = {
-  store: Store;
-  peers: Peers;
+export type FollowParts = {
+  store: Pick<Store, "owner" | "session">;
+  peers: Pick<Peers, "reach">;
   session: string;
   runsHere(): boolean;
   /** The newest fact that the watcher has, by its seq. */
   newest(): number;
-  /** Facts up to here are on disk: they come before whatever the owner streams next. */
-  reached(seq: number): void;
+  /** Facts up to here are in the journal: they come before whatever the owner streams next, which waits for the promise. */
+  reached(seq: number): void | Promise<void>;
   delta(delta: Delta): void;
   changed(seen: Seen): void;
 };
 
 /** Stays with the process that runs a session, while that is another one: its deltas come from there, facts from the journal. */
-export function followOwner(parts: Parts): Following {
+export function followOwner(parts: FollowParts): Following {
   const { store, session, runsHere, changed } = parts;
   let link = unlinked;
   let call: Call | undefined;
@@ -40,6 +45,7 @@ export function followOwner(parts: Parts): Following {
   let told: Seen | undefined;
   let stopped = false;
   const ahead = createAhead();
+  const blocks = createBlocks();
   const first = Promise.withResolvers<void>();
   const patience = setTimeout(first.resolve, PATIENCE_MS).unref();
 
@@ -52,8 +58,9 @@ export function followOwner(parts: Parts): Following {
     if (call && call.to !== to) {
       call.hangUp();
       call = undefined;
+      blocks.forget(session); // whoever goes on streams it anew
     }
-    if (connection.name === "calling" && !call) call = dial(connection.to, parts, ahead, move);
+    if (connection.name === "calling" && !call) call = dial(connection.to, parts, { ahead, blocks }, move);
     if (link.owner === undefined || connection.name !== "calling") first.resolve();
     if (told && isCertain(link)) report(seen());
     if (event.type === "hungUp" && mayBeDying(link)) setTimeout(look, DYING_MS).unref();
@@ -87,7 +94,10 @@ export function followOwner(parts: Parts): Following {
       told = seen();
     }),
     seen,
+    look,
+    blocks: () => blocks.of(session),
     note(fact) {
+      blocks.fact(fact);
       if (fact.type === "turn.interrupted") move({ type: "interrupted" });
       else if (fact.type === "user.said" || (fact.type === "state.changed" && fact.data.from.state === "initializing"))
         move({ type: "wentOn" });
@@ -106,7 +116,7 @@ export function followOwner(parts: Parts): Following {
 type Call = { to: string; hangUp(): void };
 
 /** Calls the owner, and hands on what it streams until it or this process hangs up. */
-function dial(to: string, parts: Parts, ahead: Ahead, tell: (event: LinkEvent) => void): Call {
+function dial(to: string, parts: FollowParts, { ahead, blocks }: Heard, tell: (event: LinkEvent) => void): Call {
   const { peers, session, newest, reached, delta } = parts;
   const { host, release } = peers.reach(to);
   const leaving = new AbortController();
@@ -119,8 +129,12 @@ function dial(to: string, parts: Parts, ahead: Ahead, tell: (event: LinkEvent) =
       if (event.type === "ready") tell({ type: "answered" });
       else if (event.type === "fact") {
         ahead.reach(event.fact.seq);
-        reached(event.fact.seq);
-      } else if (event.type === "delta" && !ahead.has(event.delta.key)) delta(event.delta);
+        const unread = reached(event.fact.seq);
+        if (unread) await unread;
+      } else if (event.type === "delta" && !ahead.has(event.delta.key)) {
+        blocks.delta(event.delta);
+        delta(event.delta);
+      }
     }
   };
   void stream()
@@ -132,7 +146,7 @@ function dial(to: string, parts: Parts, ahead: Ahead, tell: (event: LinkEvent) =
   return { to, hangUp: () => leaving.abort() };
 }
 
-type Ahead = ReturnType<typeof createAhead>;
+type Heard = { ahead: ReturnType<typeof createAhead>; blocks: Blocks };
 
 /** Steps that facts from the journal have ended already, though the owner's stream has not come to their end yet. */
 function createAhead() {

@@ -7,7 +7,11 @@ const LONGEST_LINE = 16 * 1024 * 1024;
 const STALLED_MS = 30_000;
 
 /** Frames over a socket between processes, one a line. It has no close codes: whoever is cut off finds out by dialling again. */
-export function lineWire(socket: Socket, hear: (frame: unknown) => void): Wire {
+export function lineWire(
+  socket: Socket,
+  hear: (frame: unknown) => void,
+  { longest = LONGEST_LINE }: { /** Bytes. */ longest?: number } = {},
+): Wire {
   const over = new AbortController();
   let parts: Buffer[] = [];
   let length = 0;
@@ -24,7 +28,7 @@ export function lineWire(socket: Socket, hear: (frame: unknown) => void): Wire {
     if (from === bytes.length) return;
     parts.push(bytes.subarray(from));
     length += bytes.length - from;
-    if (length > LONGEST_LINE) throw new Error("a line is too long");
+    if (length > longest) throw new Error("a line is too long");
   };
   socket.on("data", (bytes: Buffer) => {
     try {

@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Store } from "../../journal/store.ts";
 import { reason, splitRequestId, type Command, type Host } from "../../protocol/index.ts";
-import type { RemoteHost } from "../../remote/client.ts";
 import { errorBecause } from "../../texts/error.ts";
+import type { Following, FollowParts } from "./following.ts";
+import { createLines, type Lines } from "./lines.ts";
 
 /** Bytes that a socket's path may have on the system that is strictest about it. */
 const LONGEST_PATH = 103;
@@ -20,7 +21,9 @@ export type Peers = {
   /** Lets other processes follow this session through `host`, until the returned function is called. */
   serve(session: string, host: Host): () => void;
   /** The host of the process with this id; the caller leaves it with `release`. */
-  reach(process: string): { host: Promise<RemoteHost>; release(): void };
+  reach: Lines;
+  /** In place of `followOwner`, where many may watch one session. */
+  follow?: (parts: FollowParts) => Following;
 };
 
 /** Undefined where no other process can come. */
@@ -84,7 +87,6 @@ function peersAt(store: Store, { journal, process: me, over }: NonNullable<Store
     }
   };
 
-  const reached = new Map<string, { host: Promise<RemoteHost>; users: number }>();
   return {
     serve(session, host) {
       hosts.set(session, (latest = host));
@@ -93,30 +95,12 @@ function peersAt(store: Store, { journal, process: me, over }: NonNullable<Store
         if (hosts.get(session) === host) hosts.delete(session);
       };
     },
-    reach(other) {
-      let line = reached.get(other);
-      if (!line) {
-        const address = addressOf(journal, other);
-        const host = address
-          ? import("./process-door.ts").then(({ reachHost }) => reachHost(address, AbortSignal.timeout(CONNECT_MS)))
-          : Promise.reject(errorBecause("host-gone", reason("process-unreachable", {})));
-        reached.set(other, (line = { host, users: 0 }));
-        const forget = () => {
-          if (reached.get(other)?.host === host) reached.delete(other);
-        };
-        host.then(({ over: lost }) => lost.addEventListener("abort", forget), forget);
-      }
-      const mine = line;
-      mine.users++;
-      return {
-        host: mine.host,
-        release() {
-          if (--mine.users > 0) return;
-          if (reached.get(other) === mine) reached.delete(other);
-          mine.host.then((host) => host.close()).catch(() => {});
-        },
-      };
-    },
+    reach: createLines(async (other) => {
+      const address = addressOf(journal, other);
+      if (address === undefined) throw errorBecause("host-gone", reason("process-unreachable", {}));
+      const { reachHost } = await import("./process-door.ts");
+      return reachHost(address, AbortSignal.timeout(CONNECT_MS));
+    }),
   };
 }
 

@@ -237,9 +237,9 @@ function tooMany(limit: number): SageError {
  * On the private socket of an owner everybody is anonymous: a command that an agent runs can connect to it as well as a terminal can. It tells,
  * and takes nothing. Who follows a session speaks, answers and interrupts by facts in the journal.
  */
-export function onlyTells(host: Host): Host {
+export function onlyTells(host: Host, takes: readonly Command["type"][] = ["sessions", "pending"]): Host {
   const send = async (command: Command): Promise<CommandReply> => {
-    if (command.type === "sessions" || command.type === "pending") return host.send(command);
+    if (takes.includes(command.type)) return host.send(command);
     return refusalOf(
       new SageError("request-invalid", said(`this socket tells what happens; it takes no "${command.type}"`)),
     );

@@ -36,6 +36,9 @@ CREATE INDEX IF NOT EXISTS ask_at ON sage.ask(at);
 CREATE TABLE IF NOT EXISTS sage.process(
   id text PRIMARY KEY, lock int NOT NULL, place text NOT NULL, loop int NOT NULL, address text, since timestamptz NOT NULL DEFAULT now(),
   login name NOT NULL DEFAULT session_user);
+-- Keys by which gateways enter at the address of a process. Workers write theirs, and read none.
+CREATE TABLE IF NOT EXISTS sage.door(
+  process text PRIMARY KEY REFERENCES sage.process(id) ON DELETE CASCADE, key text NOT NULL);
 
 CREATE OR REPLACE FUNCTION sage.digest(t text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT translate(rtrim(encode(sha256(convert_to(t, 'UTF8')), 'base64'), '='), '+/', '-_')
@@ -193,10 +196,13 @@ BEGIN
 END $$;
 
 -- True when it was not in the list.
-CREATE OR REPLACE FUNCTION sage.register(process_id text, number int, at_place text, loop_version int) RETURNS boolean ${definer("plpgsql")} AS $$
+CREATE OR REPLACE FUNCTION sage.register(
+  process_id text, number int, at_place text, loop_version int, reached_at text, door_key text) RETURNS boolean ${definer("plpgsql")} AS $$
 BEGIN
-  INSERT INTO sage.process(id, lock, place, loop) VALUES(process_id, number, at_place, loop_version) ON CONFLICT DO NOTHING;
-  RETURN FOUND;
+  INSERT INTO sage.process(id, lock, place, loop, address) VALUES(process_id, number, at_place, loop_version, reached_at) ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN RETURN false; END IF;
+  IF door_key IS NOT NULL THEN INSERT INTO sage.door(process, key) VALUES(process_id, door_key); END IF;
+  RETURN true;
 END $$;
 
 CREATE OR REPLACE FUNCTION sage.unregister(process_id text) RETURNS void ${definer("sql")} AS $$

@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import type { Redaction } from "../../config/redact.ts";
+import { version } from "../../config/version.ts";
+import { reason, type Command, type Host, type WatchEvent } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
+import { veilText } from "../person/veiled-text.ts";
+import { lineWire } from "../socket/line-wire.ts";
+import { createWireServer, onlyTells, processLimits, type Limits } from "../socket/serve.ts";
+import { KEY_BYTES, secureServer } from "./secure-wire.ts";
+
+/** Gateways, and whoever knocks. */
+const MOST_CONNECTIONS = 64;
+/** Bytes of a gateway's call: an id and a few words. */
+const LONGEST_CALL = 16 * 1024;
+/** A gateway takes a worker for gone that says nothing for three of these. */
+export const BEAT_MS = 5_000;
+
+const limits: Limits = {
+  ...processLimits,
+  all: MOST_CONNECTIONS,
+  unknown: MOST_CONNECTIONS,
+  watches: 10_000, // a gateway keeps one for each session that somebody watches there
+  commands: 32,
+  beatMs: BEAT_MS,
+};
+
+/** Commands that read, and are answered at the place where the files are. Nobody speaks, answers or stops anything through the door. */
+const takes: readonly Command["type"][] = [];
+
+/** Where gateways reach a worker, and the key that lets them in. */
+export type Door = { address: string; key: string; close(): Promise<void> };
+
+export type DoorParts = {
+  host: Host;
+  process: string;
+  journal: string;
+  listen: { host: string; port: number };
+  /** Under which gateways reach it, where that is another. */
+  address?: { host: string; port?: number } | undefined;
+  redaction: Redaction;
+  /** How long somebody may take to prove that they know the key. */
+  handshakeMs?: number;
+};
+
+/** Lets gateways follow what this worker runs: its deltas, which are in no journal. */
+export async function openDoor({ host, process, journal, listen, address, ...rest }: DoorParts): Promise<Door> {
+  const { redaction, handshakeMs } = rest;
+  const key = randomBytes(KEY_BYTES);
+  const wires = createWireServer(limits);
+  const told = toldHost(host, redaction);
+  const server = secureServer({ process, key, handshakeMs }, (socket) =>
+    wires.serve(
+      (hear) => lineWire(socket, hear, { longest: LONGEST_CALL }),
+      () => ({ host: told, version, journal, me: { by: "gateway", surface: "process" }, may: [] }),
+    ),
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(listen.port, listen.host, () => resolve(void server.off("error", reject)));
+  });
+  server.on("error", () => {}); // one connection could not be taken
+  server.unref();
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: addressOf(address?.host ?? listen.host, address?.port || port),
+    key: key.toString("base64url"),
+    async close() {
+      wires.close();
+      server.close();
+    },
+  };
+}
+
+/** The host as a gateway may use it. Facts go without their content: the gateway reads them where everybody does. */
+function toldHost(host: Host, redaction: Redaction): Host {
+  return {
+    ...onlyTells(host, takes),
+    async *watch(session, options) {
+      const veiled = veilText(redaction);
+      for await (const event of host.watch(session, options)) {
+        const told = bare(event, veiled);
+        if (told) yield told;
+      }
+    },
+    // oxlint-disable-next-line require-yield
+    async *inbox() {
+      throw errorBecause("request-invalid", reason("not-here", { command: "inbox" }));
+    },
+  };
+}
+
+function bare(event: WatchEvent, veiled: ReturnType<typeof veilText>): WatchEvent | undefined {
+  switch (event.type) {
+    case "fact":
+      return { type: "fact", fact: { ...event.fact, data: {} } as typeof event.fact };
+    case "ready":
+      return { type: "ready", requests: [], live: true };
+    case "delta": {
+      const delta = veiled(event.delta);
+      return delta && { type: "delta", delta };
+    }
+    case "owner":
+    case "link":
+      return undefined;
+    default:
+      return event satisfies never;
+  }
+}
+
+function addressOf(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}

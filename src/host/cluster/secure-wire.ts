@@ -1,0 +1,65 @@
+import { connect, createServer, type Server, type TLSSocket } from "node:tls";
+
+/** Bytes of a worker's key. */
+export const KEY_BYTES = 32;
+/** The only name under which somebody is let in. */
+const GATEWAY = "gateway";
+/** A connection that has not proved by then that it knows the key is ended. */
+const HANDSHAKE_MS = 5_000;
+/** A machine that went away without a word is noticed by so long a silence, and ten probes after it. */
+const PROBE_MS = 20_000;
+
+/**
+ * TLS without certificates: both sides know a key, and whoever does not cannot finish the handshake. Keys of a connection are made
+ * anew (ECDHE), so that a worker's key that becomes known later opens nothing that was said before. Node has this with TLS 1.2 alone.
+ */
+const tls = {
+  ciphers: "ECDHE-PSK-CHACHA20-POLY1305",
+  minVersion: "TLSv1.2",
+  maxVersion: "TLSv1.2",
+} as const;
+
+/** A server that only holders of the key get through to. */
+export function secureServer(
+  { process, key, handshakeMs = HANDSHAKE_MS }: { process: string; key: Buffer; handshakeMs?: number | undefined },
+  welcome: (socket: TLSSocket) => void,
+): Server {
+  const server = createServer(
+    {
+      ...tls,
+      handshakeTimeout: handshakeMs,
+      pskIdentityHint: process,
+      pskCallback: (_socket, identity) => (identity === GATEWAY ? key : null),
+    },
+    (socket) => {
+      socket.on("error", () => socket.destroy());
+      welcome(steady(socket));
+    },
+  );
+  // Scanners, other programs, wrong keys: each ends its own connection.
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  return server;
+}
+
+/** Errors come by the socket's own events. A worker that says nothing for so long is taken for gone. */
+export function secureConnect(
+  { host, port }: { host: string; port: number },
+  key: Buffer,
+  { silenceMs }: { silenceMs: number },
+): TLSSocket {
+  const socket = connect({
+    ...tls,
+    ...{ host, port },
+    pskCallback: () => ({ psk: key, identity: GATEWAY }),
+    checkServerIdentity: () => undefined, // there is no certificate: the key proves who it is
+  });
+  socket.setTimeout(silenceMs, () => socket.destroy());
+  return steady(socket);
+}
+
+function steady(socket: TLSSocket): TLSSocket {
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, PROBE_MS);
+  socket.unref();
+  return socket;
+}

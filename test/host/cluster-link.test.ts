@@ -1,0 +1,354 @@
+// A person at the gateway sees what a worker streams: over TCP, encrypted by a key that stands in the worker's row.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { after, suite, test } from "node:test";
+import { connect as connectTls } from "node:tls";
+import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { createRedaction } from "../../src/config/redact.ts";
+import { joinCluster } from "../../src/host/cluster/cluster.ts";
+import { openDoor, type Door } from "../../src/host/cluster/door.ts";
+import { gateway } from "../../src/host/cluster/gateway.ts";
+import { meetWorkers } from "../../src/host/cluster/meeting.ts";
+import { secureConnect } from "../../src/host/cluster/secure-wire.ts";
+import { startWorker } from "../../src/host/cluster/worker.ts";
+import { createHost, type LocalHost } from "../../src/host/host.ts";
+import { lineWire } from "../../src/host/socket/line-wire.ts";
+import { memoryStore } from "../../src/journal/memory.ts";
+import type { Model, ModelScope } from "../../src/models/model.ts";
+import { noUsage, type WatchEvent } from "../../src/protocol/index.ts";
+import { connectHost } from "../../src/remote/client.ts";
+import { createDatabase, hasPostgres } from "../support/postgres.ts";
+import { config, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
+
+const lin = { by: "Lin", surface: "test" };
+const redaction = createRedaction({});
+
+/** A model that says what the test says, in the test's own time. */
+function puppet() {
+  type Reply = { by: string; say: ModelScope["text"]; end(text: string): void };
+  const replies: Reply[] = [];
+  const model = (by: string): Model => ({
+    id: "puppet",
+    reply: (_request, { text: say, signal }) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as Error));
+        const end = (text: string) =>
+          resolve({ parts: [{ type: "text", text }], usage: noUsage, finish: "stop", model: "puppet" });
+        replies.push({ by, say, end });
+      }),
+  });
+  const next = async (n: number): Promise<Reply> => {
+    await until(() => replies.length > n, `nobody asks the model for the ${n + 1}. time`);
+    return replies[n] as Reply;
+  };
+  return { model, next };
+}
+
+/** A gateway and workers on a database of their own, as processes have them. */
+async function cluster() {
+  const here = workspace();
+  const { url, drop } = await createDatabase();
+  const ends: (() => Promise<void>)[] = [];
+  const said: string[] = [];
+  const { model, next } = puppet();
+  const join = async (roster: boolean) => {
+    const { noteChild, children, callOf, place, housekeeping } = memoryStore();
+    const local = { noteChild, children, callOf, place, housekeeping };
+    return joinCluster({ url, as: roster ? "gateway" : "worker", local, place: () => "here", roster });
+  };
+  const own = await join(true);
+  const meeting = meetWorkers({ cluster: own, unreachable: ({ address }) => said.push(address), againMs: 200 });
+  const refuse = async (): Promise<never> => assert.fail("a gateway runs nothing");
+  const wake = (session: string) => void own.wake(session);
+  const elsewhere = { wake, peers: meeting.peers };
+  const made = createHost({ store: own.replica.store, version: "test", executor: refuse, elsewhere });
+  const host = gateway(made, own.replica, meeting);
+  ends.push(async () => {
+    await host.close();
+    meeting.close();
+    await own.close();
+  });
+  return {
+    ...{ host, next, said, pool: own.pool },
+    async worker(name: string, { listens = true } = {}) {
+      const joined = await join(false);
+      const { store } = joined.replica;
+      const runs = createHost({
+        ...{ store, version: "test", letsGo: true, sleepAfterMs: 50 },
+        executor: async () =>
+          new UnifiedExecutor(config({ script: [], dir: here.dir, store, wrap: () => model(name) }), {
+            workingDirectory: here.dir,
+          }),
+      });
+      const { process, ledger } = joined;
+      const listen = { host: "127.0.0.1", port: 0 };
+      const parts = { host: runs, process, journal: ledger.journal, listen, redaction, handshakeMs: 300 };
+      const door = listens ? await openDoor(parts) : undefined;
+      const working = await startWorker({ cluster: joined, place: "here", host: runs, door });
+      let stopped: Promise<void> | undefined;
+      const stop = () =>
+        (stopped ??= (async () => {
+          await working.stop();
+          await door?.close();
+          await joined.close();
+        })());
+      ends.unshift(stop);
+      return { process, door: door as Door, stop };
+    },
+    async begin(text = "go") {
+      const opened = await host.send({ type: "open", cwd: here.dir });
+      assert.ok(opened.ok);
+      assert.ok((await host.send({ type: "say", session: opened.session, text, ...lin })).ok);
+      return opened.session;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const end of ends) await end();
+      await drop();
+      here[Symbol.dispose]();
+    },
+  };
+}
+
+/** Everything that one watcher is told, and the text as their screen has it. */
+function watching(host: LocalHost, session: string) {
+  const over = new AbortController();
+  const events: WatchEvent[] = [];
+  const done = (async () => {
+    for await (const event of host.watch(session, { signal: over.signal })) events.push(event);
+  })();
+  return {
+    events,
+    text() {
+      let shown = { attempt: 0, text: "" };
+      for (const event of events) {
+        if (event.type !== "delta" || event.delta.kind !== "text") continue;
+        const { attempt, text, whole } = event.delta;
+        if (attempt >= shown.attempt)
+          shown = { attempt, text: (whole || attempt > shown.attempt ? "" : shown.text) + text };
+      }
+      return shown.text;
+    },
+    types: () => events.flatMap((event) => (event.type === "fact" ? [event.fact.type] : [])),
+    live: () =>
+      events.flatMap((event) => (event.type === "owner" || event.type === "ready" ? [event.live] : [])).at(-1),
+    async stop() {
+      over.abort();
+      await done;
+    },
+  };
+}
+
+suite("a gateway follows its workers", { skip: !hasPostgres && "no PostgreSQL is installed" }, () => {
+  test("words stream to everybody who watches, one stream for all; a worker that is gone is followed by the next, and no word comes twice", async () => {
+    await using team = await cluster();
+    const first = await team.worker("first");
+    const session = await team.begin();
+    const one = watching(team.host, session);
+    const reply = await team.next(0);
+    reply.say("你好，");
+    await until(() => one.text() === "你好，", "no word comes");
+    const late = watching(team.host, session);
+    await until(() => late.text() === "你好，", "who comes later sees no word");
+    reply.say("世界 ");
+    await until(() => one.text() === "你好，世界 " && late.text() === "你好，世界 ", "no more words come");
+    assert.equal(
+      late.events.filter((event) => event.type === "delta" && event.delta.kind === "text").length,
+      2,
+      "the text so far, then what is new",
+    );
+    assert.ok(one.events.findIndex(({ type }) => type === "delta") > one.types().indexOf("turn.begun"));
+    await late.stop();
+
+    // As a kill looks from outside: the connection breaks, its row goes, another one takes the session.
+    await team.worker("second");
+    await first.door.close();
+    await team.pool.query("DELETE FROM sage.process WHERE id=$1", [first.process]);
+    await first.stop();
+    const again = await team.next(1);
+    assert.equal(again.by, "second");
+    again.say("Hello ");
+    await until(
+      () => one.text() === "Hello ",
+      () => `the next one's words do not come, only ${one.text()}`,
+    );
+    again.say("again ");
+    again.end("Hello again and goodbye");
+    await until(() => one.types().includes("turn.ended"), "the turn does not end");
+    const numbers = one.events.flatMap((event) => (event.type === "fact" ? [event.fact.seq] : []));
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, n) => n + 1),
+      "each fact once, in order",
+    );
+    const replied = one.events.findIndex((event) => event.type === "fact" && event.fact.type === "model.replied");
+    assert.ok(!one.events.slice(replied).some((event) => event.type === "delta" && event.delta.kind === "text"));
+    assert.equal(one.live(), true);
+    assert.ok(!one.events.some((event) => event.type === "owner" && event.stopped), "nobody has to go on with it");
+    await one.stop();
+  });
+
+  test("a worker that does not listen, or cannot be reached, is followed by its facts, which is said once", async () => {
+    await using team = await cluster();
+    await team.worker("quiet", { listens: false });
+    const session = await team.begin();
+    const seen = watching(team.host, session);
+    (await team.next(0)).say("nobody hears ");
+    await until(() => seen.live() === false, "nobody is told that there are facts only");
+    assert.deepEqual(team.said, [], "nobody was to reach it");
+    const closed = await openDoor({
+      ...{ host: team.host, process: "p", journal: "j", redaction },
+      listen: { host: "127.0.0.1", port: 0 },
+    });
+    await closed.close();
+    await team.pool.query("UPDATE sage.process SET address=$1", [closed.address]);
+    await team.pool.query("INSERT INTO sage.door SELECT id, $1 FROM sage.process", [closed.key]);
+    await until(() => team.said.length > 0, "nothing is said");
+    (await team.next(0)).end("done");
+    await until(() => seen.types().includes("turn.ended"), "the turn does not end");
+    assert.equal(seen.text(), "");
+    assert.deepEqual(team.said, [closed.address]);
+    await seen.stop();
+  });
+});
+
+suite("the door of a worker", () => {
+  const sockets: Socket[] = [];
+  after(() => sockets.forEach((socket) => socket.destroy()));
+
+  /** A door before a host that runs one session for ever. */
+  async function open() {
+    const here = workspace();
+    const store = memoryStore();
+    const { model, next } = puppet();
+    const executor = async () =>
+      new UnifiedExecutor(config({ script: [], dir: here.dir, store, wrap: () => model("it") }), {
+        workingDirectory: here.dir,
+      });
+    const host = createHost({ store, version: "test", executor });
+    await host.send({ type: "open", session: "s", cwd: here.dir });
+    await host.send({ type: "say", session: "s", text: "go", ...lin });
+    const listen = { host: "127.0.0.1", port: 0 };
+    const door = await openDoor({ host, process: "p", journal: "j", listen, redaction, handshakeMs: 300 });
+    const port = Number(door.address.split(":")[1]);
+    const dial = () => {
+      const key = Buffer.from(door.key, "base64url");
+      const socket = secureConnect({ host: "127.0.0.1", port }, key, { silenceMs: 60_000 });
+      sockets.push(socket);
+      return socket;
+    };
+    const enter = (socket = dial()) =>
+      connectHost((hear) => lineWire(socket, hear), {
+        hello: { surface: "process", client: "test" },
+        signal: AbortSignal.timeout(20_000),
+      });
+    return {
+      ...{ host, store, port, dial, enter, next },
+      async [Symbol.asyncDispose]() {
+        await door.close();
+        await host.close();
+        here[Symbol.dispose]();
+      },
+    };
+  }
+
+  test("whoever has not the key is refused, whatever they say; the worker lives on, and who has it is let in", async () => {
+    await using door = await open();
+    const { port } = door;
+    const psk = { ciphers: "ECDHE-PSK-CHACHA20-POLY1305", maxVersion: "TLSv1.2" } as const;
+    const at = { host: "127.0.0.1", port };
+    const strangers: [string, () => Socket, string?][] = [
+      ["wrong key", () => secureConnect(at, Buffer.alloc(32, 1), { silenceMs: 60_000 })],
+      ["no key", () => connectTls({ ...at, ...psk, pskCallback: () => null, checkServerIdentity: () => undefined })],
+      [
+        "another name",
+        () =>
+          connectTls({
+            ...{ ...at, ...psk, checkServerIdentity: () => undefined },
+            pskCallback: () => ({ psk: Buffer.alloc(32, 1), identity: "sage" }),
+          }),
+      ],
+      ["certificates", () => connectTls({ ...at, rejectUnauthorized: false })],
+      ["plain text", () => connect(port), `${JSON.stringify({ hello: { protocols: [1], surface: "process" } })}\n`],
+      ["a browser", () => connect(port), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+      ["noise", () => connect(port), "\x16\x03\x01\xff\xff".repeat(10_000)],
+      ["silence", () => connect(port)],
+    ];
+    for (const [name, come, says] of strangers) {
+      const socket = come();
+      sockets.push(socket);
+      let heard = "";
+      socket.on("error", () => {}).on("data", (bytes) => (heard += bytes.toString("latin1")));
+      if (says !== undefined) socket.on("connect", () => socket.write(says, "latin1"));
+      await new Promise((resolve) => socket.once("close", resolve));
+      assert.doesNotMatch(heard, /protocol|journal|hello/, name);
+    }
+    const friend = await door.enter();
+    assert.equal(friend.welcome.journal, "j");
+    assert.deepEqual(friend.welcome.may, []);
+    friend.close();
+  });
+
+  test("it tells, and takes nothing: no message, no answer, no list; a line too long or of nonsense ends its own connection", async () => {
+    await using door = await open();
+    const friend = await door.enter();
+    const refused = [
+      { type: "say", session: "s", text: "rm", ...lin },
+      { type: "respond", response: { type: "granted", requestId: "s/t1" }, ...lin },
+      { type: "interrupt", session: "s", ...lin },
+      { type: "sessions" },
+      { type: "pending" },
+      { type: "facts", session: "s" },
+      { type: "files", session: "s", query: "" },
+    ] as const;
+    for (const command of refused) {
+      const reply = await friend.send(command);
+      assert.ok(!reply.ok && reply.code === "request-invalid", command.type);
+    }
+    await assert.rejects(async () => {
+      for await (const _event of friend.inbox({ signal: AbortSignal.timeout(20_000) })) assert.fail("it has an inbox");
+    });
+    for (const line of ["x".repeat(20_000), "{]\n", '{"do":"send"}\n', '{"do":"everything","id":1}\n']) {
+      const socket = door.dial();
+      const other = await door.enter(socket);
+      socket.write(line);
+      if (!other.over.aborted) await once(other.over, "abort");
+    }
+    assert.equal(door.store.load("s").filter(({ type }) => type === "user.said").length, 1);
+
+    const over = new AbortController();
+    let told = "";
+    for await (const event of friend.watch("s", { signal: over.signal })) {
+      told += JSON.stringify(event);
+      if (event.type === "ready") (await door.next(0)).say("the key is AKIAIOSFODNN7EXAMPLE, and that is all\n");
+      if (event.type === "delta" && event.delta.kind === "text") over.abort();
+    }
+    assert.match(told, /user\.said/);
+    assert.doesNotMatch(told, /"go"/, "facts go without their content");
+    assert.match(told, /the key is \[secret/);
+    assert.doesNotMatch(told, /AKIA/);
+    friend.close();
+  });
+
+  test("a gateway that does not read holds nobody up", async () => {
+    await using door = await open();
+    const socket = door.dial();
+    const slow = await door.enter(socket);
+    const leaves = new AbortController();
+    const watch = slow.watch("s", { signal: leaves.signal })[Symbol.asyncIterator]();
+    await watch.next();
+    socket.pause();
+    const reply = await door.next(0);
+    for (let n = 0; n < 2_000; n++) {
+      reply.say(`${"words ".repeat(2_000)}\n`);
+      if (n % 100 === 0) await new Promise(setImmediate);
+    }
+    reply.end("done");
+    await until(() => door.store.load("s").some(({ type }) => type === "turn.ended"), "the turn does not end");
+    const other = await door.enter();
+    other.close();
+    leaves.abort();
+    slow.close();
+  });
+});
