@@ -1,3 +1,5 @@
+import type { Reason } from "./reason.ts";
+
 /** Reasons that come with another agent in Sage's place. `words` are the agent's own. */
 export type GuestReasonArgs = {
   "guest-asks": { agent: string; tool: string; words?: string };
@@ -5,6 +7,11 @@ export type GuestReasonArgs = {
   "guest-withdrew": { agent: string };
   /** It was stopped between the start of a call and its result. */
   "guest-knows-end": { agent: string };
+  /**
+   * The same call was started before: nobody heard how that ended, or the agent lost the conversation in which it ran. `why`: a person
+   * would have been asked anyway.
+   */
+  "guest-may-have-run": { agent: string; before: "unknown" | "forgotten"; why?: Reason };
   /** It was stopped while it asked: the answer goes to it in words. */
   "guest-carried": { agent: string };
   "guest-not-started": { agent: string; words: string };

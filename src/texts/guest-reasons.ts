@@ -1,8 +1,8 @@
-import { oneLine, type GuestReasonArgs } from "../protocol/index.ts";
+import { oneLine, type GuestReasonArgs, type Reason } from "../protocol/index.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 
-type Table = { [C in keyof GuestReasonArgs]: (args: GuestReasonArgs[C]) => string };
+type Table = { [C in keyof GuestReasonArgs]: (args: GuestReasonArgs[C], say: (inner: Reason) => string) => string };
 
 /** Words of a program that nobody here wrote: they hide nothing and steer no screen. */
 const its = (words: string) => oneLine(words.trim());
@@ -12,6 +12,13 @@ const en: Table = {
     `${agent} asks before it uses ${its(tool)}${words === undefined ? "" : `: ${its(words)}`}`,
   "guest-withdrew": ({ agent }) => `${agent} took its question back`,
   "guest-knows-end": ({ agent }) => `${agent} was stopped while this ran; it knows how it ended`,
+  "guest-may-have-run": ({ agent, before, why }, say) =>
+    [
+      before === "unknown"
+        ? `this call may have run already: ${its(agent)} was stopped after it was allowed, and nobody heard how it ended`
+        : `this call ran already in this turn; ${its(agent)} lost its conversation and makes it again`,
+      ...(why ? [say(why)] : []),
+    ].join(". "),
   "guest-carried": ({ agent }) => `${its(agent)} was stopped while it asked; your answer reaches it when it goes on`,
   "guest-not-started": ({ agent, words }) =>
     `${agent} could not be started: ${its(words)}; \`${sage("agents")}\` tells whether it is installed`,
@@ -34,6 +41,13 @@ const zh: Table = {
     `${agent} 使用 ${its(tool)} 前请求许可${words === undefined ? "" : `：${its(words)}`}`,
   "guest-withdrew": ({ agent }) => `${agent} 撤回了请求`,
   "guest-knows-end": ({ agent }) => `这次调用运行时 ${agent} 被停止；结果只有它知道`,
+  "guest-may-have-run": ({ agent, before, why }, say) =>
+    [
+      before === "unknown"
+        ? `这次调用可能已经运行过：它获准后 ${its(agent)} 被停止，结果未知`
+        : `这次调用在本轮已经运行过；${its(agent)} 丢失了对话，要再运行一次`,
+      ...(why ? [say(why)] : []),
+    ].join("。"),
   "guest-carried": ({ agent }) => `${its(agent)} 在请求时被停止；它继续时会得知你的回答`,
   "guest-not-started": ({ agent, words }) =>
     `无法启动 ${agent}：${its(words)}；用 \`${sage("agents")}\` 查看是否已安装`,

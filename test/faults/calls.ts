@@ -1,6 +1,6 @@
 // I3 and I4: what was done to the world against what the journal says was allowed and begun.
 import { isDeepStrictEqual } from "node:util";
-import type { Fact, ToolInput } from "../../src/protocol/index.ts";
+import { callOfKey, type Fact, type ToolInput } from "../../src/protocol/index.ts";
 import { broken, eventsOf, markedCalls, plain, type Event, type History, type Violation } from "./history.ts";
 
 type Executed = Extract<Event, { type: "executed" }>;
@@ -10,6 +10,7 @@ export function* checkCalls(history: History): Generator<Violation> {
   for (const [session, executed] of bySession) {
     const facts = history.journal.get(session) ?? [];
     const calls = markedCalls(facts);
+    yield* remadeWithRight(session, facts);
     for (const [mark, times] of Map.groupBy(executed, (one) => one.mark)) {
       const call = calls.get(mark);
       if (!call) {
@@ -26,7 +27,8 @@ export function* checkCalls(history: History): Generator<Violation> {
 function* atMostOnce(session: string, facts: readonly Fact[], call: string, times: Executed[]): Generator<Violation> {
   const reruns = facts.filter((fact) => isRerun(fact, `${session}/${call}`));
   const unknown = facts.filter((fact) => fact.type === "call.unknown" && fact.key.startsWith(`${call}/run`));
-  if (times.length > 1 + Math.min(reruns.length, unknown.length))
+  const remade = Math.max(0, remakesOf(facts, call).length - 1);
+  if (times.length > 1 + remade + Math.min(reruns.length, unknown.length))
     return void (yield broken(
       "I3",
       `${session}: ${call} ran ${times.length} times with ${reruns.length} reruns on a person's word`,
@@ -38,6 +40,58 @@ function* atMostOnce(session: string, facts: readonly Fact[], call: string, time
     if (!unknown.some(({ seq }) => between(seq)) || !reruns.some(({ seq }) => between(seq)))
       yield broken("I3", `${session}: ${call} ran again before a person said so`);
   }
+}
+
+type Started = Fact<"call.started">;
+
+/** Starts of the same call, which a guest that forgot it made again: each under a key of its own, with a permission of its own. */
+function remakesOf(facts: readonly Fact[], call: string): Started[] {
+  const starts = startsOfGuest(facts);
+  const digest = starts.find(({ key }) => callOfKey(key) === call)?.data.digest;
+  return starts.filter(({ data }) => data.digest === digest);
+}
+
+function startsOfGuest(facts: readonly Fact[]): Started[] {
+  if (!facts.some(({ type }) => type === "guest.joined")) return [];
+  return facts.filter((fact): fact is Started => fact.type === "call.started");
+}
+
+/**
+ * I3, of guests: a call whose end nobody heard, or that ran in a conversation which is lost, starts again only after a person's yes to a
+ * request that says so.
+ */
+function* remadeWithRight(session: string, facts: readonly Fact[]): Generator<Violation> {
+  for (const starts of Map.groupBy(startsOfGuest(facts), ({ data }) => data.digest).values())
+    for (const [n, { key, seq }] of starts.entries()) {
+      const before = starts[n - 1];
+      if (!before) continue;
+      const ended = facts.find((fact) => isEnd(fact, before) && fact.seq < seq);
+      if (ended?.type === "call.finished" && conversationAt(facts, before) === conversationAt(facts, { seq })) continue;
+      const call = callOfKey(key);
+      const asked = facts.find((fact) => fact.type === "input.requested" && callOfKey(fact.key) === call);
+      const said = asked?.type === "input.requested" && asked.data.why.code === "guest-may-have-run";
+      const granted = facts.some(
+        (fact) =>
+          fact.type === "input.resolved" &&
+          asked?.type === "input.requested" &&
+          fact.data.requestId === asked.data.id &&
+          fact.seq < seq,
+      );
+      if (!ended || !said || !granted)
+        yield broken(
+          "I3",
+          `${session}: ${key} was started again, and no person was told that ${before.key} may have run`,
+        );
+    }
+}
+
+function conversationAt(facts: readonly Fact[], { seq }: { seq: number }): string | undefined {
+  const joined = facts.findLast((fact) => fact.type === "guest.joined" && fact.seq < seq);
+  return joined?.type === "guest.joined" ? joined.data.session : undefined;
+}
+
+function isEnd({ type, key }: Fact, started: Started): boolean {
+  return (type === "call.finished" || type === "call.unknown") && callOfKey(key) === callOfKey(started.key);
 }
 
 function isRerun(fact: Fact, call: string): boolean {

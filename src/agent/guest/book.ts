@@ -27,6 +27,8 @@ export type KnownCall = {
   end: "open" | "finished" | "unknown";
   /** The guest has told of it itself; a prompt may come before that. */
   told: boolean;
+  /** It belongs to a conversation that the guest has lost. */
+  forgotten: boolean;
 };
 
 /** The calls of the open turn. A call is the same if its id and its digest are: models repeat ids. */
@@ -37,6 +39,13 @@ export type Book = {
   find(call: Call): KnownCall | undefined;
   /** The newest call with this id that has no end yet. */
   open(id: string): KnownCall | undefined;
+  /**
+   * Why a call that is made again needs a person: it was started before, in this turn or an earlier one. `unknown`: nobody here knows how
+   * that ended. `forgotten`: it ran, and the guest lost the conversation in which it did.
+   */
+  ranBefore(digest: string): "unknown" | "forgotten" | undefined;
+  /** The guest begins a new conversation: whatever it did in the one before it, it does not know. */
+  forget(): void;
 };
 
 export function createBook(facts: readonly Fact[], turn: string): Book {
@@ -44,14 +53,21 @@ export function createBook(facts: readonly Fact[], turn: string): Book {
   const add = (place: string, call: Call, told: boolean): KnownCall => {
     const known: KnownCall = {
       ...{ place, call, digest: guestDigest(call), verdict: undefined, request: undefined },
-      ...{ started: false, end: "open", told },
+      ...{ started: false, end: "open", told, forgotten: false },
     };
     all.push(known);
     return known;
   };
+  const earlier = lostBefore(facts, turn);
   const at = (key: string) => all.findLast(({ place }) => place === callOfKey(key));
+  const forget = () => all.forEach((known) => (known.forgotten = true));
+  let session: string | undefined;
   for (const fact of facts) {
     if (!isWithinKey(fact.key, turn)) continue;
+    if (fact.type === "guest.joined") {
+      if (fact.data.session !== session) forget();
+      session = fact.data.session;
+    }
     if (fact.type === "model.replied")
       for (const [n, call] of callsOf(fact.data).entries()) add(callKey(stepOfKey(fact.key) ?? "", n), call, true);
     const known = at(fact.key);
@@ -62,6 +78,13 @@ export function createBook(facts: readonly Fact[], turn: string): Book {
     add,
     find: (call) => all.findLast((known) => known.call.id === call.id && known.digest === guestDigest(call)),
     open: (id) => all.findLast(({ call, end }) => call.id === id && end === "open"),
+    forget,
+    ranBefore(digest) {
+      const newest = all.findLast((known) => known.digest === digest && known.started);
+      if (!newest) return earlier.has(digest) ? "unknown" : undefined;
+      if (newest.verdict?.effect === "reads" || newest.end === "open") return undefined;
+      return newest.end === "unknown" ? "unknown" : newest.forgotten ? "forgotten" : undefined;
+    },
   };
 }
 
@@ -71,6 +94,19 @@ function note(known: KnownCall, fact: Fact): void {
   else if (fact.type === "call.started") known.started = true;
   else if (fact.type === "call.finished") known.end = "finished";
   else if (fact.type === "call.unknown") known.end = "unknown";
+}
+
+/** Digests of calls whose newest run, in the turns before this one, changed something perhaps and has no end. */
+function lostBefore(facts: readonly Fact[], turn: string): ReadonlySet<string> {
+  const runs = new Map<string, string>();
+  for (const fact of facts) {
+    if (isWithinKey(fact.key, turn)) continue;
+    if (fact.type === "call.started" && fact.data.effect !== "reads")
+      runs.set(fact.data.digest, callOfKey(fact.key) ?? fact.key);
+    if (fact.type !== "call.finished") continue;
+    for (const [digest, place] of runs) if (place === callOfKey(fact.key)) runs.delete(digest);
+  }
+  return new Set(runs.keys());
 }
 
 export function guestDigest({ tool, input }: Call): string {

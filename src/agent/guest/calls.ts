@@ -101,7 +101,9 @@ export async function takeUp(
   if (!known.verdict || insisted) {
     const key = callKeys.judged(known.verdict ? 1 : 0);
     const { verdicts } = await line.step(key, "calls.judged", async (scope) => ({
-      verdicts: [await judgeGuestCall(context, ask, { agent: driver.name, scope })],
+      verdicts: [
+        await judgeGuestCall(context, ask, { agent: driver.name, scope, before: turn.book.ranBefore(known.digest) }),
+      ],
     }));
     known.verdict = verdicts[0] as Verdict;
   }

@@ -53,7 +53,7 @@ function carried(turn: GuestTurn, guest: Guest): string {
     );
   const first = isOther || progress.steps === 0;
   return [
-    isOther ? "[Your earlier conversation could not be found, so this is a new one.]" : undefined,
+    ...(isOther ? ["[Your earlier conversation could not be found, so this is a new one.]", ...doneBefore(turn)] : []),
     asked.length + lost.length > 0
       ? `${stopped} A call without a result was not run, unless it says so here. What was open then, and what became of it:]`
       : `${stopped} Nothing was open then.]`,
@@ -66,6 +66,20 @@ function carried(turn: GuestTurn, guest: Guest): string {
 }
 
 const LONGEST = 500;
+const MOST_DONE = 40;
+
+/** Calls of the turn that ran in a conversation which the guest has lost, with their results: it is not to do them once more. */
+function doneBefore({ progress }: GuestTurn): string[] {
+  const done = progress.toolHistory.filter(({ result }) => result.end === "done" || result.end === "failed");
+  if (done.length === 0) return [];
+  const lines = done
+    .slice(-MOST_DONE)
+    .map(
+      ({ tool, input, result }) =>
+        `- ${tool} ${JSON.stringify(input).slice(0, LONGEST)}\n  ${result.text.slice(0, LONGEST)}`,
+    );
+  return ["[In it you made these calls, and they ran. Do not make them again. Each with its result:]", ...lines];
+}
 
 /** Calls that were asked about and have no end, with what the person said. */
 function openRequests({ book, log }: GuestTurn) {

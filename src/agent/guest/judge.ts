@@ -33,11 +33,14 @@ const never = (): never => {
   throw new Error("a guest runs its tools itself");
 };
 
-/** May this call run? Sage's rules, mode and hooks say so, as for its own calls. Runs inside a step. */
+/**
+ * May this call run? Sage's rules, mode and hooks say so, as for its own calls. `before`: the same call ran already, or may have, so
+ * that only a person who is told so may allow it. Runs inside a step.
+ */
 export async function judgeGuestCall(
   context: ExecutionContext,
   ask: GuestAsk,
-  { agent, scope }: { agent: string; scope: StepScope },
+  { agent, scope, before }: { agent: string; scope: StepScope; before: "unknown" | "forgotten" | undefined },
 ): Promise<Verdict> {
   const { call } = ask;
   const digest = guestDigest(call);
@@ -54,7 +57,15 @@ export async function judgeGuestCall(
     ask.judged.length === 0 && verdict.allowedBy === undefined && context.config.permissionMode !== "bypass";
   const weighed: Verdict =
     verdict.behavior === "allow" && (unruled || ask.insists) ? { ...verdict, ...person } : verdict;
-  return withGrant(context, weighed);
+  return withGrant(context, before ? asRerun(weighed, { agent, before }) : weighed);
+}
+
+/** No rule, mode or standing order lets a call run a second time. */
+function asRerun(verdict: Verdict, { agent, before }: { agent: string; before: "unknown" | "forgotten" }): Verdict {
+  if (verdict.behavior === "deny" || verdict.effect === "reads") return verdict;
+  const why = verdict.behavior === "ask" && { why: verdict.reason };
+  const { allowedBy: _, ...asked } = verdict;
+  return { ...asked, behavior: "ask", hard: true, reason: reason("guest-may-have-run", { agent, before, ...why }) };
 }
 
 /** Once more, for a call that a person has allowed, perhaps with another input: a rule that came meanwhile still refuses it. */

@@ -36,6 +36,11 @@ export function openGuestRequest(
     },
     context.asking,
   );
-  watchPermit(context, opened, verdict, () => judgeCall(context, first));
+  // A rule that comes meanwhile may refuse a second run; it does not allow one.
+  const isRerun = verdict.reason.code === "guest-may-have-run";
+  watchPermit(context, opened, verdict, () => {
+    const now = judgeCall(context, first);
+    return isRerun && now.behavior === "allow" ? verdict : now;
+  });
   return opened;
 }

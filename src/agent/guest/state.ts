@@ -102,6 +102,7 @@ function noteEnd(
 
 /** The guest has joined: on disk before anything is said to it. */
 export async function noteJoined(turn: GuestTurn, { session, version, model }: Guest): Promise<void> {
+  if (turn.joined?.session !== session) turn.book.forget();
   const isNew = turn.joins === 0 || turn.joined?.session !== session || turn.joined.version !== version;
   turn.joined = { session, version };
   if (!isNew) return;

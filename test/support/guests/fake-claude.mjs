@@ -5,7 +5,7 @@
 // FAKE_DIR: script.json, and a file for each session. FAKE_KILL: dies after so many messages. FAKE_DEFER_MS: takes so long to keep a call. FAKE_RULES: tools for which its own rules ask ("ask") or allow ("allow").
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const dir = process.env.FAKE_DIR ?? ".";
@@ -27,7 +27,10 @@ const rules = JSON.parse(process.env.FAKE_RULES ?? "{}");
 const state = existsSync(file)
   ? JSON.parse(readFileSync(file, "utf8"))
   : { heard: [], models: 0, results: {}, open: [], deferred: undefined };
-const save = () => writeFileSync(file, JSON.stringify(state));
+const save = () => {
+  writeFileSync(`${file}.new`, JSON.stringify(state));
+  renameSync(`${file}.new`, file); // killed meanwhile, it has the conversation as it was
+};
 save();
 const log = (line) => appendFileSync(`${dir}/log.txt`, `${line}\n`);
 let sent = 0;
