@@ -129,6 +129,9 @@ function createChannel(
 ): [InputChannel, InputChannelHandle] {
   const offers = new Map<string, Offer>();
   const ended = new Map<string, Resolution>();
+  /** Their ids, each in the place of the one that is forgotten for it: a map finds its oldest key behind all that were deleted. */
+  const remembered: string[] = [];
+  let ends = 0;
   const takers: ((request: InputRequest | undefined) => void)[] = [];
   const waiting = new Map<string, (reason: SageError | undefined) => void>();
   let closed = false;
@@ -155,8 +158,10 @@ function createChannel(
   };
   const end = (id: string, resolution: Resolution) => {
     if (!offers.delete(id)) return;
+    const place = ends++ % REMEMBERED;
+    if (remembered[place] !== undefined) ended.delete(remembered[place]);
+    remembered[place] = id;
     ended.set(id, resolution);
-    if (ended.size > REMEMBERED) for (const oldest of ended.keys()) return void (ended.delete(oldest), deliver());
     deliver();
   };
   const show = (request: InputRequest, settle: Settle) => {

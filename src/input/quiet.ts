@@ -23,11 +23,12 @@ export function reminders(
   every: number | undefined,
   quiet: Quiet | undefined,
 ): number[] {
+  if (every === undefined && !deadline) return [];
   const now = Date.now();
   const { at: end = Infinity, timeoutMs = 0 } = deadline ?? {};
   const late = timeoutMs < SHORTEST_MS ? [] : [end - Math.min(timeoutMs / 4, LATEST_MS)];
   const often = Array.from({ length: MOST_REMINDERS }, (_, n) => now + (every ?? 0) * (n + 1));
-  const wanted = every === undefined ? (deadline ? late : []) : often;
+  const wanted = every === undefined ? late : often;
   const shifted = wanted.map((at) => firstAwake(at, quiet)).filter((at) => at < end);
   return [...new Set(shifted)].map((at) => Math.round(at));
 }

@@ -56,8 +56,8 @@ export function createHub({ interest, before }: Others = nobody): Hub {
     };
   };
   const tellOne = (fact: Fact) => {
-    for (const listener of overhearing.get(fact.type) ?? []) aside(() => listener(fact));
-    for (const listener of listeners.get(fact.session) ?? []) aside(() => listener.fact(fact));
+    for (const listener of overhearing.get(fact.type) ?? none) aside(tellOverhearing, listener, fact);
+    for (const listener of listeners.get(fact.session) ?? none) aside(tellFact, listener, fact);
     if (fact.type !== "input.resolved") return;
     const woken = waiting.get(fact.data.requestId);
     if (!woken) return;
@@ -85,19 +85,26 @@ export function createHub({ interest, before }: Others = nobody): Hub {
       }
     },
     delta(delta) {
-      for (const listener of listeners.get(delta.session) ?? []) aside(() => listener.delta?.(delta));
+      for (const listener of listeners.get(delta.session) ?? none) aside(tellDelta, listener, delta);
     },
     lost(session, problem) {
-      for (const listener of listeners.get(session) ?? []) aside(() => listener.lost?.(problem));
+      for (const listener of listeners.get(session) ?? none) aside(tellLost, listener, problem);
     },
     cares: (session, id, type) => listeners.has(session) || waiting.has(id) || overhearing.has(type),
   };
 }
 
+const none: readonly never[] = [];
+// Written once: an approval tells half a hundred times, and each time would make a function of its own.
+const tellOverhearing = (listener: (fact: Fact) => void, fact: Fact) => listener(fact);
+const tellFact = (listener: Listener, fact: Fact) => listener.fact(fact);
+const tellDelta = (listener: Listener, delta: Delta) => listener.delta?.(delta);
+const tellLost = (listener: Listener, problem: SageError) => listener.lost?.(problem);
+
 /** Keeps a listener's mistake to itself: the fact has happened, and neither its writer nor other listeners may fail by it. */
-function aside(tell: () => void): void {
+function aside<L, T>(tell: (listener: L, news: T) => void, listener: L, news: T): void {
   try {
-    tell();
+    tell(listener, news);
   } catch (error) {
     queueMicrotask(() => {
       throw error;

@@ -43,6 +43,7 @@ export function createMailbox(): Mailbox {
     unseen: () => said.filter(({ seq }) => mail.fateOf(seq) === "waiting"),
     saidSince: (after) => said.some(({ seq }) => seq > after && mail.fateOf(seq) !== "withdrawn"),
     hear(after) {
+      if ((said.at(-1)?.seq ?? 0) <= after) return { sawUpTo: after };
       const newer = said.filter(({ seq }) => seq > after);
       const without = newer.map(({ seq }) => seq).filter((seq) => mail.fateOf(seq) === "withdrawn");
       return { sawUpTo: newer.at(-1)?.seq ?? after, ...(without.length > 0 && { without }) };

@@ -60,14 +60,11 @@ export function memoryStore(): LocalStore {
     commit(id, epoch, facts) {
       const session = sessionOf(id);
       if (session.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session: id }));
-      const keys = new Set<string>();
       // Somebody may have answered since: their answer stands.
       const fresh = facts.filter((fact) => fact.type !== "input.resolved" || !session.keys.has(fact.key));
-      for (const { key } of fresh) {
-        if (session.keys.has(key) || keys.has(key))
+      for (const [n, { key }] of fresh.entries())
+        if (session.keys.has(key) || fresh.findIndex((fact) => fact.key === key) < n)
           throw new Error(`the key ${key} of session ${id} is written already`);
-        keys.add(key);
-      }
       for (const fact of fresh) keep(session, fact);
       hub.tell(fresh);
     },

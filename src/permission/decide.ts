@@ -129,8 +129,10 @@ function conclude(
  * The demands of all ask rules about the call, and the strictest of them as its rule. Each is held against the call by itself: of
  * several that match, the finding names one.
  */
-function demanded(call: DecisionInput, { shell }: Finding): Partial<PermissionResult> {
-  const asking = demanding(call).filter((rule) => {
+function demanded(call: DecisionInput, { shell }: Finding): Partial<PermissionResult> | undefined {
+  const possible = demanding(call);
+  if (possible.length === 0) return undefined;
+  const asking = possible.filter((rule) => {
     const book = createRuleBooks().of([rule], call.home);
     return examine(call, book, shell?.reading).ask !== undefined;
   });

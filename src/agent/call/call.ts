@@ -85,7 +85,10 @@ async function rejudge(
   const input = again.because === "edited" ? again.input : shown.input;
   const { verdicts } = await durable.step(callKeys.judged(state.number), "calls.judged", async ({ signal }) => {
     const now = await judgeAgain(shownTo(again, context), call, input, signal);
-    return { verdicts: [weighAgain(now, shown, again, (path) => context.memory.wrote(path))] };
+    const weighed = weighAgain(now, shown, again, (path) => context.memory.wrote(path));
+    // Nobody is asked, so no rules are offered: a turn of a thousand approvals must not hold a thousand judgements.
+    if (weighed.behavior !== "ask") context.memory.takeJudgement(now.digest);
+    return { verdicts: [weighed] };
   });
   return verdicts[0] as Verdict;
 }

@@ -28,9 +28,15 @@ export function weighAgain(now: Verdict, shown: Verdict, again: Again, wrote: Wr
 
 /** Everything about a call that is not as it was. A file that this session itself wrote since is no surprise to anyone. */
 export function driftBetween(shown: Verdict, now: Verdict, wrote: Wrote): Drift[] {
+  if (isPlain(shown) && isPlain(now) && shown.digest === now.digest) return [];
   const drifts = [...linkDrift(shown, now), ...fileDrift(shown, now, wrote), ...writeDrift(shown, now)];
   if (drifts.length > 0 || shown.digest === now.digest) return drifts;
   return isSameFile(shown, now) && isSameRecord(shown.scripts, now.scripts) ? [{ what: "tool" }] : [];
+}
+
+/** Nothing but its digest tells how the call was: it touches no file that is known. */
+function isPlain({ links, operand, scripts, parts }: Verdict): boolean {
+  return links === undefined && operand === undefined && scripts === undefined && parts === undefined;
 }
 
 function linkDrift({ links: then = {} }: Verdict, { links: now = {} }: Verdict): Drift[] {

@@ -43,7 +43,8 @@ export async function judgeHooked(
   { scope, settled }: { scope: StepScope; settled: boolean },
 ): Promise<Verdict> {
   const { hooks } = context.config;
-  await readyToJudge(call, context);
+  const ready = readyToJudge(call, context);
+  if (ready) await ready;
   if (context.memory.refused(call)) return refusedBefore;
   // An earlier call of the same reply may still make it work, so nobody can tell yet.
   const checked = (verdict: Verdict) => (settled ? withFailure(context, call, verdict) : verdict);
@@ -68,9 +69,12 @@ const refusedBefore: Verdict = {
   digest: "",
 };
 
-/** Loads what a command is judged with, and tries the sandbox; judging itself never waits. */
-export async function readyToJudge({ tool }: Call, { config }: Pick<ExecutionContext, "config">): Promise<void> {
-  if (tool === "Bash") await Promise.all([loadShell(), config.confining?.ready()]);
+/** Loads what a command is judged with, and tries the sandbox; judging itself never waits. Other tools need neither. */
+export function readyToJudge(
+  { tool }: Call,
+  { config }: Pick<ExecutionContext, "config">,
+): Promise<unknown> | undefined {
+  return tool === "Bash" ? Promise.all([loadShell(), config.confining?.ready()]) : undefined;
 }
 
 /** Judges a call once its tool has given its opinion. */
@@ -180,7 +184,8 @@ export async function judgeAgain(
   edited: ToolInput | undefined,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  await readyToJudge(call, context);
+  const ready = readyToJudge(call, context);
+  if (ready) await ready;
   return withFailure(context, call, await judgeHeard(context, call, edited, signal));
 }
 
@@ -217,7 +222,7 @@ function judgeInput(
     behavior,
     effect: tool.effect,
     digest,
-    ...(Object.keys(links).length > 0 && { links }),
+    ...(links && { links }),
     ...(scripts && { scripts }),
     ...(tool.addresses && addressesOf(context, input)),
     ...(file && { operand: file.path, before: file.hash }),
@@ -350,8 +355,9 @@ function scriptsOf(context: ExecutionContext, finding: Finding | undefined): Rec
 }
 
 /** Of very many links the first are kept, and a hash of the rest. */
-function fewest(links: Record<string, string>): Record<string, string> {
+function fewest(links: Record<string, string>): Record<string, string> | undefined {
   const entries = Object.entries(links).sort(([left], [right]) => (left < right ? -1 : 1));
+  if (entries.length === 0) return undefined;
   if (entries.length <= MOST_LINKS) return Object.fromEntries(entries);
   const rest = hash("sha256", JSON.stringify(entries.slice(MOST_LINKS)), "hex");
   return { ...Object.fromEntries(entries.slice(0, MOST_LINKS)), "…": rest };

@@ -55,6 +55,7 @@ export async function runCalls(
   const all = results[0] && results.length === 1 ? [await results[0]] : await allOf(results);
   context.memory.noteRefusals(calls, all);
   context.memory.noteBlocked(calls, all);
+  context.memory.forgetInputs();
   pauseIfRefused(durable, context);
   return all;
 }

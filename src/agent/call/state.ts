@@ -66,9 +66,9 @@ export function firstState(verdict: Verdict): CallState {
 /** The state that follows. An event that a state does not expect is a mistake of ours. */
 export function nextState(state: CallState, event: CallEvent): CallState {
   const heard = event.type === "resolved" ? event.talk : undefined;
-  const talk = [state.talk, heard].filter((one) => one !== undefined).join("\n");
   const next = follow(state, event);
-  return talk === "" ? next : { ...next, talk };
+  if (state.talk === undefined && heard === undefined) return next;
+  return { ...next, talk: [state.talk, heard].filter((one) => one !== undefined).join("\n") };
 }
 
 function follow(state: CallState, event: CallEvent): CallState {

@@ -4,7 +4,8 @@ import type { Fact } from "../../protocol/index.ts";
 /** The time a turn works, as opposed to the time it waits for a person. */
 export type Activity = { /** Work has begun; disposing of it ends it. */ begin(): Disposable };
 
-const unlimited: Activity = { begin: () => ({ [Symbol.dispose]() {} }) };
+const unmeasured: Disposable = { [Symbol.dispose]() {} };
+const unlimited: Activity = { begin: () => unmeasured };
 
 /** Calls `expire` once the work of a turn has taken `limitMs` altogether. Parallel work counts once. */
 export function createActivity(limitMs: number | undefined, expire: () => void): Activity {

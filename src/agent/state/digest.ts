@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { ToolInput } from "../../protocol/index.ts";
+import { withSortedKeys, type ToolInput } from "../../protocol/index.ts";
 import type { Tool } from "../../tools/tool.ts";
 
 /** Files that an approval is bound to: the one that the call changes, and the scripts that it runs, by their real paths. */
@@ -28,11 +28,7 @@ export function hashFile(path: string): string {
 
 /** JSON with sorted keys: equal inputs give equal text however they were written. */
 export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    inner !== null && typeof inner === "object" && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
+  return JSON.stringify(withSortedKeys(value));
 }
 
 const schemas = new WeakMap<Tool, string>();

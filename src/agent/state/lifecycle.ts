@@ -37,7 +37,7 @@ export class LifecycleManager {
     return this.#state;
   }
   get history(): readonly StateTransition[] {
-    return this.#history;
+    return this.#history.slice(-LONGEST_HISTORY);
   }
 
   transition(to: AgentState): void {
@@ -47,7 +47,8 @@ export class LifecycleManager {
     const change = { from, to, at: Date.now() };
     this.#state = to;
     this.#history.push(change);
-    if (this.#history.length > LONGEST_HISTORY) this.#history.shift();
+    // Cut now and then, because taking one off the front moves all the others.
+    if (this.#history.length >= 2 * LONGEST_HISTORY) this.#history = this.#history.slice(-LONGEST_HISTORY);
     this.#changed(change);
   }
 

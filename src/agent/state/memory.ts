@@ -94,6 +94,11 @@ export class Memory {
     return parsed;
   }
 
+  /** The calls of a step are over: nobody looks at their inputs again. A table of all of them is what collecting garbage would cost most. */
+  forgetInputs(): void {
+    this.#parsed = this.#opinions = this.#addresses = undefined;
+  }
+
   /** How often in a row the same calls had the same results, or the same two steps followed each other. */
   repeats(calls: readonly Call[], results: readonly ToolResult[]): number {
     const last = calls.map((call, n) => `${sameCall(call)}\n${results[n]?.text}`).join("\n");

@@ -17,8 +17,8 @@ export function createBlocks(): Blocks {
     fact({ session, key }) {
       const ofSession = blocks.get(session);
       if (!ofSession) return;
-      const done = withoutEnd(key);
-      for (const [id, block] of ofSession) if (block.key === done) ofSession.delete(id);
+      for (const [id, block] of ofSession)
+        if (key.startsWith(block.key) && block.key === withoutEnd(key)) ofSession.delete(id);
     },
     delta(delta) {
       const ofSession = blocks.get(delta.session) ?? new Map<string, Delta>();

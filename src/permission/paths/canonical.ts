@@ -81,20 +81,20 @@ export type Disk = {
 };
 
 export function openDisk(): Disk {
-  const walked = new Map<string, Led>();
-  const reals = new Map<string, string>();
+  // Made at the first look: most tools are judged without one.
+  let looked: ReturnType<typeof emptyLook> | undefined;
+  const look = () => (looked ??= emptyLook());
   // Only where letter case may differ does the system know more than the walk, link by link, has found.
   const realOf = (path: string) => {
     if (process.platform === "linux") return path;
+    const { reals } = look();
     let real = reals.get(path);
     if (real === undefined) reals.set(path, (real = realpathSync.native(path)));
     return real;
   };
-  const links = new Map<string, string>();
-  const there = new Map<string, boolean>();
-  const followed = new Map<string, string>();
   return {
     follow(path) {
+      const { walked, followed, links } = look();
       const known = followed.get(path);
       if (known !== undefined) return known;
       if (path.length > longestPath) throw new PathError(reason("path-too-long", {}), "the path is too long");
@@ -105,11 +105,22 @@ export function openDisk(): Disk {
       return real;
     },
     has(path) {
+      const { there } = look();
       let found = there.get(path);
       if (found === undefined) there.set(path, (found = isThere(path)));
       return found;
     },
-    links: () => Object.fromEntries(links),
+    links: () => (looked ? Object.fromEntries(looked.links) : {}),
+  };
+}
+
+function emptyLook() {
+  return {
+    walked: new Map<string, Led>(),
+    reals: new Map<string, string>(),
+    links: new Map<string, string>(),
+    there: new Map<string, boolean>(),
+    followed: new Map<string, string>(),
   };
 }
 
