@@ -35,7 +35,7 @@ export function findPostgres(): string | undefined {
 /** Makes a cluster in the folder when there is none, and starts it. Ends with this process unless `detached`. */
 export async function startPostgres(
   dir: string,
-  options: { bin?: string; durable?: boolean; detached?: boolean } = {},
+  options: { bin?: string; durable?: boolean; detached?: boolean; settings?: Record<string, string> } = {},
 ): Promise<Postgres> {
   const bin = options.bin ?? findPostgres();
   if (bin === undefined)
@@ -62,6 +62,7 @@ export async function startPostgres(
       port: PORT,
       max_connections: 200,
       ...(options.durable === false && { fsync: "off", full_page_writes: "off" }),
+      ...options.settings,
     };
     const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     child = spawn(join(bin, "postgres"), ["-D", data, ...flags], {

@@ -80,8 +80,8 @@ async function begin(world: World, process: Process, session: string): Promise<v
 
 /** A surface with a person at it. */
 export function attend(
-  world: World,
-  process: Process,
+  world: Pick<World, "observe" | "isDurable" | "durable">,
+  process: Pick<Process, "name" | "dead" | "answer"> & { host: Pick<Process["host"], "watch"> },
   session: string,
   answer: (request: InputRequest) => InputResponse | undefined,
   surface = "a",

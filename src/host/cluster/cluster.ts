@@ -16,6 +16,9 @@ export type Cluster = {
   dispatch: Dispatch;
   pool: Pool;
   connect(): Promise<Client>;
+  notified: boolean;
+  /** How long nobody is judged after the connection was lost. */
+  graceMs: number;
   /** Has somebody look at a session, at its place. */
   wake(session: string): Promise<void>;
   close(): Promise<void>;
@@ -29,13 +32,16 @@ export type ClusterOptions = {
   local: Pick<Store, "noteChild" | "children" | "callOf" | "place" | "housekeeping">;
   /** Of new sessions. */
   place(): string;
-  /** False: nothing is heard of others but at the next look, and everything still happens. */
+  /** False: no notifications and no locks of the server are used; others are heard of at the next look, and everything still happens. */
   notified?: boolean;
+  graceMs?: number;
   /** Keeps a list of all sessions and of everything that waits. */
   roster?: boolean;
 };
 
 const LOOK_MS = 1_000;
+/** A process that has just lost the connection judges nobody for so long: the server was away, and everybody lives. */
+const GRACE_MS = 10_000;
 
 /** Joins a shared journal. */
 export async function joinCluster({
@@ -44,6 +50,7 @@ export async function joinCluster({
   local,
   place,
   notified = true,
+  graceMs = GRACE_MS,
   roster = false,
 }: ClusterOptions): Promise<Cluster> {
   const pg = await import("pg");
@@ -57,7 +64,7 @@ export async function joinCluster({
     as,
     wake: async (asks, session, at) => dispatch.current?.wake(session, at, asks),
   });
-  const started = (dispatch.current = await startDispatch(url, pool, { notified }));
+  const started = (dispatch.current = await startDispatch(url, pool, { notified, graceMs }));
   const replica = createReplica(ledger, local, { place, roster });
   await replica.caughtUp();
   const over = new AbortController();
@@ -73,7 +80,7 @@ export async function joinCluster({
   // A process that hears nothing looks: a second late, and nothing is lost.
   const looking = notified ? undefined : setInterval(() => void replica.caughtUp(), LOOK_MS);
   return {
-    ...{ process, ledger, replica, dispatch: started, pool, connect },
+    ...{ process, ledger, replica, dispatch: started, pool, connect, notified, graceMs },
     async wake(session) {
       const [standing] = await ledger.standing(session);
       if (standing) await started.wake(session, standing.place);

@@ -1,8 +1,6 @@
 import { PgBoss } from "pg-boss";
 import type { Pool, PoolClient } from "pg";
 
-/** A process that has just lost the connection judges nobody for so long: the server was away, and everybody lives. */
-const GRACE_MS = 10_000;
 const LOOK_MS = 1_000;
 
 /** A session to be run, under a job that only one process has at a time. */
@@ -38,7 +36,10 @@ export type Dispatch = {
 export async function startDispatch(
   url: string,
   pool: Pool,
-  { notified = true }: { /** Without it, whatever waits is found within half a second. */ notified?: boolean } = {},
+  {
+    notified,
+    graceMs,
+  }: { /** Without it, whatever waits is found within half a second. */ notified: boolean; graceMs: number },
 ): Promise<Dispatch> {
   const boss = new PgBoss({
     ...{ connectionString: url, max: 8, supervise: false, schedule: false, useListenNotify: notified },
@@ -57,7 +58,7 @@ export async function startDispatch(
     return name;
   };
   // Whoever has just come knows nothing: the server may have been away until now.
-  let blindUntil = performance.now() + GRACE_MS;
+  let blindUntil = performance.now() + graceMs;
   let looked = performance.now();
   const turnsOf = (place: string) => queue(`turn.${place}`, turns);
   const duesOf = (place: string) => queue(`due.${place}`, dues);
@@ -67,12 +68,12 @@ export async function startDispatch(
     try {
       await pool.query("SELECT 1");
       // This process stood still, and may have slept through an outage.
-      if (performance.now() - looked > GRACE_MS / 2) blindUntil = performance.now() + GRACE_MS;
+      if (performance.now() - looked > LOOK_MS + graceMs / 2) blindUntil = performance.now() + graceMs;
       looked = performance.now();
       if (performance.now() < blindUntil) return;
       for (const name of known.keys()) await boss.supervise(name);
     } catch {
-      blindUntil = performance.now() + GRACE_MS;
+      blindUntil = performance.now() + graceMs;
     }
   }
   return {

@@ -15,8 +15,6 @@ export type WorkerParts = {
   door?: Pick<Door, "address" | "key"> | undefined;
   /** How many sessions at once. */
   atOnce?: number;
-  /** How long nobody is judged after the connection was lost. */
-  graceMs?: number;
 };
 
 export type Worker = {
@@ -28,12 +26,12 @@ export type Worker = {
 type Running = { leave(): void; ended: Promise<unknown> };
 
 /** Runs sessions of a place, one job after the other, until it is stopped. What it leaves goes on elsewhere. */
-export async function startWorker({ cluster, place, host, door, atOnce = 20, graceMs }: WorkerParts): Promise<Worker> {
-  const { process, ledger, replica, dispatch, pool, connect } = cluster;
+export async function startWorker({ cluster, place, host, door, atOnce = 20 }: WorkerParts): Promise<Worker> {
+  const { process, ledger, replica, dispatch, pool, connect, graceMs, notified } = cluster;
   const running = new Map<string, Running>();
   const left = new AbortController();
   const living = live({
-    ...{ process, place, loop: LOOP, door, pool, connect, ...(graceMs !== undefined && { graceMs }) },
+    ...{ process, place, loop: LOOP, door, pool, connect, graceMs, locks: notified },
     isBlind: () => dispatch.isBlind(),
     buried: () => running.forEach(({ leave }) => leave()),
     async orphaned(orphans) {

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS sage.ask(
 CREATE INDEX IF NOT EXISTS ask_at ON sage.ask(at);
 CREATE TABLE IF NOT EXISTS sage.process(
   id text PRIMARY KEY, lock int NOT NULL, place text NOT NULL, loop int NOT NULL, address text, since timestamptz NOT NULL DEFAULT now(),
-  login name NOT NULL DEFAULT session_user);
+  login name NOT NULL DEFAULT session_user, beat timestamptz NOT NULL DEFAULT now());
 -- Keys by which gateways enter at the address of a process. Workers write theirs, and read none.
 CREATE TABLE IF NOT EXISTS sage.door(
   process text PRIMARY KEY REFERENCES sage.process(id) ON DELETE CASCADE, key text NOT NULL);
@@ -195,12 +195,15 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- True when it was not in the list.
+-- True when it was not in the list. Its lock has another number after every connection; where there are no locks it says that it lives.
 CREATE OR REPLACE FUNCTION sage.register(
-  process_id text, number int, at_place text, loop_version int, reached_at text, door_key text) RETURNS boolean ${definer("plpgsql")} AS $$
+  process_id text, number int, at_place text, loop_version int, reached_at text, door_key text, beats boolean) RETURNS boolean ${definer("plpgsql")} AS $$
 BEGIN
   INSERT INTO sage.process(id, lock, place, loop, address) VALUES(process_id, number, at_place, loop_version, reached_at) ON CONFLICT DO NOTHING;
-  IF NOT FOUND THEN RETURN false; END IF;
+  IF NOT FOUND THEN
+    UPDATE sage.process SET lock = number, beat = now() WHERE id = process_id AND login = session_user AND (beats OR lock <> number);
+    RETURN false;
+  END IF;
   IF door_key IS NOT NULL THEN INSERT INTO sage.door(process, key) VALUES(process_id, door_key); END IF;
   RETURN true;
 END $$;
@@ -209,11 +212,11 @@ CREATE OR REPLACE FUNCTION sage.unregister(process_id text) RETURNS void ${defin
   DELETE FROM sage.process WHERE id = process_id AND login = session_user
 $$;
 
--- Takes processes out of the list whose lock nobody holds, and gives what they had.
-CREATE OR REPLACE FUNCTION sage.bury(process_id text) RETURNS TABLE(session text, place text, job text, attempt int) ${definer("sql")} AS $$
-  WITH dead AS (DELETE FROM sage.process p WHERE p.id <> process_id AND NOT EXISTS (
+-- Takes processes out of the list whose lock nobody holds, or that have been silent for so long, and gives what they had.
+CREATE OR REPLACE FUNCTION sage.bury(process_id text, silent_ms int) RETURNS TABLE(session text, place text, job text, attempt int) ${definer("sql")} AS $$
+  WITH dead AS (DELETE FROM sage.process p WHERE p.id <> process_id AND CASE WHEN silent_ms IS NOT NULL THEN p.beat < now() - silent_ms * interval '1 millisecond' ELSE NOT EXISTS (
     SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
-      WHERE l.locktype = 'advisory' AND l.classid = ${LIVING} AND l.objid = p.lock AND l.granted) RETURNING p.id)
+      WHERE l.locktype = 'advisory' AND l.classid = ${LIVING} AND l.objid = p.lock AND l.granted) END RETURNING p.id)
   SELECT s.id, s.place, s.job, s.attempt FROM sage.session s WHERE s.process IN (SELECT id FROM dead)
 $$;
 `;
