@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { messageOf, reason, type SurfaceStore } from "../protocol/index.ts";
+import { messageOf, reason, type SharedStore, type SurfaceStore } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 
 const SWEEP_MS = 60_000;
@@ -73,6 +73,17 @@ export function openSurfaceStores(path: string, now: () => number = Date.now): S
     atomically,
   });
   return { of, close: () => db.close() };
+}
+
+/** A store in a file is everybody's on this machine as it is: what is read is the newest. */
+export function shareFile(store: SurfaceStore): SharedStore {
+  return {
+    get: store.get,
+    list: store.list,
+    change: async (work) => store.atomically(() => work(store)),
+    refresh: async () => {},
+    isCurrent: () => true,
+  };
 }
 
 function open(path: string): DatabaseSync {

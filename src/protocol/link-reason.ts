@@ -11,6 +11,8 @@ export type LinkReasonArgs = {
   /** Another journal is behind the same address: nothing that was told before holds. */
   "journal-changed": {};
   "device-key-unknown": {};
+  /** The host cannot see at the moment whether the device was removed. */
+  "devices-unsure": {};
   /** `code`: of the closed connection. */
   "host-refused": { code: number; why: string };
   "frame-too-long": { limit: number; length: number };

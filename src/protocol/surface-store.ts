@@ -16,3 +16,16 @@ export interface SurfaceStore {
   /** All of it or nothing of it: a claim together with what it is for. */
   atomically<T>(work: () => T): T;
 }
+
+/**
+ * Memory that several processes write. Reading is of what was last seen; a change is made on the newest. Of two that change the same,
+ * the second sees what the first has done.
+ */
+export interface SharedStore extends Pick<SurfaceStore, "get" | "list"> {
+  /** All of it or nothing of it. `work` runs again when somebody else was quicker. Rejects where nothing can be written. */
+  change<T>(work: (store: SurfaceStore) => T): Promise<T>;
+  /** Reads what others have changed since the last look. */
+  refresh(): Promise<void>;
+  /** False: the others have not been heard of for so long that they may have changed it. */
+  isCurrent(): boolean;
+}

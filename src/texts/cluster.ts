@@ -16,6 +16,7 @@ export type ClusterTexts = {
   noWorkers: string;
   worker: (worker: { place: string; process: string; since: string; runs: number; address: string | null }) => string;
   waiting: (place: string, sessions: number) => string;
+  gateway: (gateway: { process: string; host: string; since: string; holds: readonly string[] }) => string;
   engineUsage: string;
   journalMissing: (path: string) => string;
   stayed: (session: string, why: "owned" | "differs" | "damaged") => string;
@@ -73,6 +74,8 @@ const en: ClusterTexts = {
     `${place}  ${process}  since ${since}  runs ${runs}  ${address ?? "not followed"}`,
   waiting: (place, sessions) =>
     `${place}  no worker: ${sessions} ${sessions === 1 ? "session waits" : "sessions wait"} for one`,
+  gateway: ({ process, host, since, holds }) =>
+    `gateway  ${process}  ${host}  since ${since}${holds.length > 0 ? `  holds ${holds.join(", ")}` : ""}`,
   engineUsage: "sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]",
   journalMissing: (path) => `there is no journal at ${path}`,
   stayed: (session, why) => `${session} stays here: ${stays.en[why]}`,
@@ -121,6 +124,8 @@ const zh: ClusterTexts = {
   worker: ({ place, process, since, runs, address }) =>
     `${place}  ${process}  自 ${since}  运行 ${runs} 个会话  ${address ?? "不可跟随"}`,
   waiting: (place, sessions) => `${place}  没有工作进程：${sessions} 个会话在等`,
+  gateway: ({ process, host, since, holds }) =>
+    `网关  ${process}  ${host}  自 ${since}${holds.length > 0 ? `  持有 ${holds.join("、")}` : ""}`,
   engineUsage: "sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]",
   journalMissing: (path) => `${path} 没有日志`,
   stayed: (session, why) => `${session} 留在这里：${stays.zh[why]}`,

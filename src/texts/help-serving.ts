@@ -13,12 +13,12 @@ export const serving: Record<Lang, string> = {
   sage worker --engine postgres://… [--place <name>] [--model <provider/name>] [--log json]
                               runs sessions of a place, where their files are; SAGE_ENGINE in place of --engine
   sage workers --engine postgres://… [--json]
-                              who works where, and what waits for a place without a worker
+                              who works where, what waits for a place without a worker, and which gateway holds which bot
   sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]
                               brings the journal of this machine to that database; can be run again
   sage move <session> --to <place> --engine postgres://…
                               has workers of another place run it, once its files are there
-  sage devices [--json]
+  sage devices [--json] [--engine postgres://…]
   sage devices add [name] [--person <name>]
                               shows a link, its QR code and a short code, and asks before it lets a device in
   sage devices remove <device …> | --all
@@ -37,12 +37,12 @@ export const serving: Record<Lang, string> = {
   sage worker --engine postgres://… [--place <名称>] [--model <提供方/名称>] [--log json]
                               在文件所在的地方运行该地点的会话；可用 SAGE_ENGINE 代替 --engine
   sage workers --engine postgres://… [--json]
-                              谁在哪里工作，哪些会话在等没有工作进程的地点
+                              谁在哪里工作，哪些会话在等没有工作进程的地点，哪个网关持有哪个机器人
   sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]
                               把这台机器的日志带到那个数据库；可以重复运行
   sage move <会话> --to <地点> --engine postgres://…
                               改由另一地点的工作进程运行；文件要先在那里
-  sage devices [--json]
+  sage devices [--json] [--engine postgres://…]
   sage devices add [名称] [--person <名字>]
                               显示链接、二维码和短码，确认之后才让设备加入
   sage devices remove <设备 …> | --all

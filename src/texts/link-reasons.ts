@@ -11,6 +11,8 @@ const en: Table = {
     `not sent: an answer that allows something must reach the host within ${limitMs / 1_000} s; answer again`,
   "journal-changed": () => "the host has another journal now; open the session again",
   "device-key-unknown": () => "the host does not accept this device's key; pair the device again",
+  "devices-unsure": () =>
+    "the host has lost its database and cannot see whether this device was removed; try again in a moment",
   "host-refused": ({ code, why }) => `the host refused the connection (${code}${why === "" ? "" : `: ${why}`})`,
   "frame-too-long": ({ limit, length }) =>
     `not sent: this takes ${length} bytes, and the host takes ${limit} at once; send less, such as a smaller picture`,
@@ -27,6 +29,7 @@ const zh: Table = {
   "sent-too-late": ({ limitMs }) => `未发送：表示允许的回答必须在 ${limitMs / 1_000} 秒内送达主机；请重新回答`,
   "journal-changed": () => "主机换了日志；请重新打开会话",
   "device-key-unknown": () => "主机不接受这台设备的密钥；请重新配对",
+  "devices-unsure": () => "主机连不上数据库，无法确认这台设备是否已被移除；请稍后再试",
   "host-refused": ({ code, why }) => `主机拒绝了连接（${code}${why === "" ? "" : `：${why}`}）`,
   "frame-too-long": ({ limit, length }) =>
     `未发送：共 ${length} 字节，而主机一次最多接收 ${limit} 字节；请减少内容，例如换一张小些的图片`,

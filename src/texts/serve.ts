@@ -3,6 +3,12 @@ import type { Lang } from "./language.ts";
 
 /** Texts for whoever runs the daemon. */
 const en = {
+  botTaken: (app: string) => `speaking for bot ${app} from now on`,
+  botLeft: (app: string) => `no longer speaking for bot ${app}`,
+  botElsewhere: (app: string, gateway: string) =>
+    `bot ${app} is held by another gateway (${gateway}); taking over when that one is gone`,
+  memoryAway: (problem: string) =>
+    `the database cannot be reached, so nobody comes in and bots say nothing: ${problem}`,
   listening: (url: string) => `Sage is listening on ${url}; status at /health and /ready`,
   feishu: (app: string, mode: "socket" | "webhook", path: string) =>
     mode === "socket" ? `Feishu: ${app}, long connection` : `Feishu: ${app}, webhook at ${path}`,
@@ -51,6 +57,10 @@ const en = {
 export type ServeTexts = typeof en;
 
 const zh: ServeTexts = {
+  botTaken: (app) => `从现在起由这里为机器人 ${app} 说话`,
+  botLeft: (app) => `不再为机器人 ${app} 说话`,
+  botElsewhere: (app, gateway) => `机器人 ${app} 由另一个网关（${gateway}）持有；它离开后由这里接手`,
+  memoryAway: (problem) => `连不上数据库，因此没有人能进来，机器人也不说话：${problem}`,
   listening: (url) => `Sage 正在监听 ${url}；状态见 /health 和 /ready`,
   feishu: (app, mode, path) => (mode === "socket" ? `飞书：${app}，长连接` : `飞书：${app}，webhook 在 ${path}`),
   page: (url, minutes) => `在浏览器中打开这个链接（只能用一次，${minutes} 分钟内有效）：\n  ${url}`,

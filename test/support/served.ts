@@ -6,7 +6,7 @@ import { createHttp, listen } from "../../src/cli/commands/serve/http.ts";
 import { openWeb } from "../../src/cli/commands/serve/web.ts";
 import { createRedaction } from "../../src/config/redact.ts";
 import { readSettings, type Settings } from "../../src/config/settings.ts";
-import { openSurfaceStores } from "../../src/host/surface-store.ts";
+import { openSurfaceStores, shareFile } from "../../src/host/surface-store.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
 import type { Command, CommandReply } from "../../src/protocol/index.ts";
 import { createDevices, type PageFiles } from "../../src/surfaces/web/index.ts";
@@ -29,7 +29,7 @@ export async function served(
 ) {
   const settings: Settings = { ...readSettings(`${dir}/no-settings`), ...given.settings };
   const stores = openSurfaceStores(`${dir}/surfaces.db`);
-  const devices = createDevices(stores.of("web"));
+  const devices = createDevices(shareFile(stores.of("web")));
   const origins: string[] = [...(given.origins ?? [])];
   const logged: string[] = [];
   const files: PageFiles =
@@ -85,7 +85,7 @@ export async function served(
   const json = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     raw("POST", path, { "content-type": "application/json", ...headers }, JSON.stringify(body));
   const pair = async (owner = "account:lin", name = "phone") => {
-    const { key } = devices.invite({ owner });
+    const { key } = await devices.invite({ owner });
     const { body } = await json("/v1/pair", { key, name });
     return JSON.parse(body) as { ok: true; key: string; me: { by: string }; may: string[] };
   };

@@ -2,16 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sageHome, type Home } from "../../config/home.ts";
 import { peopleIn } from "../../config/people.ts";
 import { readSettings } from "../../config/settings.ts";
-import { openSurfaceStores } from "../../host/surface-store.ts";
-import { oneLine } from "../../protocol/index.ts";
+import { openSurfaceStores, shareFile } from "../../host/surface-store.ts";
+import { oneLine, type SharedStore } from "../../protocol/index.ts";
 import { CODE_MS, createDevices, LINK_MS, type Devices } from "../../surfaces/web/index.ts";
+import { clusterTexts } from "../../texts/cluster.ts";
 import { deviceTexts, type DeviceTexts } from "../../texts/devices.ts";
+import type { Lang } from "../../texts/language.ts";
 import { columns } from "../../view/lines/safe.ts";
 import { accountName } from "../account.ts";
+import { engineOf } from "../engine.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
 import { agrees } from "../journal.ts";
-import { isHere, linkTo, type Served } from "./serve/invite.ts";
+import { openGatewayMemory } from "../shared-memory.ts";
+import { isHere, linkTo } from "./serve/invite.ts";
+import { servedKey, type Served } from "./serve/memory.ts";
 import { createVisitors } from "./serve/visitors.ts";
 
 const LOOK_MS = 250;
@@ -21,35 +26,72 @@ const FETCH_MS = 5_000;
 /** `sage devices …`: browsers, phones and terminals that may come in, for `sage serve`. */
 export async function devices(args: string[]): Promise<number> {
   const { values, positionals, lang } = readFlags(args, {
-    ...{ json: { type: "boolean" }, all: { type: "boolean" }, person: { type: "string" } },
+    ...{ json: { type: "boolean" }, all: { type: "boolean" }, person: { type: "string" }, engine: { type: "string" } },
   } as const);
   const t = deviceTexts(lang);
   const [action = "list", ...words] = positionals;
   const home = sageHome(process.env);
-  const stores = openSurfaceStores(home.surfaces);
+  const memory = await openMemory(values.engine, home, lang);
   try {
-    const store = stores.of("web");
-    const known = createDevices(store);
+    const known = createDevices(memory.store);
     switch (action) {
       case "list":
         if (words.length > 0) throw usage(t.usage);
         return list(known, home, values.json === true, t);
       case "add": {
-        const served = store.get("served") as Served | undefined;
         if (words.length > 1) throw usage(t.usage);
-        if (!served || !isAlive(served.pid)) throw usage(t.notServed);
-        return await add(known, served, { owner: ownerOf(values.person, home, t), name: words[0] }, t);
+        const origins = await memory.origins();
+        if (origins.length === 0) throw usage(t.notServed);
+        return await add(known, origins, { owner: ownerOf(values.person, home, t), name: words[0] }, t);
       }
       case "remove": {
         const chosen = values.all ? known.list().map(({ id }) => id) : words;
         if ((chosen.length === 0 && !values.all) || (values.all && words.length > 0)) throw usage(t.usage);
-        return remove(known, chosen, t);
+        return await remove(known, chosen, t);
       }
       default:
         throw usage(t.usage);
     }
   } finally {
-    stores.close();
+    await memory.close();
+  }
+}
+
+type DeviceMemory = {
+  store: SharedStore;
+  /** Addresses under which the page is served now. */
+  origins(): Promise<string[]>;
+  close(): Promise<void>;
+};
+
+/** Where `sage serve` remembers them: in a file of this machine, or with all gateways in the database. */
+async function openMemory(engine: string | undefined, home: Home, lang: Lang): Promise<DeviceMemory> {
+  const t = clusterTexts(lang);
+  const url = engineOf(engine, process.env, t);
+  if (url === undefined) {
+    const stores = openSurfaceStores(home.surfaces);
+    const store = shareFile(stores.of("web"));
+    return {
+      store,
+      async origins() {
+        const served = store.get("served") as Served | undefined;
+        return served && isAlive(served.pid) ? served.origins : [];
+      },
+      close: async () => stores.close(),
+    };
+  }
+  const { gateways, share, close } = await openGatewayMemory(url, t);
+  try {
+    const store = await share("web");
+    return {
+      store,
+      origins: async () =>
+        (await gateways()).flatMap(({ id }) => (store.get(servedKey(id)) as string[] | undefined) ?? []),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 
@@ -69,37 +111,37 @@ function list(known: Devices, home: Home, json: boolean, t: DeviceTexts): number
 
 async function add(
   known: Devices,
-  { origins }: Served,
+  origins: readonly string[],
   { owner, name }: { owner: string; name: string | undefined },
   t: DeviceTexts,
 ): Promise<number> {
   // A program that reads the output could use the link, and nobody would say no.
   if (!process.stdin.isTTY || !process.stdout.isTTY) throw usage(t.terminalOnly);
   const origin = origins.find((one) => one.startsWith("https:")) ?? origins.find(isHere) ?? origins[0] ?? "";
-  const { id, key } = known.invite({ owner, confirm: true, ...(name !== undefined && { name }) });
+  const { id, key } = await known.invite({ owner, confirm: true, ...(name !== undefined && { name }) });
   const link = linkTo(origin, key);
   const { encodeQR } = await import("qr");
   console.log(t.scan(LINK_MS / 60_000));
   console.log(`\n${encodeQR(link, "ascii", { border: 2 })}\n  ${link}\n`);
-  console.log(t.code(known.code(id), origin, CODE_MS / 60_000));
+  console.log(t.code(await known.code(id), origin, CODE_MS / 60_000));
   if (!origin.startsWith("https:")) console.log(t.onlyHere(origin));
   console.log(t.waiting);
-  const applicant = await until(() => known.applicant(id), LINK_MS);
+  const applicant = await until(known, () => known.applicant(id), LINK_MS);
   if (!applicant) return told(t.late, exitCodes.failure);
   const called = oneLine(name ?? applicant.name);
   const yes = await agrees(t.admit(called, oneLine(applicant.from)));
-  if (!known.admit(id, yes)) return told(t.gone(called), exitCodes.failure);
+  if (!(await known.admit(id, yes))) return told(t.gone(called), exitCodes.failure);
   if (!yes) return told(t.turnedAway(called), exitCodes.failure);
-  const fetched = await until(() => (known.isOpen(id) ? undefined : true), FETCH_MS);
+  const fetched = await until(known, () => (known.isOpen(id) ? undefined : true), FETCH_MS);
   return fetched ? told(t.admitted(called), exitCodes.success) : told(t.gone(called), exitCodes.failure);
 }
 
-function remove(known: Devices, ids: readonly string[], t: DeviceTexts): number {
+async function remove(known: Devices, ids: readonly string[], t: DeviceTexts): Promise<number> {
   const unknown = ids.filter((id) => !known.withId(id));
   if (unknown[0] !== undefined) throw usage(t.unknown(unknown[0]));
   for (const id of ids) {
     const { name = id } = known.withId(id) ?? {};
-    known.remove(id);
+    await known.remove(id);
     console.log(t.removed(oneLine(name)));
   }
   return exitCodes.success;
@@ -113,9 +155,10 @@ function ownerOf(person: string | undefined, home: Home, t: DeviceTexts): string
   return `person:${person}`;
 }
 
-async function until<T>(look: () => T | undefined, withinMs: number): Promise<T | undefined> {
+async function until<T>(known: Devices, look: () => T | undefined, withinMs: number): Promise<T | undefined> {
   const end = performance.now() + withinMs;
   for (;;) {
+    await known.refresh();
     const found = look();
     if (found !== undefined || performance.now() > end) return found;
     await sleep(LOOK_MS);

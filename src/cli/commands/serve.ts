@@ -5,7 +5,6 @@ import { readInstallation } from "../../config/installation.ts";
 import { liveSettings } from "../../config/people.ts";
 import { createRedaction } from "../../config/redact.ts";
 import type { Guard, PersonOf } from "../../host/guard.ts";
-import { openSurfaceStores } from "../../host/surface-store.ts";
 import { createDevices } from "../../surfaces/web/index.ts";
 import type { Cluster } from "../../host/cluster/cluster.ts";
 import { gateway } from "../../host/cluster/gateway.ts";
@@ -23,7 +22,7 @@ import { ask } from "../journal.ts";
 import { engineOf, joinEngine, workPlace } from "../engine.ts";
 import { onLeave } from "../leaving.ts";
 import { openDaemon } from "./serve/daemon.ts";
-import { botGuard, botPerson, openBot, type Bot } from "./serve/feishu.ts";
+import { botGuard, botPerson, type Bot } from "./serve/feishu.ts";
 import { createHappenings } from "./serve/happenings.ts";
 import { createHttp, listen, type Readiness } from "./serve/http.ts";
 import { inviteSelf } from "./serve/invite.ts";
@@ -31,6 +30,7 @@ import { createLog } from "./serve/log.ts";
 import { metricsText } from "./serve/metrics.ts";
 import { readPage } from "./serve/page-files.ts";
 import { isLoopback, placeOf } from "./serve/place.ts";
+import { fileMemory, sharedMemory } from "./serve/memory.ts";
 import { createVisitors, type Visitors } from "./serve/visitors.ts";
 import { foldersOf, openWeb } from "./serve/web.ts";
 import { lastingSpec, modelOf } from "../model-choice.ts";
@@ -82,19 +82,20 @@ export async function serve(args: string[]): Promise<number> {
   const cluster =
     url === undefined ? undefined : await joinEngine(url, home, { as: "gateway", place: workedAt, roster: true });
   const store = cluster?.replica.store ?? openStore(home);
-  const surfaces = openSurfaceStores(home.surfaces);
-  const own = surfaces.of("serve");
+  const away = (error: unknown) => log("warn", t.memoryAway(messageOf(error)));
+  const memory = cluster ? await sharedMemory(cluster, away) : fileMemory(home.surfaces);
   const meeting = cluster && (await meet(cluster, (text) => log("warn", text), clusterTexts(lang)));
   const bots: Bot[] = [];
   const now = liveSettings(home.settings, (error) => log("warn", setup.settingsKept(messageOf(error))));
-  const devices = createDevices(surfaces.of("web"));
+  const devices = createDevices(memory.web);
   const visitors = createVisitors(devices, now);
   const people = peopleOf(bots, visitors);
   const happenings = createHappenings(store, log, lang);
   const daemon = openDaemon({
-    ...(cluster
-      ? { elsewhere: { wake: (id) => void cluster.wake(id).catch(() => {}), peers: meeting?.peers } }
-      : { own }),
+    ...(cluster && {
+      elsewhere: { wake: (id: string) => void cluster.wake(id).catch(() => {}), peers: meeting?.peers },
+    }),
+    ...(memory.own && { own: memory.own }),
     ...{ store, env: demo?.env ?? process.env, lang, spec, model: demo?.model, ...people },
     warn: (text) => log("warn", text),
     folders: () => Object.entries(foldersOf(now(), cwd)).map(([name, folder]) => ({ name, cwd: folder })),
@@ -106,8 +107,8 @@ export async function serve(args: string[]): Promise<number> {
   let leaving = false;
   const host = cluster ? gateway(daemon.host, cluster.replica, meeting) : daemon.host;
   const { output } = home;
-  const parts = { host, surfaces, home, env, output, model: spec, config, log };
-  bots.push(...(await Promise.all(configured.map((bot) => openBot(bot, parts)))));
+  const parts = { host, home, env, output, model: spec, config, log };
+  bots.push(...(await Promise.all(configured.map((bot) => memory.openBot(bot, { ...parts, t })))));
   const place = placeOf(at.host, settings.serve ?? {}, home.dir);
   const files = place.origins && readPage(env);
   const origins: string[] = [];
@@ -123,13 +124,14 @@ export async function serve(args: string[]): Promise<number> {
     ready: () => readinessOf(bots, leaving),
     metrics: () =>
       metricsText({
-        bots,
+        bots: bots.flatMap((bot) => {
+          const channel = bot.channel();
+          return channel ? [{ name: bot.name, channel }] : [];
+        }),
         running: () => store.sessions().filter(({ open }) => open).length,
         waiting: () => store.pending().length,
       }),
-    webhooks: Object.fromEntries(
-      bots.flatMap(({ name, channel }) => (channel.webhook ? [[webhookPath(name), channel.webhook]] : [])),
-    ),
+    webhooks: Object.fromEntries(bots.flatMap(({ name, webhook }) => (webhook ? [[webhookPath(name), webhook]] : []))),
     log: (text) => log("warn", text),
   });
   const listening = await listen(http, { ...at, t, tls: place.tls, upgrade: web?.upgrade });
@@ -146,12 +148,13 @@ export async function serve(args: string[]): Promise<number> {
       web?.close();
       await listening.close();
       stopped.abort();
-      await Promise.all(bots.map(({ channel }) => channel.close()));
+      await Promise.all(bots.map((bot) => bot.close()));
+      await memory.leave();
       await host.close();
       meeting?.close();
       await cluster?.closeAll();
       happenings.close();
-      surfaces.close();
+      memory.close();
       demo?.remove();
       log("info", t.left);
     },
@@ -167,11 +170,12 @@ export async function serve(args: string[]): Promise<number> {
     log("info", t.feishu(app.appId, app.mode, webhookPath(name)));
     for (const warning of warnings) log("warn", warning);
   }
-  await Promise.all(bots.map(({ channel }) => channel.start(stopped.signal)));
+  await Promise.all(bots.map((bot) => bot.start(stopped.signal)));
   if (web) {
     if (!demo) log("info", t.pageAt(origins[0] ?? ""));
     const opens = values.open === true;
-    inviteSelf({ devices, origins, store: surfaces.of("web"), folder: home.dir, opens, env: process.env, t });
+    await memory.serves(origins);
+    await inviteSelf({ devices, origins, folder: home.dir, opens, env: process.env, t });
   }
   if (demo) await beginTask(host, demo);
   return left.code;
@@ -215,12 +219,15 @@ function peopleOf(bots: readonly Bot[], visitors: Visitors): { guard: Guard; per
   };
 }
 
-/** Ready while every bot is connected. The first one's state stands where it always did. */
+/** Ready while every bot that this process speaks for is connected. The first one's state stands where it always did. */
 function readinessOf(bots: readonly Bot[], leaving: boolean): Readiness {
-  const states = bots.map(({ name, channel }) => ({ name, ...channel.status() }));
+  const states = bots.map(({ name, channel }) => ({
+    name,
+    ...(channel()?.status() ?? { state: "elsewhere" as const }),
+  }));
   const [first, ...more] = states;
   return {
-    ready: !leaving && states.every(({ state }) => state === "connected"),
+    ready: !leaving && states.every(({ state }) => state === "connected" || state === "elsewhere"),
     ...(leaving && { leaving }),
     ...(first && { feishu: first }),
     ...(more.length > 0 && { bots: states }),

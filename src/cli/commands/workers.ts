@@ -7,6 +7,7 @@ import { engineOf } from "../engine.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { toStdout } from "../stdout.ts";
 
+type Gateway = { id: string; host: string; since: Date; holds: string[] };
 type Row = { place: string; process: string | null; since: Date | null; runs: string; address: string | null };
 
 /** `sage workers`: who works where, how much each runs, and what waits for a place without a worker. */
@@ -28,7 +29,7 @@ export async function workers(args: string[]): Promise<number> {
   const client = new pg.Client(url);
   try {
     await client.connect();
-    return show(await rowsOf(client), values.json, t);
+    return show(await rowsOf(client), await gatewaysOf(client), values.json, t);
   } catch (error) {
     throw explained(publicAddress(url), error);
   } finally {
@@ -49,20 +50,30 @@ async function rowsOf(client: Client): Promise<Row[]> {
   return rows;
 }
 
-function show(rows: readonly Row[], json: boolean, t: ClusterTexts): number {
-  if (json)
+async function gatewaysOf(client: Client): Promise<Gateway[]> {
+  const { rows: found } = await client.query<{ made: boolean }>(
+    "SELECT to_regproc('sage.gateways') IS NOT NULL AS made",
+  );
+  return found[0]?.made ? (await client.query<Gateway>("SELECT * FROM sage.gateways()")).rows : [];
+}
+
+function show(rows: readonly Row[], gateways: readonly Gateway[], json: boolean, t: ClusterTexts): number {
+  if (json) {
+    const all = [
+      ...rows.map((row) => ({ ...row, runs: Number(row.runs) })),
+      ...gateways.map(({ id, ...gateway }) => ({ gateway: id, ...gateway })),
+    ];
+    toStdout(`${JSON.stringify(all, undefined, 2)}\n`);
+    return 0;
+  }
+  if (rows.length === 0) toStdout(`${t.noWorkers}\n`);
+  for (const { place, process: id, since, runs, address } of rows)
     toStdout(
-      `${JSON.stringify(
-        rows.map((row) => ({ ...row, runs: Number(row.runs) })),
-        undefined,
-        2,
-      )}\n`,
+      `${id === null ? t.waiting(place, Number(runs)) : t.worker({ place, process: id.slice(0, 8), since: since ? minute(since) : "", runs: Number(runs), address })}\n`,
     );
-  else if (rows.length === 0) toStdout(`${t.noWorkers}\n`);
-  else
-    for (const { place, process: id, since, runs, address } of rows)
-      toStdout(
-        `${id === null ? t.waiting(place, Number(runs)) : t.worker({ place, process: id.slice(0, 8), since: since?.toISOString().slice(0, 16).replace("T", " ") ?? "", runs: Number(runs), address })}\n`,
-      );
+  for (const { id, host, since, holds } of gateways)
+    toStdout(`${t.gateway({ process: id.slice(0, 8), host, since: minute(since), holds })}\n`);
   return 0;
 }
+
+const minute = (at: Date) => at.toISOString().slice(0, 16).replace("T", " ");

@@ -21,7 +21,7 @@ export type Greeting =
       host: Host;
       /** Connections and commands are counted by this id of the person; without one they are not. */
       person?: string;
-      /** Aborted when the key is revoked: the connection ends at once. */
+      /** Aborted when the key is revoked: the connection ends at once. With the reason "unsure" the device comes again. */
       revoked?: AbortSignal;
     })
   | { close: CloseCode; why: string };
@@ -141,7 +141,7 @@ export function createWireServer(limits: Limits = webLimits): WireServer {
         const { host, person, revoked, ...told } = greeting;
         if (wire.over.aborted) return;
         if (!enter(wire, person)) return wire.close(closeCodes.tooMany);
-        const end = () => wire.close(closeCodes.keyUnknown);
+        const end = () => wire.close(revoked?.reason === "unsure" ? closeCodes.leaving : closeCodes.keyUnknown);
         revoked?.addEventListener("abort", end, { once: true });
         wire.over.addEventListener("abort", () => revoked?.removeEventListener("abort", end));
         if (revoked?.aborted) return end();

@@ -1,6 +1,7 @@
 import { resolvedKey } from "../../protocol/index.ts";
 import { checks } from "./checks.ts";
 import { definer } from "./definer.ts";
+import { surfaceSchema } from "./surface-schema.ts";
 
 /** Version of these tables; a newer one is refused, an older one is brought up. */
 export const FORMAT = 1;
@@ -219,4 +220,4 @@ CREATE OR REPLACE FUNCTION sage.bury(process_id text, silent_ms int) RETURNS TAB
       WHERE l.locktype = 'advisory' AND l.classid = ${LIVING} AND l.objid = p.lock AND l.granted) END RETURNING p.id)
   SELECT s.id, s.place, s.job, s.attempt FROM sage.session s WHERE s.process IN (SELECT id FROM dead)
 $$;
-`;
+${surfaceSchema}`;

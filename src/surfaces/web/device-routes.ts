@@ -8,8 +8,10 @@ import type { Origins } from "./headers.ts";
 export type DeviceParts = {
   devices: Devices;
   origins(): Origins;
-  enter(incoming: IncomingMessage): Entered | Turned;
+  enter(incoming: IncomingMessage): Promise<Entered | Turned>;
   answer(status: number, body: object): Response;
+  /** The result, or the answer to give where nothing can be written down. */
+  settled<T>(doing: Promise<T>): Promise<T | Response>;
 };
 
 /**
@@ -18,11 +20,11 @@ export type DeviceParts = {
  */
 export function addDeviceRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
-  { devices, origins, enter, answer }: DeviceParts,
+  { devices, origins, enter, answer, settled }: DeviceParts,
 ): void {
   /** Nothing of it for somebody whom a proxy names: a browser sends that by itself. */
-  const own = (incoming: IncomingMessage) => {
-    const entered = enter(incoming);
+  const own = async (incoming: IncomingMessage) => {
+    const entered = await enter(incoming);
     if (typeof entered === "string") return undefined;
     entered.leave();
     const { identity, visitor } = entered;
@@ -33,8 +35,8 @@ export function addDeviceRoutes(
     return { device, visitor, approver, all };
   };
 
-  app.get("/v1/devices", ({ env: { incoming } }) => {
-    const found = own(incoming);
+  app.get("/v1/devices", async ({ env: { incoming } }) => {
+    const found = await own(incoming);
     if (!found) return answer(401, {});
     const listed = found.all.map(({ id, name, owner, at, seen }) => ({
       ...{ id, name, owner: owner.replace(/^\w+:/, ""), at, seen },
@@ -42,21 +44,23 @@ export function addDeviceRoutes(
     }));
     return answer(200, { ok: true, devices: listed });
   });
-  app.delete("/v1/devices/:id", (context) => {
-    const found = own(context.env.incoming);
+  app.delete("/v1/devices/:id", async (context) => {
+    const found = await own(context.env.incoming);
     if (!found) return answer(401, {});
     const id = context.req.param("id");
-    const removed = found.all.some((one) => one.id === id) && devices.remove(id);
+    const removed = found.all.some((one) => one.id === id) && (await settled(devices.remove(id)));
+    if (removed instanceof Response) return removed;
     return answer(removed ? 200 : 404, { ok: removed });
   });
-  app.post("/v1/devices", ({ env: { incoming } }) => {
-    const found = own(incoming);
+  app.post("/v1/devices", async ({ env: { incoming } }) => {
+    const found = await own(incoming);
     if (!found) return answer(401, {});
     const [origin] = origins();
     if (!found.approver || origin === undefined) return answer(403, {});
-    const { key } = devices.invite({
-      ...{ owner: found.visitor.owner ?? found.device.owner, device: found.device.id },
-    });
-    return answer(200, { ok: true, link: `${origin}/#k=${key}` });
+    const invited = await settled(
+      devices.invite({ owner: found.visitor.owner ?? found.device.owner, device: found.device.id }),
+    );
+    if (invited instanceof Response) return invited;
+    return answer(200, { ok: true, link: `${origin}/#k=${invited.key}` });
   });
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomInt } from "node:crypto";
-import type { SurfaceStore } from "../../protocol/index.ts";
+import type { SharedStore, SurfaceStore } from "../../protocol/index.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -45,142 +45,165 @@ export type Applicant = { name: string; from: string };
 
 export type Paired = { key: string; device: Device };
 
-/** Devices and invitations of a surface. Links, codes and keys are kept as hashes: whoever reads the file can use none of them. */
+/**
+ * Devices and invitations of a surface. Links, codes and keys are kept as hashes: whoever reads them can use none of them. What changes
+ * something is settled where it is kept, so that of several daemons one lets somebody in; looking is quick, and may be a second behind.
+ */
 export type Devices = {
+  /** False: they may have changed elsewhere, and nobody here would know. Then nobody comes in. */
+  areCurrent(): boolean;
+  /** Reads what has changed elsewhere. */
+  refresh(): Promise<void>;
   /** Makes an invitation: the key for its link, and its id, by which the terminal follows it. */
-  invite(invitation: Invitation): { id: string; key: string };
+  invite(invitation: Invitation): Promise<{ id: string; key: string }>;
   /** A code that stands for the link of an invitation for two minutes, where a camera fails. */
-  code(invitation: string): string;
+  code(invitation: string): Promise<string>;
   /** Takes up an invitation; with a device at once, or once somebody has said yes. */
-  take(by: { key: string } | { code: string }, applicant: Applicant): Taken | undefined;
+  take(by: { key: string } | { code: string }, applicant: Applicant): Promise<Taken | undefined>;
   /** The applicant of an invitation that waits for a yes. */
   applicant(invitation: string): Applicant | undefined;
   /** Nobody has got a key by it yet. */
   isOpen(invitation: string): boolean;
   /** Ends the wait of an applicant. False when nobody waits. */
-  admit(invitation: string, yes: boolean): boolean;
+  admit(invitation: string, yes: boolean): Promise<boolean>;
   /** The device of a key; with an address, that is noted as its use. */
   find(key: string, from?: string): Device | undefined;
   withId(id: string): Device | undefined;
   /** In the order in which they came. */
   list(): Device[];
-  remove(id: string): boolean;
+  remove(id: string): Promise<boolean>;
 };
 
-export type Taken = { state: "paired"; paired: Paired } | { state: "waiting"; look(): Verdict };
+export type Taken = { state: "paired"; paired: Paired } | { state: "waiting"; look(): Promise<Verdict> };
 
 /** How it stands with an applicant: let in, turned away, or still waiting. */
 export type Verdict = Paired | "refused" | "waiting";
 
 type Kept = Invitation & { applicant?: Applicant; admitted?: boolean };
 
-export function createDevices(store: SurfaceStore, now: () => number = Date.now): Devices {
-  const invitationOf = (id: string) => {
-    const found = store.get(`invitation/${id}`) as Kept | undefined;
-    return found?.device === undefined || deviceWith(found.device) ? found : undefined;
-  };
-  const keep = (id: string, invitation: Kept) => store.set(`invitation/${id}`, invitation, { ttlMs: LINK_MS });
-  const all = () => store.list("device/").map(({ key, value }) => ({ key, device: value as Device }));
-  const deviceWith = (id: string) => all().find(({ device }) => device.id === id);
-
-  const add = ({ owner, name }: Invitation, applicant: Applicant): Paired => {
-    const key = `sagekey_${randomBytes(32).toString("base64url")}`;
-    const taken = new Set(all().map(({ device }) => device.id));
-    const device = {
-      ...{ id: freeId(taken), name: tidy(name ?? applicant.name), owner },
-      ...{ at: now(), seen: now(), from: applicant.from },
-    };
-    store.set(`device/${digest(key)}`, device, { ttlMs: KEY_MS });
-    return { key, device };
-  };
-
-  /** A wrong code counts against every code: nobody can say which one was meant. */
-  const invitationOfCode = (given: string): string | undefined => {
-    const code = given.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
-    const found = store.get(`code/${digest(code)}`);
-    if (typeof found === "string") {
-      store.delete(`code/${digest(code)}`);
-      return found;
-    }
-    const living = store.list("code/");
-    if (living.length === 0) return undefined;
-    const tries = Number(store.get("tries") ?? 0) + 1;
-    store.set("tries", tries, { ttlMs: CODE_MS });
-    if (tries >= TRIES) for (const { key } of living) store.delete(key);
-    return undefined;
-  };
-
+export function createDevices(shared: SharedStore, now: () => number = Date.now): Devices {
   return {
-    invite(invitation) {
+    areCurrent: shared.isCurrent,
+    refresh: shared.refresh,
+    async invite(invitation) {
       const key = `sagelink_${randomBytes(24).toString("base64url")}`;
       const id = digest(key);
-      keep(id, invitation);
+      await shared.change((store) => keep(store, id, invitation));
       return { id, key };
     },
-    code(invitation) {
+    async code(invitation) {
       const code = Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
-      store.atomically(() => {
+      await shared.change((store) => {
         store.set(`code/${digest(code)}`, invitation, { ttlMs: CODE_MS });
         store.delete("tries");
       });
       return `${code.slice(0, 4)}-${code.slice(4)}`;
     },
     take: (by, applicant) =>
-      store.atomically(() => {
-        const id = "key" in by ? digest(by.key) : invitationOfCode(by.code);
-        const invitation = id === undefined ? undefined : invitationOf(id);
+      shared.change((store) => {
+        const id = "key" in by ? digest(by.key) : invitationOfCode(store, by.code);
+        const invitation = id === undefined ? undefined : invitationOf(store, id);
         if (id === undefined || !invitation || invitation.applicant) return undefined;
         if (!invitation.confirm) {
           store.delete(`invitation/${id}`);
-          return { state: "paired", paired: add(invitation, applicant) };
+          return { state: "paired", paired: add(store, invitation, applicant) };
         }
         const who = { name: tidy(applicant.name), from: applicant.from };
-        keep(id, { ...invitation, applicant: who });
+        keep(store, id, { ...invitation, applicant: who });
         return { state: "waiting", look: () => verdict(id) };
       }),
     applicant: (id) => {
-      const { applicant, admitted } = invitationOf(id) ?? {};
+      const { applicant, admitted } = invitationOf(shared, id) ?? {};
       return admitted === undefined ? applicant : undefined;
     },
-    isOpen: (id) => invitationOf(id) !== undefined,
+    isOpen: (id) => invitationOf(shared, id) !== undefined,
     admit: (id, yes) =>
-      store.atomically(() => {
-        const invitation = invitationOf(id);
+      shared.change((store) => {
+        const invitation = invitationOf(store, id);
         if (!invitation?.applicant || invitation.admitted !== undefined) return false;
-        keep(id, { ...invitation, admitted: yes });
+        keep(store, id, { ...invitation, admitted: yes });
         return true;
       }),
-    find: (key, from) =>
-      store.atomically(() => {
-        const at = `device/${digest(key)}`;
-        const device = store.get(at) as Device | undefined;
-        if (!device || from === undefined) return device;
-        if (device.from === from && now() - device.seen < SEEN_MS) return device;
-        const seen = { ...device, seen: now(), from };
-        store.set(at, seen, { ttlMs: KEY_MS });
-        return seen;
-      }),
-    withId: (id) => deviceWith(id)?.device,
+    find(key, from) {
+      const at = `device/${digest(key)}`;
+      const device = shared.get(at) as Device | undefined;
+      if (!device || from === undefined) return device;
+      if (device.from === from && now() - device.seen < SEEN_MS) return device;
+      const seen = { ...device, seen: now(), from };
+      // A device that was removed meanwhile stays removed. Where this fails, its next use is noted.
+      shared.change((store) => store.get(at) && store.set(at, seen, { ttlMs: KEY_MS })).catch(() => {});
+      return seen;
+    },
+    withId: (id) => deviceWith(shared, id)?.device,
     list: () =>
-      all()
+      all(shared)
         .map(({ device }) => device)
         .toSorted((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1)),
-    remove: (id) => {
-      const found = deviceWith(id);
-      return found !== undefined && store.delete(found.key);
-    },
+    remove: (id) =>
+      shared.change((store) => {
+        const found = deviceWith(store, id);
+        return found !== undefined && store.delete(found.key);
+      }),
   };
 
   /** The key is made for whoever asks first after the yes, and never again. */
-  function verdict(id: string): Verdict {
-    return store.atomically(() => {
-      const invitation = invitationOf(id);
+  async function verdict(id: string): Promise<Verdict> {
+    const waiting = invitationOf(shared, id);
+    if (waiting?.applicant && waiting.admitted === undefined) return "waiting";
+    return shared.change((store) => {
+      const invitation = invitationOf(store, id);
       if (!invitation?.applicant) return "refused"; // it has expired
       if (invitation.admitted === undefined) return "waiting";
       store.delete(`invitation/${id}`);
-      return invitation.admitted ? add(invitation, invitation.applicant) : "refused";
+      return invitation.admitted ? add(store, invitation, invitation.applicant) : "refused";
     });
   }
+
+  function add(store: SurfaceStore, { owner, name }: Invitation, applicant: Applicant): Paired {
+    const key = `sagekey_${randomBytes(32).toString("base64url")}`;
+    const taken = new Set(all(store).map(({ device }) => device.id));
+    const device = {
+      ...{ id: freeId(taken), name: tidy(name ?? applicant.name), owner },
+      ...{ at: now(), seen: now(), from: applicant.from },
+    };
+    store.set(`device/${digest(key)}`, device, { ttlMs: KEY_MS });
+    return { key, device };
+  }
+}
+
+type Reads = Pick<SurfaceStore, "get" | "list">;
+
+function invitationOf(store: Reads, id: string): Kept | undefined {
+  const found = store.get(`invitation/${id}`) as Kept | undefined;
+  return found?.device === undefined || deviceWith(store, found.device) ? found : undefined;
+}
+
+function keep(store: SurfaceStore, id: string, invitation: Kept): void {
+  store.set(`invitation/${id}`, invitation, { ttlMs: LINK_MS });
+}
+
+function all(store: Reads): { key: string; device: Device }[] {
+  return store.list("device/").map(({ key, value }) => ({ key, device: value as Device }));
+}
+
+function deviceWith(store: Reads, id: string): { key: string; device: Device } | undefined {
+  return all(store).find(({ device }) => device.id === id);
+}
+
+/** A wrong code counts against every code: nobody can say which one was meant. */
+function invitationOfCode(store: SurfaceStore, given: string): string | undefined {
+  const code = given.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const found = store.get(`code/${digest(code)}`);
+  if (typeof found === "string") {
+    store.delete(`code/${digest(code)}`);
+    return found;
+  }
+  const living = store.list("code/");
+  if (living.length === 0) return undefined;
+  const tries = Number(store.get("tries") ?? 0) + 1;
+  store.set("tries", tries, { ttlMs: CODE_MS });
+  if (tries >= TRIES) for (const { key } of living) store.delete(key);
+  return undefined;
 }
 
 /** A tab that asks for its name is shown in a terminal: one line, and not a long one. */

@@ -16,15 +16,18 @@ export type Visitor = {
   may: readonly ("talk" | "approve")[];
 };
 
-/** Reasons to turn somebody away: nobody knows the key; or they are known, and may not even look. */
-export type Turned = "key-unknown" | "may-not-look";
+/**
+ * Reasons to turn somebody away: nobody knows the key; they are known, and may not even look; or nobody can say at the moment whether their
+ * device was removed elsewhere, so they come again.
+ */
+export type Turned = "key-unknown" | "may-not-look" | "unsure";
 
 /** A proxy that signs people in. It proves itself by a secret, and comes from these addresses. */
 export type ProxyIdentity = { header: string; secret: string; from?: readonly string[] | undefined };
 
 export type Entrance = {
   /** With a key, whoever has the device; without one, whoever the proxy says. */
-  enter(key: string | undefined, caller: Caller): Entered | Turned;
+  enter(key: string | undefined, caller: Caller): Promise<Entered | Turned>;
 };
 
 export type Caller = { address: string; proxy?: string | undefined };
@@ -45,6 +48,7 @@ export function createEntrance({ devices, visitorOf, everyMs = 400 }: EntrancePa
   let timer: NodeJS.Timeout | undefined;
 
   const turned = (identity: Identity): Turned | undefined => {
+    if ("device" in identity && !devices.areCurrent()) return "unsure";
     if ("device" in identity && !devices.withId(identity.device.id)) return "key-unknown";
     return visitorOf(identity) ? undefined : "may-not-look";
   };
@@ -58,9 +62,18 @@ export function createEntrance({ devices, visitorOf, everyMs = 400 }: EntrancePa
     if (here.size === 0) timer = void clearInterval(timer);
   };
 
+  /** A device that another daemon has let in just now is known here a moment later: a key is looked up twice before it counts for nothing. */
+  const deviceOf = async (key: string, address: string): Promise<Device | undefined> => {
+    const known = devices.find(key, address);
+    if (known) return known;
+    await devices.refresh().catch(() => {});
+    return devices.find(key, address);
+  };
+
   return {
-    enter(key, { address, proxy }) {
-      const device = key === undefined ? undefined : devices.find(key, address);
+    async enter(key, { address, proxy }) {
+      const device = key === undefined ? undefined : await deviceOf(key, address);
+      if (key !== undefined && !devices.areCurrent()) return "unsure";
       if (key !== undefined && !device) return "key-unknown";
       if (!device && proxy === undefined) return "key-unknown";
       const identity: Identity = device ? { device } : { proxy: proxy ?? "" };

@@ -80,11 +80,13 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
     const given = pairing(body);
     if (!given) return answer(400, refused("request-invalid"));
     if (!pairs.may(address)) return answer(429, refused("queue-full")); // others may have tried meanwhile
-    const taken = devices.take(given.by, { name: given.name, from: address });
+    const taken = await settled(devices.take(given.by, { name: given.name, from: address }));
+    if (taken instanceof Response) return taken;
     if (!taken) pairs.failed(address);
-    const paired = taken && (await admitted(taken, context.req.raw.signal));
+    const paired = taken && (await settled(admitted(taken, context.req.raw.signal)));
+    if (paired instanceof Response) return paired;
     if (!paired) return answer(401, refusedBecause("key-unknown"));
-    const entered = entrance.enter(paired.key, { address });
+    const entered = await entrance.enter(paired.key, { address });
     if (typeof entered === "string") return answer(statusOf(turnedCode(entered)), refusedBecause(entered));
     entered.leave();
     const { by, may } = entered.visitor;
@@ -93,7 +95,7 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
 
   app.post("/v1/send", async (context) => {
     const { incoming } = context.env;
-    const entered = enter(incoming);
+    const entered = await enter(incoming);
     if (typeof entered === "string") return answer(statusOf(turnedCode(entered)), refusedBecause(entered));
     try {
       if (isAmbient(incoming, entered) && !isOwnRequest(incoming)) return answer(403, refused("not-permitted"));
@@ -106,15 +108,15 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
     }
   });
 
-  app.delete("/v1/device", (context) => {
-    const entered = enter(context.env.incoming);
+  app.delete("/v1/device", async (context) => {
+    const entered = await enter(context.env.incoming);
     if (typeof entered === "string") return answer(statusOf(turnedCode(entered)), refusedBecause(entered));
     entered.leave();
     if (!("device" in entered.identity)) return answer(404, refused("request-invalid"));
-    devices.remove(entered.identity.device.id);
-    return answer(200, { ok: true });
+    const removed = await settled(devices.remove(entered.identity.device.id));
+    return removed instanceof Response ? removed : answer(200, { ok: true });
   });
-  addDeviceRoutes(app, { devices, origins: parts.origins, enter, answer });
+  addDeviceRoutes(app, { devices, origins: parts.origins, enter, answer, settled });
   app.all("/v1/*", () => answer(404, {}));
 
   return {
@@ -135,7 +137,7 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
     return { address, proxy: proxyName(headers, address, identity) };
   }
 
-  function enter(incoming: IncomingMessage): Entered | Turned {
+  function enter(incoming: IncomingMessage): Promise<Entered | Turned> {
     const key = /^Bearer (\S+)$/.exec(incoming.headers.authorization ?? "")?.[1];
     return entrance.enter(key, callerOf(incoming));
   }
@@ -170,7 +172,7 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
 async function admitted(taken: Taken, signal: AbortSignal): Promise<Paired | undefined> {
   if (taken.state === "paired") return taken.paired;
   for (;;) {
-    const verdict = taken.look();
+    const verdict = await taken.look();
     if (typeof verdict === "object") return verdict;
     if (verdict === "refused") return undefined;
     try {
@@ -194,16 +196,26 @@ function isAmbient(_incoming: IncomingMessage, { identity }: Entered): boolean {
 }
 
 function turnedCode(turned: Turned): SageErrorCode {
-  return turned === "key-unknown" ? "key-unknown" : "not-permitted";
+  return ({ "key-unknown": "key-unknown", "may-not-look": "not-permitted", unsure: "journal-locked" } as const)[turned];
 }
 
 function refusedBecause(turned: Turned): Refused {
-  return refusalOf(
-    errorBecause(
-      turnedCode(turned),
-      turned === "key-unknown" ? reason("device-key-unknown", {}) : reason(turned, { by: "" }),
-    ),
-  );
+  const why = {
+    "key-unknown": reason("device-key-unknown", {}),
+    "may-not-look": reason("may-not-look", { by: "" }),
+    unsure: reason("devices-unsure", {}),
+  } as const;
+  return refusalOf(errorBecause(turnedCode(turned), why[turned]));
+}
+
+/** The result, or the answer to give where nothing can be written down: nobody was let in, and nobody removed. */
+async function settled<T>(doing: Promise<T>): Promise<T | Response> {
+  try {
+    return await doing;
+  } catch (error) {
+    const refusal = refusalOf(error);
+    return answer(statusOf(refusal.code), refusal);
+  }
 }
 
 function refused(code: SageErrorCode): { ok: false; code: SageErrorCode } {

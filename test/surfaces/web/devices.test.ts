@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { openSurfaceStores } from "../../../src/host/surface-store.ts";
+import { openSurfaceStores, shareFile } from "../../../src/host/surface-store.ts";
 import { createDevices } from "../../../src/surfaces/web/devices.ts";
 import { createPairLimits } from "../../../src/surfaces/web/limits.ts";
 import { workspace } from "../../support/sage.ts";
@@ -16,9 +16,9 @@ function machine() {
   const now = () => time;
   const stores = openSurfaceStores(here.path("surfaces.db"), now);
   return {
-    devices: createDevices(stores.of("web"), now),
+    devices: createDevices(shareFile(stores.of("web")), now),
     /** As another process sees them. */
-    others: createDevices(stores.of("web"), now),
+    others: createDevices(shareFile(stores.of("web")), now),
     wait: (ms: number) => void (time += ms),
     bytes: () => ["", "-wal"].map((end) => readFileSync(here.path(`surfaces.db${end}`), "latin1")).join(""),
     [Symbol.dispose]() {
@@ -28,25 +28,25 @@ function machine() {
   };
 }
 
-test("a link lets one device in, once, for ten minutes; only hashes are kept", () => {
+test("a link lets one device in, once, for ten minutes; only hashes are kept", async () => {
   using at = machine();
-  const { key } = at.devices.invite({ owner: "account:lin" });
-  const taken = at.others.take({ key }, phone);
+  const { key } = await at.devices.invite({ owner: "account:lin" });
+  const taken = await at.others.take({ key }, phone);
   assert.ok(taken?.state === "paired");
-  assert.equal(at.devices.take({ key }, phone), undefined);
+  assert.equal(await at.devices.take({ key }, phone), undefined);
   assert.equal(at.devices.find(taken.paired.key)?.name, "phone");
   assert.equal(at.devices.find(key), undefined, "a link is no key");
   const bytes = at.bytes();
   for (const secret of [key, taken.paired.key]) assert.ok(!bytes.includes(secret.slice(-20)));
-  const late = at.devices.invite({ owner: "account:lin" });
+  const late = await at.devices.invite({ owner: "account:lin" });
   at.wait(10 * 60_000);
-  assert.equal(at.devices.take({ key: late.key }, phone), undefined);
+  assert.equal(await at.devices.take({ key: late.key }, phone), undefined);
 });
 
-test("a key lasts ninety days from its last use, and not longer", () => {
+test("a key lasts ninety days from its last use, and not longer", async () => {
   using at = machine();
-  const { key } = at.devices.invite({ owner: "account:lin" });
-  const taken = at.devices.take({ key }, phone);
+  const { key } = await at.devices.invite({ owner: "account:lin" });
+  const taken = await at.devices.take({ key }, phone);
   assert.ok(taken?.state === "paired");
   const own = taken.paired.key;
   at.wait(80 * DAY);
@@ -58,59 +58,64 @@ test("a key lasts ninety days from its last use, and not longer", () => {
   assert.deepEqual(at.devices.list(), []);
 });
 
-test("a code stands for its link for two minutes, in any spelling; after five wrong ones none counts", () => {
+test("a code stands for its link for two minutes, in any spelling; after five wrong ones none counts", async () => {
   using at = machine();
-  const first = at.devices.invite({ owner: "account:lin" });
-  const code = at.devices.code(first.id);
+  const first = await at.devices.invite({ owner: "account:lin" });
+  const code = await at.devices.code(first.id);
   assert.match(code, /^[a-hjkmnp-z2-9]{4}-[a-hjkmnp-z2-9]{4}$/);
-  assert.ok(at.devices.take({ code: code.toUpperCase().replace("-", " ") }, phone));
-  assert.equal(at.devices.take({ code }, phone), undefined);
-  const second = at.devices.code(at.devices.invite({ owner: "account:lin" }).id);
-  for (let n = 0; n < 4; n++) assert.equal(at.devices.take({ code: "wrong123" }, phone), undefined);
-  assert.ok(at.devices.take({ code: second }, phone), "four were allowed");
-  const third = at.devices.code(at.devices.invite({ owner: "account:lin" }).id);
-  for (let n = 0; n < 5; n++) at.devices.take({ code: "wrong123" }, phone);
-  assert.equal(at.devices.take({ code: third }, phone), undefined);
-  const fourth = at.devices.code(at.devices.invite({ owner: "account:lin" }).id);
+  assert.ok(await at.devices.take({ code: code.toUpperCase().replace("-", " ") }, phone));
+  assert.equal(await at.devices.take({ code }, phone), undefined);
+  const second = await at.devices.code((await at.devices.invite({ owner: "account:lin" })).id);
+  for (let n = 0; n < 4; n++) assert.equal(await at.devices.take({ code: "wrong123" }, phone), undefined);
+  assert.ok(await at.devices.take({ code: second }, phone), "four were allowed");
+  const third = await at.devices.code((await at.devices.invite({ owner: "account:lin" })).id);
+  for (let n = 0; n < 5; n++) await at.devices.take({ code: "wrong123" }, phone);
+  assert.equal(await at.devices.take({ code: third }, phone), undefined);
+  const fourth = await at.devices.code((await at.devices.invite({ owner: "account:lin" })).id);
   at.wait(2 * 60_000);
-  assert.equal(at.devices.take({ code: fourth }, phone), undefined);
+  assert.equal(await at.devices.take({ code: fourth }, phone), undefined);
 });
 
-test("where somebody has to say yes, there is no key before it, one after it, and none after a no", () => {
+test("where somebody has to say yes, there is no key before it, one after it, and none after a no", async () => {
   using at = machine();
   for (const yes of [true, false]) {
-    const { id, key } = at.devices.invite({ owner: "person:Mei", name: "Mei's phone", confirm: true });
+    const { id, key } = await at.devices.invite({ owner: "person:Mei", name: "Mei's phone", confirm: true });
     assert.equal(at.devices.applicant(id), undefined);
-    assert.equal(at.devices.admit(id, true), false, "nobody is there yet");
-    const taken = at.others.take({ key }, { name: "evil\u001b[2J\nname", from: "10.0.0.9" });
+    assert.equal(await at.devices.admit(id, true), false, "nobody is there yet");
+    const taken = await at.others.take({ key }, { name: "evil\u001b[2J\nname", from: "10.0.0.9" });
     assert.ok(taken?.state === "waiting");
-    assert.equal(at.others.take({ key }, phone), undefined, "and nobody else comes in between");
+    assert.equal(await at.others.take({ key }, phone), undefined, "and nobody else comes in between");
     assert.deepEqual(at.devices.applicant(id), { name: "evil [2J name", from: "10.0.0.9" });
-    assert.equal(taken.look(), "waiting");
+    assert.equal(await taken.look(), "waiting");
     assert.deepEqual(
       at.devices.list().map(({ name }) => name),
       yes ? [] : ["Mei's phone"],
     );
-    assert.equal(at.devices.admit(id, yes), true);
-    assert.equal(at.devices.admit(id, !yes), false, "the first word counts");
-    const verdict = taken.look();
+    assert.equal(await at.devices.admit(id, yes), true);
+    assert.equal(await at.devices.admit(id, !yes), false, "the first word counts");
+    const verdict = await taken.look();
     if (yes) assert.ok(typeof verdict === "object" && verdict.device.owner === "person:Mei");
     else assert.equal(verdict, "refused");
-    assert.equal(taken.look(), "refused", "a key is given once");
+    assert.equal(await taken.look(), "refused", "a key is given once");
   }
 });
 
-test("removed devices are gone for every process; the others stay", () => {
+test("removed devices are gone for every process; the others stay", async () => {
   using at = machine();
-  const keys = ["a", "b"].map((name) => {
-    const taken = at.devices.take({ key: at.devices.invite({ owner: "account:lin" }).key }, { name, from: "" });
-    assert.ok(taken?.state === "paired");
-    return taken.paired;
-  });
+  const keys = await Promise.all(
+    ["a", "b"].map(async (name) => {
+      const taken = await at.devices.take(
+        { key: (await at.devices.invite({ owner: "account:lin" })).key },
+        { name, from: "" },
+      );
+      assert.ok(taken?.state === "paired");
+      return taken.paired;
+    }),
+  );
   const [first, second] = keys;
   assert.ok(first && second);
-  assert.equal(at.others.remove(first.device.id), true);
-  assert.equal(at.others.remove(first.device.id), false);
+  assert.equal(await at.others.remove(first.device.id), true);
+  assert.equal(await at.others.remove(first.device.id), false);
   assert.equal(at.devices.find(first.key), undefined);
   assert.deepEqual(
     at.devices.list().map(({ id }) => id),
@@ -118,20 +123,20 @@ test("removed devices are gone for every process; the others stay", () => {
   );
 });
 
-test("a link that a device has made is worth nothing once that device is removed, also where somebody has still to say yes", () => {
+test("a link that a device has made is worth nothing once that device is removed, also where somebody has still to say yes", async () => {
   using at = machine();
-  const lost = at.devices.take({ key: at.devices.invite({ owner: "account:lin" }).key }, phone);
+  const lost = await at.devices.take({ key: (await at.devices.invite({ owner: "account:lin" })).key }, phone);
   assert.ok(lost?.state === "paired");
   const { id: device } = lost.paired.device;
-  const [plain, coded] = [1, 2].map(() => at.devices.invite({ owner: "account:lin", device }));
-  const asked = at.devices.invite({ owner: "account:lin", device, confirm: true });
-  const waits = at.devices.take({ key: asked.key }, phone);
-  const code = at.devices.code(coded?.id ?? "");
-  assert.ok(at.others.remove(device));
-  assert.equal(at.devices.take({ key: plain?.key ?? "" }, phone), undefined);
-  assert.equal(at.devices.take({ code }, phone), undefined);
-  assert.equal(at.devices.admit(asked.id, true), false);
-  assert.ok(waits?.state === "waiting" && waits.look() === "refused");
+  const [plain, coded] = await Promise.all([1, 2].map(() => at.devices.invite({ owner: "account:lin", device })));
+  const asked = await at.devices.invite({ owner: "account:lin", device, confirm: true });
+  const waits = await at.devices.take({ key: asked.key }, phone);
+  const code = await at.devices.code(coded?.id ?? "");
+  assert.ok(await at.others.remove(device));
+  assert.equal(await at.devices.take({ key: plain?.key ?? "" }, phone), undefined);
+  assert.equal(await at.devices.take({ code }, phone), undefined);
+  assert.equal(await at.devices.admit(asked.id, true), false);
+  assert.ok(waits?.state === "waiting" && (await waits.look()) === "refused");
   assert.deepEqual(at.devices.list(), []);
 });
 

@@ -29,9 +29,9 @@ describe("further stories of the page", { skip: noBrowser }, () => {
   });
 
   test("a device that is removed while it is connected has to be paired again; a frame of another page stays empty", async () => {
-    const page = await enter(browser, server, server.devices.invite({ owner: "account:kai" }).key);
+    const page = await enter(browser, server, (await server.devices.invite({ owner: "account:kai" })).key);
     const device = server.devices.list().findLast(({ owner }) => owner === "account:kai");
-    assert.ok(device && server.devices.remove(device.id));
+    assert.ok(device && (await server.devices.remove(device.id)));
     await page.getByText("Pair this browser").waitFor();
     assert.deepEqual(await page.evaluate("Object.keys(localStorage)"), []);
     const framing = await page.context().newPage();
@@ -42,11 +42,11 @@ describe("further stories of the page", { skip: noBrowser }, () => {
   });
 
   test("a link that waits for a yes at the terminal says so, and opens the page when it is given", async () => {
-    const { id, key } = server.devices.invite({ owner: "account:lin", confirm: true });
+    const { id, key } = await server.devices.invite({ owner: "account:lin", confirm: true });
     const page = await enter(browser, server, key, ".pairing [role=status]");
     assert.match(await page.innerText(".pairing"), /Pairing…[^]*Confirm this device at the terminal/);
     assert.equal(await page.locator("input").count(), 0);
-    assert.ok(server.devices.admit(id, true));
+    assert.ok(await server.devices.admit(id, true));
     await page.waitForSelector(".link.open");
     assert.equal(await page.innerText(".me"), "Lin");
     await page.context().close();
@@ -78,7 +78,7 @@ describe("further stories of the page", { skip: noBrowser }, () => {
     const page = await context.newPage();
     let loads = 0;
     page.on("load", () => loads++);
-    await page.goto(`${old.url}/#k=${old.devices.invite({ owner: "account:lin" }).key}`);
+    await page.goto(`${old.url}/#k=${(await old.devices.invite({ owner: "account:lin" })).key}`);
     await page.waitForSelector(".link.open");
     await page.waitForFunction(
       () => (globalThis as unknown as { sessionStorage: { length: number } }).sessionStorage.length === 1,

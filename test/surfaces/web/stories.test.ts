@@ -35,7 +35,7 @@ describe("stories of the page", { skip: noBrowser }, () => {
   });
 
   test("a link lets one browser in, once; its key is in no address, and all that the browser keeps is its own key", async () => {
-    const { key } = server.devices.invite({ owner: "account:lin" });
+    const { key } = await server.devices.invite({ owner: "account:lin" });
     lin = await enter(browser, server, key);
     assert.equal(lin.url(), `${server.url}/#/`);
     const kept = `Promise.all([Object.keys(localStorage), Object.keys(sessionStorage), caches.keys(),
@@ -45,7 +45,7 @@ describe("stories of the page", { skip: noBrowser }, () => {
     kai = await enter(browser, server, key, "[role=alert]");
     assert.match(await kai.innerText("[role=alert]"), /not valid any more/);
     assert.deepEqual([kai.url(), server.logged.some((one) => one.includes(key))], [`${server.url}/#/`, false]);
-    await kai.goto(`${server.url}/?again#k=${server.devices.invite({ owner: "account:kai" }).key}`);
+    await kai.goto(`${server.url}/?again#k=${(await server.devices.invite({ owner: "account:kai" })).key}`);
     await kai.waitForSelector(".link.open");
     kai.complaints.length = 0; // a key that is refused is in the browser's console
   });

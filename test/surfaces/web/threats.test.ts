@@ -137,7 +137,7 @@ describe("threats", () => {
   });
 
   test("C4: a link works once; its key and the device's are in no log and no fact", async () => {
-    const { key: link } = server.devices.invite({ owner: "account:lin" });
+    const { key: link } = await server.devices.invite({ owner: "account:lin" });
     const first = await server.json("/v1/pair", { key: link, name: "a\u202eb\u0007 laptop" });
     assert.equal(first.status, 200);
     const paired = JSON.parse(first.body) as { key: string };
@@ -192,7 +192,7 @@ describe("threats", () => {
     const { heard, closed } = await server.socket(lost);
     await until(() => heard.length > 0);
     const gone = server.devices.list().find(({ name }) => name === "lost phone");
-    server.devices.remove(gone?.id ?? "");
+    await server.devices.remove(gone?.id ?? "");
     assert.equal(await closed, 4401);
     assert.equal((await server.send(lost, { type: "sessions" })).status, 401);
   });
@@ -296,15 +296,15 @@ describe("threats", () => {
   });
 
   test("W9: whoever guesses codes is stopped, and no code lives on", async () => {
-    const { id } = server.devices.invite({ owner: "account:lin" });
-    const code = server.devices.code(id);
+    const { id } = await server.devices.invite({ owner: "account:lin" });
+    const code = await server.devices.code(id);
     const statuses = new Map<number, number>();
     for (let n = 0; n < 40; n++) {
       const { status } = await server.json("/v1/pair", { code: "aaaabbbb", name: "guess" });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
     assert.ok((statuses.get(429) ?? 0) >= 30, JSON.stringify([...statuses]));
-    assert.equal(server.devices.take({ code }, { name: "late", from: "" }), undefined);
+    assert.equal(await server.devices.take({ code }, { name: "late", from: "" }), undefined);
   });
 
   test("C10: what is too large is refused, and one person's commands are counted", async () => {

@@ -1,11 +1,15 @@
 import { realpathSync } from "node:fs";
-import { oneLine, SageError, said } from "../../../protocol/index.ts";
+import { oneLine, SageError, said, type SurfaceStore } from "../../../protocol/index.ts";
 import { readInstallation } from "../../../config/installation.ts";
 import { openSurfaceStores } from "../../../host/surface-store.ts";
+import { clusterTexts } from "../../../texts/cluster.ts";
 import { feishuSetupTexts } from "../../../texts/feishu-setup.ts";
+import type { Lang } from "../../../texts/language.ts";
+import { engineOf } from "../../engine.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { noWords, readFlags } from "../../flags.ts";
-import { feishuBots } from "./config.ts";
+import { openGatewayMemory } from "../../shared-memory.ts";
+import { feishuBots, surfaceOf, type BotConfig } from "./config.ts";
 
 type Refused = {
   operator: { openId: string; tenantKey?: string };
@@ -18,15 +22,24 @@ type Refused = {
 
 /** `sage feishu audit`: who tried what they may not, newest last. `--json` gives one object a line. */
 export async function audit(args: string[]): Promise<number> {
-  const { values, positionals, lang, t: cli } = readFlags(args, { json: { type: "boolean" } });
+  const {
+    values,
+    positionals,
+    lang,
+    t: cli,
+  } = readFlags(args, {
+    ...{ json: { type: "boolean" }, engine: { type: "string" } },
+  } as const);
   noWords("feishu audit", positionals, cli);
   const t = feishuSetupTexts(lang);
   const { home, settings, env } = readInstallation(process.env);
   const bots = feishuBots(settings, env, { cwd: realpathSync("."), lang, t });
   if (bots.length === 0) throw new SageError("config-invalid", said(t.notConfigured));
-  const stores = openSurfaceStores(home.surfaces);
-  const found = bots.flatMap(({ app, team }) => {
-    const store = stores.of(`feishu/${app.appId}`);
+  const url = engineOf(values.engine, process.env, clusterTexts(lang));
+  const remembered = url === undefined ? inFile(home.surfaces) : await inDatabase(url, bots, lang);
+  const found = bots.flatMap((bot) => {
+    const { app, team } = bot;
+    const store = remembered.of(bot);
     const nameOf = (id: string) =>
       team.people.names?.[id] ?? (store.get(`name/${id}`) as { name?: string } | undefined)?.name ?? "";
     return store.list(`${app.appId}/refused/`).map(({ value }) => {
@@ -34,7 +47,7 @@ export async function audit(args: string[]): Promise<number> {
       return { app: app.appId, name: nameOf(refused.operator.openId), ...refused };
     });
   });
-  stores.close();
+  remembered.close();
   const sorted = found.toSorted((a, b) => a.at - b.at);
   for (const one of sorted)
     console.log(
@@ -49,4 +62,24 @@ export async function audit(args: string[]): Promise<number> {
     );
   if (sorted.length === 0 && !values.json) console.log(t.nothingRefused);
   return exitCodes.success;
+}
+
+type Reads = Pick<SurfaceStore, "get" | "list">;
+type Remembered = { of(bot: BotConfig): Reads; close(): void };
+
+function inFile(path: string): Remembered {
+  const stores = openSurfaceStores(path);
+  return { of: (bot) => stores.of(surfaceOf(bot)), close: stores.close };
+}
+
+/** As the gateways remember it now. */
+async function inDatabase(url: string, bots: readonly BotConfig[], lang: Lang): Promise<Remembered> {
+  const memory = await openGatewayMemory(url, clusterTexts(lang));
+  try {
+    const read = new Map<BotConfig, Reads>();
+    for (const bot of bots) read.set(bot, await memory.share(surfaceOf(bot)));
+    return { of: (bot) => read.get(bot) ?? { get: () => undefined, list: () => [] }, close() {} };
+  } finally {
+    await memory.close();
+  }
 }

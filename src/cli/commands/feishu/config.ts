@@ -19,6 +19,11 @@ export type BotConfig = {
   warnings: string[];
 };
 
+/** The name under which a bot remembers. */
+export function surfaceOf({ app }: Pick<BotConfig, "app">): string {
+  return `feishu/${app.appId}`;
+}
+
 export type ConfigParts = { cwd: string; lang: Lang; t: FeishuSetupTexts };
 
 export const secretVariables = ["FEISHU_APP_SECRET", "FEISHU_ENCRYPT_KEY", "FEISHU_VERIFICATION_TOKEN"] as const;

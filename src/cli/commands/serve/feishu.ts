@@ -1,24 +1,26 @@
+import { once } from "node:events";
 import { homedir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Host } from "../../../protocol/index.ts";
+import type { Host, SurfaceStore } from "../../../protocol/index.ts";
 import { loadConfig } from "../../../config/config.ts";
 import type { Home } from "../../../config/home.ts";
 import { receivedFor } from "../../../config/output.ts";
 import { createRedaction } from "../../../config/redact.ts";
 import type { Guard, PersonOf } from "../../../host/guard.ts";
-import type { SurfaceStores } from "../../../host/surface-store.ts";
+import type { Hold, Presence } from "../../../host/cluster/presence.ts";
 import { mayApprove, mayTalk } from "../../../surfaces/feishu/people.ts";
-import type { Feishu, Team } from "../../../surfaces/feishu/index.ts";
+import type { Team } from "../../../surfaces/feishu/index.ts";
 import { usual, type Log } from "../../../surfaces/feishu/transport/config.ts";
 import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
+import type { Webhook } from "../../../surfaces/feishu/transport/webhook.ts";
 import { feishuSetupTexts } from "../../../texts/feishu-setup.ts";
+import type { ServeTexts } from "../../../texts/serve.ts";
 import { accountPerson } from "../../account.ts";
-import type { BotConfig, ConfigParts } from "../feishu/config.ts";
-import { liveTeam } from "./team.ts";
+import { surfaceOf, type BotConfig, type ConfigParts } from "../feishu/config.ts";
+import { liveTeam, type LiveTeam } from "./team.ts";
 
 export type SurfaceParts = {
   host: Host;
-  surfaces: SurfaceStores;
   home: Home;
   env: NodeJS.ProcessEnv;
   /** Each session may read its own part of it, wherever it works. */
@@ -30,25 +32,108 @@ export type SurfaceParts = {
 };
 
 /** A bot as a surface of the daemon. */
-export type Bot = { name: string; channel: OpenFeishu; team(): Team; attach(signal: AbortSignal): Promise<Feishu> };
+export type Bot = {
+  name: string;
+  team(): Team;
+  /** Undefined while another gateway speaks for the bot. */
+  channel(): OpenFeishu | undefined;
+  /** Where events come by requests of the platform. */
+  webhook?: Webhook | undefined;
+  attach(signal: AbortSignal): Promise<unknown>;
+  start(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+};
 
-export async function openBot(bot: BotConfig, parts: SurfaceParts): Promise<Bot> {
-  const { host, surfaces, home, env, output, model, config } = parts;
-  const { app, name } = bot;
-  const log: Log = (level, text) => parts.log(level, name === "" ? text : `${name}: ${text}`);
-  const warn = (text: string) => log("warn", text);
-  const { openFeishu } = await import("../../../surfaces/feishu/transport/open.ts");
-  const store = surfaces.of(`feishu/${app.appId}`);
-  const channel = openFeishu(app, { store, lang: config.lang, log });
-  const { team, changeTeam } = liveTeam(bot, { home, env, config, warn });
+/** A bot that this process alone speaks for. */
+export async function openBot(bot: BotConfig, store: SurfaceStore, parts: SurfaceParts): Promise<Bot> {
+  const live = teamNow(bot, parts);
+  const { channel, attach } = await openChannel(bot, { ...parts, ...live, store });
   return {
-    name,
+    ...{ name: bot.name, team: live.team, attach, start: channel.start, close: channel.close },
+    channel: () => channel,
+    webhook: channel.webhook,
+  };
+}
+
+/** A bot that several gateways could speak for: one of them does, and the others wait until it is gone. */
+export function shareBot(
+  bot: BotConfig,
+  presence: Pick<Presence, "hold">,
+  {
+    caughtUp,
+    t,
+    ...parts
+  }: SurfaceParts & {
+    /** Everything that was recorded so far is known here. */ caughtUp(): Promise<void>;
+    t: ServeTexts;
+  },
+): Bot {
+  const live = teamNow(bot, parts);
+  const log = logOf(bot, parts);
+  let current: OpenFeishu | undefined;
+  const speak = async ({ store, kept, signal }: Hold): Promise<void> => {
+    log("info", t.botTaken(bot.app.appId));
+    // Sessions of whoever spoke for it before: a card of one that is not known here would be closed.
+    await caughtUp();
+    const host: Host = {
+      ...parts.host,
+      async send(command) {
+        await kept();
+        return parts.host.send(command);
+      },
+    };
+    const { channel, attach } = await openChannel(bot, { ...parts, ...live, host, store, kept });
+    try {
+      current = channel;
+      await attach(signal);
+      await channel.start(signal);
+      if (!signal.aborted) await once(signal, "abort");
+    } finally {
+      current = undefined;
+      await channel.close();
+      log("info", t.botLeft(bot.app.appId));
+    }
+  };
+  const elsewhere = (holder: string | undefined) => {
+    if (holder !== undefined) log("info", t.botElsewhere(bot.app.appId, holder.slice(0, 8)));
+  };
+  const { mode } = bot.app;
+  return {
+    ...{ name: bot.name, team: live.team, channel: () => current },
+    // 503: the platform delivers it again, and a balancer asks the next gateway.
+    ...(mode === "webhook" && {
+      webhook: async (request) => (await current?.webhook?.(request)) ?? { status: 503, body: {} },
+    }),
+    async attach() {},
+    async start() {
+      presence.hold(surfaceOf(bot), { taken: speak, elsewhere });
+    },
+    async close() {}, // when the gateway leaves the others
+  };
+}
+
+function teamNow(bot: BotConfig, { home, env, config, ...parts }: SurfaceParts): LiveTeam {
+  return liveTeam(bot, { home, env, config, warn: (text) => logOf(bot, parts)("warn", text) });
+}
+
+function logOf({ name }: BotConfig, { log }: Pick<SurfaceParts, "log">): Log {
+  return (level, text) => log(level, name === "" ? text : `${name}: ${text}`);
+}
+
+type ChannelParts = SurfaceParts & LiveTeam & { store: SurfaceStore; kept?(): Promise<void> };
+
+async function openChannel(bot: BotConfig, parts: ChannelParts) {
+  const { host, home, env, output, model, config, store, kept, team, changeTeam } = parts;
+  const { app } = bot;
+  const log = logOf(bot, parts);
+  const { openFeishu } = await import("../../../surfaces/feishu/transport/open.ts");
+  const channel = openFeishu(app, { store, lang: config.lang, log, ...(kept && { kept }) });
+  return {
     channel,
-    team,
-    async attach(signal) {
+    async attach(signal: AbortSignal): Promise<void> {
       const { attachFeishu } = await import("../../../surfaces/feishu/index.ts");
       const attached = attachFeishu(host, {
-        ...{ channel, store, app: app.appId, team, changeTeam, signal, log: warn },
+        ...{ channel, store, app: app.appId, team, changeTeam, signal, log: (text) => log("warn", text) },
         ...(model !== undefined && { model }),
         inbox: receivedFor(output),
         hostRecovers: true,
@@ -58,7 +143,6 @@ export async function openBot(bot: BotConfig, parts: SurfaceParts): Promise<Bot>
         examine: () => missingOf(bot),
       });
       await attached.ready;
-      return attached;
     },
   };
 }

@@ -1,20 +1,15 @@
 import { spawn } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SurfaceStore } from "../../../protocol/index.ts";
 import { LINK_MS, type Devices } from "../../../surfaces/web/index.ts";
 import type { ServeTexts } from "../../../texts/serve.ts";
 import { accountName } from "../../account.ts";
 
 const OPENING_MS = 30_000;
 
-/** A daemon that serves the page: `sage devices` finds its addresses here. */
-export type Served = { pid: number; origins: string[] };
-
 export type Inviting = {
   devices: Devices;
   origins: readonly string[];
-  store: SurfaceStore;
   /** Folder of the person's own, which nobody else can read. */
   folder: string;
   /** Opens the page in the browser. */
@@ -24,11 +19,10 @@ export type Inviting = {
 };
 
 /** Lets the person who started the daemon in: by a link that works once. It goes to them, and into no log. */
-export function inviteSelf({ devices, origins, store, folder, opens, env, t }: Inviting): void {
-  store.set("served", { pid: process.pid, origins: [...origins] } satisfies Served);
+export async function inviteSelf({ devices, origins, folder, opens, env, t }: Inviting): Promise<void> {
   // Below systemd everything that is printed is kept.
   if (env["JOURNAL_STREAM"] !== undefined && !opens) return;
-  const { key } = devices.invite({ owner: `account:${accountName()}` });
+  const { key } = await devices.invite({ owner: `account:${accountName()}` });
   const link = linkTo(origins.find(isHere) ?? origins[0] ?? "", key);
   if (opens) open(link, folder);
   else console.log(t.page(link, LINK_MS / 60_000));

@@ -1,6 +1,12 @@
-import type { Bot } from "./feishu.ts";
+import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
 
-export type Measured = { bots: readonly Bot[]; running(): number; waiting(): number };
+type Measurable = { name: string; channel: Pick<OpenFeishu, "status" | "counts"> };
+
+export type Measured = {
+  /** Those that this process speaks for. */ bots: readonly Measurable[];
+  running(): number;
+  waiting(): number;
+};
 
 /** Metrics of the daemon for Prometheus. No name of a person, a chat or a session is in it. */
 export function metricsText({ bots, running, waiting }: Measured): string {
@@ -14,7 +20,7 @@ export function metricsText({ bots, running, waiting }: Measured): string {
     lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
     for (const [labels, value] of values) lines.push(`${name}${labels} ${value}`);
   };
-  const each = (value: (bot: Bot) => number) => bots.map((bot) => [`{bot="${bot.name}"}`, value(bot)] as const);
+  const each = (value: (bot: Measurable) => number) => bots.map((bot) => [`{bot="${bot.name}"}`, value(bot)] as const);
   metric("sage_uptime_seconds", "gauge", "Seconds since the daemon was started", [["", Math.round(process.uptime())]]);
   metric("sage_memory_bytes", "gauge", "Resident memory of the daemon", [["", process.memoryUsage.rss()]]);
   metric("sage_turns_open", "gauge", "Sessions with a turn under way", [["", running()]]);

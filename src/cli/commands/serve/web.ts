@@ -59,8 +59,9 @@ export function openWeb(options: WebOptions): OpenWeb {
 
   const greet =
     (caller: Caller, leaving: (leave: () => void) => void): Greet =>
-    ({ surface }, key) => {
-      const entered = entrance.enter(key, caller);
+    async ({ surface }, key) => {
+      const entered = await entrance.enter(key, caller);
+      if (entered === "unsure") return { close: closeCodes.leaving, why: entered };
       if (entered === "key-unknown") return { close: closeCodes.keyUnknown, why: entered };
       if (entered === "may-not-look") return { close: closeCodes.notPermitted, why: entered };
       const { visitor, ended } = entered;
@@ -81,7 +82,8 @@ export function openWeb(options: WebOptions): OpenWeb {
         count: wires.countCommand,
         open: (request, socket, head, caller) =>
           sockets.handleUpgrade(request, socket, head, (opened) => {
-            const leaving = (leave: () => void) => void opened.once("close", leave);
+            const leaving = (leave: () => void) =>
+              opened.readyState === opened.CLOSED ? leave() : void opened.once("close", leave);
             wires.serve((hear) => webWire(opened, hear), greet(caller, leaving));
           }),
       });

@@ -3,7 +3,7 @@ import type { SurfaceStore } from "../../../protocol/index.ts";
 import { feishuServeTexts } from "../../../texts/feishu-serve.ts";
 import type { Lang } from "../../../texts/language.ts";
 import type { FeishuChannel } from "../channel.ts";
-import { createApi } from "./api.ts";
+import { createApi, type Api } from "./api.ts";
 import { createBot } from "./bot.ts";
 import { createClicks } from "./clicks.ts";
 import { usual, type FeishuApp, type Log, type Timings } from "./config.ts";
@@ -31,18 +31,30 @@ export type FeishuParts = {
   log: Log;
   timings?: Partial<Timings>;
   now?: () => number;
+  /**
+   * Resolves once the store is kept where a successor reads it; rejects when there is one. Nothing is acknowledged or sent before. A store
+   * on disk needs none.
+   */
+  kept?(): Promise<void>;
 };
 
 /** Feishu over the official library: both ways in, one way out. */
 export function openFeishu(
   app: FeishuApp,
-  { store, lang, log, timings: some, now = Date.now }: FeishuParts,
+  { store, lang, log, timings: some, now = Date.now, kept = async () => {} }: FeishuParts,
 ): OpenFeishu {
   const timings = { ...usual, ...some };
   const { rememberMs, answerMs, retryMs } = timings;
   const over = new AbortController();
   const sleep = sleeper(over.signal);
-  const api = createApi(app, timings, log, sleep);
+  const platform = createApi(app, timings, log, sleep);
+  const api: Api = {
+    ...platform,
+    async call(...asked) {
+      await kept();
+      return platform.call(...asked);
+    },
+  };
   const queues = createQueues();
   const sending = createSending({ api, appId: app.appId, queues, store, sleep, log });
   const inbox = createInbox(store, { rememberMs, log, sleep });
@@ -75,11 +87,13 @@ export function openFeishu(
       if (now() - message.at < rememberMs) counted.messages += inbox.accept(message) ? 1 : 0;
       // Too old to know whether it was seen.
       else log("warn", `a message of ${new Date(message.at).toISOString()} is too old, and is left alone`);
+      await kept();
       return {};
     }
     if (header.event_type === "im.message.recalled_v1") {
       const recall = readRecall(event);
       if (recall) inbox.recall(recall);
+      await kept();
       return {};
     }
     if (header.event_type !== "card.action.trigger") return {};

@@ -1,0 +1,38 @@
+import { publicAddress } from "../journal/postgres/ledger.ts";
+import { explained } from "../journal/postgres/error.ts";
+import type { SurfaceTable } from "../journal/postgres/surfaces.ts";
+import { SageError, said, type SharedStore } from "../protocol/index.ts";
+import type { ClusterTexts } from "../texts/cluster.ts";
+
+/** Schema, function or table is missing: no gateway was ever here. */
+const missing = ["3F000", "42883", "42P01"];
+
+/** The memory of the gateways of a shared journal, for one command. */
+export type GatewayMemory = {
+  gateways: SurfaceTable["gateways"];
+  share(surface: string): Promise<SharedStore>;
+  close(): Promise<void>;
+};
+
+export async function openGatewayMemory(url: string, t: ClusterTexts): Promise<GatewayMemory> {
+  const { default: pg } = await import("pg");
+  const { surfaceTable } = await import("../journal/postgres/surfaces.ts");
+  const { shareMemory } = await import("../host/cluster/shared-memory.ts");
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
+  const table = surfaceTable(pool);
+  const told = async <T>(asked: Promise<T>): Promise<T> => {
+    try {
+      return await asked;
+    } catch (error) {
+      const { code = "" } = error as { code?: string };
+      if (missing.includes(code)) throw new SageError("config-invalid", said(t.doctor.noJournal), { cause: error });
+      throw explained(publicAddress(url), error);
+    }
+  };
+  return {
+    gateways: () => told(table.gateways()),
+    share: (surface) => told(shareMemory(table, surface)),
+    close: () => pool.end(),
+  };
+}
