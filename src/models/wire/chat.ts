@@ -4,7 +4,7 @@ import { createAssembly, cutShort, streamError } from "./assembly.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
 import type { WireOptions } from "./options.ts";
 import { createPost } from "./post.ts";
-import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.ts";
+import { createWrittenBytes, createWrittenTools, isBlank, joinBody, joinList } from "./written.ts";
 
 /** OpenAI's Chat Completions, which a great many servers speak. `baseURL` goes up to and includes /v1. */
 export function openai(given: WireOptions & { baseURL: string }): Model {
@@ -17,11 +17,7 @@ export function openai(given: WireOptions & { baseURL: string }): Model {
     idleTimeoutMs,
     env,
   });
-  const write = createWritten((message, load) =>
-    messagesOf(message, { id, provider: name, takes, files, load })
-      .map((one) => JSON.stringify(one))
-      .join(","),
-  );
+  const write = createWrittenBytes((message, load) => messagesOf(message, { id, provider: name, takes, files, load }));
   const tools = createWrittenTools((offers) =>
     offers.map(({ name: tool, description, inputSchema }) => ({
       type: "function",
@@ -32,14 +28,16 @@ export function openai(given: WireOptions & { baseURL: string }): Model {
     id,
     async reply({ system, messages, image, tools: offers, options }, scope) {
       const { maxOutputTokens: max_tokens, temperature, effort: reasoning_effort } = options;
-      const first = system === "" ? [] : [JSON.stringify({ role: "system", content: system })];
-      const all = [...first, ...write({ messages, ...(image && { image }) }).filter((text) => text !== "")];
+      const first = system === "" ? undefined : JSON.stringify({ role: "system", content: system });
       const body = joinBody(
         {
           ...{ model: modelId, max_tokens, temperature, reasoning_effort },
           ...{ stream: true, stream_options: { include_usage: true } },
         },
-        { messages: `[${all.join(",")}]`, tools: offers.length > 0 ? tools(offers) : undefined },
+        {
+          messages: joinList(first, write({ messages, ...(image && { image }) })),
+          tools: offers.length > 0 ? tools(offers) : undefined,
+        },
       );
       const reader = createReader(scope, name);
       await post(body, reader.read, scope.signal);

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { agentFor, type Env } from "../proxy.ts";
 
+/** Parts of a body, in their order; text is sent in UTF-8. */
+export type Body = readonly (string | Uint8Array)[];
+
 export type RequestOptions = {
   method: "GET" | "POST";
   headers: Record<string, string>;
-  body?: string;
+  body?: Body;
   idleTimeoutMs: number;
   /** Where a proxy is named. */
   env: Env;
@@ -19,13 +22,13 @@ export type RequestOptions = {
 export function request(url: URL, options: RequestOptions): Promise<IncomingMessage> {
   const { method, headers, body, idleTimeoutMs, env, signal } = options;
   const { request: open } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
-  const bytes = body === undefined ? undefined : Buffer.from(body);
+  const parts = body?.map((part) => (typeof part === "string" ? Buffer.from(part) : part));
   return new Promise((resolve, reject) => {
     let response: IncomingMessage | undefined;
     const outgoing = open(url, {
       agent: agentFor(url, env),
       method,
-      headers: { ...headers, ...(bytes && { "content-length": bytes.length }) },
+      headers: { ...headers, ...(parts && { "content-length": sizeOf(parts) }) },
       timeout: idleTimeoutMs,
       signal,
     });
@@ -43,8 +46,13 @@ export function request(url: URL, options: RequestOptions): Promise<IncomingMess
       if (status >= 200 && status < 300) return resolve(incoming);
       textOf(incoming).then((text) => reject(refusal(incoming, text)), reject);
     });
-    outgoing.end(bytes);
+    for (const part of parts ?? []) outgoing.write(part);
+    outgoing.end();
   });
+}
+
+function sizeOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((size, part) => size + part.length, 0);
 }
 
 export async function textOf(incoming: IncomingMessage): Promise<string> {

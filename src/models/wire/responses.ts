@@ -13,7 +13,7 @@ import { createAssembly, cutShort, streamError } from "./assembly.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
 import type { WireOptions } from "./options.ts";
 import { createPost } from "./post.ts";
-import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.ts";
+import { createWrittenBytes, createWrittenTools, isBlank, joinBody, joinList } from "./written.ts";
 
 /**
  * OpenAI itself: its newer models take tools only over Responses. Servers that speak its older format are in chat.ts. `baseURL` goes
@@ -29,11 +29,7 @@ export function responses(options: WireOptions): Model {
     idleTimeoutMs,
     env,
   });
-  const write = createWritten((message, load) =>
-    itemsOf(message, { id, takes, files, load })
-      .map((item) => JSON.stringify(item))
-      .join(","),
-  );
+  const write = createWrittenBytes((message, load) => itemsOf(message, { id, takes, files, load }));
   const tools = createWrittenTools((offers) =>
     offers.map(({ name, description, inputSchema }) => ({
       type: "function",
@@ -48,8 +44,7 @@ export function responses(options: WireOptions): Model {
     id,
     async reply({ system, messages, image, tools: offers, options: asked }, scope) {
       const role = reasons ? "developer" : "system";
-      const first = system === "" ? [] : [JSON.stringify({ role, content: system })];
-      const input = [...first, ...write({ messages, ...(image && { image }) }).filter((text) => text !== "")];
+      const first = system === "" ? undefined : JSON.stringify({ role, content: system });
       const body = joinBody(
         {
           model: modelId,
@@ -61,7 +56,10 @@ export function responses(options: WireOptions): Model {
           ...(reasons && { reasoning: { summary: "auto", effort: asked.effort } }),
           stream: true,
         },
-        { input: `[${input.join(",")}]`, tools: offers.length > 0 ? tools(offers) : undefined },
+        {
+          input: joinList(first, write({ messages, ...(image && { image }) })),
+          tools: offers.length > 0 ? tools(offers) : undefined,
+        },
       );
       const reader = createReader(scope);
       await post(body, reader.read, scope.signal);

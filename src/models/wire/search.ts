@@ -27,7 +27,7 @@ export async function fetchJson(
   const incoming = await request(new URL(url), {
     method: body ? "POST" : "GET",
     headers: { "user-agent": "sage-agent", ...(body && { "content-type": "application/json" }), ...headers },
-    ...(body && { body: JSON.stringify(body) }),
+    ...(body && { body: [JSON.stringify(body)] }),
     idleTimeoutMs: PATIENCE_MS,
     env,
     signal,
