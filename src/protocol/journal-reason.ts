@@ -11,6 +11,8 @@ export type JournalReasonArgs = {
   "journal-is-folder": { path: string };
   "journal-foreign": { path: string };
   "journal-not-for-tests": { path: string };
+  "worker-may-not-write": {};
+  "engine-unprepared": { path: string };
   "journal-newer": { path: string; format: number; knows: number };
   /** An older Sage that still runs would not understand what this one writes. */
   "journal-in-use": { path: string; pid: number };

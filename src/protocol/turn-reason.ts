@@ -76,7 +76,6 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "may-not-talk": { by: string };
   "may-not-approve": { by: string };
   "persona-outside-test": { by: string };
-  "worker-may-not-write": {};
 
   // Causes that stop a turn.
   "person-stopped": {};

@@ -18,6 +18,11 @@ export type ClusterTexts = {
   waiting: (place: string, sessions: number) => string;
   gateway: (gateway: { process: string; host: string; since: string; holds: readonly string[] }) => string;
   engineUsage: string;
+  prepared: (engine: string) => string;
+  loginsOf: (roles: { worker: string; gateway: string }) => string;
+  madeLogin: (login: string) => string;
+  openSchema: string;
+  mayNotMakeRoles: (roles: { worker: string; gateway: string }) => string;
   journalMissing: (path: string) => string;
   stayed: (session: string, why: "owned" | "differs" | "damaged") => string;
   migrated: (counts: { brought: number; there: number; stayed: number; place: string }) => string;
@@ -39,6 +44,12 @@ export type ClusterTexts = {
     noJournal: string;
     holds: (counts: { sessions: number; open: number; workers: number }) => string;
     grace: string;
+    /** This login, by what it may do. */
+    owns: string;
+    speaks: string;
+    onlyRuns: string;
+    /** Workers whose login may write what people say. */
+    trusted: (workers: number) => string;
   };
 };
 
@@ -76,7 +87,16 @@ const en: ClusterTexts = {
     `${place}  no worker: ${sessions} ${sessions === 1 ? "session waits" : "sessions wait"} for one`,
   gateway: ({ process, host, since, holds }) =>
     `gateway  ${process}  ${host}  since ${since}${holds.length > 0 ? `  holds ${holds.join(", ")}` : ""}`,
-  engineUsage: "sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]",
+  engineUsage:
+    "sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]\nsage engine prepare <postgres://…> [--worker-login <name>] [--gateway-login <name>]",
+  prepared: (engine) => `${engine} is ready for workers and gateways`,
+  loginsOf: ({ worker, gateway }) =>
+    `Give each its own login, with passwords of yours:\n\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${worker};\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${gateway};`,
+  madeLogin: (login) =>
+    `made login ${login}, without a password: set one with \\password in psql, unless your server asks for none`,
+  openSchema: `anybody may create functions in the schema "public", and a worker could have a gateway call one: REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
+  mayNotMakeRoles: ({ worker, gateway }) =>
+    `this login may not make or give roles. Run it as one with CREATEROLE, or have an administrator run\n\n  CREATE ROLE ${worker} NOLOGIN;\n  CREATE ROLE ${gateway} NOLOGIN;\n\nand then this again, without --worker-login and --gateway-login`,
   journalMissing: (path) => `there is no journal at ${path}`,
   stayed: (session, why) => `${session} stays here: ${stays.en[why]}`,
   migrated: ({ brought, there, stayed, place }) =>
@@ -104,6 +124,11 @@ const en: ClusterTexts = {
       `shared journal: ${sessions} sessions, ${open} open requests, ${workers} workers`,
     grace:
       "after an outage nobody is taken for dead for ten seconds; a frozen worker's sessions go on elsewhere after about as long",
+    owns: "this login owns the journal: a worker that uses it can answer for people; see `sage engine prepare`",
+    speaks: "this login is a gateway's: it writes what people say; give workers another one",
+    onlyRuns: "this login is a worker's: it cannot answer for people",
+    trusted: (workers) =>
+      `${workers} running ${workers === 1 ? "worker uses a login that can" : "workers use logins that can"} answer for people: whoever gets hold of one can approve its own requests; see \`sage engine prepare\``,
   },
 };
 
@@ -126,7 +151,15 @@ const zh: ClusterTexts = {
   waiting: (place, sessions) => `${place}  没有工作进程：${sessions} 个会话在等`,
   gateway: ({ process, host, since, holds }) =>
     `网关  ${process}  ${host}  自 ${since}${holds.length > 0 ? `  持有 ${holds.join("、")}` : ""}`,
-  engineUsage: "sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]",
+  engineUsage:
+    "sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]\nsage engine prepare <postgres://…> [--worker-login <名称>] [--gateway-login <名称>]",
+  prepared: (engine) => `${engine} 已为工作进程和网关准备好`,
+  loginsOf: ({ worker, gateway }) =>
+    `请给两者各建一个登录，密码由你定：\n\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${worker};\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${gateway};`,
+  madeLogin: (login) => `已建登录 ${login}，还没有密码：除非服务器不要求密码，请在 psql 里用 \\password 设置`,
+  openSchema: `任何人都能在 "public" 模式里建函数，工作进程可能借此让网关替它执行：REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
+  mayNotMakeRoles: ({ worker, gateway }) =>
+    `这个登录不能创建或授予角色。请用有 CREATEROLE 的登录运行，或请管理员先执行\n\n  CREATE ROLE ${worker} NOLOGIN;\n  CREATE ROLE ${gateway} NOLOGIN;\n\n再运行一次，不带 --worker-login 和 --gateway-login`,
   journalMissing: (path) => `${path} 没有日志`,
   stayed: (session, why) => `${session} 留在这里：${stays.zh[why]}`,
   migrated: ({ brought, there, stayed, place }) =>
@@ -150,6 +183,11 @@ const zh: ClusterTexts = {
     holds: ({ sessions, open, workers }) =>
       `共用的日志：${sessions} 个会话，${open} 个待处理请求，${workers} 个工作进程`,
     grace: "停机恢复后十秒内不会判定任何进程已死；被冻结的工作进程，它的会话大约也在这么久之后由别处继续",
+    owns: "这个登录是日志的所有者：用它的工作进程能替人回答；见 `sage engine prepare`",
+    speaks: "这是网关的登录：人说的话由它写入；工作进程请用另一个",
+    onlyRuns: "这是工作进程的登录：它不能替人回答",
+    trusted: (workers) =>
+      `有 ${workers} 个正在运行的工作进程，其登录能替人回答：谁拿到它，就能批准自己的请求；见 \`sage engine prepare\``,
   },
 };
 

@@ -17,6 +17,9 @@ const en: Table = {
   "journal-foreign": ({ path }) =>
     `${path} belongs to another program; move it away, or set SAGE_HOME to another directory`,
   "journal-not-for-tests": ({ path }) => `${path} holds sessions and is no test journal; use another file`,
+  "engine-unprepared": ({ path }) =>
+    `the journal in ${path} is not ready for this login, which may not make what is missing: have the owner run \`sage engine prepare\`, which makes a role for workers and one for gateways, and give the login one of them`,
+  "worker-may-not-write": () => "a worker's login may not write this: only a gateway's may write what people say",
   "journal-newer": ({ path, format, knows }) =>
     `${path} was written by a newer Sage (format ${format}, this one knows ${knows}); update Sage, or set SAGE_HOME to another directory`,
   "journal-in-use": ({ path, pid }) =>
@@ -52,6 +55,9 @@ const zh: Table = {
   "journal-is-folder": ({ path }) => `日志应当是文件，而 ${path} 是目录；请把它移走`,
   "journal-foreign": ({ path }) => `${path} 是别的程序的数据库；请把它移走，或把 SAGE_HOME 设为另一个目录`,
   "journal-not-for-tests": ({ path }) => `${path} 中有会话，不是测试日志；请换一个文件`,
+  "engine-unprepared": ({ path }) =>
+    `${path} 里的日志还没有为这个登录准备好，而它无权创建缺少的部分：请让库的所有者运行 \`sage engine prepare\`（它会为工作进程和网关各建一个角色），再把其中一个角色授予这个登录`,
+  "worker-may-not-write": () => "工作进程的登录不能写入这一条：人说的话只能由网关的登录写入",
   "journal-newer": ({ path, format, knows }) =>
     `${path} 由更新的 Sage 写成（格式 ${format}，本版本只懂 ${knows}）；请升级 Sage，或把 SAGE_HOME 设为另一个目录`,
   "journal-in-use": ({ path, pid }) =>

@@ -83,7 +83,6 @@ const en: Table = {
   "may-not-talk": ({ by }) => `${by} has no role in "people" of the settings, and may not give tasks or stop them`,
   "persona-outside-test": ({ by }) =>
     `${by} stands in for a person in tests, and answers only in a test journal: one in memory, or one made with test: true`,
-  "worker-may-not-write": () => "a worker's login may not write this: only a gateway's may write what people say",
   "may-not-approve": ({ by }) => `${by} is not an approver in "people" of the settings`,
   "stopped-by": ({ by }) => `${by} stopped the turn`,
   "interrupted-by": ({ by }) => `${by} interrupted`,
@@ -188,7 +187,6 @@ const zh: Table = {
   "person-stopped": () => "由人停止",
   "may-not-talk": ({ by }) => `设置的 "people" 中没有给 ${by} 角色，不能下达或停止任务`,
   "persona-outside-test": ({ by }) => `${by} 是测试用的角色，只能在测试日志（内存中的，或用 test: true 新建的）中回答`,
-  "worker-may-not-write": () => "工作进程的登录不能写入这一条：人说的话只能由网关的登录写入",
   "may-not-approve": ({ by }) => `${by} 不是设置的 "people" 中的审批人`,
   "stopped-by": ({ by }) => `${by} 停止了本轮`,
   "interrupted-by": ({ by }) => `${by} 中断了本轮`,

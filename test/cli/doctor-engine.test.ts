@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Client } from "pg";
 import { checkEngine } from "../../src/cli/commands/doctor/engine.ts";
-import { createDatabase, hasPostgres, openReplica } from "../support/postgres.ts";
+import { asLogin, createDatabase, createPrepared, hasPostgres, openReplica } from "../support/postgres.ts";
 
 async function told(url: string): Promise<string[]> {
   const lines: string[] = [];
@@ -29,6 +29,28 @@ suite("sage doctor --engine", { skip: !hasPostgres && "no PostgreSQL is installe
     const { close } = await openReplica(url, "here");
     assert.ok((await told(url)).some((line) => line === "✓ shared journal: 0 sessions, 0 open requests, 0 workers"));
     await close();
+    await drop();
+  });
+
+  test("says whose login it is, and how many workers could answer for people", async () => {
+    const { url, worker, gateway, drop } = await createPrepared();
+    const client = new Client(url);
+    await client.connect();
+    await client.query("SELECT sage.register('a',1,'here',1,NULL,NULL,false)");
+    await client.query("DO $$ BEGIN CREATE ROLE stranger LOGIN; EXCEPTION WHEN duplicate_object THEN END $$");
+    await client.end();
+    const [ofOwner, ofGateway, ofWorker] = [await told(url), await told(gateway), await told(worker)];
+    const has = (lines: string[], start: string) =>
+      assert.ok(
+        lines.some((line) => line.startsWith(start)),
+        start,
+      );
+    has(ofOwner, "· this login owns the journal");
+    has(ofOwner, "· 1 running worker uses a login that can answer for people");
+    has(ofGateway, "✓ this login is a gateway's");
+    has(ofWorker, "✓ this login is a worker's: it cannot answer for people");
+    has(ofWorker, "✓ shared journal: 0 sessions");
+    has(await told(asLogin(url, "stranger")), "✗ the journal in");
     await drop();
   });
 

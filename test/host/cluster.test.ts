@@ -12,7 +12,7 @@ import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import type { Model } from "../../src/models/model.ts";
 import { noUsage, type ExecutionOptions, type Fact } from "../../src/protocol/index.ts";
-import { createDatabase, hasPostgres } from "../support/postgres.ts";
+import { createPrepared, hasPostgres } from "../support/postgres.ts";
 import { config, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
@@ -44,12 +44,11 @@ async function place(
   dir: string,
   { notified = true, options = {} }: { notified?: boolean; options?: Partial<ExecutionOptions> } = {},
 ): Promise<Place> {
-  const { url, drop } = await createDatabase();
+  const { worker, gateway: speaker, drop } = await createPrepared();
   const join = async (roster: boolean) => {
     const { noteChild, children, callOf, place: at, housekeeping } = memoryStore();
     return joinCluster({
-      url,
-      as: roster ? "gateway" : "worker",
+      ...(roster ? { url: speaker, as: "gateway" } : { url: worker, as: "worker" }),
       local: { noteChild, children, callOf, place: at, housekeeping },
       place: () => "here",
       notified,
@@ -180,10 +179,10 @@ for (const notified of [true, false])
         const { cluster, host } = team;
         const session = await begin(host, here.dir, "run 1");
         assert.deepEqual(await move(cluster, "nobody", "there"), { how: "unknown" });
-        await cluster.pool.query("INSERT INTO sage.process(id,lock,place,loop) VALUES('living',1,'here',1)");
-        await cluster.pool.query("UPDATE sage.session SET process='living'");
+        await cluster.pool.query("SELECT sage.register('living',1,'here',1,NULL,NULL,false)");
+        await cluster.pool.query("SELECT sage.take($1,'living',NULL,NULL,NULL)", [session]);
         assert.deepEqual(await move(cluster, session, "there"), { how: "runs", at: "here" });
-        await cluster.pool.query("UPDATE sage.session SET process=NULL");
+        await cluster.pool.query("SELECT sage.release($1,1,99)", [session]);
         assert.deepEqual(await move(cluster, session, "there"), { how: "moved" });
         await team.worker("there");
         await openRequest(host, session);

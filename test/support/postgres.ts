@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Pool } from "pg";
+import { prepareEngine } from "../../src/host/cluster/prepare.ts";
 import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import { listen } from "../../src/journal/postgres/listen.ts";
 import { createReplica, type Replica } from "../../src/journal/replica.ts";
@@ -27,7 +28,7 @@ export function serverOf(): ReturnType<typeof startPostgres> {
 }
 
 /** A database of its own on the server of this process. */
-export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+export async function createDatabase(): Promise<{ url: string; name: string; drop(): Promise<void> }> {
   const { url, urlOf } = await serverOf();
   const name = `t${randomUUID().replaceAll("-", "")}`;
   const run = async (sql: string) => {
@@ -37,7 +38,29 @@ export async function createDatabase(): Promise<{ url: string; drop(): Promise<v
     await client.end();
   };
   await run(`CREATE DATABASE ${name}`);
-  return { url: urlOf(name), drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
+  return { url: urlOf(name), name, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+/** A database of its own in which workers and gateways have a login each, and neither owns anything. */
+export async function createPrepared(): Promise<{
+  url: string;
+  name: string;
+  worker: string;
+  gateway: string;
+  drop(): Promise<void>;
+}> {
+  const { url, name, drop } = await createDatabase();
+  const pool = new Pool({ connectionString: url, max: 1 });
+  const id = randomUUID().slice(0, 8);
+  const logins = { worker: `w_${id}`, gateway: `g_${id}` };
+  await prepareEngine(url, pool, logins);
+  await pool.end();
+  return { url, name, worker: asLogin(url, logins.worker), gateway: asLogin(url, logins.gateway), drop };
+}
+
+/** The same database for another login: the server of tests asks for no password. */
+export function asLogin(url: string, login: string): string {
+  return url.replace("//sage@", `//${login}@`);
 }
 
 /** A process's view of the sessions of a database, with notifications or without. */

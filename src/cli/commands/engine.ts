@@ -1,5 +1,9 @@
 import { existsSync } from "node:fs";
+import type { Pool } from "pg";
 import { readInstallation } from "../../config/installation.ts";
+import { explained } from "../../journal/postgres/error.ts";
+import { quoted, type Roles } from "../../journal/postgres/grants.ts";
+import { publicAddress } from "../../journal/postgres/ledger.ts";
 import { migrate, type Brought } from "../../journal/postgres/migrate.ts";
 import { clusterTexts } from "../../texts/cluster.ts";
 import { engineOf, workPlace } from "../engine.ts";
@@ -7,9 +11,56 @@ import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
 import { toStdout } from "../stdout.ts";
 
-/** `sage engine migrate`: brings the journal of this machine to a database that machines share. */
+/** `sage engine`: the database that machines share. */
 export async function engine(args: string[]): Promise<number> {
   const [what, ...rest] = args;
+  return what === "prepare" ? prepare(rest) : bring(what, rest);
+}
+
+/** `sage engine prepare`: makes tables and roles, so that workers and gateways need not own the database. */
+async function prepare(args: string[]): Promise<number> {
+  const { values, positionals, lang } = readFlags(args, {
+    engine: { type: "string" },
+    "worker-login": { type: "string" },
+    "gateway-login": { type: "string" },
+  });
+  const t = clusterTexts(lang);
+  const [given, stray] = positionals;
+  if (stray !== undefined) throw usage(t.engineUsage);
+  const url = engineOf(given ?? values.engine, process.env, t);
+  if (url === undefined) throw usage(t.engineMissing);
+  const { "worker-login": worker, "gateway-login": gateway } = values;
+  const logins = { ...(worker !== undefined && { worker }), ...(gateway !== undefined && { gateway }) };
+  const { MayNotMakeRoles, prepareEngine } = await import("../../host/cluster/prepare.ts");
+  const pool = await poolOf(url);
+  try {
+    const { roles, made, isOpen } = await prepareEngine(url, pool, logins);
+    toStdout(`${t.prepared(publicAddress(url))}\n`);
+    for (const login of made) toStdout(`${t.madeLogin(login)}\n`);
+    if (worker === undefined || gateway === undefined) toStdout(`${t.loginsOf(inSql(roles))}\n`);
+    if (isOpen) console.error(t.openSchema);
+    return exitCodes.success;
+  } catch (error) {
+    if (!(error instanceof MayNotMakeRoles)) throw explained(publicAddress(url), error);
+    console.error(t.mayNotMakeRoles(inSql(error.roles)));
+    return exitCodes.failure;
+  } finally {
+    await pool.end();
+  }
+}
+
+function inSql({ worker, gateway }: Roles): Roles {
+  return { worker: quoted(worker), gateway: quoted(gateway) };
+}
+
+async function poolOf(url: string): Promise<Pool> {
+  const pg = await import("pg").then((module) => module.default);
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  return pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
+}
+
+/** `sage engine migrate`: brings the journal of this machine to a database that machines share. */
+async function bring(what: string | undefined, rest: string[]): Promise<number> {
   const { values, positionals, lang } = readFlags(rest, {
     from: { type: "string" },
     place: { type: "string" },
@@ -23,9 +74,7 @@ export async function engine(args: string[]): Promise<number> {
   const place = workPlace(values.place, t);
   const path = values.from ?? readInstallation(process.env).home.journal;
   if (!existsSync(path)) throw usage(t.journalMissing(path));
-  const { Pool } = await import("pg").then((pg) => pg.default);
-  const pool = new Pool({ connectionString: url, max: 2 });
-  pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
+  const pool = await poolOf(url);
   const counts = new Map<Brought["how"], number>();
   try {
     for await (const { session, how } of migrate(pool, path, place)) {

@@ -1,5 +1,7 @@
 import { PgBoss } from "pg-boss";
 import type { Pool, PoolClient } from "pg";
+import { unprepared } from "../../journal/postgres/ledger.ts";
+import { errorBecause } from "../../texts/error.ts";
 
 const LOOK_MS = 1_000;
 
@@ -41,15 +43,22 @@ export async function startDispatch(
     graceMs,
   }: { /** Without it, whatever waits is found within half a second. */ notified: boolean; graceMs: number },
 ): Promise<Dispatch> {
+  const migrate = await mayMake(pool);
   const boss = new PgBoss({
-    ...{ connectionString: url, max: 8, supervise: false, schedule: false, useListenNotify: notified },
-    ...{ monitorIntervalSeconds: 1, queueCacheIntervalSeconds: 1 },
+    ...{ connectionString: url, max: 8, supervise: false, schedule: false, useListenNotify: notified, migrate },
+    ...{ monitorIntervalSeconds: 1, queueCacheIntervalSeconds: 1, reindex: migrate },
   });
   boss.on("error", () => {}); // told by the look below, which decides what it means
-  await boss.start();
+  await boss.start().catch((error: unknown) => {
+    throw migrate ? error : errorBecause("config-invalid", unprepared(pool), { cause: error });
+  });
   const known = new Map<string, Promise<void>>();
-  const queue = async (name: string, options: typeof turns | typeof dues): Promise<string> => {
-    const made = known.get(name) ?? boss.createQueue(name, { ...options, notify: notified });
+  const make = async (name: string, options: typeof queues.turn | typeof queues.due) => {
+    if (migrate) await boss.createQueue(name, { ...options, notify: notified });
+    else await pool.query("SELECT sage.make_queue($1,$2)", [name, notified]);
+  };
+  const queue = async (name: string, options: typeof queues.turn | typeof queues.due): Promise<string> => {
+    const made = known.get(name) ?? make(name, options);
     known.set(name, made);
     await made.catch((error: unknown) => {
       if (known.get(name) === made) known.delete(name); // the server was away: the next one tries again
@@ -60,8 +69,8 @@ export async function startDispatch(
   // Whoever has just come knows nothing: the server may have been away until now.
   let blindUntil = performance.now() + graceMs;
   let looked = performance.now();
-  const turnsOf = (place: string) => queue(`turn.${place}`, turns);
-  const duesOf = (place: string) => queue(`due.${place}`, dues);
+  const turnsOf = (place: string) => queue(`turn.${place}`, queues.turn);
+  const duesOf = (place: string) => queue(`due.${place}`, queues.due);
   const looking = setInterval(() => void look(), LOOK_MS);
   looking.unref();
   async function look(): Promise<void> {
@@ -127,15 +136,25 @@ export async function startDispatch(
   };
 }
 
-/** One job for each session, in order. A job that failed for good would block its session, so none does. */
-const turns = {
-  policy: "key_strict_fifo",
-  heartbeatSeconds: 10,
-  expireInSeconds: 86_399,
-  retryLimit: 1_000_000,
-  retryDelay: 0,
-  retentionSeconds: 31_536_000,
-  deleteAfterSeconds: 3_600,
-} as const;
+/** True for the owner of the queues, and where there are none yet for whoever may make them. */
+async function mayMake(pool: Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ may: boolean }>(
+    "SELECT coalesce(has_schema_privilege(to_regnamespace('pgboss'), 'CREATE'), has_database_privilege(current_database(), 'CREATE')) AS may",
+  );
+  return rows[0]?.may === true;
+}
 
-const dues = { policy: "short", retryLimit: 1_000, retentionSeconds: 31_536_000, deleteAfterSeconds: 3_600 } as const;
+/** A job that failed for good would block its session, so none does. */
+export const queues = {
+  /** One job for each session, in order. */
+  turn: {
+    policy: "key_strict_fifo",
+    heartbeatSeconds: 10,
+    expireInSeconds: 86_399,
+    retryLimit: 1_000_000,
+    retryDelay: 0,
+    retentionSeconds: 31_536_000,
+    deleteAfterSeconds: 3_600,
+  },
+  due: { policy: "short", retryLimit: 1_000, retentionSeconds: 31_536_000, deleteAfterSeconds: 3_600 },
+} as const;

@@ -48,14 +48,14 @@ const unfit = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{
 const literal = (text: string) => `E'${text.replaceAll("\\", "\\\\")}'`;
 
 /**
- * What a worker may write: a function that raises SG003 at everything else. A text is looked at as whoever reads it will understand it:
+ * What a worker may write: a function that raises SG004 at everything else. A text is looked at as whoever reads it will understand it:
  * where its data is long, at that; with every escape resolved; and not at all where a name stands in it twice. What cannot be understood is
  * refused. A run follows what people said, so some of its facts repeat their names: each of those has to follow from an answer that is
  * there, and that a gateway has written.
  */
 export const checks = `
 CREATE OR REPLACE FUNCTION sage.refuse(t text, k text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN RAISE EXCEPTION 'worker-may-not' USING ERRCODE = 'SG003', DETAIL = t || ' ' || k; END $$;
+BEGIN RAISE EXCEPTION 'worker-may-not' USING ERRCODE = 'SG004', DETAIL = t || ' ' || k; END $$;
 
 -- The text that readers of the fact will parse; nothing where its two halves do not fit.
 CREATE OR REPLACE FUNCTION sage.text_of(d text, l text) RETURNS text LANGUAGE sql IMMUTABLE AS $$

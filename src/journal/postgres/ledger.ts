@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Pool, PoolClient } from "pg";
+import type { ClientBase, Pool, PoolClient } from "pg";
 import {
   approvalKeys,
   reason,
@@ -8,6 +8,7 @@ import {
   type Approval,
   type Fact,
   type FactType,
+  type Reason,
   type Resolution,
 } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
@@ -15,7 +16,7 @@ import type { Ledger, Standing, Written } from "../ledger.ts";
 import { firstBroken, inlineFor, isPointer, stored, type Cells } from "../row.ts";
 import type { Appended, InboundFact } from "../store.ts";
 import { explained } from "./error.ts";
-import { FORMAT, schema } from "./schema.ts";
+import { FORMAT, LIVING, schema } from "./schema.ts";
 
 /** Somebody who can be asked one thing after another: a pool, or one connection in a transaction. */
 type Asks = Pick<PoolClient, "query">;
@@ -224,7 +225,7 @@ export async function postgresLedger(pool: Pool, { process, as = "gateway", wake
       const code = (error as { cause?: { code?: string }; code?: string }).code;
       if (code === "SG001")
         throw errorBecause("session-unknown", reason("session-missing", { session }), { cause: error });
-      if (code === "SG003") throw errorBecause("not-permitted", reason("worker-may-not-write", {}), { cause: error });
+      if (code === "SG004") throw errorBecause("not-permitted", reason("worker-may-not-write", {}), { cause: error });
       if (code === "SG002") throw errorBecause("lease-lost", reason("taken-over", { session }), { cause: error });
       throw error;
     }
@@ -305,26 +306,41 @@ async function prepare(pool: Pool, where: string): Promise<string> {
       throw errorBecause("config-invalid", reason("journal-newer", { path: where, format: row.format, knows: FORMAT }));
     return row.id;
   } catch (error) {
+    if ((error as { code?: string }).code === "42501")
+      throw errorBecause("config-invalid", unprepared(pool), { cause: error });
     throw explained(where, error);
   }
+}
+
+/** This login may not make what is missing. */
+export function unprepared(pool: Pool): Reason {
+  return reason("engine-unprepared", { path: nameOf(pool) });
 }
 
 async function make(pool: Pool): Promise<{ id: string; format: number }> {
   const client = await pool.connect();
   try {
     await client.query("BEGIN");
-    await client.query("SELECT pg_advisory_xact_lock(7, 0)");
-    await client.query(schema);
-    await client.query("INSERT INTO sage.journal(id, format) VALUES($1,$2) ON CONFLICT DO NOTHING", [
-      randomUUID(),
-      FORMAT,
-    ]);
-    const { rows } = await client.query<{ id: string; format: number }>("SELECT id, format FROM sage.journal");
+    const made = await makeTables(client);
     await client.query("COMMIT");
-    return rows[0] ?? { id: "", format: FORMAT };
-  } finally {
     client.release();
+    return made;
+  } catch (error) {
+    client.release(true);
+    throw error;
   }
+}
+
+/** In the transaction of whoever asks. Functions that are there are brought up. */
+export async function makeTables(client: ClientBase): Promise<{ id: string; format: number }> {
+  await client.query("SELECT pg_advisory_xact_lock($1, 0)", [LIVING]);
+  await client.query(schema);
+  await client.query("INSERT INTO sage.journal(id, format) VALUES($1,$2) ON CONFLICT DO NOTHING", [
+    randomUUID(),
+    FORMAT,
+  ]);
+  const { rows } = await client.query<{ id: string; format: number }>("SELECT id, format FROM sage.journal");
+  return rows[0] ?? { id: "", format: FORMAT };
 }
 
 /** Without its password. */

@@ -213,11 +213,14 @@ CREATE OR REPLACE FUNCTION sage.unregister(process_id text) RETURNS void ${defin
   DELETE FROM sage.process WHERE id = process_id AND login = session_user
 $$;
 
--- Takes processes out of the list whose lock nobody holds, or that have been silent for so long, and gives what they had.
+-- Takes processes out of the list whose lock nobody holds, and gives what they had; where there are no locks, those that have been silent for so long.
 CREATE OR REPLACE FUNCTION sage.bury(process_id text, silent_ms int) RETURNS TABLE(session text, place text, job text, attempt int) ${definer("sql")} AS $$
-  WITH dead AS (DELETE FROM sage.process p WHERE p.id <> process_id AND CASE WHEN silent_ms IS NOT NULL THEN p.beat < now() - silent_ms * interval '1 millisecond' ELSE NOT EXISTS (
+  WITH dead AS (DELETE FROM sage.process p WHERE p.id <> process_id AND NOT EXISTS (
     SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
-      WHERE l.locktype = 'advisory' AND l.classid = ${LIVING} AND l.objid = p.lock AND l.granted) END RETURNING p.id)
+      WHERE l.locktype = 'advisory' AND l.classid = ${LIVING} AND l.objid = p.lock AND l.granted) AND (silent_ms IS NULL OR p.beat < now() - silent_ms * interval '1 millisecond') RETURNING p.id)
   SELECT s.id, s.place, s.job, s.attempt FROM sage.session s WHERE s.process IN (SELECT id FROM dead)
 $$;
-${surfaceSchema}`;
+${surfaceSchema}
+-- PostgreSQL lets everybody call a new function.
+REVOKE ALL ON ALL ROUTINES IN SCHEMA sage FROM PUBLIC;
+`;

@@ -1,6 +1,7 @@
-import { oneLine, messageOf } from "../../../protocol/index.ts";
+import { oneLine, messageOf, reason } from "../../../protocol/index.ts";
 import { clusterTexts } from "../../../texts/cluster.ts";
 import type { Lang } from "../../../texts/language.ts";
+import { sentence } from "../../../texts/reasons.ts";
 
 type Report = { ok(text: string): void; bad(text: string): void; note(text: string): void };
 type Settings = {
@@ -12,10 +13,20 @@ type Settings = {
   in_sync: number;
   following: number;
   is_standby: boolean;
+  sees_standbys: boolean;
   has_journal: boolean;
+  may_read: boolean | null;
 };
 
+type Trust = { owns: boolean; speaks: boolean; trusted: number; is_open: boolean };
+
 const OLDEST = 13;
+
+/** What this login may do, and how many of those who work may write what people say. */
+const whom = `SELECT pg_has_role(s.nspowner, 'USAGE') AS owns, has_function_privilege(f.oid, 'EXECUTE') AS speaks,
+  (SELECT count(*)::int FROM sage.process p JOIN pg_roles r ON r.rolname = p.login WHERE has_function_privilege(r.oid, f.oid, 'EXECUTE')) AS trusted,
+  EXISTS (SELECT 1 FROM pg_namespace n WHERE n.nspname = 'public' AND has_schema_privilege(n.oid, 'CREATE')) AS is_open
+  FROM pg_namespace s JOIN pg_proc f ON f.pronamespace = s.oid AND f.proname = 'append_fact' WHERE s.nspname = 'sage'`;
 
 /** Reaches the database of a shared journal, and looks whether it keeps what it has acknowledged. */
 export async function checkEngine(url: string, { ok, bad, note }: Report, lang: Lang): Promise<void> {
@@ -34,8 +45,10 @@ export async function checkEngine(url: string, { ok, bad, note }: Report, lang: 
       `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('fsync') AS fsync,
         current_setting('synchronous_commit') AS synchronous_commit, current_setting('full_page_writes') AS full_page_writes,
         current_setting('synchronous_standby_names') AS standbys, pg_is_in_recovery() AS is_standby,
+        pg_has_role('pg_read_all_stats', 'USAGE') AS sees_standbys,
         (SELECT count(*)::int FROM pg_stat_replication WHERE sync_state IN ('sync','quorum')) AS in_sync,
-        (SELECT count(*)::int FROM pg_stat_replication) AS following, to_regclass('sage.journal') IS NOT NULL AS has_journal`,
+        (SELECT count(*)::int FROM pg_stat_replication) AS following,
+        to_regnamespace('sage') IS NOT NULL AS has_journal, has_schema_privilege(to_regnamespace('sage'), 'USAGE') AS may_read`,
     );
     const [found] = rows;
     if (!found) return;
@@ -45,15 +58,24 @@ export async function checkEngine(url: string, { ok, bad, note }: Report, lang: 
     for (const setting of ["fsync", "full_page_writes"] as const) if (found[setting] === "off") bad(t.off(setting));
     if (found.synchronous_commit === "off" || (found.standbys !== "" && found.synchronous_commit === "local"))
       bad(t.losesCommits(found.synchronous_commit));
-    if (found.standbys !== "" && found.in_sync === 0) bad(t.noSync(oneLine(found.standbys)));
-    else if (found.standbys !== "") ok(t.inSync(found.in_sync));
-    else note(found.following > 0 ? t.asynchronous(found.following) : t.alone);
+    if (found.standbys !== "" && found.in_sync === 0 && found.sees_standbys) bad(t.noSync(oneLine(found.standbys)));
+    else if (found.in_sync > 0) ok(t.inSync(found.in_sync));
+    else if (found.standbys === "") note(found.following > 0 ? t.asynchronous(found.following) : t.alone);
     if (!found.has_journal) return note(t.noJournal);
+    if (!found.may_read) return bad(sentence(reason("engine-unprepared", { path: where }), lang));
     const { rows: counts } = await client.query<{ sessions: number; open: number; workers: number }>(
       "SELECT (SELECT count(*)::int FROM sage.session) AS sessions, (SELECT count(*)::int FROM sage.ask) AS open, (SELECT count(*)::int FROM sage.process) AS workers",
     );
     if (counts[0]) ok(t.holds(counts[0]));
     note(t.grace);
+    const { rows: trust } = await client.query<Trust>(whom);
+    for (const { owns, speaks, trusted, is_open: isOpen } of trust) {
+      if (owns) note(t.owns);
+      else if (speaks) ok(t.speaks);
+      else ok(t.onlyRuns);
+      if (trusted > 0) note(t.trusted(trusted));
+      if (isOpen && !owns) note(clusterTexts(lang).openSchema);
+    }
   } finally {
     await client.end();
   }

@@ -1,0 +1,94 @@
+import { PgBoss } from "pg-boss";
+import type { ClientBase, Pool } from "pg";
+import { definer } from "../../journal/postgres/definer.ts";
+import { grants, quoted, rolesOf, type Roles } from "../../journal/postgres/grants.ts";
+import { makeTables } from "../../journal/postgres/ledger.ts";
+import { queues } from "./dispatch.ts";
+
+export type Logins = Partial<Roles>;
+
+export type Prepared = {
+  roles: Roles;
+  /** Logins that were made. They have no password yet. */
+  made: string[];
+  /** Anybody may put functions where others find them: a worker could have a gateway run its own. */
+  isOpen: boolean;
+};
+
+/** A login that may not make roles, or not give them. */
+export class MayNotMakeRoles extends Error {
+  readonly roles: Roles;
+  constructor(roles: Roles, cause: unknown) {
+    super("this login may not make roles", { cause });
+    this.roles = roles;
+  }
+}
+
+/**
+ * Makes a database ready for workers and gateways that may not make anything in it themselves: tables, functions, queues, and two roles.
+ * Can be run again, and is after an update.
+ */
+export async function prepareEngine(url: string, pool: Pool, logins: Logins = {}): Promise<Prepared> {
+  const boss = new PgBoss({ connectionString: url, max: 2, supervise: false, schedule: false });
+  boss.on("error", () => {});
+  await boss.start(); // makes its tables, or brings them up
+  await boss.stop({ graceful: false, close: true });
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    await makeTables(client);
+    const roles = rolesOf(await databaseOf(client));
+    const made = await makeRoles(client, roles, logins);
+    await client.query(queueMaker);
+    await client.query(grants(roles));
+    const { rows } = await client.query<{ open: boolean }>(openSchema, [roles.worker]);
+    await client.query("COMMIT");
+    client.release();
+    return { roles, made, isOpen: rows[0]?.open === true };
+  } catch (error) {
+    client.release(true); // what was begun is over with the connection
+    throw error;
+  }
+}
+
+async function databaseOf(client: ClientBase): Promise<string> {
+  const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
+  return rows[0]?.name ?? "";
+}
+
+/** Gives the logins that were made. */
+async function makeRoles(client: ClientBase, roles: Roles, logins: Logins): Promise<string[]> {
+  const made: string[] = [];
+  const missing = async (name: string) =>
+    (await client.query("SELECT 1 FROM pg_catalog.pg_roles WHERE rolname=$1", [name])).rows.length === 0;
+  try {
+    for (const part of ["worker", "gateway"] as const) {
+      if (await missing(roles[part])) await client.query(`CREATE ROLE ${quoted(roles[part])} NOLOGIN`);
+      const login = logins[part];
+      if (login === undefined) continue;
+      if (await missing(login)) {
+        await client.query(`CREATE ROLE ${quoted(login)} LOGIN`);
+        made.push(login);
+      }
+      await client.query(`GRANT ${quoted(roles[part])} TO ${quoted(login)}`);
+    }
+  } catch (error) {
+    if ((error as { code?: string }).code === "42501") throw new MayNotMakeRoles(roles, error);
+    throw error;
+  }
+  return made;
+}
+
+const openSchema =
+  "SELECT bool_or(has_schema_privilege($1, oid, 'CREATE')) AS open FROM pg_catalog.pg_namespace WHERE nspname = 'public'";
+
+/** Whoever may not make queues has this make those of a place. */
+const queueMaker = `
+CREATE OR REPLACE FUNCTION sage.make_queue(queue text, notified boolean) RETURNS void ${definer("plpgsql")} AS $$
+BEGIN
+  IF queue !~ '^(turn|due)[.][A-Za-z0-9_-]{1,40}$' THEN RAISE EXCEPTION 'not the name of a queue' USING ERRCODE = '22023'; END IF;
+  PERFORM pgboss.create_queue(queue, CASE split_part(queue, '.', 1)
+    WHEN 'turn' THEN '${JSON.stringify(queues.turn)}'::jsonb ELSE '${JSON.stringify(queues.due)}'::jsonb END || jsonb_build_object('notify', notified));
+END $$;
+REVOKE ALL ON ROUTINE sage.make_queue FROM PUBLIC;
+`;

@@ -1,0 +1,520 @@
+// Logins of workers and gateways on a real server: whatever a worker's login tries, it answers for nobody.
+import assert from "node:assert/strict";
+import { after, before, suite, test } from "node:test";
+import { Client, Pool } from "pg";
+import { PgBoss } from "pg-boss";
+import { MayNotMakeRoles, prepareEngine } from "../../src/host/cluster/prepare.ts";
+import { startDispatch } from "../../src/host/cluster/dispatch.ts";
+import { grants, rolesOf } from "../../src/journal/postgres/grants.ts";
+import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
+import type { Ledger } from "../../src/journal/ledger.ts";
+import {
+  reason,
+  said as inWords,
+  SageError,
+  type Fact,
+  type FactData,
+  type FactType,
+  type InputRequest,
+  type InputResponse,
+} from "../../src/protocol/index.ts";
+import { asLogin, createDatabase, createPrepared, hasPostgres } from "../support/postgres.ts";
+import { answer, fact, opened, requestFor, resolved as ended, said } from "./journals.ts";
+
+const hasCode = (code: string) => (error: unknown) =>
+  (error instanceof SageError || error instanceof Error) && (error as { code?: string }).code === code;
+const denied = hasCode("42501");
+const refused = hasCode("SG004");
+
+let base: Awaited<ReturnType<typeof createPrepared>>;
+let owner: Pool;
+let workerPool: Pool;
+let gatewayPool: Pool;
+let worker: Ledger;
+let gateway: Ledger;
+let sessions = 0;
+
+function poolAt(url: string, max = 3): Pool {
+  const pool = new Pool({ connectionString: url, max });
+  return pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
+}
+
+/** A session with a permission that waits, taken by a worker. */
+async function waiting(more: Partial<InputRequest> = {}) {
+  const session = `s${sessions++}`;
+  await gateway.create(session, opened, "here");
+  await gateway.append(session, said("said/1", "go"));
+  const { epoch } = await worker.take(session);
+  const key = "t0/0/0/permit0";
+  const request = { ...requestFor(key), ...more, id: `${session}/${key}`, session } as InputRequest;
+  const number = { last: 0 };
+  const commit = (...facts: Fact[]) =>
+    worker.commit(session, epoch, { number: ++number.last, facts, unheard: false, knew: 99 });
+  await commit(fact(key, "input.requested", request));
+  const isOpen = async () => (await gateway.open()).some(({ data }) => data.id === request.id);
+  const forge = (k: string, type: string, text: string, long: string | null = null) =>
+    workerPool.query("SELECT * FROM sage.worker_append($1,$2,$3,1,$4,$5,NULL)", [session, k, type, text, long]);
+  return { session, epoch, key, request, commit, isOpen, forge, resolved: `${key}.resolved` };
+}
+
+const permission: Partial<InputRequest> = {
+  kind: "permission",
+  tool: "Bash",
+  input: { command: "rm -r x" },
+  suggestions: [],
+  hard: false,
+};
+
+suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is installed" }, () => {
+  before(async () => {
+    base = await createPrepared();
+    owner = poolAt(base.url);
+    workerPool = poolAt(base.worker);
+    gatewayPool = poolAt(base.gateway);
+    worker = await postgresLedger(workerPool, { process: "w", as: "worker" });
+    gateway = await postgresLedger(gatewayPool, { process: "g", as: "gateway" });
+  });
+  after(async () => {
+    await Promise.all([worker.close(), gateway.close(), owner.end()]);
+    await base.drop();
+  });
+
+  test("write to no table, make nothing, and become nobody else", async () => {
+    const { rows: tables } = await owner.query<{ name: string; column: string }>(
+      "SELECT 'sage.' || c.relname AS name, (SELECT attname FROM pg_attribute WHERE attrelid=c.oid AND attnum=1) AS column FROM pg_class c WHERE relnamespace='sage'::regnamespace AND relkind='r'",
+    );
+    assert.ok(tables.length >= 6);
+    const { worker: ofWorker, gateway: ofGateway } = rolesOf(base.name);
+    for (const pool of [workerPool, gatewayPool]) {
+      for (const { name, column } of tables) {
+        await assert.rejects(pool.query(`DELETE FROM ${name}`), denied);
+        await assert.rejects(pool.query(`UPDATE ${name} SET ${column}=${column}`), denied);
+        await assert.rejects(pool.query(`INSERT INTO ${name} DEFAULT VALUES`), denied);
+        await assert.rejects(pool.query(`TRUNCATE ${name}`), denied);
+        await assert.rejects(pool.query(`SELECT 1 FROM ${name} FOR UPDATE`), denied);
+        await assert.rejects(
+          pool.query(`CREATE TRIGGER x AFTER INSERT ON ${name} EXECUTE FUNCTION suppress_redundant_updates_trigger()`),
+          denied,
+        );
+      }
+      await assert.rejects(pool.query("CREATE TABLE sage.x()"), denied);
+      await assert.rejects(
+        pool.query(
+          "CREATE OR REPLACE FUNCTION sage.check_worker(a text,b text,c text,d text,e text) RETURNS void LANGUAGE sql AS ''",
+        ),
+        denied,
+      );
+      await assert.rejects(pool.query("SET SESSION AUTHORIZATION sage"), denied);
+      await assert.rejects(pool.query("SET ROLE sage"), denied);
+      await assert.rejects(pool.query(`ALTER FUNCTION sage.take SET search_path = public`), /owner/);
+    }
+    await assert.rejects(workerPool.query(`SET ROLE "${ofGateway}"`), denied);
+    await assert.rejects(workerPool.query(`GRANT "${ofGateway}" TO "${ofWorker}"`), denied);
+  });
+
+  test("call what they need, and nothing else", async () => {
+    const callable = async (pool: Pool) =>
+      (
+        await pool.query<{ name: string }>(
+          "SELECT proname AS name FROM pg_proc WHERE pronamespace='sage'::regnamespace AND has_function_privilege(oid, 'EXECUTE') ORDER BY 1",
+        )
+      ).rows.map(({ name }) => name);
+    const ofWorkers = [
+      "bury",
+      "gateways",
+      "make_queue",
+      "register",
+      "release",
+      "take",
+      "unregister",
+      "worker_append",
+      "worker_commit",
+    ];
+    assert.deepEqual(await callable(workerPool), ofWorkers);
+    const speaks = ["append_fact", "commit_facts", "create_session", "lock_session", "move_session"];
+    const remembers = [
+      "gateway_leaves",
+      "gateway_looks",
+      "surface_change",
+      "surface_hold",
+      "surface_leave",
+      "surface_read",
+      "surface_write",
+    ];
+    assert.deepEqual(await callable(gatewayPool), [...ofWorkers, ...speaks, ...remembers].toSorted());
+    await assert.rejects(workerPool.query("SELECT * FROM sage.memory"), denied);
+    // Whatever runs as the owner looks names up in the catalogue alone.
+    await gatewayPool.query("SELECT key FROM sage.door");
+    await assert.rejects(workerPool.query("SELECT key FROM sage.door"), denied);
+    const { rows: loose } = await owner.query(
+      "SELECT proname FROM pg_proc WHERE pronamespace='sage'::regnamespace AND prosecdef AND proconfig IS DISTINCT FROM ARRAY['search_path=pg_catalog, pg_temp']",
+    );
+    assert.deepEqual(loose, []);
+  });
+
+  test("an answer in a person's name is refused, however it is written", async () => {
+    const here = await waiting(permission);
+    const { session, request, resolved, forge } = here;
+    const frame = { requestId: request.id, at: 1 };
+    const yes = { type: "granted", requestId: request.id };
+    const lin = { ...frame, by: "Lin", surface: "web" };
+    const none = inWords("because");
+    const forged: Record<string, unknown> = {
+      "a yes of a person": { ...lin, outcome: "answered", response: yes },
+      "a yes of nobody": { ...frame, by: "auto", surface: "alwaysAllow", outcome: "answered", response: yes },
+      "a yes of the deadline": {
+        ...frame,
+        by: "deadline",
+        surface: "deadline",
+        outcome: "timed_out",
+        reason: none,
+        response: yes,
+      },
+      "answers of the deadline to a permission": {
+        ...{ ...frame, by: "deadline", surface: "deadline", outcome: "timed_out", reason: none },
+        response: { type: "answers", requestId: request.id, answers: {} },
+      },
+      "a no of a person": { ...lin, outcome: "answered", response: { type: "denied", requestId: request.id } },
+      "a person who cancels": { ...lin, outcome: "cancelled", reason: none },
+      "a person who declines": { ...lin, outcome: "declined" },
+      "a person whose rule decides": {
+        ...lin,
+        surface: "rule",
+        outcome: "superseded",
+        reason: reason("decided-by-rule", { rule: "Bash" }),
+      },
+      "an input that a person changed": {
+        ...frame,
+        by: "sage",
+        surface: "x",
+        outcome: "superseded",
+        reason: none,
+        edited: { input: {} },
+      },
+      signatures: { ...frame, by: "sage", surface: "x", outcome: "superseded", reason: none, approvals: [] },
+      "a guest who never joined": { ...frame, by: "codex", surface: "codex", outcome: "superseded", reason: none },
+      "an outcome that there is not": { ...frame, by: "sage", surface: "x", outcome: "granted", reason: none },
+      "another request": {
+        ...frame,
+        requestId: `${session}/t0/0/1/permit0`,
+        by: "sage",
+        surface: "turn",
+        outcome: "cancelled",
+        reason: none,
+      },
+      "a list": [1],
+      nothing: null,
+    };
+    for (const [name, data] of Object.entries(forged))
+      await assert.rejects(forge(resolved, "input.resolved", JSON.stringify(data)), refused, name);
+
+    const fine = JSON.stringify({ ...frame, by: "sage", surface: "turn", outcome: "cancelled", reason: none });
+    const granted = JSON.stringify({ ...lin, outcome: "answered", response: yes });
+    const digest = (await owner.query<{ d: string }>("SELECT sage.digest($1) AS d", [fine])).rows[0]?.d ?? "";
+    const texts: Record<string, [string, (string | null)?]> = {
+      "a name twice": [fine.replace('"by":"sage"', '"by":"sage","by":"Lin"')],
+      "a name twice, once in escapes": [fine.replace('"by":"sage"', '"\\u0062y":"Lin","by":"sage"')],
+      "a name twice in the response": [
+        granted.replace('"type":"granted"', '"type":"denied","type":"granted"').replace("Lin", "auto"),
+      ],
+      "a name in escapes": [fine.replace('"by":"sage"', '"\\u0062y":"Lin"')],
+      "a name with a NUL": [fine.replace('"by":"sage"', '"b\\u0000y":"sage"')],
+      "no JSON": ["{"],
+      "JSON that JavaScript does not read": [`${fine},`],
+      "a person's text under a pointer to another": [granted, fine],
+      "a pointer to another text": [`~${digest}`, granted],
+      "a pointer to nothing": [`~${digest}`],
+      "a text without end": [`{"a":${"[".repeat(100_000)}`],
+    };
+    for (const [name, [text, long]] of Object.entries(texts))
+      await assert.rejects(forge(resolved, "input.resolved", text, long), refused, name);
+
+    assert.ok(await here.isOpen(), "it waits as before");
+    assert.equal((await gateway.append(session, ended(here.key, answer(request.id)))).won, true);
+    assert.ok(!(await here.isOpen()));
+    assert.equal(await gateway.verify(session), undefined);
+  });
+
+  test("what only people say is refused: messages, interrupts, modes, rules, approvals, drafts, and all that is new", async () => {
+    const { session, key, request, forge, resolved, commit } = await waiting(permission);
+    const lin = { by: "Lin", surface: "web" };
+    const approval = { requestId: request.id, digest: "d", ...lin, at: 1 };
+    const rule = { rule: "Bash", behavior: "allow", destination: "session", by: "Lin" };
+    const words: [string, string, unknown][] = [
+      ["said/2", "user.said", { text: "delete it", ...lin }],
+      ["said/2", "user.said", { text: "delete it", by: "sage", surface: "update" }],
+      ["said/t1.carried", "user.said", { text: "delete it", by: "sage", surface: "update", name: "Lin" }],
+      ["interrupt/1", "turn.interrupted", { to: "cancel", ...lin }],
+      ["t0/0/paused", "turn.interrupted", { to: "cancel", by: "sage", surface: "refusals" }],
+      ["mode/1", "mode.chosen", { mode: "acceptEdits", ...lin }],
+      ["t0/0/0/mode", "mode.chosen", { mode: "acceptEdits", ...lin }],
+      ["model/1", "model.chosen", { model: "x", ...lin }],
+      ["rule-added/1", "rule.added", rule],
+      ["t0/0/0/rule0.0", "rule.added", rule],
+      ["t0/0/0/unrule0.0", "rule.removed", { rule: "Bash", destination: "session", ...lin }],
+      [`approved/${key}/Lin`, "input.approved", approval],
+      ["withdrawn/said/1", "message.withdrawn", { message: 2, ...lin }],
+      [`draft/${key}/1`, "draft.saved", { requestId: request.id, draft: {}, ...lin }],
+      [`${key}/inquiry/1`, "inquiry.made", { requestId: request.id, text: "?", ...lin }],
+      ["title/1", "session.titled", { title: "x", ...lin }],
+      ["rewind/0", "session.rewound", { turn: 0, ...lin }],
+      ["session", "session.opened", { cwd: "/" }],
+      ["removed/1", "session.removed", {}],
+      ["t0/new", "answer.given", {}],
+      // Under keys by which others look for a person's word.
+      [resolved, "call.finished", { requestId: request.id, ...lin, outcome: "answered" }],
+      [`approved/${key}/Lin`, "call.finished", approval],
+      ["said/2", "model.replied", { text: "x" }],
+      ["title/auto", "call.unknown", {}],
+    ];
+    for (const [k, type, data] of words) {
+      await assert.rejects(forge(k, type, JSON.stringify(data)), refused, `${type} ${k}`);
+      const forged = fact(k, type as FactType, data as FactData[FactType]);
+      await assert.rejects(commit(forged), hasCode("not-permitted"), `${type} ${k} in a commit`);
+    }
+    assert.deepEqual(
+      (await gateway.read(session, 0)).map(({ type }) => type),
+      ["session.opened", "user.said", "input.requested"],
+    );
+  });
+
+  test("a request shown under the name of another is refused: a yes would go to that one", async () => {
+    const theirs = await waiting(permission);
+    const mine = await waiting();
+    const shown = { ...requestFor("t0/1/0/ask0"), id: theirs.request.id, session: theirs.session };
+    await assert.rejects(mine.commit(fact("t0/1/0/ask0", "input.requested", shown)), hasCode("not-permitted"));
+    const own = { ...shown, id: `${mine.session}/t0/1/0/ask0` };
+    await assert.rejects(mine.commit(fact("t0/1/0/ask0", "input.requested", own)), hasCode("not-permitted"));
+  });
+
+  test("what a run does by itself is written: expiry, withdrawal, rules and modes that were given with a yes, texts of every kind", async () => {
+    const { session, key, request, commit, resolved } = await waiting(permission);
+    const odd = "NUL \0, half \ud83d, both 😀, \\u0000 in words, 中文";
+    const second = "t0/0/1/permit0";
+    const more = { ...request, id: `${session}/${second}`, why: inWords(odd) };
+    const frame = (id: string) => ({ requestId: id, at: 1 });
+    await commit(fact(second, "input.requested", more));
+    const rule = { rule: "Bash(rm \\0:*)", behavior: "allow", destination: "session" } as const;
+    const yes = {
+      type: "granted" as const,
+      requestId: request.id,
+      rules: [rule],
+      comment: odd,
+      mode: "acceptEdits" as const,
+    } satisfies InputResponse;
+    await gateway.append(session, {
+      ...{ key: resolved, type: "input.resolved", at: 1 },
+      data: { ...frame(request.id), by: "Lin", surface: "web", outcome: "answered", response: yes },
+    });
+    await commit(
+      fact("t0/0/0/rule0.0", "rule.added", { ...rule, by: "Lin", saved: odd }),
+      fact("t0/0/0/mode", "mode.chosen", { mode: "acceptEdits", by: "Lin", surface: "web" }),
+      fact(`${second}.resolved`, "input.resolved", {
+        ...{ ...frame(more.id), by: "Lin", surface: "rule", outcome: "superseded" },
+        reason: reason("decided-by-rule", { rule: rule.rule }),
+      }),
+      fact("t0/0/0/run0.finished", "call.finished", { ok: true, text: odd.repeat(3_000), end: "done" }),
+      fact("t0/joined0", "guest.joined", { agent: "codex", session: "x", version: "1" }),
+    );
+    const other = { ...rule, rule: "Bash(*)" };
+    await assert.rejects(
+      commit(fact("t0/0/0/rule0.1", "rule.added", { ...other, by: "Lin" })),
+      hasCode("not-permitted"),
+    );
+    const free = { mode: "ask", by: "Ann", surface: "web" } as const;
+    await assert.rejects(commit(fact("t0/0/0/mode", "mode.chosen", free)), hasCode("not-permitted"));
+
+    const ends: [string, object][] = [
+      ["deadline", { by: "deadline", surface: "deadline", outcome: "timed_out", reason: inWords(odd.repeat(2_000)) }],
+      ["turn", { by: "sage", surface: "turn", outcome: "cancelled", reason: inWords(odd) }],
+      ["inquiry", { by: "agent", surface: "inquiry", outcome: "superseded", reason: inWords(odd) }],
+      ["codex", { by: "codex", surface: "codex", outcome: "superseded", reason: inWords(odd) }],
+      ["reject", { by: "policy", surface: "reject", outcome: "no_surface", reason: inWords("one") }],
+      ["deny", { by: "auto", surface: "alwaysDeny", outcome: "answered", response: { type: "denied" } }],
+    ];
+    for (const [n, [name, data]] of ends.entries()) {
+      const at = `t0/2/${n}/permit0`;
+      const asks = { ...request, id: `${session}/${at}` };
+      const end = { ...frame(asks.id), ...data } as FactData["input.resolved"];
+      await commit(fact(at, "input.requested", asks), fact(`${at}.resolved`, "input.resolved", end));
+      assert.ok(
+        (await gateway.read(session, 0)).some((one) => one.key === `${at}.resolved`),
+        name,
+      );
+    }
+    const question = `${session}/t0/3/0/ask0`;
+    const silent: InputResponse = { type: "answers", requestId: "", answers: { Which: { selected: ["A"] } } };
+    const deadline = { at: 1, timeoutMs: 1, policy: { default: silent } };
+    const late = {
+      ...frame(question),
+      by: "deadline",
+      surface: "deadline",
+      outcome: "timed_out",
+      reason: inWords("late"),
+    } as const;
+    await commit(fact("t0/3/0/ask0", "input.requested", { ...requestFor("x"), id: question, session, deadline }));
+    const others = { ...silent, requestId: question, answers: { Which: { selected: ["B"] } } };
+    await assert.rejects(
+      worker.append(session, {
+        key: "t0/3/0/ask0.resolved",
+        type: "input.resolved",
+        at: 1,
+        data: { ...late, response: others },
+      }),
+      hasCode("not-permitted"),
+    );
+    const said = { ...late, response: { ...silent, requestId: question } };
+    await worker.append(session, { key: "t0/3/0/ask0.resolved", type: "input.resolved", at: 1, data: said });
+    const remind = { requestId: request.id, n: 0 };
+    await worker.append(session, { key: `reminded/${key}/0`, type: "input.reminded", at: 1, data: remind });
+    const title = { title: "清理", by: "auto", surface: "runtime" };
+    await worker.append(session, { key: "title/auto", type: "session.titled", at: 1, data: title });
+    const update = { text: "Sage was updated", by: "sage", surface: "update" };
+    await worker.append(session, { key: "said/t1.carried", type: "user.said", at: 1, data: update });
+    assert.equal((await gateway.standing(session))[0]?.title, "清理");
+    assert.equal(await gateway.verify(session), undefined);
+  });
+
+  test("no setting and nothing of a worker's own gets between a function and what it means", async () => {
+    const { session, request, resolved, forge } = await waiting(permission);
+    const client = new Client(base.worker);
+    await client.connect();
+    const forged = {
+      requestId: request.id,
+      by: "Lin",
+      surface: "web",
+      at: 1,
+      outcome: "cancelled",
+      reason: inWords("x"),
+    };
+    const values = [session, resolved, "input.resolved", JSON.stringify(forged)];
+    const tricks = [
+      "CREATE TEMP TABLE session AS SELECT * FROM sage.session; CREATE TEMP TABLE fact AS SELECT * FROM sage.fact",
+      "CREATE FUNCTION pg_temp.check_worker(text,text,text,text,text) RETURNS void LANGUAGE sql AS ''",
+      "CREATE FUNCTION pg_temp.starts_with(text,text) RETURNS boolean LANGUAGE sql AS 'SELECT true'",
+      "CREATE FUNCTION pg_temp.eq(text,text) RETURNS boolean LANGUAGE sql AS 'SELECT true'; CREATE OPERATOR pg_temp.= (LEFTARG=text, RIGHTARG=text, FUNCTION=pg_temp.eq)",
+      "CREATE FUNCTION pg_temp.json_typeof(json) RETURNS text LANGUAGE sql AS $$SELECT 'object'$$",
+      "SET search_path = pg_temp, sage, pg_catalog",
+      "SET standard_conforming_strings = off",
+      "SET backslash_quote = on",
+      "SET transform_null_equals = on",
+      "SET default_transaction_isolation = 'repeatable read'",
+    ];
+    for (const trick of tricks) {
+      await client.query(trick);
+      await assert.rejects(
+        client.query("SELECT * FROM sage.worker_append($1,$2,$3,1,$4,NULL,NULL)", values),
+        refused,
+        trick,
+      );
+    }
+    await client.end();
+    // A notification that nobody wrote a fact for: whoever hears it reads, and finds what is there.
+    await workerPool.query("SELECT pg_notify('sage_fact', $1)", [`0 99 ${session}`]);
+    await assert.rejects(forge(resolved, "input.resolved", "{}"), refused);
+    assert.equal((await gateway.read(session, 0)).length, 3);
+  });
+
+  test("a login of its own keeps a worker's sessions: another can neither take, write, let go of nor bury them while it lives", async () => {
+    const login = `other_${sessions}`;
+    await owner.query(`CREATE ROLE ${login} LOGIN IN ROLE "${rolesOf(base.name).worker}"`);
+    const pool = poolAt(asLogin(base.url, login));
+    const { session, epoch } = await waiting();
+    const holding = new Client(base.worker);
+    await holding.connect();
+    await holding.query("SELECT pg_advisory_lock(7, 77)");
+    await workerPool.query("SELECT sage.register('w',77,'here',1,NULL,NULL,false)");
+    const first = async (text: string, values: unknown[]) =>
+      Object.values((await pool.query(text, values)).rows[0] ?? {})[0];
+    assert.equal(await first("SELECT sage.take($1,'w',NULL,NULL,NULL)", [session]), null);
+    assert.equal(await first("SELECT sage.take($1,'mine',NULL,NULL,NULL)", [session]), null);
+    assert.equal(await first("SELECT sage.release($1,$2,99)", [session, epoch]), false);
+    const write =
+      "SELECT sage.worker_commit($1,$2,2,ARRAY['t0/x'],ARRAY['call.unknown'],ARRAY[1::bigint],ARRAY['{}'],ARRAY[NULL],false,99)";
+    await assert.rejects(pool.query(write, [session, epoch]), hasCode("SG002"));
+    await pool.query("SELECT sage.unregister('w')");
+    assert.equal(await first("SELECT sage.bury('mine', 0)", []), undefined);
+    assert.equal((await gateway.standing(session))[0]?.owned, true);
+    await holding.end();
+    await pool.end();
+    await workerPool.query("SELECT sage.unregister('w')");
+  });
+
+  test("jobs are a worker's to run, and their queues nobody's to describe", async () => {
+    const dispatch = await startDispatch(base.worker, workerPool, { notified: true, graceMs: 10_000 });
+    await dispatch.wake("s0", "here");
+    await dispatch.stop({ timeoutMs: 1_000 });
+    const boss = new PgBoss({
+      connectionString: base.worker,
+      migrate: false,
+      supervise: false,
+      schedule: false,
+      max: 2,
+    });
+    const errors: unknown[] = [];
+    boss.on("error", (error) => errors.push(error));
+    await boss.start();
+    const [job] = await boss.fetch("turn.here", { includeMetadata: true });
+    assert.ok(job);
+    await boss.touch("turn.here", job.id);
+    await boss.fail("turn.here", [{ id: job.id, retryCount: job.retryCount }]);
+    const [again] = await boss.fetch("turn.here", { includeMetadata: true });
+    await boss.complete("turn.here", [{ id: again?.id ?? "", retryCount: again?.retryCount ?? 0 }]);
+    await boss.supervise("turn.here");
+    await boss.stop({ graceful: false });
+    assert.deepEqual(errors, []);
+    for (const text of ["table_name = 'job; SELECT 1'", "name = 'x'", "policy = 'short'", "dead_letter = 'x'"])
+      await assert.rejects(workerPool.query(`UPDATE pgboss.queue SET ${text}`), denied, text);
+    await assert.rejects(workerPool.query("INSERT INTO pgboss.queue SELECT * FROM pgboss.queue"), denied);
+    await assert.rejects(workerPool.query("UPDATE pgboss.version SET version=0"), denied);
+    await assert.rejects(workerPool.query("SELECT pgboss.create_queue('x', '{\"policy\":\"short\"}')"), denied);
+    for (const name of ["x", "turn.", "turn.a b", "turn.a'; DROP TABLE sage.fact; --", `turn.${"a".repeat(41)}`])
+      await assert.rejects(workerPool.query("SELECT sage.make_queue($1, true)", [name]), hasCode("22023"), name);
+  });
+});
+
+suite("preparing a database", { skip: !hasPostgres && "no PostgreSQL is installed" }, () => {
+  test("can be repeated, keeps what is there, and tells who may not", async () => {
+    const { url, drop } = await createDatabase();
+    const pool = poolAt(url);
+    const login = asLogin(url, "plain");
+    await pool.query("DO $$ BEGIN CREATE ROLE plain LOGIN; EXCEPTION WHEN duplicate_object THEN END $$");
+    const stranger = poolAt(login, 1);
+    const isUnprepared = (error: unknown) => error instanceof SageError && /sage engine prepare/.test(error.message);
+    await assert.rejects(postgresLedger(stranger, { process: "x" }), isUnprepared);
+    const { roles, made } = await prepareEngine(url, pool);
+    assert.deepEqual(made, []);
+    await assert.rejects(postgresLedger(stranger, { process: "x" }), isUnprepared, "it has neither role");
+    await assert.rejects(startDispatch(login, stranger, { notified: true, graceMs: 10_000 }), isUnprepared);
+    const first = await postgresLedger(pool, { process: "o" });
+    await first.create("s", opened, "here");
+    await first.append("s", said("said/1", "hello"));
+    assert.deepEqual((await prepareEngine(url, pool, { worker: "plain" })).roles, roles);
+    const as = await postgresLedger(stranger, { process: "x", as: "worker" });
+    assert.equal(as.journal, first.journal);
+    assert.equal((await as.read("s", 0)).length, 2);
+    assert.equal(await as.verify("s"), undefined);
+
+    // The owner of a database who may make no roles is told what an administrator has to run.
+    const other = await createDatabase();
+    const admin = poolAt(other.url);
+    await admin.query("DO $$ BEGIN CREATE ROLE holder LOGIN; EXCEPTION WHEN duplicate_object THEN END $$");
+    await admin.query(`ALTER DATABASE ${other.name} OWNER TO holder`);
+    const holder = poolAt(asLogin(other.url, "holder"));
+    const told = await prepareEngine(asLogin(other.url, "holder"), holder).catch((error: unknown) => error);
+    assert.ok(told instanceof MayNotMakeRoles);
+    assert.deepEqual(told.roles, rolesOf(other.name));
+    await admin.query(`CREATE ROLE "${told.roles.worker}" NOLOGIN; CREATE ROLE "${told.roles.gateway}" NOLOGIN`);
+    await prepareEngine(asLogin(other.url, "holder"), holder);
+    await Promise.all([first.close(), as.close(), admin.end(), holder.end()]);
+    await Promise.all([drop(), other.drop()]);
+  });
+
+  test("names of roles differ between databases, whatever those are called", () => {
+    assert.deepEqual(rolesOf("sage"), { worker: "sage_worker_sage", gateway: "sage_gateway_sage" });
+    const long = "数据".repeat(10);
+    assert.ok(Buffer.byteLength(rolesOf(long).gateway) <= 63);
+    assert.notEqual(rolesOf(long).worker, rolesOf(`${long}x`).worker);
+    assert.ok(grants({ worker: `a"b'c`, gateway: "d" }).includes(`"a""b''c"`));
+  });
+});
