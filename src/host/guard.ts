@@ -72,6 +72,7 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     case "rewindPoints":
     case "planRewind":
     case "files":
+    case "output":
     case "facts":
     case "receipts":
     case "stats":

@@ -6,7 +6,7 @@ import type { AgentOutcome, Host, InboxEvent, Rule, WatchEvent, WatchOptions } f
 import type { Silence } from "../input/ask.ts";
 import { createBlocks } from "./run/blocks.ts";
 import { createCommands } from "./commands/commands.ts";
-import type { HostHome, Surroundings } from "./commands/parts.ts";
+import type { CommandParts, HostHome, Surroundings } from "./commands/parts.ts";
 import { pending } from "./commands/request.ts";
 import { checkSender, type Guard, type PersonOf } from "./guard.ts";
 import { createMoments } from "./run/moments.ts";
@@ -58,7 +58,7 @@ export type HostParts = {
   /** Where sessions are run by whichever process comes first: one that sleeps is let go of. */
   letsGo?: boolean;
   /** Where sessions are run by other processes alone: wakes them, and follows them there. */
-  elsewhere?: { wake(session: string): void; peers?: Peers | undefined };
+  elsewhere?: { wake(session: string): void; peers?: Peers | undefined; kept?: CommandParts["keptElsewhere"] };
 };
 
 /** Commands in, facts and deltas out. */
@@ -100,6 +100,7 @@ export function createHost(parts: HostParts): LocalHost {
     silence: parts.silence,
     home: parts.home,
     surroundings: parts.surroundings,
+    keptElsewhere: parts.elsewhere?.kept,
     watched: (session) => watchers.has(session),
     leaving: leaving.signal,
   });

@@ -130,6 +130,8 @@ export type Command =
   | { type: "models"; provider?: string }
   /** Files of a session's folder that fit a few letters, best first. */
   | { type: "files"; session: string; query: string }
+  /** A page of a call's whole output, where its result is not all of it. `call` is the call's key. Pages count from 0. */
+  | { type: "output"; session: string; call: string; page?: number }
   /** A page of a session's history, oldest first: the facts after a seq, or the last ones before it. */
   | { type: "facts"; session: string; after?: number; before?: number; limit?: number }
   /**
@@ -189,6 +191,7 @@ type Replies = {
   about: HostAbout;
   models: { providers: string[]; models?: string[] };
   files: { files: string[] };
+  output: { text: string; page: number; pages: number; /** Of all of it. */ bytes: number };
   facts: { facts: Fact[]; /** There are others beyond the page. */ more: boolean };
   receipts: FoundReceipts;
   stats: { stats: Stats };

@@ -27,6 +27,10 @@ export type JournalReasonArgs = {
   "taken-over": { session: string };
   /** Sessions of a shared journal are run by workers. */
   "runs-elsewhere": { session: string };
+  /** Nothing is kept of this call's output, or not here any more. */
+  "output-missing": { call: string };
+  /** It is kept where the session runs, and nobody is there. */
+  "output-away": { place: string };
   "run-by-process": { session: string; pid: number };
 
   // Notices while nothing can be written.

@@ -43,6 +43,7 @@ const sending: { [T in Command["type"]]: Sending<Extract<Command, { type: T }>> 
   about: read,
   models: read,
   files: read,
+  output: read,
   facts: read,
   receipts: read,
   stats: read,

@@ -36,6 +36,8 @@ const en: Table = {
     `record ${key} of session ${session} in ${path} was changed after it was written; you can view the session, but not continue it (see \`sage doctor\`)`,
   "taken-over": ({ session }) => `session ${session} was taken over by another process`,
   "runs-elsewhere": ({ session }) => `session ${session} is run by a worker; \`sage workers\` tells which one`,
+  "output-missing": ({ call }) => `no more output of call ${call} is kept`,
+  "output-away": ({ place }) => `the whole output is kept at ${place}, and no worker of ${place} can be reached now`,
   "run-by-process": ({ session, pid }) =>
     `session ${session} is run by process ${pid}; answer from here, or stop that one first`,
 
@@ -71,6 +73,8 @@ const zh: Table = {
     `${path} 中会话 ${session} 的记录 ${key} 与写入时不符；可以查看，不能继续（详见 \`sage doctor\`）`,
   "taken-over": ({ session }) => `会话 ${session} 已被另一个进程接管`,
   "runs-elsewhere": ({ session }) => `会话 ${session} 由工作进程运行；用 \`sage workers\` 查看是哪一个`,
+  "output-missing": ({ call }) => `没有保存调用 ${call} 的更多输出`,
+  "output-away": ({ place }) => `完整输出保存在 ${place}，现在连不上 ${place} 的工作进程`,
   "run-by-process": ({ session, pid }) => `会话 ${session} 正由进程 ${pid} 运行；可以在这里回答，或先停止那个进程`,
 
   "not-recorded-yet": ({ problem }, say) => `内容都还在，但任务在等待：${say(problem)}。Sage 会自动重试。`,

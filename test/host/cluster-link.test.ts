@@ -1,7 +1,9 @@
 // A person at the gateway sees what a worker streams: over TCP, encrypted by a key that stands in the worker's row.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
@@ -13,10 +15,11 @@ import { meetWorkers } from "../../src/host/cluster/meeting.ts";
 import { secureConnect } from "../../src/host/cluster/secure-wire.ts";
 import { startWorker } from "../../src/host/cluster/worker.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
+import { cutOf } from "../../src/host/commands/kept.ts";
 import { lineWire } from "../../src/host/socket/line-wire.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import type { Model, ModelScope } from "../../src/models/model.ts";
-import { noUsage, type WatchEvent } from "../../src/protocol/index.ts";
+import { callOfKey, noUsage, type WatchEvent } from "../../src/protocol/index.ts";
 import { connectHost } from "../../src/remote/client.ts";
 import { createDatabase, hasPostgres } from "../support/postgres.ts";
 import { config, workspace } from "../support/sage.ts";
@@ -27,7 +30,7 @@ const redaction = createRedaction({});
 
 /** A model that says what the test says, in the test's own time. */
 function puppet() {
-  type Reply = { by: string; say: ModelScope["text"]; end(text: string): void };
+  type Reply = { by: string; say: ModelScope["text"]; end(text: string): void; run(command: string): void };
   const replies: Reply[] = [];
   const model = (by: string): Model => ({
     id: "puppet",
@@ -36,7 +39,11 @@ function puppet() {
         signal.addEventListener("abort", () => reject(signal.reason as Error));
         const end = (text: string) =>
           resolve({ parts: [{ type: "text", text }], usage: noUsage, finish: "stop", model: "puppet" });
-        replies.push({ by, say, end });
+        const run = (command: string) => {
+          const call = { type: "call", id: `c${replies.length}`, tool: "Bash", input: { command } } as const;
+          resolve({ parts: [call], usage: noUsage, finish: "calls", model: "puppet" });
+        };
+        replies.push({ by, say, end, run });
       }),
   });
   const next = async (n: number): Promise<Reply> => {
@@ -53,16 +60,16 @@ async function cluster() {
   const ends: (() => Promise<void>)[] = [];
   const said: string[] = [];
   const { model, next } = puppet();
-  const join = async (roster: boolean) => {
+  const enter = async (roster: boolean) => {
     const { noteChild, children, callOf, place, housekeeping } = memoryStore();
     const local = { noteChild, children, callOf, place, housekeeping };
     return joinCluster({ url, as: roster ? "gateway" : "worker", local, place: () => "here", roster });
   };
-  const own = await join(true);
+  const own = await enter(true);
   const meeting = meetWorkers({ cluster: own, unreachable: ({ address }) => said.push(address), againMs: 200 });
   const refuse = async (): Promise<never> => assert.fail("a gateway runs nothing");
   const wake = (session: string) => void own.wake(session);
-  const elsewhere = { wake, peers: meeting.peers };
+  const elsewhere = { wake, peers: meeting.peers, kept: meeting.kept };
   const made = createHost({ store: own.replica.store, version: "test", executor: refuse, elsewhere });
   const host = gateway(made, own.replica, meeting);
   ends.push(async () => {
@@ -71,20 +78,20 @@ async function cluster() {
     await own.close();
   });
   return {
-    ...{ host, next, said, pool: own.pool },
+    ...{ host, next, said, pool: own.pool, replica: own.replica, dir: here.dir },
     async worker(name: string, { listens = true } = {}) {
-      const joined = await join(false);
+      const joined = await enter(false);
       const { store } = joined.replica;
       const runs = createHost({
-        ...{ store, version: "test", letsGo: true, sleepAfterMs: 50 },
+        ...{ store, version: "test", letsGo: true, sleepAfterMs: 50, keepDir: () => here.dir },
         executor: async () =>
-          new UnifiedExecutor(config({ script: [], dir: here.dir, store, wrap: () => model(name) }), {
+          new UnifiedExecutor(config({ ...{ script: [], dir: here.dir, store }, wrap: () => model(name) }), {
             workingDirectory: here.dir,
           }),
       });
       const { process, ledger } = joined;
       const listen = { host: "127.0.0.1", port: 0 };
-      const parts = { host: runs, process, journal: ledger.journal, listen, redaction, handshakeMs: 300 };
+      const parts = { ...joined, host: runs, journal: ledger.journal, listen, redaction, handshakeMs: 300 };
       const door = listens ? await openDoor(parts) : undefined;
       const working = await startWorker({ cluster: joined, place: "here", host: runs, door });
       let stopped: Promise<void> | undefined;
@@ -161,10 +168,9 @@ suite("a gateway follows its workers", { skip: !hasPostgres && "no PostgreSQL is
     assert.ok(one.events.findIndex(({ type }) => type === "delta") > one.types().indexOf("turn.begun"));
     await late.stop();
 
-    // As a kill looks from outside: the connection breaks, its row goes, another one takes the session.
+    // The connection breaks in the middle of a word, its row goes, another one takes the session.
     await team.worker("second");
     await first.door.close();
-    await team.pool.query("DELETE FROM sage.process WHERE id=$1", [first.process]);
     await first.stop();
     const again = await team.next(1);
     assert.equal(again.by, "second");
@@ -198,7 +204,7 @@ suite("a gateway follows its workers", { skip: !hasPostgres && "no PostgreSQL is
     await until(() => seen.live() === false, "nobody is told that there are facts only");
     assert.deepEqual(team.said, [], "nobody was to reach it");
     const closed = await openDoor({
-      ...{ host: team.host, process: "p", journal: "j", redaction },
+      ...{ host: team.host, replica: team.replica, process: "p", journal: "j", redaction },
       listen: { host: "127.0.0.1", port: 0 },
     });
     await closed.close();
@@ -210,6 +216,71 @@ suite("a gateway follows its workers", { skip: !hasPostgres && "no PostgreSQL is
     assert.equal(seen.text(), "");
     assert.deepEqual(team.said, [closed.address]);
     await seen.stop();
+  });
+});
+
+suite("output that a worker keeps", { skip: !hasPostgres && "no PostgreSQL is installed" }, () => {
+  test("the gateway fetches it in parts, whole characters in each and no secret cut in two; nobody there is said so", async () => {
+    await using team = await cluster();
+    const { stop } = await team.worker("keeper");
+    const secret = "AKIAIOSFODNN7EXAMPLE";
+    const lines = Array.from({ length: 9_000 }, (_, n) => `line ${n} of many`).join("\n");
+    const first = `${lines.slice(0, 128 * 1024 - 10)} ${secret} `;
+    const all = `${first}${"汉字没有空格".repeat(20_000)}\n${lines}\n`;
+    writeFileSync(join(team.dir, "big.txt"), all);
+    const session = await team.begin();
+    (await team.next(0)).run("cat big.txt");
+    (await team.next(1)).end("read");
+    const seen = watching(team.host, session);
+    await until(() => seen.types().includes("turn.ended"), "the turn does not end");
+    await seen.stop();
+    const finished = seen.events.flatMap((event) =>
+      event.type === "fact" && event.fact.type === "call.finished" ? [event.fact] : [],
+    )[0];
+    const call = callOfKey(finished?.key ?? "") ?? "";
+    const fetch = (page: number, of = call) => team.host.send({ type: "output", session, call: of, page });
+    let [text, pages] = ["", 1];
+    for (let page = 0; page < pages; page++) {
+      const reply = await fetch(page);
+      assert.ok(reply.ok, JSON.stringify(reply));
+      assert.doesNotMatch(reply.text, /\uFFFD/);
+      assert.ok(reply.text.length < 200_000);
+      assert.equal(reply.bytes, Buffer.byteLength(all));
+      [text, pages] = [text + reply.text, reply.pages];
+    }
+    assert.ok(pages > 4);
+    assert.doesNotMatch(text, /AKIA/);
+    assert.ok(text.replace(/\[secret #\w+\]/, secret) === all, "the parts are the whole");
+    const beyond = await fetch(pages);
+    assert.ok(beyond.ok && beyond.text === "");
+
+    for (const other of ["t0/0/7", "../../etc/passwd", finished?.data.output?.file ?? ""]) {
+      const reply = await fetch(0, other);
+      assert.ok(!reply.ok && reply.reason?.code === "output-missing", other);
+    }
+    const kept = finished?.data.output?.file ?? "";
+    rmSync(kept);
+    symlinkSync("/etc/passwd", kept);
+    const led = await fetch(0);
+    assert.ok(!led.ok && led.reason?.code === "output-missing", "a link is not followed");
+
+    await stop();
+    const away = await fetch(0);
+    assert.ok(!away.ok);
+    assert.deepEqual([away.code, away.reason], ["host-gone", { code: "output-away", args: { place: "here" } }]);
+  });
+
+  test("a part ends after a line, before a key, between words, and never in a character", () => {
+    const cut = (text: string) => {
+      const bytes = Buffer.from(text);
+      return bytes.subarray(0, cutOf(bytes)).toString("utf8");
+    };
+    assert.equal(cut("one\ntwo\nthr"), "one\ntwo\n");
+    assert.equal(cut("one\n-----BEGIN KEY-----\nMIIE\nabc"), "one\n");
+    assert.equal(cut("-----BEGIN KEY-----\nM\n-----END KEY-----\nabc"), "-----BEGIN KEY-----\nM\n-----END KEY-----\n");
+    assert.equal(cut("one two thr"), "one two ");
+    assert.equal(cut("汉字汉字"), "汉字汉");
+    assert.equal(cut("x".repeat(10)), "x".repeat(9));
   });
 });
 
@@ -230,7 +301,8 @@ suite("the door of a worker", () => {
     await host.send({ type: "open", session: "s", cwd: here.dir });
     await host.send({ type: "say", session: "s", text: "go", ...lin });
     const listen = { host: "127.0.0.1", port: 0 };
-    const door = await openDoor({ host, process: "p", journal: "j", listen, redaction, handshakeMs: 300 });
+    const replica = { look: async () => () => {} };
+    const door = await openDoor({ host, replica, process: "p", journal: "j", listen, redaction, handshakeMs: 300 });
     const port = Number(door.address.split(":")[1]);
     const dial = () => {
       const key = Buffer.from(door.key, "base64url");

@@ -73,6 +73,7 @@ const table: { [T in Sent["type"]]: [Extract<Command, { type: T }>, Right][] } =
     [{ type: "models" }, "look"],
     [{ type: "models", provider: "openai" }, "talk"],
   ],
+  output: [[{ type: "output", session: "s", call: "t0/0/0" }, "look"]],
   files: [[{ type: "files", session: "s", query: "" }, "look"]],
   facts: [[{ type: "facts", session: "s" }, "look"]],
   receipts: [[{ type: "receipts" }, "look"]],

@@ -93,7 +93,10 @@ export async function serve(args: string[]): Promise<number> {
   const happenings = createHappenings(store, log, lang);
   const daemon = openDaemon({
     ...(cluster && {
-      elsewhere: { wake: (id: string) => void cluster.wake(id).catch(() => {}), peers: meeting?.peers },
+      elsewhere: {
+        wake: (id: string) => void cluster.wake(id).catch(() => {}),
+        ...{ peers: meeting?.peers, kept: meeting?.kept },
+      },
     }),
     ...(memory.own && { own: memory.own }),
     ...{ store, env: demo?.env ?? process.env, lang, spec, model: demo?.model, ...people },

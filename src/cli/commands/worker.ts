@@ -55,7 +55,7 @@ export async function worker(args: string[]): Promise<number> {
   });
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
   const journal = cluster.ledger.journal;
-  const door = listens && (await openDoor({ host, process: cluster.process, journal, redaction, ...listens }));
+  const door = listens && (await openDoor({ ...cluster, host, journal, redaction, ...listens }));
   const working = await startWorker({ cluster, place, host, door });
   log("info", t.works(place, publicAddress(url)));
   if (door) log("info", t.listens(door.address));

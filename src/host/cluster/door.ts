@@ -2,11 +2,14 @@ import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { Redaction } from "../../config/redact.ts";
 import { version } from "../../config/version.ts";
+import type { Replica } from "../../journal/replica.ts";
 import { reason, type Command, type Host, type WatchEvent } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
+import type { LocalHost } from "../host.ts";
 import { veilText } from "../person/veiled-text.ts";
 import { lineWire } from "../socket/line-wire.ts";
 import { createWireServer, onlyTells, processLimits, type Limits } from "../socket/serve.ts";
+import { gateway } from "./gateway.ts";
 import { KEY_BYTES, secureServer } from "./secure-wire.ts";
 
 /** Gateways, and whoever knocks. */
@@ -26,13 +29,15 @@ const limits: Limits = {
 };
 
 /** Commands that read, and are answered at the place where the files are. Nobody speaks, answers or stops anything through the door. */
-const takes: readonly Command["type"][] = [];
+const takes: readonly Command["type"][] = ["output"];
 
 /** Where gateways reach a worker, and the key that lets them in. */
 export type Door = { address: string; key: string; close(): Promise<void> };
 
 export type DoorParts = {
-  host: Host;
+  host: LocalHost;
+  /** Sessions are looked up while somebody asks for their output. */
+  replica: Pick<Replica, "look">;
   process: string;
   journal: string;
   listen: { host: string; port: number };
@@ -45,10 +50,10 @@ export type DoorParts = {
 
 /** Lets gateways follow what this worker runs: its deltas, which are in no journal. */
 export async function openDoor({ host, process, journal, listen, address, ...rest }: DoorParts): Promise<Door> {
-  const { redaction, handshakeMs } = rest;
+  const { replica, redaction, handshakeMs } = rest;
   const key = randomBytes(KEY_BYTES);
   const wires = createWireServer(limits);
-  const told = toldHost(host, redaction);
+  const told = toldHost(host, replica, redaction);
   const server = secureServer({ process, key, handshakeMs }, (socket) =>
     wires.serve(
       (hear) => lineWire(socket, hear, { longest: LONGEST_CALL }),
@@ -73,9 +78,11 @@ export async function openDoor({ host, process, journal, listen, address, ...res
 }
 
 /** The host as a gateway may use it. Facts go without their content: the gateway reads them where everybody does. */
-function toldHost(host: Host, redaction: Redaction): Host {
+function toldHost(host: LocalHost, replica: DoorParts["replica"], redaction: Redaction): Host {
+  const { send, ...rest } = onlyTells(gateway(host, replica), takes);
   return {
-    ...onlyTells(host, takes),
+    ...rest,
+    send: async (command) => redaction.value(await send(command)),
     async *watch(session, options) {
       const veiled = veilText(redaction);
       for await (const event of host.watch(session, options)) {

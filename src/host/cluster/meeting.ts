@@ -1,12 +1,13 @@
 import type { Replica } from "../../journal/replica.ts";
 import { version } from "../../config/version.ts";
-import { messageOf, reason } from "../../protocol/index.ts";
+import { errorOf, messageOf, reason, type Command, type CommandReply, type Refused } from "../../protocol/index.ts";
 import { connectHost, type RemoteHost } from "../../remote/client.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { followOwner, type FollowParts, type Following } from "../socket/following.ts";
 import { lineWire } from "../socket/line-wire.ts";
 import { createLines, type Lines } from "../socket/lines.ts";
 import type { Peers } from "../socket/peers.ts";
+import type { HostParts } from "../host.ts";
 import type { Cluster } from "./cluster.ts";
 import { BEAT_MS } from "./door.ts";
 import { secureConnect } from "./secure-wire.ts";
@@ -18,6 +19,8 @@ const AGAIN_MS = 5_000;
 const NOTIFIED_MS = 50;
 /** A stream whose facts cannot be read for so long is left, and joined anew. */
 const READ_MS = 5_000;
+/** Workers of a place that are asked for a file, one after the other. */
+const MOST_ASKED = 5;
 
 export type MeetingParts = {
   cluster: Pick<Cluster, "pool" | "replica">;
@@ -30,6 +33,8 @@ export type MeetingParts = {
 /** A gateway's ways to workers. */
 export type Meeting = {
   peers: Peers;
+  /** Asks a worker of the session's place. */
+  kept: NonNullable<NonNullable<HostParts["elsewhere"]>["kept"]>;
   /** Knows who runs a session for as long as somebody watches it, until the function that it gives is called. */
   watching(session: string): Promise<() => void>;
   close(): void;
@@ -70,8 +75,10 @@ export function meetWorkers({ cluster: { pool, replica }, unreachable, againMs =
       .catch(() => {}) // the database is away: at the next look, then
       .finally(() => (refreshing = undefined)));
   };
+  const reach = reachWorkers(pool, unreachable, againMs);
   return {
-    peers: { serve: () => () => {}, reach: reachWorkers(pool, unreachable, againMs), follow: follow.join },
+    peers: { serve: () => () => {}, reach, follow: follow.join },
+    kept: (command) => askAtPlace(pool, reach, command),
     async watching(session) {
       const one = watched.get(session) ?? { watchers: 0, owner: undefined };
       watched.set(session, one);
@@ -190,6 +197,34 @@ function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreacha
     }
   };
   return createLines(dial);
+}
+
+/** Whoever runs the session first, then others of its place: they have the same files. */
+async function askAtPlace(
+  pool: Cluster["pool"],
+  reach: Lines,
+  command: Extract<Command, { type: "output" }>,
+): Promise<Extract<CommandReply<"output">, { ok: true }>> {
+  const { rows } = await pool.query<{ place: string; process: string | null }>(
+    `SELECT s.place, p.id AS process FROM sage.session s LEFT JOIN sage.process p ON p.place=s.place AND p.address IS NOT NULL
+     WHERE s.id=$1 ORDER BY p.id=s.process DESC NULLS LAST, p.since LIMIT $2`,
+    [command.session, MOST_ASKED],
+  );
+  let refused: Refused | undefined;
+  for (const { process } of rows) {
+    if (process === null) continue;
+    const { host, release } = reach(process);
+    try {
+      const reply = await (await host).ask(command);
+      if (reply?.ok) return reply;
+      refused = reply ?? refused;
+    } catch {
+      // it is gone, or cannot be reached from here: the next one may
+    } finally {
+      release();
+    }
+  }
+  throw refused ? errorOf(refused) : errorBecause("host-gone", reason("output-away", { place: rows[0]?.place ?? "" }));
 }
 
 async function dialWorker(address: string, key: string): Promise<RemoteHost> {

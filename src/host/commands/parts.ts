@@ -38,6 +38,8 @@ export type CommandParts = {
   isRunning(session: string): boolean;
   home: HostHome | undefined;
   surroundings: Surroundings | undefined;
+  /** Where output is kept on other machines: asks there. */
+  keptElsewhere: ((command: Extract<Command, { type: "output" }>) => Promise<Reply<"output">>) | undefined;
   /** Aborted when the host lets go of everything. */
   leaving: AbortSignal;
 };
@@ -71,7 +73,7 @@ export function given<T>(part: T | undefined, command: Command["type"]): T {
   return part;
 }
 
-type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
+export type Reply<C extends Command["type"]> = Exclude<CommandReply<C>, { ok: false }>;
 
 /** Handlers of some commands. A refusal is thrown. */
 export type Handlers<T extends Command["type"]> = {

@@ -4,9 +4,15 @@ import { given, type CommandParts, type Handlers } from "./parts.ts";
 const FACTS = 500;
 const MOST_FACTS = 5_000;
 
-/** The past of sessions: their facts, receipts, and how often people were asked. */
-export function pastCommands({ store, runner, home }: CommandParts): Handlers<"facts" | "receipts" | "stats"> {
+/** The past of sessions: their facts, what they printed, receipts, and how often people were asked. */
+export function pastCommands(parts: CommandParts): Handlers<"facts" | "receipts" | "stats" | "output"> {
+  const { store, runner, home } = parts;
   return {
+    async output(command) {
+      if (parts.keptElsewhere) return parts.keptElsewhere(command);
+      const { readOutput } = await import("./kept.ts");
+      return readOutput(parts, command);
+    },
     facts({ session, after = 0, before, limit = FACTS }) {
       existingSession(store, session);
       const most = Math.min(limit, MOST_FACTS);

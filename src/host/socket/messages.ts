@@ -110,6 +110,7 @@ const shapes: { [T in Taken["type"]]: Shape<Extract<Command, { type: T }>> } = {
   about: { session: text.optional(), prompts: z.boolean().optional() },
   models: { provider: text.optional() },
   files: { session: text, query: text },
+  output: { session: text, call: text, page: z.int().min(0).optional() },
   facts: { session: text, after: seq.optional(), before: seq.optional(), limit: z.int().min(1).optional() },
   receipts: {
     ...{ of: text.optional(), cwd: text.optional() },

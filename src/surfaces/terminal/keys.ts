@@ -7,7 +7,7 @@ import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
 import { keyOf, type Key, type Situation } from "./input.ts";
 import type { Parts } from "./parts.ts";
 import type { ReadsItem } from "./scroll.ts";
-import { fileSource, textSource, type Source } from "./source.ts";
+import { fetchedSource, fileSource, textSource, type Source } from "./source.ts";
 import { isSecond, isSwallowed, stopIn } from "./state.ts";
 
 /** Keys that mean the same whatever has the keyboard. */
@@ -157,20 +157,20 @@ function findEarlier({ options, pickers, writing }: Parts): void {
  * Unfolds entries that still change and those to come. The last one that has scrolled by is shown again, whole: below, where
  * it is short, else in a pager.
  */
-function unfold({ scroll, state, to, tt, pagers, device, progress }: Parts): void {
+function unfold(parts: Parts): void {
+  const { scroll, state, to, tt, pagers, device, progress } = parts;
   const latest = scroll.latest();
   const last = latest && wholeOf(latest, { tt, progress });
   const live = scroll.live().some(({ item }) => item.type === "call" || item.type === "thought");
   const long = last !== undefined && (last.file !== undefined || last.text.split("\n").length > device.rows - BESIDES);
-  if (long && !live && !state().unfolded)
-    return pagers.show({ title: last.title, source: sourceOf(last.text, last.file) });
+  if (long && !live && !state().unfolded) return pagers.show({ title: last.title, source: sourceOf(last, parts) });
   to({ type: "unfold" });
   const there = scroll.live().some(({ item }) => item === latest); // it is drawn again, unfolded
   if (!state().unfolded || !last || live || there) return;
   scroll.add({ type: "box", title: tt.whole(last.title), text: last.text, done: true });
 }
 
-type Whole = { title: string; text: string; file?: string | undefined };
+type Whole = { title: string; text: string; file?: string | undefined; call?: string };
 
 /** As the agent reads it. */
 function wholeOf(
@@ -181,7 +181,10 @@ function wholeOf(
     case "thought":
       return { title: tt.thought(""), text: item.text.trim() };
     case "call":
-      return { title: oneLine(item.call.tool), text: item.result?.text ?? "", file: item.result?.output?.file };
+      return {
+        ...{ title: oneLine(item.call.tool), call: item.key },
+        ...{ text: item.result?.text ?? "", file: item.result?.output?.file },
+      };
     case "reads": {
       const texts = item.items.map((one) => `${briefOf(one, cwd)}\n${one.result?.text ?? ""}`);
       return { title: tt.reads(item.items.length), text: texts.join("\n\n") };
@@ -191,8 +194,14 @@ function wholeOf(
   }
 }
 
-function sourceOf(text: string, file: string | undefined): Source {
-  return (file === undefined ? undefined : fileSource(file)) ?? textSource(text);
+/** A file that is not on this machine is where the session runs: the host is asked for it. */
+function sourceOf({ text, file, call }: Whole, { host, options: { session }, t, redraw, signal }: Parts): Source {
+  if (file === undefined || call === undefined) return textSource(text);
+  const fetch = async (page: number) => {
+    const reply = await host.send({ type: "output", session, call, page });
+    return reply.ok ? reply : { trouble: errorText(reply, t) };
+  };
+  return fileSource(file) ?? fetchedSource(text, fetch, () => signal.aborted || redraw());
 }
 
 /** The picture in the clipboard becomes a file that the message names. */

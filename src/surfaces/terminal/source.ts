@@ -24,6 +24,45 @@ export function textSource(text: string): Source {
   return { count: () => lines.length, lines: (from, count) => lines.slice(from, from + count), close() {} };
 }
 
+/** A page of a text that lies elsewhere, or a sentence that says why it cannot be had. */
+export type FetchPage = (page: number) => Promise<{ text: string; pages: number } | { trouble: string }>;
+
+/** A text that lies on another machine, fetched as it is read. Until its first page is there, and without it, `instead` is shown. */
+export function fetchedSource(instead: string, fetch: FetchPage, changed: () => void): Source {
+  let lines: string[] | undefined;
+  let [shown, rest] = [textSource(instead), ""];
+  let [next, pages] = [0, 1];
+  let busy = false;
+  const load = async () => {
+    if (busy || next >= pages) return;
+    busy = true;
+    const page = await fetch(next);
+    busy = false;
+    if ("trouble" in page) {
+      pages = next;
+      if (!lines) shown = textSource(`${page.trouble}\n\n${instead}`);
+      else lines.push(page.trouble);
+    } else {
+      [next, pages] = [next + 1, page.pages];
+      const all = textSource(rest + page.text);
+      const fresh = all.lines(0, all.count());
+      rest = next < pages ? (fresh.pop() ?? "") : "";
+      (lines ??= []).push(...fresh);
+    }
+    changed();
+  };
+  void load();
+  return {
+    count: () => lines?.length ?? shown.count(),
+    lines(from, count) {
+      if (!lines) return shown.lines(from, count);
+      if (from + count >= lines.length) void load();
+      return lines.slice(from, from + count);
+    },
+    close: () => void (pages = 0),
+  };
+}
+
 /** Undefined for a file that cannot be read: its session may have run elsewhere. */
 export function fileSource(path: string): Source | undefined {
   try {

@@ -66,7 +66,7 @@ type Nameless = Exclude<Command["type"], Extract<Command, Sender>["type"]>;
 const nameless: Record<Nameless, true> = {
   ...{ open: true, ask: true, resume: true, compact: true, sessions: true, request: true, past: true, pending: true },
   ...{ rewindPoints: true, planRewind: true, about: true, models: true, files: true, facts: true, receipts: true },
-  stats: true,
+  ...{ output: true, stats: true },
 };
 
 /** The command in the name of whoever sends it. The host puts the name that it knows in its place. */

@@ -25,7 +25,7 @@ export function ItemView({ item, session, cwd }: { item: Item; session: string; 
     case "thought":
       return <Thought item={item} />;
     case "call":
-      return isAsking(item) ? <Asking item={item} /> : <Call item={item} cwd={cwd} />;
+      return isAsking(item) ? <Asking item={item} /> : <Call item={item} session={session} cwd={cwd} />;
     default:
       return <NoteView item={item} />;
   }
@@ -116,7 +116,7 @@ function Asking({ item }: { item: CallItem }) {
   );
 }
 
-function Call({ item, cwd }: { item: CallItem; cwd: string | undefined }) {
+function Call({ item, session, cwd }: { item: CallItem; session: string; cwd: string | undefined }) {
   const app = useApp();
   const { t, web } = app.words.value;
   const { call, standing, runs, since, changed, asked, verdict, inner } = item;
@@ -154,6 +154,7 @@ function Call({ item, cwd }: { item: CallItem; cwd: string | undefined }) {
           {change.length > 0 ? <Change hunks={change} /> : <Input item={item} />}
           {inner.length > 0 && <Inner items={[...inner]} cwd={cwd} />}
           <Result item={item} />
+          {item.result?.output?.file !== undefined && <Whole session={session} call={item.key} />}
         </div>
       )}
     </details>
@@ -219,6 +220,47 @@ function Result({ item }: { item: CallItem }) {
       {notes.map((line) => (
         <p class="dim">{oneLine(line)}</p>
       ))}
+    </>
+  );
+}
+
+/** The whole output of a command, from where it is kept, a page at a time. */
+function Whole({ session, call }: { session: string; call: string }) {
+  const app = useApp();
+  const { web } = app.words.value;
+  const shown = useSignal({ text: "", page: 0, pages: 1 });
+  const trouble = useSignal("");
+  const busy = useSignal(false);
+  const { text, page, pages } = shown.value;
+  const turn = async (to: number) => {
+    busy.value = true;
+    const reply = await app.send({ type: "output", session, call, page: to });
+    busy.value = false;
+    trouble.value = app.trouble(reply) ?? "";
+    if (reply.ok) shown.value = { text: reply.text, page: to + 1, pages: reply.pages };
+  };
+  return (
+    <>
+      {page > 0 && (
+        <pre class="output" tabIndex={0}>
+          {harmless(text)}
+        </pre>
+      )}
+      {page < pages && (
+        <button type="button" class="quiet" disabled={app.away.value || busy.value} onClick={() => void turn(page)}>
+          {page === 0 ? web.wholeOutput : web.outputPage(page + 1, pages)}
+        </button>
+      )}
+      {page > 1 && (
+        <button type="button" class="quiet" disabled={app.away.value || busy.value} onClick={() => void turn(0)}>
+          {web.outputPage(1, pages)}
+        </button>
+      )}
+      {trouble.value !== "" && (
+        <small class="bad" role="alert">
+          {trouble.value}
+        </small>
+      )}
     </>
   );
 }
