@@ -1,0 +1,94 @@
+// Two real gateways and a worker on one PostgreSQL, with a bot and a page: one of the gateways is killed.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Machine, mark } from "../support/cli.ts";
+import { fakeFeishu } from "../support/feishu/platform.ts";
+import { createDatabase, hasPostgres } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
+
+const ask = async (url: string, key: string | undefined, method: string, body?: object) => {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(body && { "content-type": "application/json" }),
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+
+test(
+  "the gateway that holds the bot is killed: the other goes on with its card, hears no message twice, and knows its devices",
+  { skip: !hasPostgres && "no PostgreSQL is installed" },
+  async () => {
+    const { url, drop } = await createDatabase();
+    await using feishu = await fakeFeishu();
+    {
+      using machine = new Machine();
+      const lin = feishu.user("Lin");
+      const group = feishu.group("dev", [lin]);
+      const env = {
+        SAGE_ENGINE: url,
+        FEISHU_APP_ID: feishu.appId,
+        FEISHU_APP_SECRET: feishu.appSecret,
+        FEISHU_DOMAIN: feishu.url,
+        FEISHU_APPROVERS: lin.openId,
+        NO_PROXY: "127.0.0.1",
+      };
+      const model = machine.script({ calls: [mark] }, { text: "done" });
+      const serve = () => machine.start(["serve", "--port", "0", "--place", "here"], { env });
+      const a = serve();
+      await a.until(/speaking for bot/);
+      await until(() => feishu.sockets.count() > 0);
+      const b = serve();
+      const worker = machine.start(["worker", "--place", "here", "--model", model], { env });
+      await Promise.all([b.until(/#k=\S+/), b.until(/is held by another gateway/), worker.until(/works at here/)]);
+      const [atA = "", atB = ""] = [a, b].map((one) => /listening on (http:\/\/[\d.:]+)/.exec(one.errors())?.[1]);
+      assert.equal(feishu.sockets.count(), 1, "one of them is connected");
+      assert.equal((await ask(`${atB}/ready`, undefined, "GET")).status, 200, "and the other is ready for people");
+
+      const said = lin.say("go", { chat: group, mentionBot: true });
+      const card = await feishu.until(group, ({ buttons }) => buttons.includes("Allow once"));
+      const link = /#k=(\S+)/.exec(a.output())?.[1] ?? "";
+      const paired = await Promise.all(
+        [atB, atA, atB].map((at) => ask(`${at}/v1/pair`, undefined, "POST", { key: link, name: "phone" })),
+      );
+      assert.deepEqual(paired.map(({ status }) => status).toSorted(), [200, 401, 401]);
+      const key = String(paired.find(({ status }) => status === 200)?.body["key"]);
+      for (const at of [atA, atB])
+        assert.equal((await ask(`${at}/v1/send`, key, "POST", { type: "pending" })).status, 200);
+
+      a.kill("SIGKILL");
+      await b.until(/speaking for bot/);
+      const stateAtB = async () => (await ask(`${atB}/ready`, undefined, "GET")).body["feishu"] as { state: string };
+      await until(async () => (await stateAtB()).state === "connected", "the other does not connect");
+      const before = feishu.delivery.attempts.find(({ message }) => message === said)?.eventId ?? "";
+      assert.ok(
+        await feishu.delivery.redeliver(before, { newEventId: true }),
+        "it was heard before, and is acknowledged",
+      );
+      await lin.click(card.id, "Allow once");
+      await feishu.until(group, ({ text }) => /done/.test(text));
+      assert.equal(machine.file("ran.txt"), "ran\n");
+      const asked = feishu.seen(group).filter(({ from, text }) => from === "bot" && /Run this command\?/.test(text));
+      assert.equal(asked.length, 1, "the request has one card, and no second session was begun");
+
+      const told = await machine.sage(["workers"], { env });
+      assert.match(
+        told.out,
+        new RegExp(`^gateway  \\w{8}  \\S+  since .*  holds feishu/${feishu.appId}$`, "m"),
+        told.err,
+      );
+      const removed = await machine.sage(["devices", "remove", "--all"], { env });
+      assert.equal(removed.code, 0, removed.err);
+      await until(async () => (await ask(`${atB}/v1/send`, key, "POST", { type: "pending" })).status === 401);
+      b.kill("SIGTERM");
+      assert.equal((await b.ended).code, 0);
+      assert.match(b.errors(), /no longer speaking for bot/);
+      worker.kill("SIGTERM");
+      await worker.ended;
+    }
+    await drop();
+  },
+);
