@@ -4,9 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { after, suite, test } from "node:test";
 import { Client, Pool } from "pg";
 import { joinGateways, type Hold, type Presence } from "../../src/host/cluster/presence.ts";
+import { shareMemory } from "../../src/host/cluster/shared-memory.ts";
 import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import { surfaceTable, type SurfaceTable } from "../../src/journal/postgres/surfaces.ts";
-import { createDevices } from "../../src/surfaces/web/index.ts";
+import { createDevices, createEntrance } from "../../src/surfaces/web/index.ts";
 import { createDatabase, hasPostgres } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
 
@@ -221,6 +222,30 @@ suite("a gateway that stands still", { skip: !hasPostgres && "no PostgreSQL is i
     await kept;
     assert.equal(hold.signal.aborted, false, "nobody else wanted it");
     assert.equal(shared.isCurrent(), true);
+    await a.presence.leave();
+  });
+
+  test("a gateway that has not seen the devices for a while lets nobody in, and sends away who is there", async () => {
+    const a = await gateway("blind");
+    let time = 0;
+    const shared = await shareMemory(a.table, "web", { clock: () => time });
+    const devices = createDevices(shared);
+    const taken = await devices.take({ key: (await devices.invite({ owner: "account:lin" })).key }, phone);
+    const { key } = taken?.state === "paired" ? taken.paired : assert.fail();
+    const visitor = { by: "Lin", person: "account:lin", may: ["talk"] } as const;
+    const away = { ...devices, refresh: () => Promise.reject(new Error("the server is away")) };
+    const { enter } = createEntrance({ devices: away, visitorOf: () => visitor, everyMs: 5 });
+    const entered = await enter(key, { address: "10.0.0.7" });
+    assert.ok(typeof entered === "object");
+    time = 4_999;
+    assert.ok(typeof (await enter(key, { address: "10.0.0.7" })) === "object");
+    time = 5_000;
+    assert.equal(await enter(key, { address: "10.0.0.7" }), "unsure");
+    assert.equal(await enter("sagekey_wrong", { address: "10.0.0.7" }), "unsure", "nobody is told that a key is over");
+    await until(() => entered.ended.aborted, "it stays");
+    assert.equal(entered.ended.reason, "unsure");
+    await shared.refresh();
+    assert.ok(typeof (await enter(key, { address: "10.0.0.7" })) === "object");
     await a.presence.leave();
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { test } from "node:test";
+import { createEntries } from "../../src/host/cluster/entries.ts";
 import { openSurfaceStores } from "../../src/host/surface-store.ts";
 import { workspace } from "../support/sage.ts";
 
@@ -42,26 +43,66 @@ test("a claim is given once, also across restarts, until its time is over", () =
   second.close();
 });
 
-test("what has a time is gone after it", () => {
-  using dir = workspace();
-  let now = 0;
-  const store = openSurfaceStores(dir.path("surfaces.db"), () => now).of("feishu");
-  store.set("name/ou_1", "Lin", { ttlMs: 100 });
-  store.set("name/ou_2", "Mei");
-  now = 100;
-  assert.equal(store.get("name/ou_1"), undefined);
-  assert.deepEqual(store.list("name/"), [{ key: "name/ou_2", value: "Mei" }]);
-});
+/** In a file, and as a gateway has it in memory over a database. */
+const kinds = {
+  file: (dir: string, now?: () => number) => openSurfaceStores(`${dir}/surfaces.db`, now).of("feishu"),
+  memory: (_: string, now = Date.now) => createEntries([], { now }).store,
+};
 
-test("a claim and what it is for are written together or not at all", () => {
-  using dir = workspace();
-  const store = openSurfaceStores(dir.path("surfaces.db")).of("feishu");
+for (const [kind, open] of Object.entries(kinds)) {
+  test(`${kind}: what has a time is gone after it`, () => {
+    using dir = workspace();
+    let now = 0;
+    const store = open(dir.dir, () => now);
+    store.set("name/ou_1", "Lin", { ttlMs: 100 });
+    store.set("name/ou_2", "Mei");
+    now = 100;
+    assert.equal(store.get("name/ou_1"), undefined);
+    assert.deepEqual(store.list("name/"), [{ key: "name/ou_2", value: "Mei" }]);
+    assert.deepEqual([store.claim("name/ou_1", 50), store.claim("name/ou_1", 50)], [true, false]);
+    now += 10 * 60_000;
+    store.set("name/ou_0", "Kai");
+    assert.deepEqual(
+      store.list("name/").map(({ value }) => value),
+      ["Kai", "Mei"],
+    );
+  });
+
+  test(`${kind}: a claim and what it is for are written together or not at all`, () => {
+    using dir = workspace();
+    const store = open(dir.dir);
+    store.set("kept", 1);
+    assert.throws(() =>
+      store.atomically(() => {
+        store.claim("om_1", 1_000);
+        store.set("inbox/om_1", { text: "hello" });
+        store.delete("kept");
+        throw new Error("the disk is full");
+      }),
+    );
+    assert.deepEqual([store.list(""), store.claim("om_1", 1_000)], [[{ key: "kept", value: 1 }], true]);
+  });
+}
+
+test("a memory hands over its changes once, the last one of each key, and nothing of what was undone", () => {
+  const memory = createEntries([{ key: "old", value: "1", leftMs: Infinity }], { now: () => 0 });
+  const { store } = memory;
+  store.set("a", 1);
+  store.set("a", "二", { ttlMs: 100 });
+  store.set("b", 1);
+  store.delete("b");
+  store.delete("old");
+  store.delete("never");
   assert.throws(() =>
     store.atomically(() => {
-      store.claim("om_1", 1_000);
-      store.set("inbox/om_1", { text: "hello" });
-      throw new Error("the disk is full");
+      store.set("a", 3);
+      throw new Error("undone");
     }),
   );
-  assert.deepEqual([store.list(""), store.claim("om_1", 1_000)], [[], true]);
+  assert.deepEqual(memory.changes(), [
+    { key: "a", value: '"二"', ttlMs: 100 },
+    { key: "b", value: undefined, ttlMs: 0 },
+    { key: "old", value: undefined, ttlMs: 0 },
+  ]);
+  assert.deepEqual(memory.changes(), []);
 });

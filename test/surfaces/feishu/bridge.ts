@@ -22,6 +22,8 @@ export type BridgeOptions = {
   connections?: ConnectionLimits;
   /** Stands between the channel and its memory. */
   wrap?: (store: SurfaceStore) => SurfaceStore;
+  /** Where the memory is kept elsewhere: nothing leaves before. */
+  kept?: () => Promise<void>;
   onMessage?: ((message: Incoming) => void | Promise<void>) | undefined;
 };
 
@@ -40,6 +42,7 @@ export async function bridge(feishu: FakeFeishu, options: BridgeOptions = {}) {
       log: (level, text) => void logged.push(`${level}: ${text}`),
       timings: { retryMs: 20, leaveMs: 1_000, ...options.timings },
       now: feishu.clock.now,
+      ...(options.kept && { kept: options.kept }),
     },
   );
   const got: Incoming[] = [];

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fakeFeishu } from "../../support/feishu/platform.ts";
-import { bridge, until } from "./bridge.ts";
+import { bridge, card, until } from "./bridge.ts";
 
 test("a message that was acknowledged and not yet handed on is there after a crash", async () => {
   await using feishu = await fakeFeishu();
@@ -191,4 +191,31 @@ test("bots, other senders and what cannot be read are left alone; posts and pict
   assert.deepEqual([byKind.get("sticker")?.text, byKind.get("text")?.text], ["", ""]);
   assert.equal(byKind.get("post")?.text, "看 this (https://example.com)\n\n```typescript\nlet a = 1;\n```");
   assert.deepEqual(byKind.get("post")?.attachments, [{ kind: "image", key: "img_1" }]);
+});
+
+test("nothing is acknowledged and nothing sent before the memory is kept; who has lost the bot does neither", async () => {
+  await using feishu = await fakeFeishu();
+  const lin = feishu.user("Lin");
+  let gate = Promise.withResolvers<void>();
+  gate.resolve();
+  await using sage = await bridge(feishu, { kept: () => gate.promise });
+  gate = Promise.withResolvers();
+  lin.say("hello");
+  await until(() => sage.got.length === 1);
+  const sending = sage.channel.sendCard({ chat: lin.openId, uuid: "u1", card: card("hi") });
+  const [tried, seen] = [
+    () => feishu.delivery.attempts.filter(({ ok }) => ok).length,
+    () => feishu.seen(lin.chat).length,
+  ];
+  const before = [tried(), seen()];
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.deepEqual([tried(), seen()], before);
+  gate.resolve();
+  await sending;
+  await until(() => tried() === (before[0] ?? 0) + 1);
+  gate = Promise.withResolvers();
+  gate.promise.catch(() => {});
+  gate.reject(new Error("another gateway took it"));
+  await assert.rejects(sage.channel.sendCard({ chat: lin.openId, uuid: "u2", card: card("late") }), /another gateway/);
+  assert.equal(seen(), (before[1] ?? 0) + 1);
 });
