@@ -60,6 +60,8 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
   const asked = new Map<string, Asked>();
   /** Patches as they were announced: a request for one does not show it. */
   const items = new Map<string, Fields>();
+  /** Calls of subagents that were asked about. */
+  const below = new Set<string>();
   let turn = "";
   let usage: Usage | undefined;
   let held: string | undefined;
@@ -87,7 +89,7 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
 
   function hear({ id, method, params }: Incoming): void {
     if (id !== undefined) return void asks(id, method, params);
-    if (params["threadId"] !== session) return;
+    if (params["threadId"] !== session) return hearBelow(method, params);
     if (typeof params["turnId"] === "string") turn = params["turnId"];
     if (method.startsWith("item/")) isNews = true;
     const item = fields(params["item"]);
@@ -128,6 +130,16 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
     }
   }
 
+  /** Of its subagents, which have threads of their own: patches as they are announced, and how calls that were asked about ended. */
+  function hearBelow(method: string, params: Fields): void {
+    const item = fields(params["item"]);
+    const id = `${text(params["threadId"])}/${text(item["id"])}`;
+    if (method === "item/started" && item["type"] === "fileChange") items.set(id, item);
+    if (method !== "item/completed") return;
+    if (below.delete(id) && isOver(item)) events.push({ type: "result", call: id, ...resultOf(item) });
+    items.delete(id);
+  }
+
   function worked(item: Fields): void {
     const call = callOf(item, { cwd });
     if (call === undefined) return;
@@ -153,6 +165,7 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
     // Calls of its subagents are in threads of their own, and may have the same ids.
     const callId = thisThread ? name : `${text(params["threadId"])}/${name}`;
     const frame = { id: JSON.stringify(id), agent: thisThread ? [] : ["subagent"], ...whyOf(params) };
+    if (!thisThread) below.add(callId);
     const open = (call: Omit<Call, "type" | "id">, more: Partial<GuestAsk>): GuestAsk => ({
       ...frame,
       call: { type: "call", id: callId, ...call },
@@ -171,7 +184,8 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
         return put({ id, ask, kind: "approval" });
       }
       case "item/fileChange/requestApproval": {
-        const item = items.get(callId) ?? {};
+        const item = items.get(callId);
+        if (item === undefined) return put({ id, ask: open(untoldPatch(params), { untold: true }), kind: "approval" });
         const changes = changesOf(item);
         const root = text(params["grantRoot"]);
         // A change of a kind that nobody here knows is for a person, whatever the others are.
@@ -291,6 +305,12 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
       return Promise.resolve();
     },
   };
+}
+
+/** A patch that was not announced here. It has its own names, so that a yes to one is none to another. */
+function untoldPatch(params: Fields): Omit<Call, "type" | "id"> {
+  const { threadId: thread, itemId: item, grantRoot: writesUnder } = params;
+  return { tool: "Patch", input: { thread, item, ...(typeof writesUnder === "string" && { writesUnder }) } };
 }
 
 /** Only this once: Sage's rules live in Sage's files, and not in Codex's. */

@@ -17,6 +17,8 @@ export type GuestAsk = {
   agent: readonly string[];
   /** The guest's own words on why it asks. */
   why?: string;
+  /** The guest does not tell what the call would do. */
+  untold?: true;
   /** The guest asks although a rule of Sage allowed this call: a person decides. */
   insists?: true;
 };

@@ -34,6 +34,8 @@ export function resolve(request: InputRequest, response: InputResponse, { by, su
     case "granted":
       expectKind(request, "permission", response);
       if (request.source === "outside") checkPlainYes(request, response);
+      if (request.fixed && response.input !== undefined)
+        throw refused(reason("input-fixed", { agent: request.agent[0] ?? "" }));
       // Those who may approve it do so one by one, in `approve.ts`.
       if (request.consent) throw refused(reason("needs-people", { approvals: request.consent.approvals }));
       if (response.mode !== undefined && request.tool !== PLAN_TOOL) throw refused(reason("mode-without-plan", {}));

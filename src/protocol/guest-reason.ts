@@ -3,6 +3,8 @@ import type { Reason } from "./reason.ts";
 /** Reasons that come with another agent in Sage's place. `words` are the agent's own. */
 export type GuestReasonArgs = {
   "guest-asks": { agent: string; tool: string; words?: string };
+  /** It asks about a call, such as a patch of its subagent, and does not tell what the call would change. */
+  "guest-asks-untold": { agent: string; tool: string; words?: string };
   /** It took its prompt back: somebody answered it elsewhere, or the call is gone. */
   "guest-withdrew": { agent: string };
   /** It was stopped between the start of a call and its result. */
@@ -22,6 +24,8 @@ export type GuestReasonArgs = {
   "guest-own-conversation": { agent: string };
   /** The person allowed another input, as JSON, than the one that it would run. */
   "guest-takes-no-edit": { agent: string; input: string };
+  /** An edited input was sent for a call that its agent runs as it is. */
+  "input-fixed": { agent: string };
   "guest-unknown": { agent: string; known: readonly string[] };
   /** The folder has settings of the agent's own, which nobody trusted. */
   "guest-untrusted": { agent: string; folder: string; files: readonly string[] };

@@ -66,6 +66,8 @@ export type RequestBody =
       spared?: true;
       suggestions: PermissionSuggestion[];
       hard: boolean;
+      /** It runs as it is or not at all: the agent that asks takes no edited input. */
+      fixed?: true;
       /** Set where one yes of anybody is not enough. */
       consent?: RequestConsent;
     }

@@ -10,6 +10,8 @@ const its = (words: string) => oneLine(words.trim());
 const en: Table = {
   "guest-asks": ({ agent, tool, words }) =>
     `${agent} asks before it uses ${its(tool)}${words === undefined ? "" : `: ${its(words)}`}`,
+  "guest-asks-untold": ({ agent, tool, words }) =>
+    `${agent} asks before it uses ${its(tool)} and does not tell what would change${words === undefined ? "" : `: ${its(words)}`}`,
   "guest-withdrew": ({ agent }) => `${agent} took its question back`,
   "guest-knows-end": ({ agent }) => `${agent} was stopped while this ran; it knows how it ended`,
   "guest-may-have-run": ({ agent, before, why }, say) =>
@@ -28,6 +30,8 @@ const en: Table = {
   "guest-own-conversation": ({ agent }) => `${agent} keeps this conversation itself, so Sage cannot do that here`,
   "guest-takes-no-edit": ({ agent, input }) =>
     `this was allowed only as edited, and ${agent} takes no edited call, so it did not run; the call that was allowed: ${its(input)}`,
+  "input-fixed": ({ agent }) =>
+    `${its(agent)} takes no edited call: allow this one as it is, or refuse it with a reason`,
   "guest-unknown": ({ agent, known }) =>
     `no agent is called "${its(agent)}"; known: ${known.join(", ")}; add others under "agents" in the settings`,
   "guest-untrusted": ({ agent, folder, files }) =>
@@ -39,6 +43,8 @@ const en: Table = {
 const zh: Table = {
   "guest-asks": ({ agent, tool, words }) =>
     `${agent} 使用 ${its(tool)} 前请求许可${words === undefined ? "" : `：${its(words)}`}`,
+  "guest-asks-untold": ({ agent, tool, words }) =>
+    `${agent} 使用 ${its(tool)} 前请求许可，但没有说明会改动什么${words === undefined ? "" : `：${its(words)}`}`,
   "guest-withdrew": ({ agent }) => `${agent} 撤回了请求`,
   "guest-knows-end": ({ agent }) => `这次调用运行时 ${agent} 被停止；结果只有它知道`,
   "guest-may-have-run": ({ agent, before, why }, say) =>
@@ -57,6 +63,7 @@ const zh: Table = {
   "guest-own-conversation": ({ agent }) => `这段对话由 ${agent} 自己保存，Sage 在这里做不到`,
   "guest-takes-no-edit": ({ agent, input }) =>
     `只允许了修改后的调用，而 ${agent} 不接受修改，所以没有运行；允许的调用：${its(input)}`,
+  "input-fixed": ({ agent }) => `${its(agent)} 不接受修改后的调用：请按原样允许，或说明理由拒绝`,
   "guest-unknown": ({ agent, known }) =>
     `没有名为“${its(agent)}”的智能体；已知：${known.join("、")}；可在设置的 "agents" 中添加`,
   "guest-untrusted": ({ agent, folder, files }) =>

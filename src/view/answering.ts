@@ -1,10 +1,13 @@
 import {
+  reason,
   reasonFrom,
   takesOwnWords,
   type InputRequest,
+  type PendingRequest,
   type PermissionRequest,
   type Reason,
 } from "../protocol/index.ts";
+import type { Texts } from "../texts/texts.ts";
 import { offersOf, type Offer } from "./describe.ts";
 
 export { takesOwnWords };
@@ -17,6 +20,11 @@ export function rulesFor(request: PermissionRequest): Offer[] {
 /** A word of the person's own may go with the answers to a question. */
 export function takesRemark(request: InputRequest): boolean {
   return request.kind === "question" && takesOwnWords(request);
+}
+
+/** The line on a request whose agent was stopped since: the answer reaches it later, in words. */
+export function carriedLines({ request, carried }: Pick<PendingRequest, "request" | "carried">, t: Texts): string[] {
+  return carried ? [t.because(reason("guest-carried", { agent: request.agent[0] ?? "" }))] : [];
 }
 
 /** Why a person is asked, where that is worth a line: the agent's own question speaks for itself. */

@@ -34,6 +34,14 @@ export function allows(choice: Choice): boolean {
   );
 }
 
+/**
+ * May the input be edited with a yes? Not where the agent that asks takes no other input, and not where a secret was taken out: an edit
+ * would run what stands in its place.
+ */
+export function mayEdit({ fixed, masked = 0, source }: PermissionRequest): boolean {
+  return !fixed && masked === 0 && source !== "outside";
+}
+
 /** Accepting edits would have let it run: an ordinary edit of a file in the workspace. */
 export function mayAcceptEdits(request: PermissionRequest): boolean {
   const { tool, hard, preview } = request;

@@ -9,6 +9,8 @@ import { serversIn, stopCodex } from "../../src/guest/codex-server.ts";
 import { pending } from "../../src/host/commands/request.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import type { InputRequest } from "../../src/protocol/index.ts";
+import { settle } from "../../src/input/respond.ts";
+import { mayEdit } from "../../src/view/choices.ts";
 import { allow, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { guestSage, type GuestOptions, type GuestSage } from "../support/guests/guest-sage.ts";
@@ -125,14 +127,20 @@ test("rules decide on an agent's commands, and on nothing else of it", async () 
   assert.match(heard(place.dir)[1] ?? "", /离线/);
 });
 
-test("an agent that takes no edited call runs nothing when a person allows another one, and reads which", async () => {
+test("an agent that takes no edited call is not sent one, and runs nothing where an earlier version took the edit", async () => {
   for (const agent of ["codex", "gemini"] as const) {
     using place = workspace();
     const [driver, call] = agent === "codex" ? [codex(), touch("a")] : [acp(place.dir), acpTouch("a")];
     await using sage = await run({ dir: place.dir, driver, script: [{ calls: [call] }, { text: "Done." }] });
     await sage.say("go");
     const [request] = await sage.open();
-    await sage.answer({ ...yes(request), input: { command: "touch b" } });
+    assert.ok(request?.kind === "permission" && request.fixed && !mayEdit(request), agent);
+    const edited = { ...yes(request), input: { command: "touch b" } };
+    const refused = await sage.answer(edited);
+    assert.deepEqual(!refused.ok && [refused.code, refused.reason?.code], ["request-invalid", "input-fixed"], agent);
+    assert.equal((await sage.open()).length, 1);
+    const answered = { requestId: request.id, by: "Lin", surface: "test", at: 0, outcome: "answered" } as const;
+    await settle(sage.store, request, { ...answered, response: edited });
     await sage.outcome();
     assert.deepEqual([existsSync(place.path("a")), existsSync(place.path("b"))], [false, false], agent);
     const [finished] = sage.facts("call.finished");

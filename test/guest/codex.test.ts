@@ -188,6 +188,27 @@ test("a patch is one request with its changes, judged file by file, also when it
   assert.ok(existsSync(join(cwd, "new.txt")));
 });
 
+test("a subagent's patch is shown with its changes where they were told, and says so where they were not", async (context) => {
+  const changes = [{ path: "/nowhere/new.txt", kind: { type: "add" }, diff: "你好\n" }];
+  const calls = [
+    { id: "p", thread: "below", changes },
+    { id: "q", thread: "below", changes, untold: true },
+  ];
+  const { start } = codex(context, [{ calls }, { text: "Done." }]);
+  const guest = await start();
+  await guest.say("patch it");
+  const events = await played(guest, () => no());
+  assert.deepEqual(
+    asksOf(events).map(({ call, agent, untold, judged }) => [call.id, call.input, agent, untold, judged.length]),
+    [
+      ["below/q", { thread: "below", item: "q" }, ["subagent"], true, 0],
+      ["below/p", { changes: [{ ...changes[0], kind: "add" }] }, ["subagent"], undefined, 1],
+    ],
+  );
+  const ends = events.flatMap((event) => (event.type === "result" ? [[event.call, event.ok]] : []));
+  assert.deepEqual(ends, [["below/p", false]]);
+});
+
 test("questions are answered by their ids; one that wants a secret is not put to anybody", async (context) => {
   const options = [{ label: "SQLite", description: "one file" }];
   const plain = { id: "db", header: "Database", question: "Which?", isOther: true, isSecret: false, options };

@@ -183,6 +183,12 @@ suite("an answer that does not fit is refused with the reason:", () => {
       answers(all),
       /permission request and takes granted, denied or cancelled; got "answers"/,
     ],
+    [
+      "an edit of a call that its agent runs as it is",
+      { ...permission, fixed: true, agent: ["codex"] },
+      { ...granted, input: { command: "ls" } },
+      /codex takes no edited call/,
+    ],
     ["a text to a permission", permission, said, /permission request and takes granted/],
     ["a grant to a question", one, granted, /question request and takes answers, denied or cancelled; got "granted"/],
     ["a text to a question", one, said, /question request and takes answers/],

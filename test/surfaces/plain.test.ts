@@ -260,6 +260,20 @@ suite("what a typed line comes to", () => {
     assert.equal(hear(questions(colour), dialog, "1", t).type, "next");
   });
 
+  test("a call that its agent runs as it is cannot be edited", () => {
+    const fixed = { ...request, fixed: true as const };
+    const shown = (one: typeof request) => dialogLines(one, { at: "choices" }, style()).join("\n");
+    assert.deepEqual(
+      [shown(request), shown(fixed)].map((text) => text.includes(t.edit)),
+      [true, false],
+    );
+    assert.equal(choose("e").type, "next");
+    assert.deepEqual(hear(fixed, { at: "choices" }, "e", t), {
+      type: "again",
+      message: t.noChoice("e", "y, a, n, r, c, s, ?"),
+    });
+  });
+
   test("a question that offers nothing takes a text, also one that looks like a number or a letter with a meaning", () => {
     const asked = questions({ ...colour, options: [] });
     const dialog = begin(asked, undefined);

@@ -96,17 +96,21 @@ function note(known: KnownCall, fact: Fact): void {
   else if (fact.type === "call.unknown") known.end = "unknown";
 }
 
-/** Digests of calls whose newest run, in the turns before this one, changed something perhaps and has no end. */
+/** Digests of calls whose newest run, in the turns before this one, has an unknown end and may have changed something. */
 function lostBefore(facts: readonly Fact[], turn: string): ReadonlySet<string> {
   const runs = new Map<string, string>();
+  const lost = new Set<string>();
   for (const fact of facts) {
     if (isWithinKey(fact.key, turn)) continue;
-    if (fact.type === "call.started" && fact.data.effect !== "reads")
-      runs.set(fact.data.digest, callOfKey(fact.key) ?? fact.key);
-    if (fact.type !== "call.finished") continue;
-    for (const [digest, place] of runs) if (place === callOfKey(fact.key)) runs.delete(digest);
+    const place = callOfKey(fact.key) ?? fact.key;
+    if (fact.type === "call.started" && fact.data.effect !== "reads") {
+      runs.set(place, fact.data.digest);
+      lost.delete(fact.data.digest);
+    }
+    const digest = fact.type === "call.unknown" ? runs.get(place) : undefined;
+    if (digest !== undefined) lost.add(digest);
   }
-  return new Set(runs.keys());
+  return lost;
 }
 
 export function guestDigest({ tool, input }: Call): string {

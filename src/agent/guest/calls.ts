@@ -116,9 +116,7 @@ export async function takeUp(
     const by = verdict.allowedBy === "person" ? "person" : "rule";
     return { answer: await allow(turn, known, { verdict, by, edited: verdict.input }) };
   }
-  const opened = known.request
-    ? again(turn, known)
-    : openGuestRequest(line, context, { ask, verdict, agent: driver.name });
+  const opened = known.request ? again(turn, known) : openGuestRequest(line, context, { ask, verdict, driver });
   known.request = opened.request;
   await log.flush(); // on disk before the guest, or anybody else, hears of it
   return { opened };

@@ -38,9 +38,11 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
         );
         break;
       case "failed":
+        giveUp(turn);
         throw errorBecause("turn-failed", reason("guest-failed", { agent, words: ended.words }));
       case "died":
         deaths = turn.progress.steps > before ? 1 : deaths + 1;
+        giveUp(turn);
         if (deaths > 1) throw errorBecause("turn-failed", reason("guest-died", { agent, words: ended.words }));
         notice(turn, reason("guest-died", { agent, words: ended.words }));
         break;

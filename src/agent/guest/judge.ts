@@ -44,7 +44,11 @@ export async function judgeGuestCall(
 ): Promise<Verdict> {
   const { call } = ask;
   const digest = guestDigest(call);
-  const asks = reason("guest-asks", { agent, tool: call.tool, ...(ask.why !== undefined && { words: ask.why }) });
+  const asks = reason(ask.untold ? "guest-asks-untold" : "guest-asks", {
+    agent,
+    tool: call.tool,
+    ...(ask.why !== undefined && { words: ask.why }),
+  });
   const person: Verdict = { behavior: "ask", reason: asks, effect: "writes", digest };
   if (ask.questions) return { ...person, effect: "waits", hard: true, reason: reason("asks-person", {}) };
   if (context.memory.refused(call))

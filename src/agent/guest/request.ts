@@ -1,4 +1,4 @@
-import type { GuestAsk } from "../../guest/driver.ts";
+import type { GuestAsk, GuestDriver } from "../../guest/driver.ts";
 import { ask } from "../../input/ask.ts";
 import type { Durable, Opened } from "../../journal/durable.ts";
 import { callKeys, visible, type NewRequest, type Verdict } from "../../protocol/index.ts";
@@ -11,10 +11,10 @@ import { meant } from "./judge.ts";
 export function openGuestRequest(
   durable: Durable,
   context: ExecutionContext,
-  { ask: prompt, verdict, agent }: { ask: GuestAsk; verdict: Verdict; agent: string },
+  { ask: prompt, verdict, driver }: { ask: GuestAsk; verdict: Verdict; driver: GuestDriver },
 ): Opened {
   const { call, questions } = prompt;
-  const frame = { agent: [agent, ...prompt.agent.map(visible)], why: verdict.reason, digest: verdict.digest };
+  const frame = { agent: [driver.name, ...prompt.agent.map(visible)], why: verdict.reason, digest: verdict.digest };
   if (questions) {
     const own: NewRequest = { ...frame, source: "tool", kind: "question", questions: [...questions] };
     return ask(durable, callKeys.ask(0), own, context.asking);
@@ -33,6 +33,7 @@ export function openGuestRequest(
       tool: call.tool,
       input: call.input,
       ...(typeof description === "string" && { description }),
+      ...(!driver.edits && { fixed: true }),
     },
     context.asking,
   );

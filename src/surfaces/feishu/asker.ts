@@ -58,6 +58,8 @@ export type Asking = AskerParts & {
   speeches(): Speeches;
   /** Everybody who approved a request so far. */
   approvals(requestId: string): readonly Approval[];
+  /** Another agent asked it and was stopped since. */
+  isCarried(requestId: string): boolean;
   /** Open requests that one answer may be meant for, this one included. */
   alike(request: InputRequest): PermissionRequest[];
   /** The past of the rules that are offered with a request, once it was learned. */
@@ -68,7 +70,7 @@ export type Asking = AskerParts & {
   learn(request: InputRequest): Promise<void>;
 };
 
-type Open = Pick<Asking, "approvals" | "alike" | "askedBy"> & {
+type Open = Pick<Asking, "approvals" | "isCarried" | "alike" | "askedBy"> & {
   trials(requestId: string): Promise<readonly RuleTrial[]>;
 };
 

@@ -38,6 +38,7 @@ export function askingCard(asking: Asking, request: InputRequest, record: AskRec
       typed: typedAt(asking, record),
     },
     approvals: asking.approvals(request.id),
+    carried: asking.isCarried(request.id),
     alike: asking.alike(request).length,
     past: redaction.value(asking.past(request.id)),
     ...(file && { file }),

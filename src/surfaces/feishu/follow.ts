@@ -100,6 +100,7 @@ export function followSession(
     streamer: createStreamer(parts, home),
     asker: createAsker(parts, home, {
       approvals: (id) => following.view.approvals(id),
+      isCarried: (id) => following.view.request(id)?.carried === true,
       alike: (request) => alikeTo(request, following.view.open()),
       trials: async (requestId) => {
         const reply = await host.send({ type: "past", requestId });

@@ -22,7 +22,7 @@ import { stateOf, type ChatState } from "./state.ts";
 const LIVE_ROWS = 5;
 const KEPT_REQUESTS = 200;
 
-type Known = { request: InputRequest; approvals?: readonly Approval[]; resolution?: Resolution };
+type Known = { request: InputRequest; approvals?: readonly Approval[]; carried?: true; resolution?: Resolution };
 
 /** A session as a chat needs to know it: its present turn, what is open, and what streams right now. */
 export type SessionView = {
@@ -143,9 +143,10 @@ export function createView(words: () => Texts): SessionView {
     ready(pending) {
       const ids = new Set(pending.map(({ request }) => request.id));
       for (const id of open.keys()) if (!ids.has(id)) open.delete(id);
-      for (const { request, approvals } of pending) {
+      for (const { request, approvals, carried } of pending) {
         open.set(request.id, request);
-        if (!requests.has(request.id)) requests.set(request.id, { request, ...(approvals && { approvals }) });
+        const known = requests.get(request.id) ?? { request, ...(approvals && { approvals }) };
+        requests.set(request.id, carried ? { ...known, carried } : known);
       }
     },
     failed() {

@@ -68,10 +68,10 @@ export function createAsking(parts: Parts): Asking {
 
   return {
     shown: () => at?.request,
-    present({ request, draft, approvals }, place) {
+    present({ request, draft, approvals, carried }, place) {
       const dialog = begin(request, draft);
       const kept = "answers" in dialog ? Object.entries(dialog.answers) : [];
-      say(...requestLines(request, style, { place, cwd: cwd(), approvals }));
+      say(...requestLines(request, style, { place, cwd: cwd(), approvals, carried }));
       for (const [question, { selected, other }] of kept)
         say(paint.dim(t.kept(oneLine(question), oneLine([...selected, ...(other ? [other] : [])].join(", ")))));
       goTo(request, dialog);

@@ -1,6 +1,7 @@
 import { PLAN_TOOL, type InputRequest, type PermissionRequest } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { rulesFor, takesOwnWords } from "../../view/answering.ts";
+import { mayEdit } from "../../view/choices.ts";
 import { neededOf } from "../../view/describe.ts";
 import { offerLines } from "../../view/lines/offers.ts";
 import type { Style } from "../../view/lines/paint.ts";
@@ -57,7 +58,7 @@ function choiceLines(request: PermissionRequest, style: Style, alike: number): s
     ...(request.mayLeave ? [key("o", t.runOutside)] : []),
     key("n", t.no),
     key("r", isPlan ? t.planChange : t.noBecause),
-    key("e", t.edit),
+    ...(mayEdit(request) ? [key("e", t.edit)] : []),
     key("c", t.yesAnd),
     key("s", t.stop),
     ...(alike > 1 ? [key("t", t.together(alike))] : []),

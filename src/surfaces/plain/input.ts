@@ -11,6 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { rulesFor, takesOwnWords, takesRemark } from "../../view/answering.ts";
+import { mayEdit } from "../../view/choices.ts";
 import { keyOf, several, single, unquoted } from "./answers.ts";
 import { readAlways, type Writing } from "./keeping.ts";
 
@@ -140,17 +141,21 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
     case "r":
       return { type: "next", dialog: { at: "reason" } };
     case "e":
-      return { type: "next", dialog: { at: "edit" } };
+      if (mayEdit(request)) return { type: "next", dialog: { at: "edit" } };
+      return { type: "again", message: t.noChoice(typed, lettersOf(request).join(", ")) };
     case "c":
       return { type: "next", dialog: { at: "comment" } };
     case "s":
       return { type: "respond", response: { type: "cancelled", ...frame } };
-    default: {
-      const [rule, leave] = [isPlan || rulesFor(request).length > 0, request.mayLeave];
-      const letters = ["y", ...(rule ? ["a"] : []), ...(leave ? ["o"] : []), "n", "r", "e", "c", "s", "?"];
-      return { type: "again", message: t.noChoice(typed, letters.join(", ")) };
-    }
+    default:
+      return { type: "again", message: t.noChoice(typed, lettersOf(request).join(", ")) };
   }
+}
+
+function lettersOf(request: PermissionRequest): string[] {
+  const rule = request.tool === PLAN_TOOL || rulesFor(request).length > 0;
+  const [leave, edit] = [request.mayLeave, mayEdit(request)];
+  return ["y", ...(rule ? ["a"] : []), ...(leave ? ["o"] : []), "n", "r", ...(edit ? ["e"] : []), "c", "s", "?"];
 }
 
 /** A line to start an edit from, where one line can hold it. */

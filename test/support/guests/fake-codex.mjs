@@ -80,19 +80,21 @@ async function run(state, call, tell) {
         cwd: state.cwd,
         status: "inProgress",
       };
-  state.items.set(call.id, item);
-  tell("item/started", { item });
+  // A subagent works in a thread of its own, which is told of or not.
+  const at = call.thread ? { threadId: call.thread } : {};
+  if (!call.thread) state.items.set(call.id, item);
+  if (!call.untold) tell("item/started", { item, ...at });
   const kind = call.changes ? "item/fileChange/requestApproval" : "item/commandExecution/requestApproval";
   const shown = call.changes ? {} : { command: item.command, cwd: item.cwd };
   const asks = call.asks !== false && state.policy === "untrusted";
   const { decision } = asks
-    ? await ask(state, kind, { itemId: call.id, reason: call.reason ?? null, ...shown })
+    ? await ask(state, kind, { itemId: call.id, reason: call.reason ?? null, ...shown, ...at })
     : { decision: "accept" };
   if (decision === "accept" && call.command) execFileSync("/bin/sh", ["-c", call.command], { cwd: state.cwd });
   if (decision === "accept") for (const change of call.changes ?? []) writeFileSync(change.path, change.diff);
   item.status = decision === "accept" ? "completed" : "declined";
   state.results.push({ id: call.id, decision });
-  tell("item/completed", { item });
+  if (!call.untold) tell("item/completed", { item, ...at });
 }
 
 function handle(client, { id, method, params, result }) {

@@ -100,9 +100,10 @@ test("what only a person may allow offers no rule, and a deadline is shown", () 
     suggestions: [],
     deadline: { at: 300_000, timeoutMs: 300_000, policy: "cancel" },
   });
-  const { card } = permissionCard(request, asked(), zh);
+  const { card } = permissionCard({ ...request, agent: ["claude"] }, asked({ carried: true }), zh);
   valid(card);
   assert.deepEqual(acts(card), ["allow_once", "deny"]);
+  assert.match(markdowns(card).join("\n"), /claude 在请求时被停止；它继续时会得知你的回答/);
   assert.match(
     markdowns(card).join("\n"),
     /<local_datetime millisecond='300000' format_type='time'><\/local_datetime> 前无人回答，任务将被取消。/,

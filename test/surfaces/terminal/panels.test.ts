@@ -369,6 +369,15 @@ suite("a permission", () => {
     });
   });
 
+  test("a call that its agent runs as it is, or that another program asks about, cannot be edited", () => {
+    for (const more of [{ fixed: true }, { source: "outside" }] as const) {
+      const asked = opened(push(more), { draft: { edit: "git push --force" } });
+      asked.press(tab);
+      assert.match(asked.seen(), /Stop the turn/);
+      assert.doesNotMatch(asked.seen(), /Edit/);
+    }
+  });
+
   test("no reason, no comment, no change: nothing is sent", () => {
     const asked = opened(push());
     asked.press(tab, "4", enter, enter);

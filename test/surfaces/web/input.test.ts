@@ -75,6 +75,12 @@ describe("a permission", () => {
     const elsewhere = play(request, ...always, { type: "place", destination: "user" }, { type: "confirm" });
     assert.deepEqual([elsewhere.problems, elsewhere.sent], [["place-gone"], []]);
     assert.ok(!choicesFor({ ...request, hard: true }, 1).main.includes("always"));
+    assert.deepEqual(
+      [request, { ...request, fixed: true } as const, { ...request, masked: 1 }].map((one) =>
+        choicesFor(one, 1).more.includes("edit"),
+      ),
+      [true, false, false],
+    );
   });
 
   test("requests that are alike are answered together, after a second step", () => {

@@ -1,5 +1,5 @@
-import type { Approval, PermissionRequest, RuleTrial } from "../../../protocol/index.ts";
-import { rulesFor } from "../../../view/answering.ts";
+import type { Approval, InputRequest, PermissionRequest, RuleTrial } from "../../../protocol/index.ts";
+import { carriedLines, rulesFor } from "../../../view/answering.ts";
 import { consentLines } from "../../../view/consent.ts";
 import { describeRequest, neededOf } from "../../../view/describe.ts";
 import { trialLine } from "../../../view/past.ts";
@@ -29,6 +29,8 @@ export type Asked = {
   past?: readonly RuleTrial[];
   /** Of those who have approved it so far. */
   approvals?: readonly Approval[];
+  /** The agent that asked was stopped since. */
+  carried?: boolean;
   /** Open ids of those who may answer: the card notifies them. */
   called?: readonly string[];
   /** Words that answer the card without its buttons, as they are to be typed where the card stands. */
@@ -96,6 +98,7 @@ function layOut(request: PermissionRequest, asked: Asked, speech: Speech, { show
       ...callElements(asked, speech),
       ...shown,
       ...(masked > 0 ? [note(escaped(t.masked(masked)))] : []),
+      ...carriedElements(request, asked, speech),
       ...(cut ? [markdown(`**${escaped(fileLine(asked, speech))}**`)] : []),
       ...consentLines(request, asked.approvals, speech.words).map((line) => markdown(`**${escaped(line)}**`)),
       ...choices(asked, { rules, leave: request.mayLeave === true, cut }, speech),
@@ -104,6 +107,10 @@ function layOut(request: PermissionRequest, asked: Asked, speech: Speech, { show
       detailPanel([...details, note(escaped(byHand)), note(escaped(t.session(asked.session)))], speech),
     ],
   );
+}
+
+export function carriedElements(request: InputRequest, { carried }: Asked, { words }: Speech): Element[] {
+  return carriedLines({ request, ...(carried && { carried }) }, words).map((line) => note(escaped(line)));
 }
 
 function togetherElements({ rid, g, alike = 0 }: Asked, { words }: Speech): Element[] {

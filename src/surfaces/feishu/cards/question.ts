@@ -5,7 +5,15 @@ import { takesOwnWords, takesRemark, whyOf } from "../../../view/answering.ts";
 import { fitting, rooms, type Clip } from "./action.ts";
 import { button, card, form, input, line, markdown, note, row, select, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
-import { callElements, deadlineElements, detailPanel, fileName, type Asked, type AskingCard } from "./permission.ts";
+import {
+  callElements,
+  carriedElements,
+  deadlineElements,
+  detailPanel,
+  fileName,
+  type Asked,
+  type AskingCard,
+} from "./permission.ts";
 import { typedHint } from "./typed.ts";
 import type { Speech, Speeches } from "./speech.ts";
 
@@ -77,6 +85,7 @@ function layOut(
         ? [note(escaped(asked.file === "failed" ? t.answerThere(request.id) : t.attached(fileName(asked, speech))))]
         : []),
       ...(masked > 0 ? [note(escaped(t.masked(masked)))] : []),
+      ...carriedElements(request, asked, speech),
       row([
         button({ id: "decline", text: t.notAnswer, type: "text", value: value("decline") }),
         button({ id: "stop", text: t.stop, type: "danger_text", value: value("stop") }),

@@ -7,7 +7,7 @@ import {
 } from "../../../protocol/index.ts";
 import { createField, isBlank, type Field } from "./field.ts";
 import { rulesFor } from "../../../view/answering.ts";
-import { editable, mayAcceptEdits, placesFor, type Choice } from "../../../view/choices.ts";
+import { editable, mayAcceptEdits, mayEdit, placesFor, type Choice } from "../../../view/choices.ts";
 import { dangersOf } from "../../../view/danger.ts";
 import { neededOf, type Offer } from "../../../view/describe.ts";
 
@@ -80,7 +80,7 @@ export function draftOf(
 export function choicesOf(request: PermissionRequest, state: PermissionState): Choice[] {
   const written = draftOf(request, state);
   const others = (["reason", "edit", "comment", "stop"] as const).filter(
-    (choice) => state.more || written[choice] !== undefined,
+    (choice) => (choice !== "edit" || mayEdit(request)) && (state.more || written[choice] !== undefined),
   );
   if (request.tool === PLAN_TOOL)
     return ["once", "acceptEdits", "reason", ...others.filter((choice) => choice !== "reason")];

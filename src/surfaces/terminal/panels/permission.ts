@@ -13,11 +13,12 @@ import type { Model, Step } from "./model.ts";
 import { alwaysRows, begin, choicesOf, draftOf, fitsPlace, rulesOf, type PermissionState } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys, togetherBody } from "./permission-view.ts";
 import { allows, inputFrom, type Choice } from "../../../view/choices.ts";
+import { carriedLines } from "../../../view/answering.ts";
 import { consentLines } from "../../../view/consent.ts";
 import { describeRequest, isLong } from "../../../view/describe.ts";
 
 export function permissionModel(
-  { request, draft, approvals }: PendingRequest,
+  { request, draft, approvals, carried }: PendingRequest,
   {
     cwd,
     alike,
@@ -41,7 +42,10 @@ export function permissionModel(
             state.alike.map((one) => describeRequest(one, { cwd })),
             draw,
           )
-        : permissionBody(description, state, draw, consentLines(asked, approvals, words.t)),
+        : permissionBody(description, state, draw, [
+            ...carriedLines({ request, ...(carried && { carried }) }, words.t),
+            ...consentLines(asked, approvals, words.t),
+          ]),
     choices: (state, draw, { seenEnd }) => permissionChoices(asked, known(state), { draw, seenEnd }),
     note: ({ note }, { seenEnd }) => (seenEnd && note === words.wording.locked ? "" : note),
     keys: (state, draw) => permissionKeys(asked, state, draw),

@@ -14,7 +14,7 @@ import {
   type Sender,
 } from "../../../protocol/index.ts";
 import { rulesFor } from "../../../view/answering.ts";
-import { allows, editable, inputFrom, mayAcceptEdits, type Choice } from "../../../view/choices.ts";
+import { allows, editable, inputFrom, mayAcceptEdits, mayEdit, type Choice } from "../../../view/choices.ts";
 import { neededOf } from "../../../view/describe.ts";
 
 /** A choice that waits for its second step. */
@@ -115,24 +115,20 @@ export function draftOf(request: InputRequest, state: Answering): Draft {
 /** Answers to a permission: those that people take, and the others behind "more". */
 export function choicesFor(request: PermissionRequest, alike: number): { main: Choice[]; more: Choice[] } {
   const together = alike > 1 ? (["together"] as const) : [];
+  const edit = mayEdit(request) ? (["edit"] as const) : [];
   if (request.tool === PLAN_TOOL)
-    return { main: ["once", "acceptEdits", "reason"], more: ["comment", ...mayEdit(request), "no", "stop"] };
+    return { main: ["once", "acceptEdits", "reason"], more: ["comment", ...edit, "no", "stop"] };
   return {
     main: ["once", ...(request.hard ? [] : (["always"] as const)), "no"],
     more: [
       ...(mayAcceptEdits(request) ? (["acceptEdits"] as const) : []),
       ...(request.mayLeave ? (["outside"] as const) : []),
       ...(["reason", "comment"] as const),
-      ...mayEdit(request),
+      ...edit,
       ...together,
       "stop",
     ],
   };
-}
-
-/** Where a secret was taken out, an edit would run what stands in its place. */
-function mayEdit({ masked = 0 }: { masked?: number }): ["edit"] | [] {
-  return masked > 0 ? [] : ["edit"];
 }
 
 /** Does the next step of this act let something run? Then its end must have been seen. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { harmless, oneLine, type InputRequest, type PermissionRequest, type Reason } from "../../../protocol/index.ts";
 import { headline } from "../../../texts/resolution.ts";
-import { whyOf } from "../../../view/answering.ts";
+import { carriedLines, whyOf } from "../../../view/answering.ts";
 import { consentLines } from "../../../view/consent.ts";
 import { describeRequest, isLong, type Description } from "../../../view/describe.ts";
 import type { InboxRequest } from "../../../view/inbox.ts";
@@ -118,7 +118,7 @@ function Open({ entry, level, linked }: { entry: InboxRequest; level: 1 | 2; lin
       {request.masked !== undefined && <p class="consent">{web.masked(request.masked)}</p>}
       <div class="end" ref={end} aria-hidden="true" />
       {description ? <Circumstances description={description} /> : <Why request={request} />}
-      {consentLines(request, entry.approvals, t, app.me.value).map((line) => (
+      {[...carriedLines(entry, t), ...consentLines(request, entry.approvals, t, app.me.value)].map((line) => (
         <p class="consent">{line}</p>
       ))}
       <div class="acts" ref={choices}>
