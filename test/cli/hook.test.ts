@@ -89,6 +89,24 @@ const endOf = (id: string) => {
 };
 const me = userInfo().username;
 
+test("your settings for silence hold for its prompts: nobody answered, so it is refused; broken settings keep nobody from being asked", async () => {
+  const settings = join(env.SAGE_HOME, "settings.json");
+  const claude = terminal();
+  writeFileSync(settings, '{ "silence": ');
+  const first = claude.hook(claude.call("PermissionRequest"));
+  const [waiting] = await opened(claude);
+  assert.equal(waiting?.deadline, undefined);
+  await answer(waiting?.id ?? "", { type: "granted" });
+  await first.done;
+  writeFileSync(settings, JSON.stringify({ silence: { after: "1s" } }));
+  const second = claude.hook(claude.call("PermissionRequest"));
+  const [request] = await opened(claude);
+  rmSync(settings);
+  assert.equal(request?.deadline?.timeoutMs, 1_000);
+  await second.done;
+  assert.deepEqual(decision(second.written()), { behavior: "deny", message: "Nobody answered in time." });
+});
+
 test("a yes through Sage is the hook's decision, attributed to who gave it", async () => {
   const claude = terminal();
   const hook = claude.hook(claude.call("PermissionRequest"));

@@ -102,6 +102,8 @@ export function decisionOf(
   if (resolution.surface === agent) return undefined; // decided over there
   const response = "response" in resolution ? resolution.response : undefined;
   const said = (decision: object) => ({ hookSpecificOutput: { hookEventName: "PermissionRequest", decision } });
+  if (resolution.outcome === "timed_out" && response?.type === "denied")
+    return said({ behavior: "deny", message: response.reason ?? "Nobody answered in time." });
   if (resolution.outcome === "declined") return said({ behavior: "deny", message: refusal(resolution.by, undefined) });
   // A person stopped the turn, not only this call.
   if (resolution.outcome === "cancelled" && resolution.by !== "sage")

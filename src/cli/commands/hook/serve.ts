@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { sageHome } from "../../../config/home.ts";
 import { version } from "../../../config/version.ts";
+import type { Silence } from "../../../input/ask.ts";
 import { askFromOutside, endFromOutside, sessionOutside } from "../../../input/outside.ts";
 import { untilWritten } from "../../../journal/retry.ts";
 import { sqliteStore } from "../../../journal/sqlite.ts";
@@ -53,7 +55,8 @@ type Asks = HookEvent & { kind: "asks" };
 
 async function ask(store: Store, agent: HookAgent, event: Asks, around: HookProcess): Promise<void> {
   const left = new AbortController();
-  const parts = { store, version, signal: left.signal };
+  const silence = await silenceIn(sageHome(around.env, event.cwd).settings);
+  const parts = { store, version, signal: left.signal, silence };
   const asked = askOf(agent, event);
   const { request, resolution: had } = await untilWritten(() => askFromOutside(parts, asked), {
     signal: around.stopped,
@@ -62,6 +65,20 @@ async function ask(store: Store, agent: HookAgent, event: Asks, around: HookProc
   left.abort();
   const decision = decisionOf(agent, event, resolution);
   if (decision) around.write(JSON.stringify(decision));
+}
+
+/** Settings are loaded only where they speak of silence: the hook runs for every prompt. Broken ones keep nobody from being asked. */
+async function silenceIn(file: string): Promise<Silence> {
+  try {
+    if (!readFileSync(file, "utf8").includes('"silence"')) return {};
+    const [{ readSettings }, { silenceOptions }] = await Promise.all([
+      import("../../../config/settings.ts"),
+      import("../../../config/silence.ts"),
+    ]);
+    return silenceOptions(readSettings(file));
+  } catch {
+    return {};
+  }
 }
 
 /** First answer wins: somebody's through Sage, or the one in the agent's own terminal, of which a signal and the agent's end tell. */
