@@ -36,7 +36,9 @@ import {
 import type { GuestParts } from "./guests.ts";
 import type { Outside } from "./outside.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
+import type { CommandRunner } from "../tools/runner/runner.ts";
 import { createSkill } from "../tools/skill.ts";
+import type { Spawn } from "../tools/spawn.ts";
 import { createSpawner } from "../tools/spawner.ts";
 import { createTask } from "../tools/task.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -51,7 +53,7 @@ const MOST_RECENT = 256;
 /** Loaded by the first turn that somebody traces. */
 let tracing: Promise<typeof import("./traces.ts")> | undefined;
 /** The spawners of this process: all its sessions start commands through them. */
-const spawn = createSpawner();
+export const spawn: Spawn = createSpawner();
 
 /** The parts that all sessions of one kind share. */
 export type AgentParts = {
@@ -91,6 +93,8 @@ export type AgentParts = {
   ruleFiles?: RuleFiles;
   /** How commands are confined; without it they run as ever. */
   sandbox?: Sandbox;
+  /** Where commands are entered that outlive this process; without it they end with it. */
+  runner?: CommandRunner;
   /** Sessions are of several people: their sandboxes share nothing. */
   apart?: boolean;
 };
@@ -150,6 +154,7 @@ export function createAgent(parts: AgentParts): Agent {
     redact: redactor(env),
     ...(matching === "inject" && { matchSkills: skills }),
     spawn,
+    ...(parts.runner && { runner: parts.runner }),
     couldConfine: parts.sandbox?.mode === "off" && mayConfine(),
   };
   const sandbox = parts.sandbox?.mode === "off" ? undefined : parts.sandbox;

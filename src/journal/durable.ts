@@ -9,6 +9,8 @@ import type {
 } from "../protocol/index.ts";
 
 export type StepScope = {
+  /** Names this piece of work among all, and whoever does it. */
+  readonly place: { session: string; key: string; epoch: number };
   readonly signal: AbortSignal;
   /** Live progress; never journaled. */
   delta(kind: "text" | "reasoning" | "output", text: string): void;
@@ -25,9 +27,9 @@ export type Once<T> = { ok: true; value: T } | { ok: false; running: number[]; s
 
 export type OnceOptions<T> = {
   /** Rides with `call.started`. Called only when the effect is about to run for the first time. */
-  started(): FactData["call.started"];
-  /** After a crash: a value when the effect surely happened, "again" when it surely did not. */
-  reconcile?(started: FactData["call.started"]): Promise<T | "again" | undefined>;
+  started(scope: StepScope): FactData["call.started"];
+  /** After a crash: a value when the effect surely happened, "again" when it surely did not. It may wait for an effect that goes on. */
+  reconcile?(started: FactData["call.started"], scope: StepScope): Promise<T | "again" | undefined>;
 };
 
 export type Opened = {
@@ -69,6 +71,8 @@ export interface Durable {
   resolve(resolution: Resolution): void;
   /** Cancels every open request below this branch, whose work is over. */
   withdraw(reason: Reason): void;
+  /** Waits for the end of `once` under this key to come to disk, without hurrying it. False: it may not be there. */
+  recorded(key: string): Promise<boolean>;
   /** Process groups started under this key that still live. */
   running(key: string): number[];
   /** A branch that only replays facts: anything new throws `Stopped`. */

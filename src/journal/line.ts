@@ -58,6 +58,16 @@ export class Line implements Durable {
     const attempt = attemptOf(this.#log, 0);
     this.#log.show({ session: this.#log.id, key, attempt, n, kind: "state", text: "", agent, state });
   }
+  async recorded(key: string): Promise<boolean> {
+    const { store, id } = this.#log;
+    try {
+      await new Promise((resolve) => void setImmediate(resolve)); // the tick of what was added has come before
+      await this.#log.writing;
+      return store.fact(id, finishedKey(this.#prefix + key))?.type === "call.finished";
+    } catch {
+      return false;
+    }
+  }
   running(key: string): number[] {
     return this.#log.store.children(this.#log.id, this.#prefix + key);
   }
@@ -106,8 +116,9 @@ export class Line implements Durable {
     const lost = () => ({ ok: false, running: log.store.children(log.id, path), since: started?.at ?? 0 }) as const;
     if (ended) return lost();
     let again = false;
+    const scope = new Scope(log, path, this.#over);
     if (started) {
-      const found = await log.during(async () => options.reconcile?.(started.data));
+      const found = await log.during(async () => options.reconcile?.(started.data, scope));
       again = found === "again";
       if (found === undefined) {
         log.add(finishedKey(path), "call.unknown", { reason: reason("end-unknown", {}) });
@@ -116,11 +127,11 @@ export class Line implements Durable {
       if (found !== "again") return this.#finish(path, found);
     }
     if (this.stopped) throw this.stopped;
-    if (!again) log.add(startedKey(path), "call.started", options.started());
+    if (!again) log.add(startedKey(path), "call.started", options.started(scope));
     const written = log.flush(); // on disk before the effect
     // A stop that comes while it is written reaches the effect as an aborted signal, and its end is recorded as usual.
     if (written) await written;
-    return this.#finish(path, await log.during(() => fn(new Scope(log, path))));
+    return this.#finish(path, await log.during(() => fn(scope)));
   }
   #finish(path: string, value: FactData["call.finished"]): Once<FactData["call.finished"]> {
     this.#log.add(finishedKey(path), "call.finished", value);
@@ -163,14 +174,19 @@ class Request implements Opened {
 class Scope implements StepScope {
   readonly #log: SessionLog;
   readonly #key: string;
+  readonly #over: Stopped | undefined;
   #restarts = 0;
   #n = 0;
-  constructor(log: SessionLog, key: string) {
+  constructor(log: SessionLog, key: string, over?: Stopped) {
     this.#log = log;
     this.#key = key;
+    this.#over = over;
+  }
+  get place(): StepScope["place"] {
+    return { session: this.#log.id, key: this.#key, epoch: this.#log.epoch };
   }
   get signal(): AbortSignal {
-    return this.#log.signal;
+    return this.#over ? AbortSignal.abort(this.#over) : this.#log.signal;
   }
   delta(kind: Delta["kind"], text: string): void {
     this.#show({ kind, text });

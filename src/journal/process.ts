@@ -25,6 +25,11 @@ export function pidNamespace(): string | null {
   }
 }
 
+/** Names this machine since it was started, as far as its processes see each other. */
+export function machineRun(): string {
+  return `${boot()}-${pidNamespace()?.replaceAll(/\D/g, "") ?? ""}`;
+}
+
 /** Milliseconds on a clock that all processes of this machine share and nobody can set; it stands still while the machine sleeps. */
 export function uptime(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);

@@ -113,6 +113,7 @@ export type FactData = {
     digest: string;
     /** sha-256 of the file to be changed, as it was. */ before?: string;
     /** The confines in which it runs. */ confined?: Confined;
+    /** Its command outlives this process: id of the entries among which whoever has the session next finds it. */ runner?: string;
   };
   "call.finished": ToolResult;
   "call.unknown": { reason: Reason };

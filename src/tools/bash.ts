@@ -39,8 +39,10 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
     inputSchema,
     effect: "writes",
     specifier: (input) => input.command,
+    mayOutlive: ({ background }) => !background,
     async execute(input, scope) {
-      if (scope.signal.aborted) return failed("Interrupted by the person before the command was started.");
+      if (scope.signal.aborted && !scope.attaches)
+        return failed("Interrupted by the person before the command was started.");
       const env = shellEnv(scope);
       const noted = async (pid: number) => {
         await scope.spawned(pid);
@@ -52,7 +54,7 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
         if (input.background) return await startInBackground(input.command, scope);
         launch = await scope.confine?.({ cwd: scope.cwd, env });
         const place = { cwd: scope.cwd, env: launch?.env ?? env, noted, launch };
-        running = await (scope.spawn ?? spawnDirectly)({ line: input.command, ...place });
+        running = await (scope.spawn ?? spawnDirectly)({ line: input.command, timeoutMs: input.timeout, ...place });
       } catch (error) {
         await launch?.over();
         if (!existsSync(scope.cwd)) return failed(`The working directory ${scope.cwd} does not exist.`);
@@ -64,19 +66,24 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
 }
 
 async function watch(
-  { pid, output, ended }: Spawned,
+  { pid, output, ended, kept: keeper }: Spawned,
   input: Input & { quietMs: number; launch: Launch | undefined },
   scope: ToolScope,
 ): Promise<ToolResult> {
   let stopped: "interrupted" | "timed out" | undefined;
   let ending: Promise<boolean> | undefined;
   const stop = (why: "interrupted" | "timed out") => {
+    if (keeper && !keeper.runs()) return;
     stopped ??= why;
-    ending ??= endGroup(pid, graceMs, input.launch?.inner());
+    ending ??= keeper ? keeper.end(graceMs) : endGroup(pid, graceMs, input.launch?.inner());
   };
-  const interrupt = () => stop("interrupted");
-  const timer = setTimeout(stop, input.timeout, "timed out");
+  const interrupt = () => {
+    if (keeper && scope.leaves?.()) keeper.letGo(scope.signal.reason);
+    else stop("interrupted");
+  };
+  const timer = keeper ? undefined : setTimeout(stop, input.timeout, "timed out");
   scope.signal.addEventListener("abort", interrupt, { once: true });
+  if (scope.signal.aborted) interrupt();
 
   const excerpt = createExcerpt(scope.keepDir);
   const waiting = watchForPrompt(pid, input.quietMs, (question) => scope.waiting?.(question));
@@ -84,14 +91,23 @@ async function watch(
     waiting.output(text);
     scope.output(text);
   });
-  const end = await ended;
-  clearTimeout(timer);
-  waiting.stop();
+  const end = await ended
+    .catch(async (why: unknown) => {
+      await drained;
+      await excerpt.drop(); // whoever goes on with it begins at its beginning
+      throw why;
+    })
+    .finally(() => {
+      clearTimeout(timer);
+      waiting.stop();
+      scope.signal.removeEventListener("abort", interrupt);
+    });
   const asked = waiting.asked();
-  scope.signal.removeEventListener("abort", interrupt);
-  const leftOver = await (ending ?? endGroup(pid, graceMs));
+  if (end !== "unknown" && "late" in end) stopped ??= "timed out";
+  const leftOver = keeper ? end !== "unknown" && end.left === true : await (ending ?? endGroup(pid, graceMs));
+  await ending;
   // A process that left the group may hold the pipe for as long as it likes; nobody waits for it.
-  await Promise.race([drained, sleep(graceMs, undefined, { ref: false })]);
+  await (keeper ? drained : Promise.race([drained, sleep(graceMs, undefined, { ref: false })]));
   output.destroy();
   await drained;
   const { text, output: kept } = await excerpt.end();
@@ -136,6 +152,7 @@ function howItWasStopped(why: "interrupted" | "timed out", timeout: number): Not
 function howItEnded(end: Ending): Note {
   if (end === "unknown")
     return ["How it ended is not known: check what it left behind before anything else.", reason("exit-unknown", {})];
+  if ("late" in end) return ["It took too long.", reason("exit-unknown", {})]; // told as a timeout
   return "code" in end
     ? [`Exit code ${end.code}.`, reason("exit-code", { code: end.code })]
     : [`Ended by ${end.signal}.`, reason("ended-by-signal", { signal: end.signal })];

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, rename } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, type Output } from "../protocol/index.ts";
@@ -20,6 +20,8 @@ export function createExcerpt(
 ): {
   push(bytes: Buffer, text: string): Promise<void>;
   end(): Promise<Excerpt>;
+  /** Keeps nothing. */
+  drop(): Promise<void>;
 } {
   const last = maxCharacters - first;
   let head = "";
@@ -77,6 +79,11 @@ export function createExcerpt(
       }
       await keep(Buffer.concat([...early, bytes]));
       early = [];
+    },
+
+    async drop() {
+      await file?.close();
+      if (path !== "") await rm(path, { force: true });
     },
 
     async end() {

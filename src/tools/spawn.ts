@@ -11,9 +11,23 @@ export type ShellCommand = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   /** Called with the leader of its group before the command begins: after a kill nothing runs that was not noted. False: it never begins. */
-  noted(pid: number): Promise<boolean>;
+  noted(pid: number, keeper?: number): Promise<boolean>;
   /** The sandbox that it runs in. Its environment and working folder come with it. */
   launch?: Launch | undefined;
+  /** It goes on when this process dies. */
+  kept?: Kept;
+  /** After this time it is stopped. */
+  timeoutMs?: number;
+};
+
+/** The entry of a command that goes on when this process dies: its keeper writes output and end into the folder. */
+export type Kept = {
+  folder: string;
+  timeoutMs: number;
+  /** How much of the output is kept, in bytes, apart from its end. */
+  largest: number;
+  /** The output as it grows there, until the end. */
+  follow(ended: Promise<unknown>): Readable;
 };
 
 /**
@@ -43,10 +57,19 @@ export type Spawned = {
   pid: number;
   output: Readable;
   ended: Promise<Ending>;
+  /** Stops listening to its keeper, and lets it go on. */
+  letGo?(): void;
+  /** Of a command that is kept. Its keeper sees to the timeout and to processes that it leaves behind. */
+  kept?: {
+    runs(): boolean;
+    end(graceMs: number): Promise<boolean>;
+    /** This process leaves: the command goes on, and `ended` rejects with the reason. */
+    letGo(why: unknown): void;
+  };
 };
 
-/** `unknown`: it is over, and nobody was there to be told how. */
-export type Ending = { code: number } | { signal: NodeJS.Signals } | "unknown";
+/** `unknown`: it is over, and nobody was there to be told how. `left`: processes that it had left behind were ended. */
+export type Ending = (({ code: number } | { signal: NodeJS.Signals } | { late: true }) & { left?: true }) | "unknown";
 
 /** Starts a command. Rejects when it cannot be started; how it ends is never an error. */
 export type Spawn = (command: ShellCommand) => Promise<Spawned>;

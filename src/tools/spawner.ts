@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { groupRuns, signalGroup } from "./group.ts";
+import { isHeld, KEEPER, keptEnding } from "./keeper.ts";
 import {
   boxedEnding,
   spawnDirectly,
@@ -31,9 +32,11 @@ const REST_MS = 10_000;
  * A confined command has `confined` in front, its two files and the words of its sandbox, which an empty field ends. The sandbox writes
  * its status to descriptor 3 and waits for one more byte of input. It ends with the spawner, and that with Sage: the end of descriptor 5,
  * which nobody writes to, tells of it.
+ *
+ * A kept command has `kept` in front, the folder of its entry and its timeout: `keeper.ts` has that part.
  */
 const PROGRAM = `
-  mkfifo -m 600 -- "$1" || exit
+  mkfifo -m 600 -- "$1" "$1.clock" "$1.remark" || exit
   trap : PIPE  # Sage may be gone when a command ends: the folder still is to go; commands get back what it was
   exec 2>&3  # there bash says by which signal a command was ended
   if [[ $2 == tied ]]; then
@@ -44,6 +47,8 @@ const PROGRAM = `
       (( word > 5 && word != 255 )) && eval "exec $word>&-"
     done
   fi
+  ${KEEPER}
+  pipe=$1
   echo ready >&3
   while IFS= read -r -d '' word; do
     box=()
@@ -51,6 +56,12 @@ const PROGRAM = `
       IFS= read -r -d '' args && IFS= read -r -d '' filter || break
       while IFS= read -r -d '' word && [[ -n $word ]]; do box+=("$word"); done
       IFS= read -r -d '' word
+    fi
+    if [[ $word == kept ]]; then
+      IFS= read -r -d '' entry && IFS= read -r -d '' seconds && IFS= read -r -d '' blocks &&
+        IFS= read -r -d '' folder && IFS= read -r -d '' line || break
+      keep || break
+      continue
     fi
     [[ $word == run ]] || continue  # a "go" for a command that was ended before it began
     IFS= read -r -d '' folder && IFS= read -r -d '' line || break
@@ -97,7 +108,20 @@ export function createSpawner({ restMs = REST_MS } = {}): Spawn {
     idle.push(entry);
   };
 
+  /** Never directly: a command of which others were told that it is kept must not run without a keeper. */
+  const startKept: Spawn = async (command) => {
+    if (command.line.includes("\0")) throw new Error("a command cannot hold a NUL character");
+    const key = JSON.stringify(command.env);
+    for (let tries = 0; tries < 2; tries++) {
+      const lane = await laneFor(command.env, key, false);
+      const started = await lane?.start(command, () => keep(lane, key));
+      if (started) return started;
+    }
+    throw new Error("no process could be started that keeps the command");
+  };
+
   return async (command) => {
+    if (command.kept) return startKept(command);
     const fits = command.line.length <= LONGEST_LINE && !command.line.includes("\0") && existsSync(command.cwd);
     if (!fits || performance.now() < restsUntil) return spawnDirectly(command);
     const tied = command.launch !== undefined;
@@ -158,9 +182,9 @@ async function openLane(env: NodeJS.ProcessEnv, tied: boolean): Promise<Lane> {
   return {
     isAlive: () => alive,
     close,
-    async start({ line, cwd, noted, launch }, free) {
-      const output = alive ? openOutput(pipe) : undefined;
-      if (!output) {
+    async start({ line, cwd, noted, launch, kept }, free) {
+      const output = kept || !alive ? undefined : openOutput(pipe);
+      if (!output && !(kept && alive)) {
         close();
         return undefined;
       }
@@ -173,14 +197,14 @@ async function openLane(env: NodeJS.ProcessEnv, tied: boolean): Promise<Lane> {
       let wasAnswered = false; // before that, the next command would read the answer to this one
       /** Once the command is over and its output read. Somebody who still holds the pipe would write into the next command's output. */
       const settle = () => {
-        if (!isOver || !wasAnswered || !(output.readableEnded || output.destroyed)) return;
-        output.off("end", settle).off("close", settle);
+        if (!isOver || !wasAnswered || (output && !output.readableEnded && !output.destroyed)) return;
+        output?.off("end", settle).off("close", settle);
         hear = () => {};
         hold(false);
-        if (alive && isWhole && output.readableEnded) free();
+        if (alive && isWhole && (!output || output.readableEnded)) free();
         else close();
       };
-      output.on("end", settle).on("close", settle);
+      output?.on("end", settle).on("close", settle);
       hear = (said) => {
         if (said === "died") {
           started.resolve(undefined);
@@ -188,6 +212,10 @@ async function openLane(env: NodeJS.ProcessEnv, tied: boolean): Promise<Lane> {
           isOver = true;
         } else if (/^s\d+$/.test(said)) {
           started.resolve(Number(said.slice(1)));
+        } else if (kept && said.startsWith("e")) {
+          ended.resolve(keptEnding(said.slice(1)));
+          isWhole = !isHeld(said);
+          isOver = true;
         } else if (/^e\d+$/.test(said)) {
           ended.resolve(launch ? boxedEnding(Number(said.slice(1))) : endingOf(Number(said.slice(1)), remark));
           isOver = true;
@@ -199,24 +227,34 @@ async function openLane(env: NodeJS.ProcessEnv, tied: boolean): Promise<Lane> {
         settle();
       };
       const box = launch ? ["confined", launch.args, launch.filter, ...launch.words, ""] : [];
-      input.write([...box, "run", cwd, line, ""].join("\0"));
+      const run = kept
+        ? ["kept", kept.folder, `${kept.timeoutMs / 1_000}`, `${kept.largest / 1_024}`]
+        : [...box, "run"];
+      input.write([...run, cwd, line, ""].join("\0"));
       const pid = await started.promise;
       if (pid === undefined) {
         wasAnswered = true;
-        output.destroy();
+        output?.destroy();
         return undefined;
       }
       try {
-        input.write((await noted(pid)) ? "go\0" : "no\0");
+        input.write((await noted(pid, child.pid)) ? "go\0" : "no\0");
       } catch (error) {
         input.write("no\0");
-        output.destroy();
+        output?.destroy();
         throw error;
       } finally {
         wasAnswered = true;
         settle();
       }
-      return { pid, output, ended: ended.promise };
+      if (output) return { pid, output, ended: ended.promise };
+      const letGo = () => {
+        hear = () => {};
+        ended.resolve("unknown"); // nobody follows its output any more
+        hold(false);
+        close();
+      };
+      return { pid, output: kept!.follow(ended.promise), ended: ended.promise, letGo };
     },
   };
 }
@@ -241,7 +279,7 @@ type Listener = (line: string) => void;
 /** In steps that need no descriptor: there may be none left. */
 function remove(folder: string, pipe: string): void {
   try {
-    rmSync(pipe, { force: true });
+    for (const name of [pipe, `${pipe}.clock`, `${pipe}.remark`]) rmSync(name, { force: true });
     rmdirSync(folder);
   } catch {
     // It is gone already, or is left for whoever tidies up.

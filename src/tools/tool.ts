@@ -56,6 +56,10 @@ export type ToolScope = {
   };
   /** Starts a command line; without it the tool's own process does. */
   spawn?: Spawn;
+  /** The call was begun by another process: `spawn` attaches to its command. */
+  readonly attaches?: boolean;
+  /** True once `signal` has aborted because this process leaves, and nobody wants the call to end. */
+  leaves?(): boolean;
   /** Prepares the sandbox that a command of this call must run in. Rejects when there can be none: then the command must not run. */
   confine?(command: { cwd: string; env: NodeJS.ProcessEnv }): Promise<Launch>;
   /** For a tool with `addresses`. */
@@ -114,6 +118,8 @@ export type Tool<I = any> = {
    * up a name tells it to the network: it is done only for a call that is allowed so far.
    */
   addresses?(input: I, signal: AbortSignal): Promise<readonly string[] | undefined>;
+  /** True when a call starts its command through `spawn` alone and waits for it: the command may outlive this process then. */
+  mayOutlive?(input: I): boolean;
   /** The string that rules match in `Tool(specifier)`. Of the built-in tools only what it is called when shown. */
   specifier?(input: I, place: ToolPlace): string;
   /** The file this call changes: its content goes into the digest of an approval. */

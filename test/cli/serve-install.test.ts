@@ -16,7 +16,7 @@ test("install writes a unit that systemd accepts, status says how it is, uninsta
   const file = join(machine.dir, ".config/systemd/user/sage.service");
   const unit = readFileSync(file, "utf8");
   assert.match(unit, /^Wants=network-online\.target$/m);
-  assert.match(unit, /^KillMode=mixed$/m);
+  assert.match(unit, /^KillMode=process$/m);
   assert.match(unit, /^ExecStart=".*" ".*" "serve" "--log" "json"$/m);
   assert.match(unit, /^Environment="SAGE_LANG=zh"\n.*\nEnvironment="TZ=Asia\/Shanghai"$/m);
   assert.match(unit, /^Environment="HTTPS_PROXY=http:\/\/lin:secret@proxy:3128"$/m);

@@ -26,7 +26,7 @@ for (const { line, as, allowed = [] } of commands) {
   });
   const started = await spawn({ line, cwd: root, env: launch.env, noted: async () => true, launch });
   const [said, end] = await Promise.all([text(started.output), started.ended]);
-  const code = end === "unknown" ? end : "code" in end ? end.code : end.signal;
+  const code = end === "unknown" ? end : "code" in end ? end.code : "signal" in end ? end.signal : "late";
   seen.push({ said, code, ...(await launch.over()) });
 }
 process.stdout.write(JSON.stringify(seen), () => process.exit(0));

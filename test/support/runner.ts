@@ -1,5 +1,5 @@
 // One process that runs one session on a real journal: what the crash stories kill.
-// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options.
+// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options. OUTLIVE: its commands outlive it.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { GuestExecutor } from "../../src/agent/guest/executor.ts";
@@ -8,6 +8,7 @@ import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { InputRequest, InputResponse } from "../../src/protocol/index.ts";
 import { driverOf, guestProgram } from "../../src/host/guest-programs.ts";
 import { createHost } from "../../src/host/host.ts";
+import { runnerIn } from "./command-runner.ts";
 import { config } from "./sage.ts";
 
 const [dir = "", session = "s"] = process.argv.slice(2);
@@ -15,13 +16,16 @@ const script = JSON.parse(readFileSync(join(dir, "script.json"), "utf8"));
 const options = JSON.parse(process.env["OPTIONS"] ?? "{}");
 const guest = process.env["GUEST"];
 const agent = guest === undefined ? undefined : basename(guest, ".mjs").replace("fake-", "");
+/** Commands outlive this process. */
+const outlive = process.env["OUTLIVE"] !== undefined;
 const store = sqliteStore(join(dir, "journal.db"));
 const host = createHost({
   store,
   version: "test",
   executor: async () => {
     const run = { ...options, workingDirectory: dir };
-    if (guest === undefined || agent === undefined) return new UnifiedExecutor(config({ script, dir, store }), run);
+    if (guest === undefined || agent === undefined)
+      return new UnifiedExecutor(config({ script, dir, store, ...(outlive && { runner: runnerIn(dir) }) }), run);
     // Faults are this process's own; those of the guest are in FAKE_KILL.
     const { NODE_OPTIONS: _, KILL_AT: __, ...env } = process.env;
     const program = guestProgram(agent, { [agent]: { command: guest, args: [] } });

@@ -61,6 +61,8 @@ export type TestConfig = {
   /** MCP servers beside the tools. */
   servers?: Servers;
   deferAbove?: number;
+  /** Where commands are entered that outlive the process. */
+  runner?: AgentConfig["runner"];
   /** What stands between the loop and the script. */
   wrap?: (model: Model) => Model;
 };
@@ -85,6 +87,7 @@ export function config({
   env,
   servers,
   deferAbove = 40,
+  runner,
   wrap = (model) => model,
 }: TestConfig): AgentConfig & { store: Store } {
   const subagents = createSubagentRegistry([...builtinSubagents, ...agents]);
@@ -113,6 +116,7 @@ export function config({
     saveRule,
     ...(dropRule && { dropRule }),
     ...(matchingSkill === "inject" && { matchSkills: skills }),
+    ...(runner && { runner }),
     redact: env ? redactor(env) : (text) => text,
   };
 }
@@ -147,7 +151,11 @@ export type TestSage = {
 
 /** A host with one session in this process, and a person who can do what a surface can. */
 export async function sageWith(
-  options: TestConfig & { options?: Partial<ExecutionOptions>; watched?: boolean },
+  options: TestConfig & {
+    options?: Partial<ExecutionOptions>;
+    watched?: boolean;
+    /** One that is there already. */ session?: string;
+  },
 ): Promise<TestSage> {
   const { store = memoryStore(), dir } = options;
   const made = config({ ...options, store });
@@ -166,7 +174,7 @@ export async function sageWith(
     keepDir: () => made.keepDir,
     executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
   });
-  const opened = await host.send({ type: "open", cwd: dir });
+  const opened = await host.send({ type: "open", cwd: dir, ...(options.session && { session: options.session }) });
   if (!opened.ok) throw new Error(opened.message);
   const { session } = opened;
   const leaving = new AbortController();

@@ -20,6 +20,7 @@ export class Workspace {
   env: NodeJS.ProcessEnv = { PATH: process.env["PATH"], HOME: homedir(), LANG: "C.UTF-8" };
   cwd = this.root;
   spawn: Spawn = spawner;
+  attaches = false;
   watched = "";
   mayRead: ((path: string, from: string) => boolean) | undefined;
   asked: string[] = [];
@@ -59,6 +60,7 @@ export class Workspace {
       waiting: (question) => this.asked.push(question),
       env: this.env,
       spawn: this.spawn,
+      attaches: this.attaches,
       delegate: () => Promise.reject(new Error("no subagents here")),
       requestInput: () => Promise.reject(new Error("no tool uses this")),
     };

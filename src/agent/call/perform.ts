@@ -26,6 +26,7 @@ import { createElicitations, endLostElicitations, type Elicitations } from "./el
 import { afterCall } from "./hooked.ts";
 import { webScope } from "./hop.ts";
 import { anchorOf, isDefinedAs, toolPlace, rulesOf } from "./judge.ts";
+import { isLeaving, keepsCommand, type KeptCommand, type KeptParts } from "./outlive.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "./request.ts";
 import { waitForPerson } from "../state/states.ts";
@@ -57,14 +58,14 @@ export async function perform(
     return told(redacted(result, context.config.redact));
   };
   const web = tool.addresses && webScope(context, tool, input, verdict);
-  const timed = async (scope: StepScope) => {
+  const timed = async (scope: StepScope, kept: KeptParts = {}) => {
     using working = createPausable(() => context.activity.begin());
     using asked = tool.elicits ? createElicitations(durable, context, run, { idle: working.pause, heard }) : undefined;
     const as = confinesOf(verdict, approval);
     return await afterCall(
       context,
       { ...call, input },
-      await execute(effectScope(context, scope, { web, asked, as })),
+      await execute(effectScope(context, scope, { web, asked, as, ...kept })),
       scope,
     );
   };
@@ -84,12 +85,16 @@ export async function perform(
       return durable.decide(callKeys.done, "call.finished", () => result);
     }
     case "writes": {
-      const once = await durable.once(
-        key,
-        timed,
-        onceOptions(context, tool, input, verdict, confinesOf(verdict, approval)),
-      );
-      if (once.ok) return noteTask(context, once.value);
+      const confined = confinesOf(verdict, approval);
+      const kept = keepsCommand(context, tool, input, confined);
+      const once = await durable.once(key, (scope) => timed(scope, kept.parts(scope)), {
+        ...onceOptions(context, tool, input, verdict, { confined, kept }),
+        ...(kept.mayOutlive && { reconcile: (was, scope) => kept.reconcile(was, scope, timed) }),
+      });
+      if (once.ok) {
+        kept.forget(durable, key);
+        return noteTask(context, once.value);
+      }
       endLostElicitations(durable, run);
       const result = await recover(durable, context, { tool, input, verdict, round: run, ...once }).catch(endUnknown);
       return result === "rerun" ? result : durable.decide(callKeys.done, "call.finished", () => told(result));
@@ -144,16 +149,17 @@ function onceOptions(
   tool: Tool,
   input: ToolInput,
   { digest, effect, before }: Verdict,
-  confined: Confined | undefined,
+  { confined, kept }: { confined: Confined | undefined; kept: KeptCommand },
 ): OnceOptions<ToolResult> {
   const reconcile = tool.reconcile?.bind(tool);
   return {
-    started() {
+    started(scope) {
       context.tree.happened++;
       return {
         ...{ tool: tool.name, effect, digest },
         ...(before !== undefined && { before }),
         ...(confined && { confined }),
+        ...kept.started(scope),
       };
     },
     ...(reconcile && {
@@ -186,10 +192,11 @@ function confinesOf({ confined }: Verdict, approval: Approval): Confined | undef
   return approval.by === "person" && approval.outside ? undefined : confined;
 }
 
-type EffectParts = { web?: ToolScope["web"]; asked?: Elicitations | undefined; as?: Confined | undefined };
+type EffectParts = { web?: ToolScope["web"]; asked?: Elicitations | undefined; as?: Confined | undefined } & KeptParts;
 
 /** Surroundings of a tool that reads or writes. */
-export function effectScope(context: ExecutionContext, scope: StepScope, { web, asked, as }: EffectParts): ToolScope {
+export function effectScope(context: ExecutionContext, scope: StepScope, parts: EffectParts): ToolScope {
+  const { web, asked, as, attaches, spawn = context.config.spawn } = parts;
   return {
     get signal() {
       return scope.signal;
@@ -199,7 +206,9 @@ export function effectScope(context: ExecutionContext, scope: StepScope, { web, 
     waiting: (question) => scope.notice(reason("command-waits", { question: context.config.redact(question) })),
     spawned: (pid) => scope.spawned(pid),
     ...(web && { web }),
-    ...(context.config.spawn && { spawn: context.config.spawn }),
+    ...(spawn && { spawn }),
+    ...(attaches && { attaches }),
+    leaves: () => isLeaving(scope.signal),
     notice: (why) => scope.notice(why),
     ...(asked && { elicit: asked.elicit }),
     ...(as && { confine: (command) => launchOf(context, { ...command, as }) }),

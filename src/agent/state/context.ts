@@ -31,6 +31,7 @@ import type {
 import type { ConfinePolicy } from "../../permission/confined.ts";
 import type { RuleBooks } from "../../permission/rules/book.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
+import type { CommandRunner } from "../../tools/runner/runner.ts";
 import type { Launch, Spawn } from "../../tools/spawn.ts";
 import type { Activity } from "./activity.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
@@ -86,6 +87,8 @@ export type AgentConfig = {
   couldConfine?: boolean;
   /** Starts command lines; without it tools do so themselves. */
   spawn?: Spawn;
+  /** Where commands are entered that outlive this process; without it they end with it. */
+  runner?: CommandRunner;
 };
 
 /** The sandbox of a session's commands. */

@@ -69,6 +69,7 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
   const folded = foldAll(log, facts);
   if (!folded.open && log.unseen().length === 0) return nothingNew(log, folded);
   const { traces, model } = input.config;
+  if (folded.open) input.config.runner?.retake(log.id, log.epoch); // a process that had it before begins no command from now on
   const attempt = () => runFolded(log, folded, facts, input);
   return traces ? traces.turn({ log, facts, model }, attempt) : attempt();
 }
@@ -219,11 +220,12 @@ function limitsOf(said: readonly Fact<"user.said">[], after: number, { sawUpTo, 
   return said.find(({ seq }) => seq > after && seq <= sawUpTo && !without.includes(seq))?.data.limits ?? {};
 }
 
-function drive(log: SessionLog, turn: Turn, guest: TurnInput["drive"]): Promise<OutcomeStatus> {
+async function drive(log: SessionLog, turn: Turn, guest: TurnInput["drive"]): Promise<OutcomeStatus> {
   const { key, carries, cancelledBy, heard, context, progress } = turn;
+  if (cancelledBy !== undefined) await context.config.runner?.endAll(log.id, log.epoch);
   if (cancelledBy !== undefined) throw new Stopped("cancelled", reason("stopped-by", { by: cancelledBy }));
   // Sage was killed while it made room by hand: nobody has said anything that the model could reply to.
-  if (!carries && !log.mailbox.saidSince(heard)) return Promise.resolve({ status: "success" });
+  if (!carries && !log.mailbox.saidSince(heard)) return { status: "success" };
   if (guest) return guest(log, turn);
   const go = () => loop(log.branch(key), context, progress);
   return carries ? carry(log, context, { key, carries }).then(go) : go();

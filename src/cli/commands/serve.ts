@@ -21,6 +21,7 @@ import { accountName } from "../account.ts";
 import { ask } from "../journal.ts";
 import { engineOf, joinEngine, workPlace } from "../engine.ts";
 import { onLeave } from "../leaving.ts";
+import { openRunner } from "../open-runner.ts";
 import { openDaemon } from "./serve/daemon.ts";
 import { botGuard, botPerson, type Bot } from "./serve/feishu.ts";
 import { createHappenings } from "./serve/happenings.ts";
@@ -92,12 +93,14 @@ export async function serve(args: string[]): Promise<number> {
   const people = peopleOf(bots, visitors);
   const happenings = createHappenings(store, log, lang);
   const daemon = openDaemon({
-    ...(cluster && {
-      elsewhere: {
-        wake: (id: string) => void cluster.wake(id).catch(() => {}),
-        ...{ peers: meeting?.peers, kept: meeting?.kept },
-      },
-    }),
+    ...(cluster
+      ? {
+          elsewhere: {
+            wake: (id: string) => void cluster.wake(id).catch(() => {}),
+            ...{ peers: meeting?.peers, kept: meeting?.kept },
+          },
+        }
+      : { runner: demo ? undefined : openRunner(home) }),
     ...(memory.own && { own: memory.own }),
     ...{ store, env: demo?.env ?? process.env, lang, spec, model: demo?.model, ...people },
     warn: (text) => log("warn", text),

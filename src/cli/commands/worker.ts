@@ -10,6 +10,7 @@ import { engineOf, joinEngine, workPlace } from "../engine.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { onLeave } from "../leaving.ts";
 import { lastingSpec, modelOf } from "../model-choice.ts";
+import { openRunner } from "../open-runner.ts";
 import { openDaemon } from "./serve/daemon.ts";
 import { createLog } from "./serve/log.ts";
 
@@ -51,6 +52,7 @@ export async function worker(args: string[]): Promise<number> {
     personOf: () => undefined,
     warn: (text) => log("warn", text),
     letsGo: true,
+    runner: openRunner(home),
     sleepAfterMs: SLEEP_AFTER_MS,
   });
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));

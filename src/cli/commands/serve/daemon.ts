@@ -8,6 +8,7 @@ import { recover, type Recovered } from "../../../host/recovery.ts";
 import { keepTime } from "../../../host/timekeeping.ts";
 import type { SessionRow, Store } from "../../../journal/store.ts";
 import type { Model } from "../../../models/model.ts";
+import type { CommandRunner } from "../../../tools/runner/runner.ts";
 import { SageError, said, type Host, type SurfaceStore, type WorkFolder } from "../../../protocol/index.ts";
 import { cliTexts } from "../../../texts/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
@@ -35,6 +36,8 @@ export type DaemonParts = {
   folders?(): WorkFolder[];
   /** Told before something is said in a session, or it is resumed. */
   begins?(session: string): void;
+  /** Where commands are entered that outlive this process. */
+  runner?: CommandRunner | undefined;
 } & Pick<NonNullable<Parameters<typeof assembleEach>[2]>, "letsGo" | "elsewhere" | "sleepAfterMs">;
 
 export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
@@ -61,11 +64,12 @@ export function openDaemon(given: DaemonParts): Daemon {
       if (!choice) throw new SageError("model-unavailable", said(cliTexts(lang).noModel));
       return models(choice);
     };
-    const agent = createAgent({ ...folder.parts, model, apart: true });
+    const same = { model, apart: true, ...(given.runner && { runner: given.runner }) };
+    const agent = createAgent({ ...folder.parts, ...same });
     const executor: Agent["executor"] = async (...turn) => {
       const { parts, warnings } = await withModules(folder, lang);
       for (const warning of warnings) warnOnce(warning);
-      return createAgent({ ...parts, model, apart: true }).executor(...turn);
+      return createAgent({ ...parts, ...same }).executor(...turn);
     };
     return { agent: folder.config.modules.length === 0 ? agent : { ...agent, executor }, options: folder.options };
   };

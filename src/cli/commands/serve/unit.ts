@@ -20,8 +20,8 @@ ${Object.entries(env)
   .map(([name, value]) => `Environment=${systemdWord(`${name}=${value}`)}\n`)
   .join("")}Restart=always
 RestartSec=5
-# The daemon is told to leave first; what it has started is ended with it afterwards.
-KillMode=mixed
+# Running commands go on while the daemon is restarted; the next one brings their results.
+KillMode=process
 TimeoutStopSec=20
 
 [Install]

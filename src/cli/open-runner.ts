@@ -1,0 +1,17 @@
+import { join } from "node:path";
+import type { Home } from "../config/home.ts";
+import { spawn } from "../host/agent.ts";
+import { machineRun, startOf } from "../journal/process.ts";
+import { createCommandRunner, type CommandRunner } from "../tools/runner/runner.ts";
+
+const SOON_MS = 60_000;
+const DAY_MS = 24 * 3_600_000;
+
+/** Where this home's commands are entered, for hosts whose commands outlive them. Undefined where there are no spawners to keep them. */
+export function openRunner({ dir }: Pick<Home, "dir">): CommandRunner | undefined {
+  if (process.platform !== "linux") return undefined;
+  const runner = createCommandRunner({ folder: join(dir, "runner"), machine: machineRun(), startOf, spawn });
+  setTimeout(() => runner.sweep(), SOON_MS).unref();
+  setInterval(() => runner.sweep(), DAY_MS).unref();
+  return runner;
+}

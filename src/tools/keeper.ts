@@ -1,0 +1,96 @@
+import type { Ending } from "./spawn.ts";
+import { constants as system } from "node:os";
+
+const LONGEST_REST = 128 * 1024;
+const GRACE_S = 2;
+
+/**
+ * The part of a spawner that makes it the keeper of a command. It leaves output and end in the folder of the command's entry, ends what the
+ * command left behind, and the command itself when its time is up, and outlives Sage until then. It stands in that folder, which may be
+ * given another name meanwhile.
+ *
+ * `begun` is made once: by the command as it begins, or by somebody who wants that it never does. The end is told by a name, for that
+ * takes no room on a full disk.
+ */
+export const KEEPER = `
+  nap() { read -r -t "$1" <>"$pipe.clock"; }
+  runs() {
+    kill -0 -- "-$pid" 2>/dev/null || return
+    local stat
+    for stat in /proc/[0-9]*/stat; do  # the dead that nobody has reaped take signals too
+      { IFS= read -r stat <"$stat"; } 2>/dev/null || continue
+      stat=(\${stat##*) })
+      [[ \${stat[2]} == "$pid" && \${stat[0]} != Z ]] && return
+    done
+    return 1
+  }
+  keep() {
+    local pid copier timer code end=code n naps
+    cd -- "$entry" || exit
+    exec 4<>"$pipe" 9<>"$pipe.remark"
+    set -m
+    (
+      exec 3>&- 4>&- 9>&-
+      trap '' XFSZ
+      ulimit -f "$blocks"
+      cat >output || tail -c ${LONGEST_REST} >rest
+    ) <"$pipe" 2>/dev/null &
+    copier=$!
+    (
+      IFS= read -r -d '' word && [[ $word == go ]] && set -C && : >begun && set +C &&
+        cd -- "$folder" && unset OLDPWD && exec bash --noprofile --norc -c "$line" </dev/null
+      exit 125
+    ) 3>&- >"$pipe" 4>&- 9>&- 2>&1 &
+    pid=$!
+    set +m
+    exec 4>&-
+    (
+      exec 3>&- 9>&-
+      nap "$seconds"
+      kill -0 $$ || exit  # its number may be somebody else's by now
+      : >late
+      kill -TERM -- "-$pid"
+      nap ${GRACE_S}
+      kill -0 $$ && kill -KILL -- "-$pid"
+    ) </dev/null >/dev/null 2>&1 &
+    timer=$!
+    echo "s$pid" >&3
+    { wait "$pid"; } 2>&9
+    code=$?
+    kill -KILL "$timer"
+    wait "$timer"
+    read -t 0 -u 9 && read -r -u 9 && end=signal
+    exec 9>&-
+    end=$end.$code
+    [[ -e late ]] && end=late
+    if runs; then
+      end=$end.left
+      kill -TERM -- "-$pid"
+      for (( n = 0; n < ${GRACE_S} * 20; n++ )); do runs || break; nap 0.05; done
+      kill -KILL -- "-$pid"
+    fi
+    # A process that left the group may hold the pipe for as long as it likes; nobody waits for it.
+    naps=(0.001 0.002 0.004 0.008 0.015 0.03 0.06 0.12 0.24 0.5 1)
+    for n in "\${naps[@]}"; do kill -0 "$copier" || break; nap "$n"; done
+    kill -KILL -- "-$copier" && end=$end.held
+    [[ -e begun ]] && mv -- begun "ended.$end"
+    echo "e$end" >&3
+    cd /
+    [[ $end != *.held ]]
+  } 2>/dev/null`;
+
+/** The end as a keeper tells it: `code.3`, `signal.137`, `late`, with `.left` when it had left processes behind. */
+export function keptEnding(told: string): Ending {
+  const [how, number = ""] = told.split(".");
+  const left = told.includes(".left") && ({ left: true } as const);
+  if (how === "late") return { late: true };
+  const code = Number(number);
+  const [signal] = Object.entries(system.signals).find(([, one]) => one === code - 128) ?? [];
+  if (how === "signal" && signal !== undefined) return { signal: signal as NodeJS.Signals, ...left };
+  return how === "code" && number !== "" ? { code, ...left } : "unknown";
+}
+
+/** True when a process that left the command's group still holds the pipe: the keeper ends, and the next command has another. */
+export function isHeld(told: string): boolean {
+  return told.includes(".held");
+}
