@@ -7,8 +7,8 @@ import { workOf } from "./works.ts";
 
 const [url = "", dir = "", sleepAfterMs = "500"] = process.argv.slice(2);
 process.on("disconnect", () => process.exit(1));
-const { noteChild, children, callOf, place, housekeeping } = memoryStore();
-const local = { noteChild, children, callOf, place, housekeeping };
+const { noteChild, children, callOf, place } = memoryStore();
+const local = { noteChild, children, callOf, place };
 const cluster = await joinCluster({ url, as: "worker", local, place: () => "bench", roster: false });
 const { store } = cluster.replica;
 const host = createHost({

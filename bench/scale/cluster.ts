@@ -25,8 +25,8 @@ export async function measureCluster(dir: string, blocked: number, figure: Figur
   // Beside the folder: where this runs as root, the server is another user.
   const folder = mkdtempSync(join(tmpdir(), "sage-pg-"));
   const database = await startPostgres(folder);
-  const { noteChild, children, callOf, place, housekeeping } = memoryStore();
-  const local = { noteChild, children, callOf, place, housekeeping };
+  const { noteChild, children, callOf, place } = memoryStore();
+  const local = { noteChild, children, callOf, place };
   const cluster = await joinCluster({ url: database.url, as: "gateway", local, place: () => "bench", roster: true });
   const { ledger } = cluster;
   const executor = () => Promise.reject(new Error("a gateway runs nothing"));

@@ -12,22 +12,23 @@ type IntegrityReport = {
 };
 
 /** Compares the journal with its own hashes and with the anchors outside of it. */
-export function integrityOf(store: Store, anchors: Anchors, ids: readonly string[]): IntegrityReport {
+export async function integrityOf(store: Store, anchors: Anchors, ids: readonly string[]): Promise<IntegrityReport> {
   const { newest, forged } = anchors.read();
-  const sessions = new Map(ids.map((id): [string, Integrity] => [id, integrity(id)]));
-  const left = store.housekeeping.verifyRemoved();
+  const sessions = new Map<string, Integrity>();
+  for (const id of ids) sessions.set(id, await integrity(id));
+  const left = await store.housekeeping.verifyRemoved();
   if (left) sessions.set(REMOVED, { state: "broken", ...left });
-  const deleted = new Set(store.housekeeping.removed().map(({ data }) => data.session));
+  const deleted = new Set((await store.housekeeping.removed()).map(({ data }) => data.session));
   const vanished = [...newest.keys()].filter((id) => !store.session(id) && !deleted.has(id));
   return { sessions, vanished, forged };
 
-  function integrity(id: string): Integrity {
-    const broken = store.verify(id);
+  async function integrity(id: string): Promise<Integrity> {
+    const broken = await store.verify(id);
     if (broken) return { state: "broken", ...broken };
     const anchor = newest.get(id);
     if (!anchor) return { state: "chained" };
-    const there = store.head(id, anchor.seq);
+    const there = await store.head(id, anchor.seq);
     if (there?.seq !== anchor.seq || there.hash !== anchor.hash) return { state: "rewritten", at: anchor.at };
-    return { state: "anchored", at: anchor.at, since: store.since(id, anchor.seq).length };
+    return { state: "anchored", at: anchor.at, since: (await store.read(id, { after: anchor.seq })).length };
   }
 }

@@ -10,12 +10,12 @@ const HOUR_MS = 3_600_000;
 const RECEIVED_MS = 30 * 24 * HOUR_MS;
 
 /** Removes files of long output that no result in the journal names. One that is younger than an hour may be in the making. */
-export function collectOutput(
+export async function collectOutput(
   store: Store,
   folder: string,
   { dryRun = false, now = Date.now() } = {},
-): { files: number; bytes: number } {
-  const named = namesIn(store);
+): Promise<{ files: number; bytes: number }> {
+  const named = await namesIn(store);
   let [files, bytes] = [0, 0];
   for (const path of filesBelow(folder)) {
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -53,17 +53,25 @@ function imagesOf(facts: readonly Fact[]): ImagePart[] {
 }
 
 /** Removes the files of a session that is gone. Those of version 0.1.0 lie beside each other, and another session may name them too. */
-export function dropOutput(store: Store, folder: string, session: string, names: Iterable<string>): void {
+export async function dropOutput(
+  store: Store,
+  folder: string,
+  session: string,
+  names: Iterable<string>,
+): Promise<void> {
   for (const own of [keptFor(folder, session), receivedFor(folder, session)])
     rmSync(own, { recursive: true, force: true });
   for (const name of names)
-    if (store.housekeeping.search(name, ["call.finished"]).length === 0) rmSync(join(folder, name), { force: true });
+    if ((await store.housekeeping.search(name, ["call.finished"])).length === 0)
+      rmSync(join(folder, name), { force: true });
 }
 
 const file = /[\w-]{16,80}\.txt/g;
 
-function namesIn(store: Store): Set<string> {
-  return new Set(store.sessions().flatMap(({ id }) => namesOf(store.load(id))));
+async function namesIn(store: Store): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (const { id } of store.sessions()) for (const name of namesOf(await store.read(id))) names.add(name);
+  return names;
 }
 
 function namesOf(facts: readonly Fact[]): string[] {

@@ -17,24 +17,24 @@ export type PastOptions = {
 };
 
 /** The latest calls of the sessions, oldest first. */
-export function pastCalls(store: Store, options: PastOptions): PastCall[] {
-  return pastReceipts(store, options).flatMap(({ cwd, ...receipt }) =>
+export async function pastCalls(store: Store, options: PastOptions): Promise<PastCall[]> {
+  return (await pastReceipts(store, options)).flatMap(({ cwd, ...receipt }) =>
     receipt.tool === "" ? [] : callOf(receipt, cwd),
   );
 }
 
 /** Receipts of the latest calls, and of Sage's own questions, oldest first, each with the folder of its session. */
-export function pastReceipts(
+export async function pastReceipts(
   store: Store,
   { folder, session, since = 0, limit = MOST_CALLS }: PastOptions,
-): (Receipt & { cwd: string })[] {
+): Promise<(Receipt & { cwd: string })[]> {
   const isMeant = (id: string, cwd: string) =>
     (session ?? id) === id && (folder === undefined || cwd === folder || cwd.startsWith(`${folder}${sep}`));
   const found: (Receipt & { cwd: string })[] = [];
   for (const { id, cwd, lastAt } of store.sessions().toSorted((a, b) => b.lastAt - a.lastAt)) {
     if (found.length >= limit) break;
     if (lastAt < since || !isMeant(id, cwd)) continue;
-    const receipts = receiptsOf(store.housekeeping.only(id, telling), () => undefined);
+    const receipts = receiptsOf(await store.read(id, { types: telling }), () => undefined);
     for (const receipt of receipts) if (receipt.at >= since) found.push({ ...receipt, cwd });
   }
   return found.sort((a, b) => a.at - b.at).slice(-limit);

@@ -36,11 +36,11 @@ export async function forkSession(
 ): Promise<string> {
   const { title } = existingSession(store, session);
   checkOwnConversation(store, session);
-  const facts = store.load(session);
+  const facts = await store.read(session);
   const fork = forkOf(facts, cutAt(facts, at));
   const id = newSessionId();
   if (output !== undefined) forkImages(output, session, id, fork);
-  store.housekeeping.copy(id, fork);
+  await store.housekeeping.copy(id, fork);
   if (title !== "") await renameSession(store, id, `${title} (fork)`, sender);
   return id;
 }
@@ -57,11 +57,12 @@ export async function deleteSession(store: Store, home: Kept, session: string, s
       outcome: "cancelled",
       reason: reason("session-deleted", {}),
     });
-  const facts = store.load(session);
-  await Promise.all(tasksIn(facts).tasks.map(stopTask));
+  const facts = await store.read(session);
+  // Process groups of another machine have the numbers of others here, and so has its folder the names: its worker sees to both.
+  if (!store.shared) await Promise.all(tasksIn(facts).tasks.map(stopTask));
   const receipts = receiptsOf(facts, ruleFiles(home, cwd)).map(slim);
-  store.housekeeping.remove(session, facts.at(-1)?.seq ?? 0, { session, cwd, title, ...sender, receipts });
-  dropOutput(store, home.output, session, outputOf(facts));
+  await store.housekeeping.remove(session, facts.at(-1)?.seq ?? 0, { session, cwd, title, ...sender, receipts });
+  if (!store.shared) await dropOutput(store, home.output, session, outputOf(facts));
 }
 
 /** How long sessions and receipts are kept, in ms; for ever where nothing is said. */
@@ -90,7 +91,7 @@ export async function retain(store: Store, home: Kept, retention: Retention, now
         throw error;
     }
   }
-  const forgotten = receipts === Infinity ? 0 : store.housekeeping.forget(now - receipts);
+  const forgotten = receipts === Infinity ? 0 : await store.housekeeping.forget(now - receipts);
   return { removed, open: old.filter(isOpen), forgotten };
 }
 

@@ -4,8 +4,8 @@ import { answerTo, pastReceipts, type PastOptions } from "./past.ts";
 
 type Answered = { tool: string; answer: NonNullable<ReturnType<typeof answerTo>> };
 
-export function statsOf(store: Store, options: PastOptions): Stats {
-  const receipts = pastReceipts(store, options);
+export async function statsOf(store: Store, options: PastOptions): Promise<Stats> {
+  const receipts = await pastReceipts(store, options);
   const calls = receipts.filter(({ tool }) => tool !== "");
   const answers = receipts.flatMap((receipt): Answered[] => {
     const { tool, asked } = receipt;

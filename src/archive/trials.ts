@@ -15,7 +15,7 @@ export async function readPast(
   cwd: string,
   { rules, limit }: { rules: readonly Rule[]; limit?: number },
 ): Promise<Past> {
-  const calls = pastCalls(store, { folder: projectRoot(cwd), ...(limit !== undefined && { limit }) });
+  const calls = await pastCalls(store, { folder: projectRoot(cwd), ...(limit !== undefined && { limit }) });
   const { judge, suggest } = await loadDecision();
   const disk = openDisk();
   const questionOf = ({ tool, input, cwd }: PastCall, given: readonly Rule[]) => ({

@@ -40,8 +40,8 @@ export async function joinEngine(
 ): Promise<Cluster & { closeAll(): Promise<void> }> {
   const { joinCluster } = await import("../host/cluster/cluster.ts"); // its libraries are installed where they can be
   const machine = sqliteStore(workerFile(home));
-  const { noteChild, children, callOf, housekeeping } = machine;
-  const local = { noteChild, children, callOf, housekeeping, place: undefined };
+  const { noteChild, children, callOf } = machine;
+  const local = { noteChild, children, callOf, place: undefined };
   const cluster = await joinCluster({ url, local, ...options, place: () => options.place });
   return {
     ...cluster,

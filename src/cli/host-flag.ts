@@ -2,18 +2,20 @@ import { sageHome } from "../config/home.ts";
 import type { LocalHost } from "../host/host.ts";
 import type { Store } from "../journal/store.ts";
 import type { Host } from "../protocol/index.ts";
+import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { person } from "./account.ts";
 import type { HostTarget } from "./hosts.ts";
-import { openJournal } from "./journal.ts";
+import { usage } from "./flags.ts";
+import { engineFlag, openJournal } from "./journal.ts";
 
-/** Of commands that work on a host: another machine's, where --host or SAGE_HOST names one. */
-export const hostFlag = { host: { type: "string" } } as const;
+/** Of commands that work on a host: another machine's, where --host or SAGE_HOST names one, or a shared journal. */
+export const hostFlag = { host: { type: "string" }, ...engineFlag } as const;
 
-type Values = { host?: string | undefined };
+type Values = { host?: string | undefined; engine?: string | undefined };
 
-export function isElsewhere({ host }: Values): boolean {
-  return host !== undefined || Boolean(process.env["SAGE_HOST"]);
+export function isElsewhere({ host, engine }: Values): boolean {
+  return host !== undefined || (engine === undefined && Boolean(process.env["SAGE_HOST"]));
 }
 
 export async function targetFor(values: Values): Promise<HostTarget> {
@@ -23,22 +25,30 @@ export async function targetFor(values: Values): Promise<HostTarget> {
   return target;
 }
 
-/** The host that a command works on. `local`: it is this machine's, and what only its journal tells is at hand. */
-export type Opened = {
+/** The host that a command works on. */
+export type Opened = AsyncDisposable & {
   host: Host & { close(): Promise<void> };
   me: { by: string; surface: string };
   /** Names the host on the command line: `--host box `, or nothing. */
   flag: string;
+  /** The journal, where it is at hand: this machine's, or a shared one. */
+  store?: Store;
+  /** Set where the journal is this machine's, and sessions can run here. */
   local?: { host: LocalHost; store: Store };
 };
 
 export async function openHost(values: Values, { lang, looks }: { lang: Lang; looks: boolean }): Promise<Opened> {
+  if (values.host !== undefined && values.engine !== undefined)
+    throw usage(cliTexts(lang).conflict("--host", "--engine"));
   if (!isElsewhere(values)) {
-    const { host, store } = openJournal(process.env, { looks });
-    return { host, me: { by: person(), surface: "cli" }, flag: "", local: { host, store } };
+    const { host, store, [Symbol.asyncDispose]: leave } = await openJournal(values, { lang, looks });
+    const opened = { host, me: { by: person(), surface: "cli" }, store, [Symbol.asyncDispose]: leave };
+    // An address may hold a password: the flag is for the person to repeat.
+    if (store.shared) return { ...opened, flag: values.engine === undefined ? "" : "--engine … " };
+    return { ...opened, flag: "", local: { host, store } };
   }
   const { connectElsewhere } = await import("./elsewhere.ts");
   const target = await targetFor(values);
   const { host, welcome } = await connectElsewhere(target, { surface: "sdk", lang });
-  return { host, me: welcome.me, flag: `--host ${target.named} ` };
+  return { host, me: welcome.me, flag: `--host ${target.named} `, [Symbol.asyncDispose]: () => host.close() };
 }

@@ -3,22 +3,57 @@ import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
 import { errorOf, said, SageError, type Command, type CommandReply, type Host } from "../protocol/index.ts";
 import { sageHome, type Home } from "../config/home.ts";
-import { createHost, type LocalHost } from "../host/host.ts";
+import { createHost, type HostParts, type LocalHost } from "../host/host.ts";
+import type { Lang } from "../texts/language.ts";
 import { accountGuard, accountPerson } from "./account.ts";
 import { hostHome } from "./host-home.ts";
 import { version } from "../config/version.ts";
 
-/** The journal alone, for commands that look and answer but run no turn. A command that only looks also reads what it may not write. */
-export function openJournal(
+/** A journal for commands that look and answer but run no turn. Left by whoever fails, too. */
+export type Journal = AsyncDisposable & { host: LocalHost; store: Store; home: Home };
+
+/** Of commands that work on any journal: the one that machines share, where --engine or SAGE_ENGINE names one. */
+export const engineFlag = { engine: { type: "string" } } as const;
+
+type Looks = {
+  /** A command that only looks also reads what it may not write. */
+  looks?: boolean;
+  lang: Lang;
+};
+
+/** The shared journal that is named, or else this machine's. */
+export async function openJournal(
+  { engine }: { engine?: string | undefined },
+  { lang, looks }: Looks,
+): Promise<Journal> {
+  const url = await engineNamed(engine, lang);
+  if (url === undefined) return openLocalJournal(process.env, { ...(looks && { looks }) });
+  const { openSharedJournal } = await import("./shared-journal.ts");
+  return openSharedJournal(url, process.env, lang);
+}
+
+export async function engineNamed(flag: string | undefined, lang: Lang): Promise<string | undefined> {
+  if (flag === undefined && !process.env["SAGE_ENGINE"]) return undefined;
+  const [{ engineOf }, { clusterTexts }] = await Promise.all([import("./engine.ts"), import("../texts/cluster.ts")]);
+  return engineOf(flag, process.env, clusterTexts(lang));
+}
+
+/** This machine's journal. */
+export function openLocalJournal(
   env: NodeJS.ProcessEnv,
   { silence, ...options }: { looks?: boolean; silence?: Silence } = {},
-): { host: LocalHost; store: Store; home: Home } {
+): Journal {
   const home = sageHome(env);
   const store = sqliteStore(home.journal, options);
+  const host = createHost({ ...hostParts(store, home, env), ...(silence && { silence }) });
+  return { store, home, host, [Symbol.asyncDispose]: host.close };
+}
+
+/** A host that runs no turn. It knows the person of this account alone. */
+export function hostParts(store: Store, home: Home, env: NodeJS.ProcessEnv): HostParts {
   const executor = () => Promise.reject(new SageError("turn-failed", said("this command runs no turn")));
   const people = { guard: accountGuard(home), personOf: accountPerson(home) };
-  const parts = { store, version, executor, home: hostHome(home, env), ...(silence && { silence }) };
-  return { store, home, host: createHost({ ...parts, ...people }) };
+  return { store, version, executor, home: hostHome(home, env), ...people };
 }
 
 /** A command's reply, or the reason why there is none as an error. */

@@ -87,7 +87,7 @@ function isForPeople([command = "", ...more]: readonly string[]): boolean {
 /** `sage --lang zh doctor`, `sage --host box inbox`: these flags may stand before a command, as they may before a task. */
 function commandFirst(args: string[]): string[] {
   let count = 0;
-  while (/^--(lang|host)(=|$)/.test(args[count] ?? "")) count += args[count]?.includes("=") ? 1 : 2;
+  while (/^--(lang|host|engine)(=|$)/.test(args[count] ?? "")) count += args[count]?.includes("=") ? 1 : 2;
   return Object.hasOwn(commands, args[count] ?? "") ? [...args.slice(count), ...args.slice(0, count)] : args;
 }
 

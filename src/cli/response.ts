@@ -11,6 +11,7 @@ import {
 import { optionNamed } from "../texts/questions.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { usage, type Flags } from "./flags.ts";
+import { hostFlag } from "./host-flag.ts";
 import { rulesFor } from "../view/answering.ts";
 import { neededOf } from "../view/describe.ts";
 
@@ -38,7 +39,7 @@ export const answerOptions = {
   seen: { type: "string" },
   run: { type: "boolean" },
   model: { type: "string" },
-  host: { type: "string" },
+  ...hostFlag,
 } as const;
 
 type Values = Flags<typeof answerOptions>["values"];
@@ -46,7 +47,7 @@ type Values = Flags<typeof answerOptions>["values"];
 /** A question about the request instead of an answer to it. No flag of an answer goes with it. */
 export function inquiryOf(values: Values, t: CliTexts): string | undefined {
   if (values.ask === undefined) return undefined;
-  const beside = new Set(["ask", "run", "model", "lang", "host"]);
+  const beside = new Set(["ask", "run", "model", "lang", "host", "engine"]);
   const other = Object.entries(values).find(([flag, given]) => given !== undefined && !beside.has(flag))?.[0];
   if (other !== undefined) throw usage(t.conflict("--ask", `--${other}`));
   return values.ask;

@@ -153,8 +153,9 @@ export async function openSage(run: Run): Promise<Sage> {
 export function anchoring(store: Store, { home, env }: Pick<Installation, "home" | "env">): (session: string) => void {
   const anchors = createAnchors(home, env);
   return (session) => {
-    const head = store.head(session);
-    if (head) anchors.put(session, head);
+    // Records of a shared journal are not this machine's: its own would seem to have lost them.
+    const head = store.shared ? undefined : store.head(session);
+    if (head && "seq" in head) anchors.put(session, head);
   };
 }
 

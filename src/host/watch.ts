@@ -27,7 +27,7 @@ export async function* watch(
   { after, last, signal, blocks, runsHere, pending, peers }: WatchParts,
 ): AsyncGenerator<WatchEvent> {
   const queue = createEventQueue();
-  let told = after ?? (last === undefined ? 0 : beforeLast(store, session, last));
+  let told = after ?? (last === undefined ? 0 : await beforeLast(store, session, last));
   let queued = told;
   /** Facts are read from the store: events that come meanwhile are part of it, or of the blocks. */
   let reading = true;
@@ -120,8 +120,8 @@ export async function* watch(
 }
 
 /** The seq after which the last turns, and the messages that they answer, begin. */
-function beforeLast(store: Store, session: string, turns: number): number {
-  const facts = store.housekeeping.only(session, ["user.said", "turn.begun", "turn.ended"]);
+async function beforeLast(store: Store, session: string, turns: number): Promise<number> {
+  const facts = await store.read(session, { types: ["user.said", "turn.begun", "turn.ended"] });
   const first = facts.filter(({ type }) => type === "turn.begun").at(-turns);
   if (!first) return 0;
   const earlier = facts.filter(({ seq }) => seq < first.seq);

@@ -18,10 +18,10 @@ import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
 import { chain, columns, columnsOfSession, factIn, firstBroken, inlineFor, longIn, type Cells } from "./row.ts";
 import type { Hub } from "./hub.ts";
-import type { Appended, InboundFact, LocalStore, Store } from "./store.ts";
+import type { Appended, InboundFact, LocalStore } from "./store.ts";
 
 type Reading = Pick<
-  Store,
+  LocalStore,
   | "opened"
   | "load"
   | "pending"
@@ -31,6 +31,7 @@ type Reading = Pick<
   | "approvals"
   | "inquiries"
   | "since"
+  | "read"
   | "fact"
   | "head"
   | "verify"
@@ -235,6 +236,12 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
     },
     since: (session, after, limit = -1) =>
       facts("session=? AND seq>? ORDER BY seq LIMIT ?", session, after, limit).map(read),
+    read: (session, { types, after = 0, limit = -1 } = {}) => {
+      const some = types ? `AND type IN (${types.map(() => "?").join(",")})` : "";
+      return facts(`session=? AND seq>? ${some} ORDER BY seq LIMIT ?`, session, after, ...(types ?? []), limit).map(
+        read,
+      );
+    },
     fact: byKey,
   };
 }

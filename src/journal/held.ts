@@ -13,7 +13,7 @@ import {
   type InquiryFact,
 } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
-import type { Page, SessionRow, Store } from "./store.ts";
+import type { LocalStore, Page, SessionRow, Store } from "./store.ts";
 
 /** A session in memory: its facts, and what is looked up in them. */
 export type Held = {
@@ -40,8 +40,18 @@ export function hold(session: Held, fact: Fact): void {
 }
 
 type Reading = Pick<
-  Store,
-  "opened" | "load" | "pending" | "resolution" | "find" | "draft" | "approvals" | "inquiries" | "since" | "fact"
+  LocalStore,
+  | "opened"
+  | "load"
+  | "pending"
+  | "resolution"
+  | "find"
+  | "draft"
+  | "approvals"
+  | "inquiries"
+  | "since"
+  | "read"
+  | "fact"
 >;
 
 /** Sessions by their id; a map is enough. */
@@ -98,6 +108,10 @@ export function reading(sessions: Sessions<Held>, older: Older): Reading {
     since: (id, after, limit) =>
       factsOf(id)
         .filter((fact) => fact.seq > after)
+        .slice(0, limit),
+    read: (id, { types, after = 0, limit } = {}) =>
+      factsOf(id)
+        .filter(({ seq, type }) => seq > after && (!types || types.includes(type)))
         .slice(0, limit),
     fact: (id, key) => sessions.get(id)?.keys.get(key),
   };

@@ -1,14 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { reason, removedKey, type Fact, type FactData, type FactType, type SageError } from "../protocol/index.ts";
 import type { Database } from "./database.ts";
+import type { Awaitable } from "./store.ts";
 import { chain, firstBroken, longIn, stored, whole, type Cells, type Row } from "./row.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** The one session that no person began: it holds a fact for each session that was deleted. */
 export const REMOVED = "~removed";
 
-/** Copies and removes whole sessions. Everything else in the journal only adds. */
+/** The same where the journal may lie on another machine. */
 export type Housekeeping = {
+  [K in keyof LocalHousekeeping]: (
+    ...given: Parameters<LocalHousekeeping[K]>
+  ) => Awaitable<ReturnType<LocalHousekeeping[K]>>;
+};
+
+/** Copies and removes whole sessions. Everything else in the journal only adds. */
+export type LocalHousekeeping = {
   /** A new session from facts of another, under new numbers. The first is its `session.opened`. */
   copy(session: string, facts: readonly Fact[]): void;
   /** Takes a session out and leaves this fact. Refused while somebody runs it, waits in it, or has written to it after `upTo`. */
@@ -20,10 +28,8 @@ export type Housekeeping = {
   forget(before: number): number;
   /** Where a text stands in facts of these types: the first place of each session, the latest session first. */
   search(text: string, types: readonly FactType[]): { session: string; seq: number }[];
-  /** Facts of these types, of one session, in their order. */
-  only(session: string, types: readonly FactType[]): Fact[];
-  /** Gives the room of what was removed back to the disk. */
-  shrink(): void;
+  /** Gives the room of what was removed back to the disk: the size of the journal before and after. Undefined where a server sees to that. */
+  shrink(): { before: number; after: number } | undefined;
 };
 
 type Parts = Pick<Database, "q" | "all" | "write"> & {
@@ -33,6 +39,8 @@ type Parts = Pick<Database, "q" | "all" | "write"> & {
   advance(session: string, at: number, head: string): unknown;
   row(session: string): { head: string; process: string | null };
   living(process: string | null): { pid: number } | undefined;
+  /** Bytes of the file. */
+  size(): number;
 };
 
 export function createHousekeeping({
@@ -45,7 +53,8 @@ export function createHousekeeping({
   advance,
   row,
   living,
-}: Parts): Housekeeping {
+  size,
+}: Parts): LocalHousekeeping {
   const begin = (session: string, cwd: string, at: number) =>
     q("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(session, cwd, at, at).changes ===
     1;
@@ -107,28 +116,28 @@ export function createHousekeeping({
         return Number(changes);
       }),
     search(text, types) {
-      const pattern = `%${JSON.stringify(text)
-        .slice(1, -1)
-        .replace(/[\\%_]/g, "\\$&")}%`;
       const marks = types.map(() => "?").join(",");
       return all<{ session: string; seq: number }>(
         `SELECT f.session, min(f.seq) seq FROM fact f LEFT JOIN long l ON f.data LIKE '~%' AND l.session=f.session AND l.key=f.key
           WHERE f.type IN (${marks}) AND coalesce(l.data, f.data) LIKE ? ESCAPE '\\' GROUP BY f.session ORDER BY max(f.seq) DESC`,
         ...types,
-        pattern,
+        patternFor(text),
       );
     },
-    only: (session, types) =>
-      all<Row>(
-        `SELECT * FROM fact WHERE session=? AND type IN (${types.map(() => "?").join(",")}) ORDER BY seq`,
-        session,
-        ...types,
-      ).map((found) => stored(whole(all, found))),
     shrink() {
+      const before = size();
       all("VACUUM");
       all("PRAGMA wal_checkpoint(TRUNCATE)");
+      return { before, after: size() };
     },
   };
+}
+
+/** For LIKE, over data as it is written: the text may stand anywhere in it. */
+export function patternFor(text: string): string {
+  return `%${JSON.stringify(text)
+    .slice(1, -1)
+    .replace(/[\\%_]/g, "\\$&")}%`;
 }
 
 /** Facts of one session as facts of another. Where one names a message by its number, it names the same message. */

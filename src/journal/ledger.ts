@@ -1,11 +1,12 @@
 import type { Approval, Fact, FactData, FactType } from "../protocol/index.ts";
+import type { Housekeeping } from "./housekeeping.ts";
 import type { Appended, Consented, InboundFact, SessionRow } from "./store.ts";
 
 /** A fact that was written, and the number of the one before it: whoever knows that one has missed nothing. */
 export type Written = { fact: Fact; before: number };
 
 /** How a session stands in the ledger: as a list shows it, without its facts. */
-export type Standing = Omit<SessionRow, "pending"> & {
+export type Standing = Omit<SessionRow, "pending" | "place"> & {
   /** Its newest number. */ seq: number;
   /** The set of files that it works on. */ place: string;
 };
@@ -37,14 +38,23 @@ export interface Ledger {
   ): Promise<Consented & { written: Written[] }>;
   /** Lets go of the session, unless something was written that the owner has not seen: then it has it still. */
   release(session: string, epoch: number, knew: number): Promise<{ again: boolean }>;
-  /** Facts of a session after a number, all of them or those that are of other types. */
-  read(session: string, after: number, options?: { without?: readonly FactType[] }): Promise<Fact[]>;
+  /** Facts of a session after a number: all of them, those of some types, or those that are of other types. */
+  read(
+    session: string,
+    after: number,
+    options?: { types?: readonly FactType[] | undefined; without?: readonly FactType[]; limit?: number | undefined },
+  ): Promise<Fact[]>;
   /** One session, or all, the newest first. */
   standing(session?: string): Promise<Standing[]>;
   /** Open requests, the oldest first. */
   open(): Promise<Fact<"input.requested">[]>;
   /** The first record whose hash does not follow from the one before, if any. */
   verify(session: string): Promise<{ seq: number; key: string } | undefined>;
+  /** The newest record up to a number, with its hash. */
+  head(session: string, upTo?: number): Promise<{ seq: number; hash: string } | undefined>;
+  /** Places at which a worker lives. */
+  staffed(): Promise<string[]>;
+  readonly housekeeping: Housekeeping;
   close(): Promise<void>;
 }
 

@@ -136,8 +136,7 @@ export function memoryStore(): LocalStore {
           return found ? [{ session, seq: found.seq }] : [];
         });
       },
-      only: (session, types) => (sessions.get(session)?.facts ?? []).filter(({ type }) => types.includes(type)),
-      shrink() {},
+      shrink: () => undefined,
     },
     head: () => undefined,
     verify: () => undefined,

@@ -21,7 +21,7 @@ type Copy = Held & {
 };
 
 /** Notes that this process keeps of its own: commands that it has started, which only its machine can see. */
-type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place" | "housekeeping">;
+type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place">;
 
 export type ReplicaOptions = {
   /** Of new sessions. */
@@ -131,7 +131,10 @@ export function createReplica(
     pending: wide.pending,
     find: wide.find,
     ...local,
+    shared: true,
     hub,
+    read: (id, options = {}) =>
+      copies.has(id) ? read.read(id, options) : ledger.read(id, options.after ?? 0, options),
     member: (make) => members(store, make),
     async create(id, opened) {
       const created = await ledger.create(id, opened, place());
@@ -178,7 +181,9 @@ export function createReplica(
     session(id) {
       const copy = copies.get(id);
       const listed = list?.row(id);
-      return copy ? rowOf(id, copy, copy.epoch > 0 || listed?.owned === true) : listed;
+      if (!copy) return listed;
+      const row = rowOf(id, copy, copy.epoch > 0 || listed?.owned === true);
+      return listed?.place ? { ...row, place: listed.place } : row;
     },
     sessions: (page) =>
       pageOf(
@@ -189,8 +194,20 @@ export function createReplica(
     leftCalls: () => false,
     lookAtIndexes: () => ({ missing: 0, stale: 0 }),
     rebuildIndexes() {},
-    head: () => undefined,
-    verify: () => undefined,
+    head: ledger.head,
+    verify: ledger.verify,
+    housekeeping: {
+      ...ledger.housekeeping,
+      async copy(id, facts) {
+        await ledger.housekeeping.copy(id, facts);
+        await list?.heard(id);
+      },
+      async remove(id, upTo, last) {
+        await ledger.housekeeping.remove(id, upTo, last);
+        copies.delete(id);
+        await list?.heard(id);
+      },
+    },
     close: () => over.abort(),
   };
 

@@ -16,6 +16,8 @@ const quiet: readonly FactType[] = [
   "context.compacted",
 ];
 
+const LOOK_MS = 5_000;
+
 /** A session that nobody here looks at: how it stands, and its open requests. */
 type Listed = Held & { standing: Standing; told: number; catchingUp: Promise<void> };
 
@@ -38,6 +40,13 @@ export function createRoster(
   signal: AbortSignal,
 ): Roster {
   const sessions = new Map<string, Listed>();
+  let staffed: ReadonlySet<string> = new Set();
+  const lookWhoWorks = async () => {
+    staffed = new Set(await ledger.staffed());
+  };
+  // Workers come and go without a fact.
+  const looking = setInterval(() => void lookWhoWorks().catch(() => {}), LOOK_MS).unref();
+  signal.addEventListener("abort", () => clearInterval(looking), { once: true });
   const list = (standing: Standing): Listed => {
     const had = sessions.get(standing.id);
     if (had) return had;
@@ -72,8 +81,8 @@ export function createRoster(
     row(id) {
       const listed = sessions.get(id);
       if (!listed) return undefined;
-      const { seq: _seq, place: _place, ...row } = listed.standing;
-      return { ...row, pending: listed.open.size };
+      const { seq: _seq, place: name, ...row } = listed.standing;
+      return { ...row, pending: listed.open.size, place: { name, works: staffed.has(name) } };
     },
     told(id, upTo) {
       const listed = sessions.get(id);
@@ -87,6 +96,7 @@ export function createRoster(
       return next;
     },
     async refresh() {
+      await untilWritten(lookWhoWorks, { signal });
       const all = await untilWritten(() => ledger.standing(), { signal });
       if (sessions.size === 0) {
         for (const standing of all) list(standing);

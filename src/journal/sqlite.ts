@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { reason, type Fact } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -67,6 +68,7 @@ export function sqliteStore(
       advance,
       row,
       living: lease.living,
+      size: () => statSync(path).size,
     }),
     close() {
       if (closed) return;

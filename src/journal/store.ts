@@ -1,7 +1,8 @@
-import type { Housekeeping } from "./housekeeping.ts";
+import type { Housekeeping, LocalHousekeeping } from "./housekeeping.ts";
 import type { IndexState } from "./indexes.ts";
 import type { Hub } from "./hub.ts";
 import type {
+  Place,
   SageError,
   Approval,
   Draft,
@@ -47,6 +48,8 @@ export type SessionRow = {
   /** A living process holds the lease. */
   owned: boolean;
   pending: number;
+  /** Of a shared journal. */
+  place?: Place;
 };
 
 /** At once, or later: see `Store`. */
@@ -72,6 +75,8 @@ export interface Store {
   member<T>(make: (store: Store) => T): T;
   /** Journal path and id under which other processes reach this one's socket; `over` aborts when it leaves. Undefined in memory. */
   readonly place: { journal: string; process: string; over: AbortSignal } | undefined;
+  /** Set where the journal lies on a server: sessions, and their files, belong to machines of their own. */
+  readonly shared?: true;
   /** Set on a journal for tests: in memory, or made as one. Personas answer there and nowhere else. */
   readonly test?: boolean;
   /** Creates the session with its first fact; false when it is there already. */
@@ -112,6 +117,8 @@ export interface Store {
   draft(requestId: string): Draft | undefined;
   /** Inquiries about a request and the replies to them, oldest first. */
   inquiries(requestId: string): InquiryFact[];
+  /** Facts of a session, held by this process or not: all of them, those of some types, or the first ones after a seq. */
+  read(session: string, options?: ReadOptions): Awaitable<Fact[]>;
   session(id: string): SessionRow | undefined;
   /** Newest first; a page begins after the session it names. */
   sessions(page?: Page): SessionRow[];
@@ -135,11 +142,13 @@ export interface Store {
   rebuildIndexes(): void;
   readonly housekeeping: Housekeeping;
   /** The newest record of a session, or the newest up to a seq, with its hash. Undefined where nothing is hashed. */
-  head(session: string, upTo?: number): { seq: number; hash: string } | undefined;
+  head(session: string, upTo?: number): Awaitable<{ seq: number; hash: string } | undefined>;
   /** The first record whose hash does not follow from the one before, if any. */
-  verify(session: string): { seq: number; key: string } | undefined;
+  verify(session: string): Awaitable<{ seq: number; key: string } | undefined>;
   close(): void;
 }
+
+export type ReadOptions = { types?: readonly FactType[]; after?: number; limit?: number };
 
 /** A store on this machine: it has written when it returns. A busy journal and a full disk are retryable errors. */
 export interface LocalStore extends Store {
@@ -149,6 +158,10 @@ export interface LocalStore extends Store {
   append(session: string, fact: InboundFact): Appended;
   appendAll(facts: readonly { session: string; fact: InboundFact }[]): (Appended | SageError)[];
   approve(...yes: Parameters<Store["approve"]>): Consented;
+  read(session: string, options?: ReadOptions): Fact[];
+  head(session: string, upTo?: number): { seq: number; hash: string } | undefined;
+  verify(session: string): { seq: number; key: string } | undefined;
+  readonly housekeeping: LocalHousekeeping;
 }
 
 /** Keeps the members of one store: see `Store.member`. */

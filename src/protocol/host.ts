@@ -155,6 +155,15 @@ export type SessionSummary = {
   /** stopped: a turn is open and no process runs it. */
   state: SessionState;
   pending: number;
+  /** The files that it works on, where several machines share a journal. */
+  place?: Place;
+};
+
+/** A set of files, by its name: a machine, or several that mount the same folders. */
+export type Place = {
+  name: string;
+  /** False while no worker of it lives: its sessions wait for one. */
+  works: boolean;
 };
 
 /** The reply to a command that was not carried out. */

@@ -70,6 +70,7 @@ export type {
   CommandReply,
   Host,
   PendingRequest,
+  Place,
   Sender,
   SessionState,
   SessionSummary,

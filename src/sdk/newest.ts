@@ -2,5 +2,6 @@ import type { Store } from "../journal/store.ts";
 
 /** Seq of the newest fact of a session; 0 where there is none. A store without hashes has its facts at hand anyway. */
 export function newestSeq(store: Store, session: string): number {
-  return store.head(session)?.seq ?? store.since(session, 0).at(-1)?.seq ?? 0;
+  const head = store.shared ? undefined : store.head(session);
+  return (head && "seq" in head ? head.seq : undefined) ?? store.since(session, 0).at(-1)?.seq ?? 0;
 }

@@ -30,6 +30,10 @@ export type ClusterTexts = {
   moved: (session: string, place: string) => string;
   notMoved: (session: string, place: string) => string;
   noSession: (session: string) => string;
+  journalNotThere: (engine: string) => string;
+  peopleComeIn: string;
+  waitsFor: (place: string) => string;
+  atPlace: (place: string) => string;
   doctor: {
     away: (engine: string, problem: string) => string;
     reached: (engine: string, version: number) => string;
@@ -105,6 +109,11 @@ const en: ClusterTexts = {
   moved: (session, place) => `${session} belongs to ${place} now`,
   notMoved: (session, place) => `${session} runs at ${place} right now; stop it first, or wait until it asks somebody`,
   noSession: (session) => `there is no session ${session} in this database`,
+  journalNotThere: (engine) => `there is no journal in ${engine} yet; the first worker or gateway makes one`,
+  peopleComeIn:
+    "--engine does not go with a session: sessions of a shared journal run on its workers, and people come in through a gateway. Start `sage serve --engine …`, then work with `sage --host …`",
+  waitsFor: (place) => `waits for ${place}`,
+  atPlace: (place) => `at ${place}`,
   doctor: {
     away: (engine, problem) => `${engine} cannot be reached: ${problem}`,
     reached: (engine, version) => `${engine} answers (PostgreSQL ${version})`,
@@ -168,6 +177,11 @@ const zh: ClusterTexts = {
   moved: (session, place) => `${session} 现在属于 ${place}`,
   notMoved: (session, place) => `${session} 正在 ${place} 运行；先停下它，或等它向人提问`,
   noSession: (session) => `这个数据库里没有会话 ${session}`,
+  journalNotThere: (engine) => `${engine} 里还没有日志；第一个工作进程或网关会创建它`,
+  peopleComeIn:
+    "--engine 不能用于会话：共用日志里的会话由工作进程运行，人从网关进来。请启动 `sage serve --engine …`，再用 `sage --host …` 工作",
+  waitsFor: (place) => `等待 ${place}`,
+  atPlace: (place) => `地点 ${place}`,
   doctor: {
     away: (engine, problem) => `连不上 ${engine}：${problem}`,
     reached: (engine, version) => `${engine} 有应答（PostgreSQL ${version}）`,

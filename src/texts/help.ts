@@ -81,6 +81,8 @@ Running
   --cwd <dir>                 work in this folder
   --host <name|address|link>  work with an agent on another machine (docs/remote.md); also with
                               sessions, inbox, answer and why
+  --engine <postgres://…>     with sessions, inbox, answer, why, stats, export and doctor: the journal
+                              that machines share (docs/scale.md)
   --record <file>             save the model's replies for --replay <file>
   --record-answers <file>     save people's answers for -p --replay-answers <file>;
                               an unanswered request then exits with code 3
@@ -251,6 +253,8 @@ const zh: HelpTexts = {
   --cwd <目录>                在该目录工作
   --host <名称|地址|链接>     与另一台机器上的智能体一起工作（docs/zh/remote.md）；也可用于
                               sessions、inbox、answer 和 why
+  --engine <postgres://…>     与 sessions、inbox、answer、why、stats、export、doctor 合用：
+                              多台机器共用的日志（docs/zh/scale.md）
   --record <文件>             保存模型的回复，供 --replay <文件> 重放
   --record-answers <文件>     保存人的回答，供 -p --replay-answers <文件> 使用；
                               没有回答的请求以退出码 3 结束

@@ -49,7 +49,7 @@ for (const [kind, open] of Object.entries({
       facts.filter(({ type }) => /input|rule|judged|started|state/.test(type)),
       [],
     );
-    assert.equal(store.verify(fork), undefined);
+    assert.equal(await store.verify(fork), undefined);
     const [opened] = facts;
     assert.deepEqual(opened?.type === "session.opened" && opened.data.forkedFrom?.session, sage.session);
 
@@ -125,7 +125,7 @@ for (const [kind, open] of Object.entries({
     assert.deepEqual(heard, ["cancelled by Lin"]);
     assert.equal(store.session(sage.session), undefined);
     assert.deepEqual([store.sessions(), store.pending()], [[], []]);
-    const [left] = store.housekeeping.removed();
+    const [left] = await store.housekeeping.removed();
     const receipts = left?.data.receipts as Receipt[];
     assert.deepEqual(
       receipts.map(({ decision, input, asked }) => [decision, input["command"], asked[0]?.resolution?.by]),
@@ -134,7 +134,7 @@ for (const [kind, open] of Object.entries({
         ["refused", "echo b >> ran", "Lin"],
       ],
     );
-    assert.equal(store.housekeeping.verifyRemoved(), undefined);
+    assert.equal(await store.housekeeping.verifyRemoved(), undefined);
     assert.equal(existsSync(here.path("ran")), true);
     const next = await sage.host.send({ type: "open", cwd: here.dir });
     const numbers = next.ok ? store.load(next.session).map(({ seq }) => seq) : [];
@@ -164,11 +164,11 @@ for (const [kind, open] of Object.entries({
     );
     const { removed, open: kept } = await retain(store, home, { sessions: 86_400_000 }, later);
     assert.deepEqual([removed.map(({ id }) => id), kept.map(({ id }) => id)], [[sage.session], ["waits"]]);
-    assert.equal(store.housekeeping.removed()[0]?.data.by, "retention");
+    assert.equal((await store.housekeeping.removed())[0]?.data.by, "retention");
     store.create("newer", { cwd: here.dir, version: "test" }); // the newest record of all is never taken out
     assert.equal((await retain(store, home, { receipts: 86_400_000 }, later)).forgotten, 1);
-    assert.deepEqual(store.housekeeping.removed(), []);
-    assert.equal(store.housekeeping.verifyRemoved(), undefined);
+    assert.deepEqual(await store.housekeeping.removed(), []);
+    assert.equal(await store.housekeeping.verifyRemoved(), undefined);
   });
 }
 

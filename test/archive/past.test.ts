@@ -104,10 +104,14 @@ suite("a rule and the past", () => {
     mkdirSync(here.path("deeper"));
     const { store, sage } = await decided(here.dir, [["node -p 1", "yes"]]);
     await using _ = sage;
-    assert.equal(pastCalls(store, { folder: here.dir }).length, 1);
-    assert.equal(pastCalls(store, { folder: here.path("deeper") }).length, 0);
-    assert.equal(pastCalls(store, { folder: here.dir.slice(0, -1) }).length, 0, "a folder is no beginning of a name");
-    assert.equal(pastCalls(store, { since: Date.now() + 1_000 }).length, 0);
+    assert.equal((await pastCalls(store, { folder: here.dir })).length, 1);
+    assert.equal((await pastCalls(store, { folder: here.path("deeper") })).length, 0);
+    assert.equal(
+      (await pastCalls(store, { folder: here.dir.slice(0, -1) })).length,
+      0,
+      "a folder is no beginning of a name",
+    );
+    assert.equal((await pastCalls(store, { since: Date.now() + 1_000 })).length, 0);
     await using auto = await sageWith({
       script: [{ calls: [bash("node -p 7")] }, { text: "done" }],
       dir: here.dir,
@@ -116,7 +120,7 @@ suite("a rule and the past", () => {
     });
     await auto.say("go");
     await auto.outcome();
-    const [call] = pastCalls(store, { session: auto.session });
+    const [call] = await pastCalls(store, { session: auto.session });
     assert.deepEqual([call?.decision, call?.asked], ["asked", { answer: "none" }]);
   });
 
@@ -131,7 +135,7 @@ suite("a rule and the past", () => {
     await sage.answer({ type: "granted", requestId: first!.id }, "Lin");
     await sage.answer({ type: "denied", requestId: second!.id }, "Bo");
     await sage.outcome();
-    const { medianMs, p90Ms, since, tools, people, ...counts } = statsOf(store, { folder: here.dir });
+    const { medianMs, p90Ms, since, tools, people, ...counts } = await statsOf(store, { folder: here.dir });
     assert.deepEqual(counts, {
       ...{ calls: 3, sessions: 1, asked: 2, yes: 1, no: 1, none: 0 },
       rules: [{ rule: "Bash(node -p 3)", spared: 1 }],

@@ -7,7 +7,7 @@ export const exported: Record<string, string> = {
     InputChannelHandle InputRequest InputResponse InquiryMade InquiryReplied LooseAnswers LooseResponse NewRequest Outcome PermissionRequest Preview PreviewLine
     Question QuestionOption RequestBody RequestSource RequestTimeout Resolution RuleGrant RuleRemoval`,
   "Turns that return": `Confirmation InterruptOptions Run RunEvent TurnAgent TurnAnswer TurnEvent TurnOptions TurnResult`,
-  "Hosts and surfaces": `Command CommandReply Host LocalHost Parts PendingRequest Sender SessionState SessionSummary SurfaceStore
+  "Hosts and surfaces": `Command CommandReply Host LocalHost Parts PendingRequest Place Sender SessionState SessionSummary SurfaceStore
     WatchEvent assemble`,
   "What is seen": `Block Compaction Delta DescribedPart Description Fact FactData FactType Offer Progress Summary createProgress
     describeRequest neededOf offersOf oneLine prose visible`,

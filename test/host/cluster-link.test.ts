@@ -61,8 +61,8 @@ async function cluster() {
   const said: string[] = [];
   const { model, next } = puppet();
   const enter = async (roster: boolean) => {
-    const { noteChild, children, callOf, place, housekeeping } = memoryStore();
-    const local = { noteChild, children, callOf, place, housekeeping };
+    const { noteChild, children, callOf, place } = memoryStore();
+    const local = { noteChild, children, callOf, place };
     return joinCluster({ url, as: roster ? "gateway" : "worker", local, place: () => "here", roster });
   };
   const own = await enter(true);

@@ -46,10 +46,10 @@ async function place(
 ): Promise<Place> {
   const { worker, gateway: speaker, drop } = await createPrepared();
   const join = async (roster: boolean) => {
-    const { noteChild, children, callOf, place: at, housekeeping } = memoryStore();
+    const { noteChild, children, callOf, place: at } = memoryStore();
     return joinCluster({
       ...(roster ? { url: speaker, as: "gateway" } : { url: worker, as: "worker" }),
-      local: { noteChild, children, callOf, place: at, housekeeping },
+      local: { noteChild, children, callOf, place: at },
       place: () => "here",
       notified,
       roster,

@@ -325,15 +325,16 @@ test("a receipt waits for no pipe that stands in the place of a file, and tells 
   const own = sageHome({ SAGE_HOME: here.path("home") });
   const home = { settings: own.settings, output: own.output, dir: own.dir, anchors: () => createAnchors(own, {}) };
   const runner = { of: () => undefined } as never;
-  const now = () => findReceipts({ store, runner, home }, { type: "receipts", of: here.path("a.txt") }).file?.now;
-  assert.equal(now(), "same");
+  const now = async () =>
+    (await findReceipts({ store, runner, home }, { type: "receipts", of: here.path("a.txt") })).file?.now;
+  assert.equal(await now(), "same");
   rmSync(here.path("a.txt"));
   execFileSync("mkfifo", [here.path("a.txt")]);
-  assert.equal(now(), "changed");
+  assert.equal(await now(), "changed");
 
   const send = async (command: Command) => ({
     ok: true,
-    ...findReceipts({ store, runner, home }, command as Command & { type: "receipts" }),
+    ...(await findReceipts({ store, runner, home }, command as Command & { type: "receipts" })),
   });
   const afar = guarded({ send } as never, store, personWith(["talk", "approve"], "Lin"));
   const told = async (of: string) => {

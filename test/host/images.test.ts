@@ -137,7 +137,10 @@ test("a fork has its own copy, collecting leaves what a fact names, deleting tak
   const fork = await forkSession(store, "first", undefined, { ...lin, output });
   const stray = join(keptFor(output, "first"), `${"0".repeat(64)}.png`);
   writeFileSync(stray, pixel);
-  assert.deepEqual(collectOutput(store, output, { now: Date.now() + 7_200_000 }), { files: 1, bytes: pixel.length });
+  assert.deepEqual(await collectOutput(store, output, { now: Date.now() + 7_200_000 }), {
+    files: 1,
+    bytes: pixel.length,
+  });
   assert.equal(existsSync(stray), false);
   await until(() => !store.session("first")?.owned, "the session to be let go");
   await deleteSession(store, { settings: here.path("settings.json"), output }, "first", lin);

@@ -105,7 +105,7 @@ test("what was kept goes with its session, and what no session needs is collecte
   }
   writeFileSync(join(keptFor(output, "one"), "0123456789abcdef0123456789abcdef.txt"), "named by nobody");
   const later = Date.now() + 2 * 3_600_000;
-  assert.deepEqual(collectOutput(store, output, { now: later }), { files: 1, bytes: 15 });
+  assert.deepEqual(await collectOutput(store, output, { now: later }), { files: 1, bytes: 15 });
   await deleteSession(store, { settings: here.path("settings.json"), output }, "one", lin);
   assert.deepEqual(
     [keptFor, receivedFor].map((of) => [existsSync(of(output, "one")), existsSync(of(output, "two"))]),

@@ -250,10 +250,10 @@ suite("requests from outside", () => {
       ["allowed", "refused"],
     );
     assert.deepEqual(
-      statsOf(store, {}).tools.map(({ tool, asked: times, no }) => [tool, times, no]),
+      (await statsOf(store, {})).tools.map(({ tool, asked: times, no }) => [tool, times, no]),
       [["claude", 2, 1]],
     );
-    assert.deepEqual(pastCalls(store, {}), []);
+    assert.deepEqual(await pastCalls(store, {}), []);
     await host.close();
   });
 

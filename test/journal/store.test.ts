@@ -133,7 +133,7 @@ for (const { name, local, open } of engines)
       assert.deepEqual(store.pending(), []);
       await store.commit("s", epoch, [unknown("b")]);
       assert.deepEqual(keys(store.load("s")), ["session", "a", "b"]);
-      assert.equal(store.verify("s"), undefined);
+      assert.equal(await store.verify("s"), undefined);
     });
 
     test("has the same key in two sessions", async () => {
@@ -412,6 +412,6 @@ for (const { name, local, open } of engines)
       await store.append("s", said("said/1", text));
       const [, read] = plain((await journal.restart()).load("s"));
       assert.deepEqual(read?.data, { text, by: "Lin", surface: "test" });
-      assert.equal(journal.store.verify("s"), undefined);
+      assert.equal(await journal.store.verify("s"), undefined);
     });
   });

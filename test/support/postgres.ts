@@ -72,8 +72,8 @@ export async function openReplica(
   const pool = new Pool({ connectionString: url, max: 4 });
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   const ledger = await postgresLedger(pool, { process });
-  const { noteChild, children, callOf, place, housekeeping } = memoryStore();
-  const replica = createReplica(ledger, { noteChild, children, callOf, place, housekeeping });
+  const { noteChild, children, callOf, place } = memoryStore();
+  const replica = createReplica(ledger, { noteChild, children, callOf, place });
   const over = new AbortController();
   const connect = async () => {
     const client = new Client(url);

@@ -60,7 +60,7 @@ export async function doctor(args: string[]): Promise<number> {
   else bad(t.doctor.oldNode(node));
   await check(() => checkModes(sageHome(process.env), report));
   await check(() => checkRoom(sageHome(process.env), report));
-  await check(() => checkJournal(sageHome(process.env), report));
+  await check(async () => checkJournal(sageHome(process.env), report));
   if (url !== undefined) await check(async () => (await import("./doctor/engine.ts")).checkEngine(url, report, lang));
   await check(() => checkIndexes(sageHome(process.env), { ...report, t: journalTexts(lang) }, values.rebuild));
   await check(() => checkConfig(sageHome(process.env), report, lang));
@@ -120,7 +120,7 @@ function checkRoom({ dir }: Home, { ok, bad, t }: Report): void {
   }
 }
 
-function checkJournal(home: Home, { ok, bad, note, t }: Report): void {
+async function checkJournal(home: Home, { ok, bad, note, t }: Report): Promise<void> {
   if (!existsSync(home.journal)) return note(t.noJournal);
   const store = sqliteStore(home.journal);
   try {
@@ -128,7 +128,7 @@ function checkJournal(home: Home, { ok, bad, note, t }: Report): void {
     ok(t.journal(sessions.length, store.pending().length));
     const ids = sessions.map(({ id }) => id);
     const anchors = createAnchors(home, process.env);
-    const { sessions: records, vanished, forged } = integrityOf(store, anchors, ids);
+    const { sessions: records, vanished, forged } = await integrityOf(store, anchors, ids);
     for (const [id, record] of records) {
       if (record.state === "broken") bad(t.broken(id, record.seq, record.key));
       if (record.state === "rewritten") bad(t.rewritten(id));

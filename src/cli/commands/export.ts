@@ -1,16 +1,15 @@
 import { realpathSync } from "node:fs";
 import { ownRedaction } from "../redaction.ts";
-import { sqliteStore } from "../../journal/sqlite.ts";
-import { sageHome } from "../../config/home.ts";
 import { writeLines } from "../../archive/trajectory.ts";
 import { exportTexts } from "../../texts/export.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage } from "../flags.ts";
+import { engineFlag, openJournal } from "../journal.ts";
 import { exportFormats, linesOf } from "../page/export-lines.ts";
 import { toStdout } from "../stdout.ts";
 
-const options = { format: { type: "string" }, output: { type: "string", short: "o" } } as const;
+const options = { format: { type: "string" }, output: { type: "string", short: "o" }, ...engineFlag } as const;
 
 /** A session for other eyes: as facts, as a page, or to be played again. Secrets are left out of all of them. */
 export async function exportSession(args: string[]): Promise<number> {
@@ -20,16 +19,19 @@ export async function exportSession(args: string[]): Promise<number> {
   const asked = values.format ?? (values.output?.endsWith(".html") ? "html" : "jsonl");
   const format = exportFormats.find((one) => one === asked);
   if (!format) throw usage(t.expected("--format", t.oneOf(exportFormats), asked));
-  const store = sqliteStore(sageHome(process.env).journal, { looks: true });
+  await using journal = await openJournal(values, { lang, looks: true });
+  const { host, store } = journal;
   const session =
     target === undefined ? lastSessionIn(store.sessions(), realpathSync(".")) : sessionBy(store.sessions(), target);
-  const agent = format === "script" ? store.opened(session.id)?.agent : undefined;
+  const facts = await store.read(session.id);
+  const [opened] = facts;
+  const agent = format === "script" && opened?.type === "session.opened" ? opened.data.agent : undefined;
   if (agent !== undefined) (await import("../run/recording.ts")).refuseScript("--format script", agent, lang);
   const redaction = ownRedaction(process.env);
-  const lines = linesOf(store.load(session.id), session, { format, redaction, lang });
+  const lines = linesOf(facts, session, { format, redaction, lang });
   if (values.output === undefined) for (const line of lines) toStdout(line);
   else writeLines(values.output, lines);
-  store.close();
+  await host.close();
   const w = exportTexts(lang);
   if (values.output !== undefined) console.error(w.written(values.output));
   if (redaction.removed() > 0) console.error(w.removed(redaction.removed()));

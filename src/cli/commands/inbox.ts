@@ -1,7 +1,8 @@
 import type { Store } from "../../journal/store.ts";
-import type { InputRequest } from "../../protocol/index.ts";
+import type { InputRequest, SessionSummary } from "../../protocol/index.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { cliTexts } from "../../texts/cli.ts";
+import { clusterTexts } from "../../texts/cluster.ts";
 import type { Lang } from "../../texts/language.ts";
 import { headline } from "../../texts/resolution.ts";
 import { texts } from "../../texts/texts.ts";
@@ -23,15 +24,15 @@ export async function inbox(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   const [target, stray] = positionals;
   if (stray !== undefined || (values.watch && target !== undefined)) noWords("inbox", positionals, t);
-  const { host, me, flag, local } = await openHost(values, { lang, looks: true });
+  const { host, me, flag, store, local } = await openHost(values, { lang, looks: true });
   const style = styleOf(process.stdout, lang);
-  const isDamaged = local ? createLook(local.store) : () => false;
+  const isDamaged = store ? createLook(store) : async () => false;
   const show = async (request: InputRequest) => {
     const session = await sessionOf(host, request.session);
     const { approvals, inquiries, carried } = await ask(host, { type: "request", id: request.id });
     const shown = { lang, flag, cwd: session?.cwd, approvals, inquiries, carried };
     const lines = [...openLines(request, style, shown), whereLine(request, session, lang)];
-    if (isDamaged(request.session)) lines.push(t.damagedSession);
+    if (await isDamaged(request.session)) lines.push(t.damagedSession);
     console.log(fitted(lines, style.width).join("\n"));
   };
   try {
@@ -64,12 +65,15 @@ export async function inbox(args: string[]): Promise<number> {
     else {
       const { listLines } = await import("./inbox/list.ts");
       const { sessions } = await ask(host, { type: "sessions" });
-      const titles = new Map(sessions.map(({ id, title }) => [id, title]));
+      const known = new Map(sessions.map((session) => [session.id, session]));
+      const damaged = new Set<string>();
+      for (const { request } of requests) if (await isDamaged(request.session)) damaged.add(request.session);
       const listed = groupsOf(requests).map((group) =>
         group.map(({ request, approvals }) => ({
           ...{ request, approvals },
-          title: titles.get(request.session) ?? "",
-          damaged: isDamaged(request.session),
+          title: known.get(request.session)?.title ?? "",
+          damaged: damaged.has(request.session),
+          waits: waitsFor(known.get(request.session), lang),
         })),
       );
       console.log(listLines(listed, style, lang).join("\n"));
@@ -81,10 +85,10 @@ export async function inbox(args: string[]): Promise<number> {
 }
 
 /** Tells sessions whose records are not as they were written: they take no answer. Each is looked at once. */
-function createLook(store: Store): (session: string) => boolean {
+function createLook(store: Store): (session: string) => Promise<boolean> {
   const seen = new Map<string, boolean>();
-  return (session) => {
-    const known = seen.get(session) ?? store.verify(session) !== undefined;
+  return async (session) => {
+    const known = seen.get(session) ?? (await store.verify(session)) !== undefined;
     seen.set(session, known);
     return known;
   };
@@ -98,10 +102,17 @@ function leaving(): AbortSignal {
   return gone.signal;
 }
 
-function whereLine(request: InputRequest, session: { cwd: string } | undefined, lang: Lang): string {
-  return cliTexts(lang).inSession(
+function whereLine(request: InputRequest, session: SessionSummary | undefined, lang: Lang): string {
+  const line = cliTexts(lang).inSession(
     request.session,
     session?.cwd ?? "?",
     texts(lang).duration(Math.max(1_000, Date.now() - request.at)),
   );
+  const waits = waitsFor(session, lang);
+  return waits === undefined ? line : `${line}; ${waits}`;
+}
+
+/** Answered, it goes on once somebody works at its place. */
+function waitsFor(session: SessionSummary | undefined, lang: Lang): string | undefined {
+  return session?.place && !session.place.works ? clusterTexts(lang).waitsFor(session.place.name) : undefined;
 }

@@ -5,7 +5,7 @@ import { version } from "../../config/version.ts";
 import { agentNameFrom } from "../../protocol/index.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
-import { openJournal } from "../journal.ts";
+import { openLocalJournal } from "../journal.ts";
 import { askPerson, askPersonInput } from "./mcp-server/ask-person.ts";
 import { asked } from "./mcp-server/asked.ts";
 
@@ -26,7 +26,7 @@ export async function mcpServer(args: string[]): Promise<number> {
   const { StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
   const { z } = await import("../../tools/zod.ts");
   const silence = silenceOptions(readSettings(sageHome(process.env).settings));
-  const { host, store } = openJournal(process.env, { silence });
+  const { host, store } = openLocalJournal(process.env, { silence });
   const over = new AbortController();
   const server = new McpServer({ name: "sage", version }, { capabilities: { tools: {} }, instructions });
   const parts = {

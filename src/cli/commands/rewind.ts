@@ -8,7 +8,7 @@ import { checkApprover, person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage, type Flags } from "../flags.ts";
-import { agrees, openJournal } from "../journal.ts";
+import { agrees, openLocalJournal } from "../journal.ts";
 import { doubtful, overwriting, planLines, pointLines, turnOf } from "../rewind-lines.ts";
 
 const options = {
@@ -30,7 +30,7 @@ export async function rewind(args: string[]): Promise<number> {
   const what = whatOf(values, t);
   const turn = values.to === undefined ? undefined : turnOf(values.to);
   if (values.to !== undefined && turn === undefined) throw usage(t.expected("--to", "t3", values.to));
-  const { host, store } = openJournal(process.env);
+  const { host, store } = openLocalJournal(process.env);
   try {
     const session = sessionBy(store.sessions(), target);
     if (turn === undefined) {

@@ -18,10 +18,10 @@ import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionToRun } from "../../view/find-session.ts";
 import { count, duration, readFlags, usage, type Flags } from "../flags.ts";
 import { formats, type Format } from "../run/format.ts";
-import { ask, openJournal } from "../journal.ts";
+import { ask, openLocalJournal } from "../journal.ts";
 import { guestChoice, lastingSpec, modelOf, modelOfSession } from "../model-choice.ts";
 import { goOnIn, goOnWith, openSage, openStore, type Sage } from "../wiring.ts";
-import { isElsewhere, targetFor } from "../host-flag.ts";
+import { hostFlag, isElsewhere, targetFor } from "../host-flag.ts";
 import { asksTrust } from "../trust-prompt.ts";
 
 const options = {
@@ -49,7 +49,7 @@ const options = {
   "replay-answers": { type: "string" },
   persona: { type: "string" },
   plain: { type: "boolean" },
-  host: { type: "string" },
+  ...hostFlag,
 } as const;
 
 type Values = Flags<typeof options>["values"];
@@ -57,6 +57,8 @@ type Values = Flags<typeof options>["values"];
 /** `sage [task]` and `sage -p`. */
 export async function run(args: string[], commands: readonly string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(bareResume(args), options);
+  if (values.engine !== undefined)
+    throw usage((await import("../../texts/cluster.ts")).clusterTexts(lang).peopleComeIn);
   const words = positionals.length === 0 ? undefined : positionals.join(" ");
   checkFlags(values, t);
   if (!values.print) checkCommand(positionals, commands, t);
@@ -220,7 +222,7 @@ function bareResume(args: readonly string[]): string[] {
 async function chosenSession(values: Values, cwd: string, lang: Lang): Promise<string | null> {
   const { chooseSession } = await import("../pick-session.ts");
   const { drawable } = await import("../run/chat.ts");
-  const { host } = openJournal(process.env, { looks: true });
+  const { host } = openLocalJournal(process.env, { looks: true });
   const { sessions } = await ask(host, { type: "sessions" });
   await host.close();
   return chooseSession(sessions, {

@@ -9,7 +9,7 @@ import { person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { sessionBy } from "../../view/find-session.ts";
 import { duration, noWords, readFlags } from "../flags.ts";
-import { openJournal } from "../journal.ts";
+import { engineFlag, openJournal } from "../journal.ts";
 import { ownRedaction } from "../redaction.ts";
 import { toStdout } from "../stdout.ts";
 import { styleOf } from "../style.ts";
@@ -19,6 +19,7 @@ const options = {
   since: { type: "string" },
   session: { type: "string" },
   json: { type: "boolean" },
+  ...engineFlag,
 } as const;
 
 const MOST_RULES = 10;
@@ -28,10 +29,11 @@ export async function stats(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   noWords("stats", positionals, t);
   const since = duration("--since", values.since, t);
-  const { host, store } = openJournal(process.env, { looks: true });
+  await using journal = await openJournal(values, { lang, looks: true });
+  const { host, store } = journal;
   const session = values.session === undefined ? undefined : sessionBy(store.sessions(), values.session).id;
   const everywhere = values.all === true || session !== undefined;
-  const found = statsOf(store, {
+  const found = await statsOf(store, {
     session,
     ...(!everywhere && { folder: projectRoot(process.cwd()) }),
     ...(since !== undefined && { since: Date.now() - since }),

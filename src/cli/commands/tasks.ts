@@ -8,7 +8,7 @@ import { fitted } from "../../view/lines/safe.ts";
 import { titleOf } from "../../view/summary.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
-import { openJournal } from "../journal.ts";
+import { openLocalJournal } from "../journal.ts";
 import { toStdout } from "../stdout.ts";
 import { styleOf } from "../style.ts";
 import { act, isAction, taskBy, taskLines } from "../tasks.ts";
@@ -21,9 +21,9 @@ export async function tasks(args: string[]): Promise<number> {
   const w = taskTexts(lang);
   const [action, id, stray] = positionals;
   if (stray !== undefined || (action === undefined) !== (id === undefined)) throw usage(w.usage);
-  const { host, store } = openJournal(process.env, { looks: true });
+  const { host, store } = openLocalJournal(process.env, { looks: true });
   try {
-    const sessions = found(store);
+    const sessions = await found(store);
     if (action === undefined) {
       const shown = sessions
         .map((one) => ({ ...one, tasks: one.tasks.filter((task) => values.all || !endOfTask(task)) }))
@@ -56,15 +56,15 @@ export async function tasks(args: string[]): Promise<number> {
 }
 
 /** Sessions that started something in the background: its output file has this name. */
-function found(store: Store) {
-  return store.housekeeping.search("task-", ["call.finished"]).map(({ session }) => ({
+async function found(store: Store) {
+  return (await store.housekeeping.search("task-", ["call.finished"])).map(({ session }) => ({
     session,
     title: store.session(session)?.title ?? "",
     tasks: tasksIn(store.load(session)).tasks,
   }));
 }
 
-function asData({ session, tasks: all }: ReturnType<typeof found>[number]) {
+function asData({ session, tasks: all }: Awaited<ReturnType<typeof found>>[number]) {
   return all.map((task) => {
     const end = endOfTask(task);
     const state = end ? { state: "ended", ...(end.code !== undefined && { code: end.code }) } : { state: "running" };

@@ -30,10 +30,11 @@ export async function why(args: string[]): Promise<number> {
   const [target, stray] = positionals;
   if (stray !== undefined) throw usage(t.noWords("why", stray));
   const w = whyTexts(lang);
-  const { host, local } = await openHost(values, { lang, looks: true });
+  await using opened = await openHost(values, { lang, looks: true });
+  const { host, store } = opened;
   // Folders of this machine say nothing on another one.
-  const place = local ? { cwd: realpathSync(".") } : {};
-  const of = target ?? (local ? undefined : await newestSession(host, lang));
+  const place = store ? { cwd: realpathSync(".") } : {};
+  const of = target ?? (store ? undefined : await newestSession(host, lang));
   const found = await ask(host, { type: "receipts", ...place, ...(of !== undefined && { of }) });
   await host.close();
   const { records } = found;

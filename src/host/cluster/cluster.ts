@@ -29,7 +29,7 @@ export type ClusterOptions = {
   /** A worker writes nothing in a person's name. */
   as: "worker" | "gateway";
   /** Knowledge of this machine alone. */
-  local: Pick<Store, "noteChild" | "children" | "callOf" | "place" | "housekeeping">;
+  local: Pick<Store, "noteChild" | "children" | "callOf" | "place">;
   /** Of new sessions. */
   place(): string;
   /** False: no notifications and no locks of the server are used; others are heard of at the next look, and everything still happens. */

@@ -25,12 +25,12 @@ export function pastCommands(parts: CommandParts): Handlers<"facts" | "receipts"
     },
     async receipts(command) {
       const { findReceipts } = await import("./receipts.ts");
-      return { ok: true, ...findReceipts({ store, runner, home: given(home, "receipts") }, command) };
+      return { ok: true, ...(await findReceipts({ store, runner, home: given(home, "receipts") }, command)) };
     },
     async stats({ session, folder, since }) {
       const { statsOf } = await import("../../archive/stats.ts");
       if (session !== undefined) existingSession(store, session);
-      return { ok: true, stats: statsOf(store, { session, folder, since }) };
+      return { ok: true, stats: await statsOf(store, { session, folder, since }) };
     },
   };
 }

@@ -37,9 +37,9 @@ type Found = {
 };
 
 /** By the id of a session or of a call, or by the start of one; by the path of a file; of the last session in a folder; or the latest of all. */
-export function findReceipts({ store, runner, home }: Parts, asked: Asked): FoundReceipts {
-  const { receipts, sessions, modes, file, deleted, more } = find({ store, home }, asked);
-  const integrity = integrityOf(
+export async function findReceipts({ store, runner, home }: Parts, asked: Asked): Promise<FoundReceipts> {
+  const { receipts, sessions, modes, file, deleted, more } = await find({ store, home }, asked);
+  const integrity = await integrityOf(
     store,
     home.anchors(),
     sessions.map(({ id }) => id),
@@ -57,7 +57,7 @@ export function findReceipts({ store, runner, home }: Parts, asked: Asked): Foun
 
 type Where = Pick<Parts, "store" | "home">;
 
-function find(where: Where, { of: target, cwd, before, limit }: Asked): Found {
+async function find(where: Where, { of: target, cwd, before, limit }: Asked): Promise<Found> {
   const { store } = where;
   if (target === undefined) {
     if (cwd === undefined) return latest(where, { before, limit });
@@ -71,7 +71,7 @@ function find(where: Where, { of: target, cwd, before, limit }: Asked): Found {
   const one =
     store.sessions().some(({ id }) => prefix !== "" && id.startsWith(prefix)) && sessionBy(store.sessions(), prefix);
   if (one) {
-    const whole = ofSession(where, one);
+    const whole = await ofSession(where, one);
     if (prefix === target) return whole;
     const wanted = requestId(one.id, key);
     const receipts = whole.receipts.filter(
@@ -79,15 +79,15 @@ function find(where: Where, { of: target, cwd, before, limit }: Asked): Found {
     );
     if (receipts.length > 0) return { receipts, sessions: [one] };
   }
-  const deleted = ofDeleted(store).filter(({ id, session: of }) => of.startsWith(target) || id === target);
+  const deleted = (await ofDeleted(store)).filter(({ id, session: of }) => of.startsWith(target) || id === target);
   if (deleted.length > 0) return { receipts: deleted, sessions: [], deleted: true };
-  const gone = ofFile(where, path);
+  const gone = await ofFile(where, path);
   if (gone.receipts.length > 0) return gone;
   throw errorBecause("session-unknown", reason("receipts-unknown", { given: target }));
 }
 
-function ofSession({ store, home }: Where, session: SessionRow): Found {
-  const facts = store.load(session.id);
+async function ofSession({ store, home }: Where, session: SessionRow): Promise<Found> {
+  const facts = await store.read(session.id);
   return {
     receipts: receiptsOf(facts, ruleFiles(home, session.cwd)),
     modes: facts.filter((fact) => fact.type === "mode.chosen"),
@@ -95,17 +95,18 @@ function ofSession({ store, home }: Where, session: SessionRow): Found {
   };
 }
 
-function ofDeleted(store: Store): Receipt[] {
-  return store.housekeeping.removed().flatMap(({ data }) => data.receipts as Receipt[]);
+async function ofDeleted(store: Store): Promise<Receipt[]> {
+  return (await store.housekeeping.removed()).flatMap(({ data }) => data.receipts as Receipt[]);
 }
 
-function ofFile(where: Where, file: string): Found {
+async function ofFile(where: Where, file: string): Promise<Found> {
   const { store } = where;
-  const found = store.sessions().map((session) => ({ session, receipts: ofSession(where, session).receipts }));
-  const touching = found
-    .map((one) => ({ ...one, receipts: one.receipts.filter((receipt) => changed(receipt, file)) }))
-    .filter(({ receipts }) => receipts.length > 0);
-  const deleted = ofDeleted(store).filter((one) => changed(one, file));
+  const touching: { session: SessionRow; receipts: Receipt[] }[] = [];
+  for (const session of store.sessions()) {
+    const receipts = (await ofSession(where, session)).receipts.filter((receipt) => changed(receipt, file));
+    if (receipts.length > 0) touching.push({ session, receipts });
+  }
+  const deleted = (await ofDeleted(store)).filter((one) => changed(one, file));
   return {
     file,
     receipts: [...deleted, ...touching.flatMap(({ receipts }) => receipts)].sort((a, b) => a.at - b.at),
@@ -114,10 +115,10 @@ function ofFile(where: Where, file: string): Found {
 }
 
 /** Sessions are read newest first, until there are enough. */
-function latest(
+async function latest(
   where: Where,
   { before = Infinity, limit = RECEIPTS }: { before: number | undefined; limit: number | undefined },
-): Found {
+): Promise<Found> {
   const { store } = where;
   const most = Math.min(limit, MOST_RECEIPTS);
   let receipts: Receipt[] = [];
@@ -125,7 +126,7 @@ function latest(
   for (const session of store.sessions().toSorted((a, b) => b.lastAt - a.lastAt)) {
     const oldest = receipts.at(-most - 1)?.at;
     if (oldest !== undefined && session.lastAt < oldest) break;
-    const found = ofSession(where, session).receipts.filter(({ at }) => at < before);
+    const found = (await ofSession(where, session)).receipts.filter(({ at }) => at < before);
     if (found.length === 0) continue;
     sessions.push(session);
     receipts = [...receipts, ...found].sort((a, b) => a.at - b.at);

@@ -9,7 +9,10 @@ const tables = ["journal", "session", "fact", "long", "ask", "process"];
 /** What both do, by the functions for it. */
 const shared = ["take", "release", "register", "unregister", "bury", "make_queue", "gateways"];
 const ofWorkers = ["worker_commit", "worker_append"];
-const ofGateways = ["commit_facts", "append_fact", "create_session", "lock_session", "move_session"];
+const ofGateways = [
+  ...["commit_facts", "append_fact", "create_session", "lock_session", "move_session"],
+  ...["copy_session", "remove_session", "forget_removed"],
+];
 /** The memory of surfaces holds the keys of devices: no worker reads it. */
 const memory = [
   ...["gateway_looks", "gateway_leaves", "surface_hold", "surface_leave"],

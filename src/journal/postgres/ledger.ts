@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ClientBase, Pool, PoolClient } from "pg";
+import type { ClientBase, Pool } from "pg";
 import {
   approvalKeys,
   reason,
@@ -13,13 +13,13 @@ import {
 } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { Ledger, Standing, Written } from "../ledger.ts";
-import { firstBroken, inlineFor, isPointer, stored, type Cells } from "../row.ts";
+import { REMOVED } from "../housekeeping.ts";
+import { stored } from "../row.ts";
 import type { Appended, InboundFact } from "../store.ts";
+import { postgresArchive } from "./archive.ts";
+import { factOf, splitData, type Ask, type Asks, type CellsOf, type FactRow } from "./cells.ts";
 import { explained } from "./error.ts";
 import { FORMAT, LIVING, schema } from "./schema.ts";
-
-/** Somebody who can be asked one thing after another: a pool, or one connection in a transaction. */
-type Asks = Pick<PoolClient, "query">;
 
 export type PostgresOptions = {
   /** Of this process in the `process` table. */ process: string;
@@ -34,7 +34,7 @@ export type PostgresOptions = {
 export async function postgresLedger(pool: Pool, { process, as = "gateway", wake }: PostgresOptions): Promise<Ledger> {
   const where = nameOf(pool);
   const writes = functions[as];
-  const ask = async <R extends object>(asks: Asks, text: string, values: unknown[] = []): Promise<R[]> => {
+  const ask: Ask = async <R extends object>(asks: Asks, text: string, values: unknown[] = []) => {
     try {
       return (await asks.query<R>({ text, values, name: text.length < 60 ? text : text.slice(0, 40) + text.length }))
         .rows;
@@ -91,11 +91,11 @@ export async function postgresLedger(pool: Pool, { process, as = "gateway", wake
       throw error;
     }
   };
-  const cells = (session: string, after: number, without: readonly FactType[] = []) =>
+  const cells: CellsOf = (session, after, { types, without = [], limit } = {}) =>
     ask<FactRow>(
       pool,
-      "SELECT f.seq, f.key, f.type, f.at, f.data, f.hash, l.data AS long FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND seq>$2 AND type<>ALL($3) ORDER BY seq",
-      [session, after, without],
+      "SELECT f.seq, f.key, f.type, f.at, f.data, f.hash, l.data AS long FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND seq>$2 AND type<>ALL($3) AND ($4::text[] IS NULL OR type=ANY($4)) ORDER BY seq LIMIT $5",
+      [session, after, without, types ?? null, limit ?? null],
     );
 
   return {
@@ -180,13 +180,12 @@ export async function postgresLedger(pool: Pool, { process, as = "gateway", wake
       const [row] = await ask<{ epoch: number }>(pool, "SELECT epoch FROM sage.session WHERE id=$1", [session]);
       return { again: row?.epoch === epoch };
     },
-    read: async (session, after, { without } = {}) =>
-      (await cells(session, after, without)).map((row) => factOf(session, row)),
+    read: async (session, after, options) => (await cells(session, after, options)).map((row) => factOf(session, row)),
     async standing(session) {
       const rows = await ask<SessionCells>(
         pool,
-        `SELECT s.*, EXISTS (SELECT 1 FROM sage.process p WHERE p.id=s.process) AS owned FROM sage.session s ${session === undefined ? "ORDER BY last_at DESC" : "WHERE id=$1"}`,
-        session === undefined ? [] : [session],
+        `SELECT s.*, EXISTS (SELECT 1 FROM sage.process p WHERE p.id=s.process) AS owned FROM sage.session s WHERE id<>$1 ${session === undefined ? "ORDER BY last_at DESC" : "AND id=$2"}`,
+        session === undefined ? [REMOVED] : [REMOVED, session],
       );
       return rows.map(standingOf);
     },
@@ -197,23 +196,7 @@ export async function postgresLedger(pool: Pool, { process, as = "gateway", wake
       );
       return rows.map((row) => factOf(row.session, row) as Fact<"input.requested">);
     },
-    async verify(session) {
-      const rows = await cells(session, 0);
-      const [{ head } = { head: "" }] = await ask<{ head: string }>(pool, "SELECT head FROM sage.session WHERE id=$1", [
-        session,
-      ]);
-      const long = new Map(rows.map((row) => [row.key, row.long ?? ""]));
-      const list = rows.map(({ seq, key, type, at, data, hash }): Cells => [
-        Number(seq),
-        session,
-        key,
-        type as FactType,
-        Number(at),
-        data,
-        hash,
-      ]);
-      return firstBroken(({ key }) => long.get(key) ?? "", session, list, head);
-    },
+    ...postgresArchive({ pool, ask, cells, known }),
     close: () => pool.end(),
   };
 
@@ -232,7 +215,6 @@ export async function postgresLedger(pool: Pool, { process, as = "gateway", wake
   }
 }
 
-type FactRow = { seq: string; key: string; type: string; at: string; data: string; hash: string; long: string | null };
 type AppendRow = {
   won: boolean;
   before: string;
@@ -262,23 +244,6 @@ const functions = {
 
 /** Facts after which somebody should look at the session. */
 const wakes: ReadonlySet<FactType> = new Set(["user.said", "input.resolved", "turn.interrupted", "inquiry.made"]);
-
-function splitData(data: unknown): [inline: string, long: string | null] {
-  const text = JSON.stringify(data);
-  const inline = inlineFor(text);
-  return [inline, inline === text ? null : text];
-}
-
-function factOf(session: string, { seq, key, type, at, data, long }: FactRow): Fact {
-  return stored({
-    session,
-    seq: Number(seq),
-    key,
-    type: type as FactType,
-    at: Number(at),
-    data: isPointer(data) ? (long ?? "") : data,
-  });
-}
 
 function standingOf({ id, place, cwd, title, at, last_at, open, seq, owned }: SessionCells): Standing {
   return {

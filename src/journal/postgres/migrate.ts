@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import type { Pool, PoolClient } from "pg";
+import type { Fact } from "../../protocol/index.ts";
 import { openForReading, type Opened } from "../open-database.ts";
 import { sqliteStore } from "../sqlite.ts";
+import { splitData } from "./cells.ts";
 import { postgresLedger } from "./ledger.ts";
 
 /** How a session came over, or why it did not. */
@@ -55,6 +57,8 @@ export async function* migrate(pool: Pool, path: string, place: string): AsyncGe
       const broken = how === "brought" || how === "grown" ? await ledger.verify(id) : undefined;
       yield { session: id, how: broken ? "damaged" : how };
     }
+    const removed = store.housekeeping.removed();
+    if (removed.length > 0) await together(pool, (client) => bringRemoved(client, removed));
   } finally {
     opened.close();
     store.close();
@@ -109,6 +113,12 @@ async function bring(client: PoolClient, copy: Copy, place: string): Promise<Bro
     ],
   );
   return made.rowCount === 0 ? "grown" : "brought";
+}
+
+/** What is left of deleted sessions. Several machines may bring theirs: here they are one chain. */
+async function bringRemoved(client: PoolClient, removed: readonly Fact<"session.removed">[]): Promise<void> {
+  for (const { key, at, data } of removed)
+    await client.query("SELECT sage.note_removed($1,$2,$3,$4)", [key, at, ...splitData(data)]);
 }
 
 async function insert(client: PoolClient, { row, long }: Copy, facts: readonly FactRow[]): Promise<void> {

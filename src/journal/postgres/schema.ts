@@ -2,6 +2,7 @@ import { resolvedKey } from "../../protocol/index.ts";
 import { checks } from "./checks.ts";
 import { definer } from "./definer.ts";
 import { surfaceSchema } from "./surface-schema.ts";
+import { wholeSessions } from "./whole-sessions.ts";
 
 /** Version of these tables; a newer one is refused, an older one is brought up. */
 export const FORMAT = 1;
@@ -168,6 +169,7 @@ BEGIN
   RETURN FOUND;
 END $$;
 
+${wholeSessions}
 -- What a worker does.
 CREATE OR REPLACE FUNCTION sage.worker_commit(
   session_id text, e int, number int, keys text[], types text[], ats bigint[], datas text[], longs text[],

@@ -28,7 +28,7 @@ const observe = observer(join(dir, "seen"), name);
 const wallNow = Date.now.bind(Date);
 if (skewMs !== 0) Date.now = () => wallNow() + skewMs;
 
-const { noteChild, children, callOf, housekeeping } = sqliteStore(join(dir, "machine.db"));
+const { noteChild, children, callOf } = sqliteStore(join(dir, "machine.db"));
 const cluster = await joinCluster({
   ...{
     url,
@@ -38,7 +38,7 @@ const cluster = await joinCluster({
     notified,
     ...(graceMs !== undefined && { graceMs }),
   },
-  local: { noteChild, children, callOf, housekeeping, place: undefined },
+  local: { noteChild, children, callOf, place: undefined },
 }).catch(leaveIfAway);
 const store = observed(cluster.replica.store);
 observe({ type: "booted" });

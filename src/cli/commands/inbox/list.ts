@@ -5,7 +5,13 @@ import { clipped, columns, fitted } from "../../../view/lines/safe.ts";
 import { nameOf, titleOf } from "../../../view/summary.ts";
 import type { Lang } from "../../../texts/language.ts";
 
-type Listed = { request: InputRequest; approvals?: readonly Approval[] | undefined; title: string; damaged: boolean };
+type Listed = {
+  request: InputRequest;
+  approvals?: readonly Approval[] | undefined;
+  title: string;
+  damaged: boolean;
+  waits: string | undefined;
+};
 
 const LONGEST_TITLE = 24;
 
@@ -16,13 +22,14 @@ export function listLines(groups: readonly (readonly Listed[])[], style: Style, 
   const rows = groups.flatMap((group) =>
     group.map((one, n) => ({ ...one, last: group.length > 1 && n === group.length - 1 ? group : undefined })),
   );
-  const cells = rows.map(({ request, approvals = [], title, damaged, last }) => ({
+  const cells = rows.map(({ request, approvals = [], title, damaged, waits, last }) => ({
     below: last ? [w.groupOf(last.length, shortRequestId(last[0]!.request.id))] : [],
     id: shortRequestId(request.id),
     age: t.duration(Math.max(1_000, Date.now() - request.at)),
     title: clipped(titleOf({ title }), Math.min(LONGEST_TITLE, Math.floor((width ?? 200) / 5))),
     what: [
       ...(damaged ? [w.damaged] : []),
+      ...(waits === undefined ? [] : [`(${waits})`]),
       ...(needsConsent(request) ? [`${approvals.length}/${request.consent.approvals}`] : []),
       ...(request.agent[0] === undefined ? [] : [`${oneLine(request.agent[0])}:`]),
       nameOf(request, t),

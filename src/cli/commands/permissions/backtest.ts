@@ -9,7 +9,7 @@ import { ideaLines, trialLines } from "../../../view/lines/past.ts";
 import { person } from "../../account.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { noWords, readFlags, usage } from "../../flags.ts";
-import { openJournal } from "../../journal.ts";
+import { openLocalJournal } from "../../journal.ts";
 import { readPast } from "../../../archive/trials.ts";
 import { ownRedaction } from "../../redaction.ts";
 import { toStdout } from "../../stdout.ts";
@@ -75,7 +75,7 @@ export async function suggestRules(args: string[]): Promise<number> {
 }
 
 async function open() {
-  const { host, store } = openJournal(process.env, { looks: true });
+  const { host, store } = openLocalJournal(process.env, { looks: true });
   const { rules } = loadConfig(sageHome(process.env), process.cwd(), process.env);
   return { ...(await readPast(store, process.cwd(), { rules })), rules, close: () => host.close() };
 }

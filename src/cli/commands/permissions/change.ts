@@ -23,7 +23,7 @@ import { readFlags, usage } from "../../flags.ts";
 import { destinationOf, destinations } from "./destination.ts";
 import { rulesIn } from "../../rules-in.ts";
 import { checkApprover, person } from "../../account.ts";
-import { ask, openJournal } from "../../journal.ts";
+import { ask, openLocalJournal } from "../../journal.ts";
 
 const options = { to: { type: "string" } } as const;
 
@@ -55,7 +55,7 @@ async function pastLines(
   rules: readonly Rule[],
   lang: Lang,
 ): Promise<readonly string[]> {
-  const { host, store } = openJournal(process.env, { looks: true });
+  const { host, store } = openLocalJournal(process.env, { looks: true });
   const { readPast } = await import("../../../archive/trials.ts");
   const trial = (await readPast(store, process.cwd(), { rules })).trials.of(rule);
   await host.close();
@@ -93,7 +93,7 @@ export async function remove(args: string[]): Promise<number> {
 
 /** Takes the rule back in the newest session of this folder that has it, and returns that session. */
 async function takenBack(rule: string): Promise<string | undefined> {
-  const { host, store } = openJournal(process.env);
+  const { host, store } = openLocalJournal(process.env);
   const here = store.sessions().filter(({ cwd }) => cwd === process.cwd());
   const newest = here.toSorted((a, b) => b.lastAt - a.lastAt);
   const found = newest.find(({ id }) => sessionRules(store.load(id)).some(({ text }) => text === rule));

@@ -6,15 +6,15 @@ import { exitCodes } from "../../exit-codes.ts";
 import { sessionBy } from "../../../view/find-session.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { person } from "../../account.ts";
-import { agrees, openJournal } from "../../journal.ts";
+import { agrees, engineFlag, openJournal } from "../../journal.ts";
 import { titleOf } from "../../../view/summary.ts";
 
 export async function deleteSessions(args: string[]): Promise<number> {
-  const { values, positionals, lang } = readFlags(args, { yes: { type: "boolean" } });
+  const { values, positionals, lang } = readFlags(args, { yes: { type: "boolean" }, ...engineFlag });
   const w = sessionTexts(lang);
   if (positionals.length === 0) throw usage(w.which("delete"));
   const home = sageHome(process.env);
-  const { host, store } = openJournal(process.env);
+  const { host, store } = await openJournal(values, { lang });
   try {
     const chosen = [
       ...new Map(positionals.map((one) => sessionBy(store.sessions(), one)).map((one) => [one.id, one])).values(),

@@ -3,14 +3,15 @@ import { exitCodes } from "../../exit-codes.ts";
 import { sessionBy } from "../../../view/find-session.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { person } from "../../account.ts";
-import { ask, openJournal } from "../../journal.ts";
+import { ask, engineFlag, openJournal } from "../../journal.ts";
 
 export async function fork(args: string[]): Promise<number> {
-  const { values, positionals, lang } = readFlags(args, { at: { type: "string" } });
+  const { values, positionals, lang } = readFlags(args, { at: { type: "string" }, ...engineFlag });
   const w = sessionTexts(lang);
   const [target, stray] = positionals;
   if (target === undefined || stray !== undefined) throw usage(w.which("fork"));
-  const { host, store } = openJournal(process.env);
+  await using journal = await openJournal(values, { lang });
+  const { host, store } = journal;
   const source = sessionBy(store.sessions(), target);
   const sender = { by: person(), surface: "cli" };
   const at = values.at === undefined ? {} : { at: values.at };

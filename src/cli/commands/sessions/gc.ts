@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import type { Store } from "../../../journal/store.ts";
 import { SageError } from "../../../protocol/error.ts";
 import { readInstallation } from "../../../config/installation.ts";
@@ -7,44 +6,45 @@ import { deleteSession } from "../../../archive/sessions.ts";
 import { sessionTexts, type SessionTexts } from "../../../texts/sessions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { noWords, readFlags } from "../../flags.ts";
-import { openJournal } from "../../journal.ts";
+import { engineFlag, openJournal } from "../../journal.ts";
 import { applyRetention } from "../../retention.ts";
 
 const DAY_MS = 86_400_000;
 
 /** Removes what nobody can miss, and tells what. */
 export async function gc(args: string[]): Promise<number> {
-  const { values, positionals, lang, t } = readFlags(args, { "dry-run": { type: "boolean" } });
+  const { values, positionals, lang, t } = readFlags(args, { "dry-run": { type: "boolean" }, ...engineFlag });
   noWords("sessions gc", positionals, t);
   const w = sessionTexts(lang);
   const dryRun = values["dry-run"] === true;
   const installation = readInstallation(process.env);
   const { home } = installation;
-  const { host, store } = openJournal(process.env);
+  await using journal = await openJournal(values, { lang });
+  const { host, store } = journal;
   if (!dryRun) await applyRetention(store, installation, lang);
   const unused = store
     .sessions()
     .filter(({ title, owned, open, lastAt }) => title === "" && !owned && !open && Date.now() - lastAt > DAY_MS);
   if (!dryRun) for (const { id } of unused) await deleteSession(store, home, id, { by: "gc", surface: "cli" });
   if (unused.length > 0) console.log(w.empty(unused.length));
-  const { files, bytes } = collectOutput(store, home.output, { dryRun });
+  // Files of a shared journal's sessions lie at their places.
+  const { files, bytes } = store.shared ? { files: 0, bytes: 0 } : await collectOutput(store, home.output, { dryRun });
   if (files > 0) console.log(w.output(files, bytes));
   if (unused.length === 0 && files === 0) console.log(w.nothingToRemove);
   if (dryRun) console.log(w.dryRun);
-  else console.log(shrunk(home.journal, store, w));
+  else for (const line of await shrunk(store, w)) console.log(line);
   await host.close();
   return exitCodes.success;
 }
 
-function shrunk(journal: string, store: Store, w: SessionTexts): string {
+async function shrunk(store: Store, w: SessionTexts): Promise<string[]> {
   // Nobody can write meanwhile, and that may take longer than a turn elsewhere would wait.
-  if (store.sessions().some(({ owned }) => owned)) return w.busy;
-  const before = statSync(journal).size;
+  if (!store.shared && store.sessions().some(({ owned }) => owned)) return [w.busy];
   try {
-    store.housekeeping.shrink();
-    return w.journal(before, statSync(journal).size);
+    const sizes = await store.housekeeping.shrink();
+    return sizes ? [w.journal(sizes.before, sizes.after)] : [];
   } catch (error) {
-    if (error instanceof SageError && error.code === "journal-locked") return w.busy;
+    if (error instanceof SageError && error.code === "journal-locked") return [w.busy];
     throw error;
   }
 }

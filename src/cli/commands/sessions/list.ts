@@ -1,6 +1,7 @@
 import type { Store } from "../../../journal/store.ts";
 import { oneLine, textOf, type SessionSummary } from "../../../protocol/index.ts";
 import { clipped } from "../../../view/lines/safe.ts";
+import { clusterTexts } from "../../../texts/cluster.ts";
 import { hostsTexts } from "../../../texts/hosts.ts";
 import { sessionTexts } from "../../../texts/sessions.ts";
 import { texts } from "../../../texts/texts.ts";
@@ -20,12 +21,13 @@ const spoken = ["user.said", "model.replied", "session.titled"] as const;
 export async function list(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   noWords("sessions list", positionals, t);
-  const { host, local } = await openHost(values, { lang, looks: true });
+  await using opened = await openHost(values, { lang, looks: true });
+  const { host, store, local } = opened;
   if (local) await applyRetention(local.store, readInstallation(process.env), lang);
   const all = (await ask(host, { type: "sessions" })).sessions;
   const { search } = values;
-  if (search !== undefined && !local) throw usage(hostsTexts(lang).notWith("--search"));
-  const where = search === undefined || !local ? undefined : new Map(found(local.store, search));
+  if (search !== undefined && !store) throw usage(hostsTexts(lang).notWith("--search"));
+  const where = search === undefined || !store ? undefined : new Map(await found(store, search));
   await host.close();
   const shown = all.filter(({ id, title }) => (where ? where.has(id) : title !== "" || values.json));
   if (values.json) {
@@ -35,10 +37,13 @@ export async function list(args: string[]): Promise<number> {
   if (shown.length === 0)
     console.log(search === undefined ? t.noSessions : sessionTexts(lang).nothingFound(oneLine(search)));
   const { duration } = texts(lang);
+  const w = clusterTexts(lang);
   const state = (one: SessionSummary) => `${t.states[one.state]}${one.pending > 0 ? ` (${one.pending})` : ""}`;
+  const at = ({ place, state: now }: SessionSummary) =>
+    place ? `${place.works || now === "idle" ? w.atPlace(place.name) : w.waitsFor(place.name)}  ` : "";
   for (const one of shown) {
     console.log(
-      `${one.id}  ${state(one)}  ${t.ago(duration(Math.max(1_000, Date.now() - one.lastAt)))}  ${oneLine(one.cwd)}`,
+      `${one.id}  ${state(one)}  ${t.ago(duration(Math.max(1_000, Date.now() - one.lastAt)))}  ${at(one)}${oneLine(one.cwd)}`,
     );
     console.log(`    ${clipped(titleOf(one), 100)}`);
     const place = where?.get(one.id);
@@ -48,9 +53,10 @@ export async function list(args: string[]): Promise<number> {
 }
 
 /** The sessions in which it was said, each with the words around it. */
-function found(store: Store, text: string): [session: string, around: string][] {
-  return store.housekeeping.search(text, spoken).map(({ session, seq }) => {
-    const [fact] = store.since(session, seq - 1);
+async function found(store: Store, text: string): Promise<[session: string, around: string][]> {
+  const all: [session: string, around: string][] = [];
+  for (const { session, seq } of await store.housekeeping.search(text, spoken)) {
+    const [fact] = await store.read(session, { after: seq - 1, limit: 1 });
     const said =
       fact?.type === "user.said"
         ? fact.data.text
@@ -60,6 +66,7 @@ function found(store: Store, text: string): [session: string, around: string][] 
             ? fact.data.title
             : "";
     const at = Math.max(0, said.toLowerCase().indexOf(text.toLowerCase()));
-    return [session, oneLine(said.slice(Math.max(0, at - 30), at + text.length + 50).toWellFormed())];
-  });
+    all.push([session, oneLine(said.slice(Math.max(0, at - 30), at + text.length + 50).toWellFormed())]);
+  }
+  return all;
 }

@@ -4,15 +4,16 @@ import { exitCodes } from "../../exit-codes.ts";
 import { sessionBy } from "../../../view/find-session.ts";
 import { readFlags, usage } from "../../flags.ts";
 import { person } from "../../account.ts";
-import { ask, openJournal } from "../../journal.ts";
+import { ask, engineFlag, openJournal } from "../../journal.ts";
 
 export async function rename(args: string[]): Promise<number> {
-  const { positionals, lang } = readFlags(args, {});
+  const { values, positionals, lang } = readFlags(args, engineFlag);
   const w = sessionTexts(lang);
   const [target, ...words] = positionals;
   if (target === undefined) throw usage(w.which("rename"));
   if (words.length === 0) throw usage(w.noTitle);
-  const { host, store } = openJournal(process.env);
+  await using journal = await openJournal(values, { lang });
+  const { host, store } = journal;
   const { id } = sessionBy(store.sessions(), target);
   await ask(host, { type: "rename", session: id, title: words.join(" "), by: person(), surface: "cli" });
   console.log(w.renamed(id, oneLine(store.session(id)?.title ?? "")));

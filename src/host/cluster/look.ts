@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import { explained } from "../../journal/postgres/error.ts";
+import { postgresLedger, publicAddress } from "../../journal/postgres/ledger.ts";
+import { listen } from "../../journal/postgres/listen.ts";
+import { createReplica, type Replica } from "../../journal/replica.ts";
+import { startDispatch, type Dispatch } from "./dispatch.ts";
+
+/** A shared journal as somebody sees it who looks and answers, and runs nothing. */
+export type Look = {
+  replica: Replica;
+  /** Has a worker of its place look at a session. */
+  wake(session: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+const TIMEOUT_MS = 10_000;
+
+/** Looks into a shared journal, and makes none where there is none. Jobs are joined by the first answer that wakes somebody. */
+export async function lookInto(url: string): Promise<Look | { missing: string }> {
+  const pg = (await import("pg")).default;
+  const where = publicAddress(url);
+  const connection = { connectionString: url, connectionTimeoutMillis: TIMEOUT_MS };
+  const pool = new pg.Pool({ ...connection, max: 4, keepAlive: true });
+  // A connection that breaks is met by whoever asks something on it.
+  pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
+  try {
+    const found = await pool.query<{ made: boolean }>("SELECT to_regclass('sage.journal') IS NOT NULL AS made");
+    if (!found.rows[0]?.made) {
+      await pool.end();
+      return { missing: where };
+    }
+    let dispatching: Promise<Dispatch> | undefined;
+    // Whoever comes for a moment judges nobody.
+    const dispatch = () => (dispatching ??= startDispatch(url, pool, { notified: true, graceMs: Infinity }));
+    const ledger = await postgresLedger(pool, {
+      process: randomUUID(),
+      wake: async (asks, session, place) => (await dispatch()).wake(session, place, asks),
+    });
+    const nothing = { noteChild() {}, children: () => [], callOf: () => undefined, place: undefined };
+    const replica = createReplica(ledger, nothing, { roster: true });
+    await replica.caughtUp();
+    const over = new AbortController();
+    const connect = async () => {
+      const client = new pg.Client(connection);
+      client.on("error", () => {});
+      await client.connect();
+      return client;
+    };
+    const back = () => void replica.caughtUp().catch(() => {}); // it may be over by now
+    const listening = listen({ connect, heard: replica.heard, back, signal: over.signal });
+    return {
+      replica,
+      async wake(session) {
+        const [standing] = await ledger.standing(session);
+        if (standing) await (await dispatch()).wake(session, standing.place);
+      },
+      async close() {
+        over.abort();
+        replica.store.close();
+        await listening;
+        await (await dispatching)?.stop({ timeoutMs: 1_000 });
+        await ledger.close();
+      },
+    };
+  } catch (error) {
+    await pool.end().catch(() => {});
+    throw explained(where, error);
+  }
+}

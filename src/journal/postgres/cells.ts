@@ -1,0 +1,37 @@
+import type { PoolClient } from "pg";
+import type { Fact, FactType } from "../../protocol/index.ts";
+import type { Ledger } from "../ledger.ts";
+import { inlineFor, isPointer, stored } from "../row.ts";
+
+/** Somebody who can be asked one thing after another: a pool, or one connection in a transaction. */
+export type Asks = Pick<PoolClient, "query">;
+
+export type Ask = <R extends object>(asks: Asks, text: string, values?: unknown[]) => Promise<R[]>;
+export type CellsOf = (...which: Parameters<Ledger["read"]>) => Promise<FactRow[]>;
+export type FactRow = {
+  seq: string;
+  key: string;
+  type: string;
+  at: string;
+  data: string;
+  hash: string;
+  long: string | null;
+};
+
+/** Long data lies beside the fact. */
+export function splitData(data: unknown): [inline: string, long: string | null] {
+  const text = JSON.stringify(data);
+  const inline = inlineFor(text);
+  return [inline, inline === text ? null : text];
+}
+
+export function factOf(session: string, { seq, key, type, at, data, long }: FactRow): Fact {
+  return stored({
+    session,
+    seq: Number(seq),
+    key,
+    type: type as FactType,
+    at: Number(at),
+    data: isPointer(data) ? (long ?? "") : data,
+  });
+}
