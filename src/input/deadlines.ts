@@ -63,6 +63,7 @@ function callsOf(store: Store, { id, at: opened, deadline, remind = [] }: InputR
 /** The key is the fence: a restart, or another process, neither repeats one nor loses one. Of a request that has ended nothing is written. */
 async function call({ store, request }: Armed, { fact }: Call): Promise<void> {
   if (isOver(store, request.id)) return;
+  if (!isKnown(store, request.id)) throw new Error("its request is not on disk yet");
   await store.append(splitRequestId(request.id).session, { ...fact, at: Date.now() });
 }
 
@@ -76,6 +77,14 @@ function isOver(store: Store, id: string): boolean {
     return store.resolution(id) !== undefined;
   } catch {
     return false; // a journal that cannot be read now: a number is kept for nothing
+  }
+}
+
+function isKnown(store: Store, id: string): boolean {
+  try {
+    return store.find(id) !== undefined;
+  } catch {
+    return false; // a journal that cannot be read now
   }
 }
 
@@ -98,6 +107,8 @@ function expire(): void {
   for (const one of late) {
     const { request, store } = one;
     one.due = now + RETRY_MS; // a full disk, a busy journal: it expires when it can be recorded
+    // Not on disk yet: whoever else takes the session would ask anew, and this end would be that one's.
+    if (!isKnown(store, request.id)) continue;
     // An answer that came first has won already, and that is fine.
     settle(store, request, expired(request)).then(
       () => disarm(one),

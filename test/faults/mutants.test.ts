@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { clusterMutants } from "./cluster/mutants.ts";
 import { loadMutant, mutants } from "./mutants.ts";
 import { thorough } from "./rounds.ts";
 import { play, sceneNames } from "./scenes.ts";
@@ -17,7 +18,7 @@ for (const name of sceneNames)
 // One in three by default: each takes as long as loading Sage anew.
 const played = thorough ? mutants : mutants.filter((_, n) => n % 3 === 0);
 
-for (const { name, changes } of mutants)
+for (const { name, changes } of [...mutants, ...clusterMutants])
   for (const { file, from } of changes)
     test(`a Sage that ${name} can be made: the line to change is there once`, () => {
       assert.equal(

@@ -221,6 +221,15 @@ for (const notified of [true, false])
         await team.host.send({ type: "respond", response: { type: "granted", requestId: id }, ...lin });
         await until(() => existsSync(join(here.dir, "ran.txt")), "it does not run");
         await first.stop();
+        const { rows } = await team.cluster.pool.query<{ state: string }>(
+          "SELECT state FROM pgboss.job WHERE singleton_key=$1 AND state<>'completed'",
+          [session],
+        );
+        const states = rows.map(({ state }) => state);
+        assert.ok(
+          states.includes("retry"),
+          `whoever is free has it now, and nobody waits for a heart to stop: ${states.join()}`,
+        );
         await team.worker();
         const next = await until(
           async () => (await team.cluster.ledger.open()).find(({ data }) => data.id !== id),

@@ -83,7 +83,8 @@ export async function joinCluster({
     ...{ process, ledger, replica, dispatch: started, pool, connect, notified, graceMs },
     async wake(session) {
       const [standing] = await ledger.standing(session);
-      if (standing) await started.wake(session, standing.place);
+      // Its owner lets go of nothing that it has not seen, and what was written before it came was written with a job.
+      if (standing && !standing.owned) await started.wake(session, standing.place);
     },
     async close() {
       clearInterval(looking);

@@ -40,7 +40,8 @@ export async function startWorker({ cluster, place, host, door, atOnce = 20 }: W
         else await dispatch.wake(session, at);
     },
   });
-  const runAll = async ({ session, id, attempt, signal }: Job): Promise<void> => {
+  const runAll = async ({ session, id, attempt }: Job, given: AbortSignal): Promise<void> => {
+    const isOver = () => given.aborted || left.signal.aborted;
     const unlook = await replica.look(session); // its requests are read after it was let go of
     try {
       let since: number;
@@ -54,12 +55,12 @@ export async function startWorker({ cluster, place, host, door, atOnce = 20 }: W
           () => false,
           (error: unknown) => error instanceof SageError && error.code === "session-owned",
         );
-        if (!signal.aborted && !left.signal.aborted) await replica.letGo(session);
+        if (!isOver()) await replica.letGo(session);
         again = replica.again(session) || again;
-      } while (again && !signal.aborted && !left.signal.aborted);
+      } while (again && !isOver());
       // A job that ends well is over: this one is for whoever takes it next.
-      if (left.signal.aborted) throw new Error("this worker leaves");
-      const due = signal.aborted ? undefined : nextDue(replica.store.pending(session), since);
+      if (isOver()) throw new Error("this worker leaves, or has lost the session");
+      const due = nextDue(replica.store.pending(session), since);
       if (due !== undefined) await dispatch.wakeAt(session, place, due);
     } finally {
       unlook();
@@ -70,7 +71,9 @@ export async function startWorker({ cluster, place, host, door, atOnce = 20 }: W
   const run = async (job: Job): Promise<void> => {
     const { session, signal } = job;
     const before = running.get(session);
+    const given = new AbortController();
     const leave = () => {
+      given.abort();
       replica.lost(session);
       host.leave(session);
     };
@@ -79,7 +82,7 @@ export async function startWorker({ cluster, place, host, door, atOnce = 20 }: W
       before?.leave();
       await before?.ended.catch(() => {});
       if (left.signal.aborted) throw new Error("this worker leaves");
-      if (!signal.aborted && (await isOfHere(session))) await runAll(job);
+      if (!signal.aborted && (await isOfHere(session))) await runAll(job, given.signal);
     };
     signal.addEventListener("abort", leave, { once: true });
     const own: Running = { leave, ended: begin() };

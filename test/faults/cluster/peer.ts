@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { UnifiedExecutor } from "../../../src/agent/turn/executor.ts";
 import { joinCluster } from "../../../src/host/cluster/cluster.ts";
@@ -65,7 +66,10 @@ if (role === "gateway") {
   });
   const run: LocalHost["run"] = async (session) => {
     const outcome = await made.run(session);
-    observe({ type: "ended", session, status: outcome.status, messages: outcome.messages });
+    // Whoever has lost the session ends nothing: only an end that is on disk counts.
+    const isKept = (fact: Fact) => fact.type === "turn.ended" && isDeepStrictEqual(fact.data.stats, outcome.stats);
+    if (store.load(session).some(isKept))
+      observe({ type: "ended", session, status: outcome.status, messages: outcome.messages });
     return outcome;
   };
   const worker = await startWorker({ cluster, place: "here", host: { ...made, run } }).catch(leaveIfAway);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client, Pool } from "pg";
 import { postgresLedger } from "../../../src/journal/postgres/ledger.ts";
+import { schema } from "../../../src/journal/postgres/schema.ts";
 import type { Ledger } from "../../../src/journal/ledger.ts";
 import { startPostgres, type Postgres } from "../../../scripts/postgres.ts";
 import { show } from "../checker.ts";
@@ -12,6 +13,7 @@ import type { Observation } from "../history.ts";
 import { judge } from "./judge.ts";
 import { observer } from "./observe.ts";
 import { attendRound } from "./people.ts";
+import type { ClusterMutant } from "./mutants.ts";
 import { planOf, type Fault, type RoundPlan } from "./plan.ts";
 import { takeSeat, type Role, type Seat } from "./seat.ts";
 import { describeStandstill } from "./still.ts";
@@ -46,8 +48,8 @@ export type PlayOptions = {
   paceMs: number;
   /** Leaves the database alone. */
   sparesDatabase?: boolean;
-  /** Source of Sage that is changed as the processes load it. */
-  changes?: readonly { file: string; from: string; to: string }[];
+  /** A Sage with a mistake in it, under these faults instead of those of the seed. */
+  mutant?: Pick<ClusterMutant, "changes" | "faults">;
   /** How long nothing may happen in the end. */
   patienceMs?: number;
   tell?(line: string): void;
@@ -100,12 +102,14 @@ async function playRound(options: PlayOptions, ground: Ground): Promise<{ notes:
   const { seed, tell = () => {} } = options;
   const dir = mkdtempSync(join(tmpdir(), "sage-cluster-"));
   const { sparesDatabase = false, faults, paceMs } = options;
-  const plan = planOf(seed, round, { faults, sparesDatabase, paceMs });
+  const drawn = planOf(seed, round, { faults, sparesDatabase, paceMs });
+  const plan = options.mutant ? { ...drawn, faults: options.mutant.faults } : drawn;
   const name = `round${round}`;
   await createDatabase(database, name);
   const pool = new Pool({ connectionString: database.urlOf(name), max: 3 });
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   const ledger = await postgresLedger(pool, { process: "judge" });
+  if (options.mutant) await pool.query(changed(schema, options.mutant));
   const files = new Map<string, ReturnType<typeof observer>>();
   const observe = (process: string, what: Observation) => {
     const known = files.get(process) ?? observer(join(dir, "seen"), process);
@@ -174,6 +178,11 @@ async function playRound(options: PlayOptions, ground: Ground): Promise<{ notes:
   }
 }
 
+/** Functions of the database are the mutant's too. */
+function changed(text: string, { changes }: Pick<ClusterMutant, "changes">): string {
+  return changes.reduce((source, { from, to }) => source.replace(from, to), text);
+}
+
 async function createDatabase(database: Postgres, name: string): Promise<void> {
   const client = new Client(database.url);
   await client.connect();
@@ -201,16 +210,16 @@ async function sit({
   failed,
   gateways,
   workers,
-  changes,
+  mutant,
 }: Sitting): Promise<Seat[]> {
   mkdirSync(base, { recursive: true });
   const roles: Role[] = [...Array<Role>(gateways).fill("gateway"), ...Array<Role>(workers).fill("worker")];
-  const mutant = { SAGE_CHANGES: JSON.stringify(changes ?? []) };
-  const env = { NODE_COMPILE_CACHE: join(tmpdir(), "sage-compiled"), ...process.env, ...(changes && mutant) };
-  const execArgv = changes ? ["--import", join(import.meta.dirname, "changed.ts")] : [];
+  const changes = mutant && { SAGE_CHANGES: JSON.stringify(mutant.changes) };
+  const env = { NODE_COMPILE_CACHE: join(tmpdir(), "sage-compiled"), ...process.env, ...changes };
+  const execArgv = mutant ? ["--import", join(import.meta.dirname, "changed.ts")] : [];
   return Promise.all(
     roles.map(async (role, n) => {
-      const wire = await openWire(join(base, `${n}`), server);
+      const wire = await openWire(join(base, `${n}`), server, commits[role]);
       const url = `postgres://sage@/${name}?host=${encodeURIComponent(wire.folder)}`;
       const { notified, graceMs, skewMs } = plan;
       return takeSeat({
@@ -222,6 +231,9 @@ async function sit({
     }),
   );
 }
+
+/** A batch of facts of a worker, and the transaction of an answer. */
+const commits: Record<Role, string[]> = { worker: ["sage.worker_commit"], gateway: ["sage.append_fact", "COMMIT"] };
 
 function kill(seat: Seat, awayMs: number, played: Played): void {
   played.kills++;

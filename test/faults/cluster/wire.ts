@@ -16,10 +16,9 @@ export type Wire = {
 };
 
 const FILE = ".s.PGSQL.5432";
-/** A batch of facts, or the end of a transaction. */
-const commits = ["sage.commit_facts", "sage.worker_commit", "COMMIT"].map((text) => Buffer.from(text));
 
-export async function openWire(folder: string, server: string): Promise<Wire> {
+/** `commits`: what a commit has in it. */
+export async function openWire(folder: string, server: string, commits: readonly string[]): Promise<Wire> {
   mkdirSync(folder, { recursive: true });
   const pairs = new Set<[Socket, Socket]>();
   let trap: { side: "before" | "after"; sprung: () => void } | undefined;
