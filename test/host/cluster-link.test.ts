@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { connect as connectTls } from "node:tls";
@@ -54,7 +54,7 @@ function puppet() {
 }
 
 /** A gateway and workers on a database of their own, as processes have them. */
-async function cluster() {
+async function cluster({ notified = true } = {}) {
   const here = workspace();
   const { url, drop } = await createDatabase();
   const ends: (() => Promise<void>)[] = [];
@@ -63,7 +63,7 @@ async function cluster() {
   const enter = async (roster: boolean) => {
     const { noteChild, children, callOf, place } = memoryStore();
     const local = { noteChild, children, callOf, place };
-    return joinCluster({ url, as: roster ? "gateway" : "worker", local, place: () => "here", roster });
+    return joinCluster({ url, as: roster ? "gateway" : "worker", local, place: () => "here", notified, roster });
   };
   const own = await enter(true);
   const meeting = meetWorkers({ cluster: own, unreachable: ({ address }) => said.push(address), againMs: 200 });
@@ -118,6 +118,8 @@ async function cluster() {
   };
 }
 
+const isText = (event: WatchEvent) => event.type === "delta" && event.delta.kind === "text";
+
 /** Everything that one watcher is told, and the text as their screen has it. */
 function watching(host: LocalHost, session: string) {
   const over = new AbortController();
@@ -160,12 +162,10 @@ suite("a gateway follows its workers", { skip: !hasPostgres && "no PostgreSQL is
     await until(() => late.text() === "你好，", "who comes later sees no word");
     reply.say("世界 ");
     await until(() => one.text() === "你好，世界 " && late.text() === "你好，世界 ", "no more words come");
-    assert.equal(
-      late.events.filter((event) => event.type === "delta" && event.delta.kind === "text").length,
-      2,
-      "the text so far, then what is new",
-    );
-    assert.ok(one.events.findIndex(({ type }) => type === "delta") > one.types().indexOf("turn.begun"));
+    assert.equal(late.events.filter(isText).length, 2, "the text so far, then what is new");
+    const place = (is: (event: WatchEvent) => boolean) => one.events.findIndex(is);
+    const begun = place((event) => event.type === "fact" && event.fact.type === "turn.begun");
+    assert.ok(begun > 0 && begun < place(isText), "a word comes behind the facts that came before it");
     await late.stop();
 
     // The connection breaks in the middle of a word, its row goes, another one takes the session.
@@ -188,11 +188,57 @@ suite("a gateway follows its workers", { skip: !hasPostgres && "no PostgreSQL is
       numbers.map((_, n) => n + 1),
       "each fact once, in order",
     );
-    const replied = one.events.findIndex((event) => event.type === "fact" && event.fact.type === "model.replied");
-    assert.ok(!one.events.slice(replied).some((event) => event.type === "delta" && event.delta.kind === "text"));
+    const replied = place((event) => event.type === "fact" && event.fact.type === "model.replied");
+    assert.ok(!one.events.slice(replied).some(isText), "no word comes behind the reply that it is part of");
     assert.equal(one.live(), true);
     assert.ok(!one.events.some((event) => event.type === "owner" && event.stopped), "nobody has to go on with it");
     await one.stop();
+  });
+
+  test("a line that breaks comes back by itself, and the text so far comes once, without notifications too", async () => {
+    await using team = await cluster({ notified: false });
+    const { door } = await team.worker("one");
+    // The network between the two, which can be cut.
+    const passing = new Set<Socket>();
+    const network = createServer((near) => {
+      const far = connect(Number(door.address.split(":")[1]));
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        passing.add(from);
+        from.on("error", () => from.destroy()).on("close", () => to.destroy());
+        from.pipe(to);
+      }
+    });
+    await once(network.listen(0, "127.0.0.1"), "listening");
+    const { port } = network.address() as AddressInfo;
+    await team.pool.query("UPDATE sage.process SET address=$1", [`127.0.0.1:${port}`]);
+    const session = await team.begin();
+    const seen = watching(team.host, session);
+    const reply = await team.next(0);
+    reply.say("one ");
+    await until(() => seen.text() === "one ", "no word comes");
+    for (let cut = 0; cut < 2; cut++) {
+      for (const socket of passing) socket.destroy();
+      passing.clear();
+      reply.say(`and ${cut} `);
+      await until(
+        () => seen.text() === "one and 0 and 1 ".slice(0, 10 + 6 * cut),
+        () => `there is ${seen.text()}`,
+      );
+    }
+    reply.run("cat nothing.txt");
+    const next = await team.next(1);
+    next.say("two ");
+    await until(() => seen.text().endsWith("two "), "no word of the next step comes");
+    const finished = seen.types().indexOf("call.finished");
+    assert.ok(finished > 0, "a word waits for the facts before it");
+    assert.ok(!seen.events.some((event) => event.type === "owner"), "nobody is told of a line that comes back at once");
+    next.end("two and all");
+    await until(() => seen.types().includes("turn.ended"), "the turn does not end");
+    await seen.stop();
+    network.close();
   });
 
   test("a worker that does not listen, or cannot be reached, is followed by its facts, which is said once", async () => {

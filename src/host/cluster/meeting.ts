@@ -15,6 +15,8 @@ import { secureConnect } from "./secure-wire.ts";
 const LOOK_MS = 1_000;
 const CONNECT_MS = 3_000;
 const AGAIN_MS = 5_000;
+/** So many times that long it may be that a worker has died, and nobody has noticed it yet. */
+const TELL_AFTER = 4;
 /** A fact that a worker has told comes by its notification; after so long it is asked for. */
 const NOTIFIED_MS = 50;
 /** A stream whose facts cannot be read for so long is left, and joined anew. */
@@ -173,11 +175,12 @@ function readUpTo(
 }
 
 function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreachable"], againMs: number): Lines {
-  const failed = new Map<string, { at: number; told: boolean }>();
+  const failed = new Map<string, { since: number; at: number; told: boolean }>();
   const gone = () => errorBecause("host-gone", reason("process-unreachable", {}));
   const dial = async (process: string): Promise<RemoteHost> => {
     const before = failed.get(process);
-    if (before && performance.now() - before.at < againMs) throw gone();
+    const now = performance.now();
+    if (before && now - before.at < againMs) throw gone();
     const { rows } = await pool.query<{ place: string; address: string | null; key: string | null }>(
       "SELECT place, address, key FROM sage.process LEFT JOIN sage.door ON process=id WHERE id=$1",
       [process],
@@ -186,13 +189,16 @@ function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreacha
     const { address, key } = worker ?? {};
     if (!worker || !address || !key) throw gone();
     try {
-      return await dialWorker(address, key);
+      const host = await dialWorker(address, key);
+      failed.delete(process);
+      return host;
     } catch (error) {
-      // The first time, it may have been killed a moment ago.
-      const told = before !== undefined;
-      if (told && !before.told) unreachable({ process, place: worker.place, address, problem: messageOf(error) });
+      const { since, told } = before ?? { since: now, told: false };
+      // One that was killed stands in the list for a while.
+      const tells = now - since > TELL_AFTER * againMs;
+      if (tells && !told) unreachable({ process, place: worker.place, address, problem: messageOf(error) });
       if (failed.size > 1_000) failed.clear();
-      failed.set(process, { at: performance.now(), told });
+      failed.set(process, { since, at: performance.now(), told: told || tells });
       throw error;
     }
   };
