@@ -15,6 +15,7 @@ export type Mutant = {
 const facts = "src/journal/facts.ts";
 const sqlite = "src/journal/sqlite.ts";
 const line = "src/journal/line.ts";
+const entries = "src/tools/runner/entries.ts";
 
 export const mutants: Mutant[] = [
   {
@@ -213,6 +214,27 @@ export const mutants: Mutant[] = [
     name: "runs what the person edited away",
     changes: [{ file: "src/agent/call/request.ts", from: "verdict.input ?? call.input", to: "call.input" }],
     scene: "edited",
+  },
+  {
+    name: "lets an owner who was replaced begin a command",
+    changes: [
+      { file: entries, from: "|| Number(now) > epoch) return", to: ") return" },
+      { file: entries, from: "const folder = join(home, String(epoch));", to: "const folder = join(home, now);" },
+      { file: entries, from: "if (Number(now) < epoch && ", to: "if (false && " },
+      {
+        file: entries,
+        from: "join(homeOf(session), String(epoch), nameOf(key))",
+        to: 'join(homeOf(session), "0", nameOf(key))',
+      },
+    ],
+    scene: "commands",
+  },
+  {
+    name: "begins a command again that was entered before",
+    changes: [
+      { file: entries, from: 'code === "EEXIST") return "there";', to: 'code === "EEXIST") return { folder };' },
+    ],
+    scene: "commands",
   },
 ];
 

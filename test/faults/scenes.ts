@@ -1,10 +1,13 @@
 // Short scenes of what goes wrong, each played to its end and looked at by the checker. The mutants are caught here.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Script } from "../../src/models/scripted.ts";
 import type { InputRequest, InputResponse, Rule } from "../../src/protocol/index.ts";
+import { runnerIn } from "../support/command-runner.ts";
 import { askUser, question, workspace } from "../support/sage.ts";
 import { check } from "./checker.ts";
 import { virtualTime, type VirtualTime } from "./clock.ts";
-import type { Violation } from "./history.ts";
+import { broken, type Violation } from "./history.ts";
 import { attend, observeSettled, reply, settle, story, tell } from "./story.ts";
 import { createWorld, type Fault, type Life, type Process, type World } from "./world.ts";
 
@@ -16,10 +19,10 @@ export async function play(name: Scene, { patienceMs = 20_000 } = {}): Promise<V
   using here = workspace();
   using time = timed ? virtualTime() : undefined;
   using world = createWorld({ dir: here.dir, script: () => script, ...(time && { now: time.now }) });
-  const over = await Promise.race([enact(world, time).then(() => true), patience(patienceMs, time).then(() => false)]);
+  const found = await Promise.race([enact(world, time), patience(patienceMs, time).then(() => "hangs" as const)]);
   await world.end();
-  const hangs: Violation[] = over ? [] : [{ invariant: "I6", what: `${name}: it hangs` }];
-  return [...hangs, ...check(world.history(over))];
+  const hangs: Violation[] = found === "hangs" ? [{ invariant: "I6", what: `${name}: it hangs` }] : (found ?? []);
+  return [...hangs, ...check(world.history(found !== "hangs"))];
 }
 
 /** In breaths of the event loop where time itself is played. */
@@ -28,7 +31,12 @@ async function patience(limit: number, time: VirtualTime | undefined): Promise<v
   for (let n = 0; n < limit; n++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-type Part = { script: Script; clock?: true; act(world: World, time: VirtualTime | undefined): Promise<void> };
+type Part = {
+  script: Script;
+  clock?: true;
+  /** Gives violations that the checker does not see. */
+  act(world: World, time: VirtualTime | undefined): Promise<void | Violation[]>;
+};
 
 const act = (mark: string) => ({ tool: "Act", input: { mark } });
 const twoActs: Script = [{ calls: [act("one"), act("two")] }, { text: "done" }, { text: "and more" }];
@@ -62,6 +70,7 @@ const scenes = {
   edited: { script: twoActs, act: edited },
   elsewhere: { script: twoActs, act: elsewhere },
   signatures: { script: twoActs, act: signatures },
+  commands: { script: oneQuestion, act: commands },
 } satisfies Record<string, Part>;
 
 export const sceneNames = Object.keys(scenes) as Scene[];
@@ -172,4 +181,28 @@ async function elsewhere(world: World): Promise<void> {
   const looker = attend(world, mine, "s", () => undefined, "terminal");
   await mine.host.run("s");
   await Promise.all([person.leave(), looker.leave()]);
+}
+
+/** Commands that outlive their worker: one that was replaced begins nothing, and a call that has ended is not begun again. */
+async function commands({ dir }: World): Promise<Violation[]> {
+  if (process.platform !== "linux") return [];
+  const [replaced, owner, third] = [runnerIn(dir), runnerIn(dir), runnerIn(dir)];
+  const id = replaced.take("s", 1) ?? "";
+  const run = async (runner: typeof owner, epoch: number, key: string) => {
+    const line = `echo ${key} >> ran`;
+    const command = { line, cwd: dir, env: process.env, noted: async () => true, timeoutMs: 20_000 };
+    const { output, ended } = await runner.start({ session: "s", key, epoch }, id)(command);
+    output.resume();
+    await ended;
+  };
+  owner.find({ session: "s", key: "cancelled", epoch: 2 }, id);
+  await run(replaced, 1, "cancelled").catch(() => {}); // it thaws
+  await run(owner, 2, "begun");
+  await run(third, 3, "begun").catch(() => {});
+  const ran = readFileSync(join(dir, "ran"), "utf8").trim().split("\n");
+  const times = (key: string) => ran.filter((one) => one === key).length;
+  return [
+    ...(times("cancelled") > 0 ? [broken("I10", "an owner who was replaced began a command")] : []),
+    ...(times("begun") > 1 ? [broken("I3", `a command ran ${times("begun")} times`)] : []),
+  ];
 }

@@ -45,7 +45,7 @@ async function* grown(folder: string, ended: Promise<unknown>): AsyncGenerator<B
 function* rest(folder: string): Generator<Buffer> {
   const path = join(folder, "rest");
   if (!existsSync(path)) return;
-  yield Buffer.from("\n[From here on the output could not be written down. Its end:]\n");
+  yield Buffer.from("\n[From here on the output was not kept: it is too long, or the disk is full. Its end:]\n");
   yield readFileSync(path);
 }
 

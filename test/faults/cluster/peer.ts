@@ -17,6 +17,7 @@ import type { Store } from "../../../src/journal/store.ts";
 import type { Model } from "../../../src/models/model.ts";
 import { noUsage, type Command, type Fact, type Part, type ToolInput } from "../../../src/protocol/index.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
+import { runnerIn } from "../../support/command-runner.ts";
 import { allow, askUser, bash, config, question } from "../../support/sage.ts";
 import { plain } from "../history.ts";
 import { attend } from "../story.ts";
@@ -53,15 +54,15 @@ if (role === "gateway") {
     process.send?.({ n: told.n, reply });
   });
 } else {
+  const runner = runnerIn(dir); // as a worker has: its commands outlive it
   const made = createHost({
     ...{ store, version: "test", letsGo: true, sleepAfterMs: 100 },
     async executor({ id }) {
       listen(id);
       const rules = [allow("Look")];
       const options = id.includes("-due") ? { promptTimeout: 3_000, timeoutPolicy: "deny" as const } : {};
-      return new UnifiedExecutor(config({ script: [], dir, store, rules, tools: tools(id), wrap: () => marking(id) }), {
-        ...{ ...options, workingDirectory: dir },
-      });
+      const same = { script: [], dir, store, rules, runner, tools: tools(id), wrap: () => marking(id) };
+      return new UnifiedExecutor(config(same), { ...options, workingDirectory: dir });
     },
   });
   const run: LocalHost["run"] = async (session) => {
