@@ -35,7 +35,7 @@ export async function bundle(
     platform: "node",
     external: Object.values(unbundled),
     transform: { define: { "process.env.NODE_ENV": '"production"' } },
-    plugins: [descriptions(), builtins(), judging()],
+    plugins: [descriptions(), builtins(), ...requiredRooms.map(behindDoors)],
     treeshake: { propertyReadSideEffects: false },
     checks: {
       eval: false, // the runtime of web-tree-sitter has two, for programs that are not ours
@@ -55,9 +55,6 @@ export async function bundle(
   const packages = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? []);
   return [...new Set(packages)].toSorted();
 }
-
-/** Files that are required by name while a program runs. */
-const requiredLater = { zod: "src/tools/zod.ts", judging: "sage:judging" };
 
 /** Files that `sage -p` loads with a model of OpenAI's kind: the least that any run loads. */
 const hotFiles = [
@@ -89,7 +86,7 @@ async function hotGroups(build: RolldownBuild, entries: Record<string, string>) 
   const run = loadedBy(hotFiles);
   const library = loadedBy(["src/sdk/index.ts"]);
   for (const entry of Object.values(entries)) for (const set of [run, library]) set.delete(join(root, entry));
-  const early = [...run, ...library].filter(isForJudging);
+  const early = [...run, ...library].filter((id) => requiredRooms.some(({ has }) => has(id)));
   if (early.length > 0)
     throw new Error(
       `every start would load these: import them lazily, or name a door in scripts/bundle.ts: ${early.join(", ")}`,
@@ -100,64 +97,89 @@ async function hotGroups(build: RolldownBuild, entries: Record<string, string>) 
   ];
 }
 
-/** Judging commands is a third of the code, and a start judges nothing. These rooms are one file, `judging.mjs`. */
-const judgingRooms = ["shell", "programs", "suggest"].map((name) => join(root, "src/permission", name));
-/** Loaded with the grammar, which has its own way. */
-const judgingApart = join(root, "src/permission/shell/read/grammar.ts");
-/** Files of those rooms that others call. */
-const judgingDoors = [
-  "shell/judge/shell.ts",
-  "shell/judge/confinable.ts",
-  "shell/suspect/possible.ts",
-  "shell/suspect/resemblance.ts",
-  "shell/suspect/scripts.ts",
-  "programs/runners.ts",
-  "programs/repository.ts",
-  "suggest/suggest.ts",
-].map((file) => join(root, "src/permission", file));
-const judgingEntry = "sage:judging";
+/** Code that a start does not need, in a file of its own, which the first call of one of its functions loads. */
+type RequiredRoom = {
+  /** Of the file. */
+  name: string;
+  has(id: string): boolean;
+  /** Files of the room that others call. */
+  doors: readonly string[];
+};
+
+const permission = join(root, "src/permission");
+const texts = join(root, "src/texts");
+
+const requiredRooms: readonly RequiredRoom[] = [
+  {
+    // Judging commands is a third of the code, and a start judges nothing.
+    name: "judging",
+    has: (id) =>
+      ["shell", "programs", "suggest"].some((name) => id.startsWith(join(permission, name))) &&
+      id !== join(permission, "shell/read/grammar.ts"), // loaded with the grammar, which has its own way
+    doors: [
+      "shell/judge/shell.ts",
+      "shell/judge/confinable.ts",
+      "shell/suspect/possible.ts",
+      "shell/suspect/resemblance.ts",
+      "shell/suspect/scripts.ts",
+      "programs/runners.ts",
+      "programs/repository.ts",
+      "suggest/suggest.ts",
+    ].map((file) => join(permission, file)),
+  },
+  {
+    // Sentences of all reasons in two languages are a quarter of the rest, and most runs say none.
+    name: "sentences",
+    has: (id) => id.startsWith(texts) && id.endsWith("reasons.ts"),
+    doors: [join(texts, "reasons.ts")],
+  },
+];
+
+/** Files that are required by name while a program runs. */
+const requiredLater = {
+  zod: "src/tools/zod.ts",
+  ...Object.fromEntries(requiredRooms.map(({ name }) => [name, `sage:${name}`])),
+};
 
 /**
- * In the place of a function of these rooms, others get one that loads the file and calls it there: at once, because deciding never waits.
- * An `import()` of one of the files loads it ahead of time.
+ * In the place of a function of this room, others get one that loads its file and calls it there: at once, because nothing that calls
+ * it waits. An `import()` of one of the files loads it ahead of time.
  */
-function judging(): Plugin {
-  const loader = "sage:load-judging";
+function behindDoors({ name, has, doors }: RequiredRoom): Plugin {
+  const entry = `sage:${name}`;
+  const loader = `sage:load-${name}`;
+  const door = `sage:door-${name}:`;
+  const nameFor = (file: string) => `door${doors.indexOf(file)}`;
   return {
-    name: "judging",
+    name,
     resolveId(source, importer, { kind }) {
-      if (source === judgingEntry || source === loader) return source;
+      if (source === entry || source === loader) return source;
       const id = importer !== undefined && source.startsWith(".") ? join(dirname(importer), source) : "";
-      if (!isForJudging(id) || importer === undefined || isForJudging(importer)) return null;
-      if (kind === "dynamic-import") return judgingEntry;
-      return judgingDoors.includes(id) ? `sage:door:${id}` : null;
+      if (!has(id) || importer === undefined || has(importer)) return null;
+      if (kind === "dynamic-import") return entry;
+      return doors.includes(id) ? `${door}${id}` : null;
     },
     load(id) {
-      if (id === judgingEntry)
-        return judgingDoors.map((file) => `export * as ${nameFor(file)} from ${JSON.stringify(file)};`).join("\n");
+      if (id === entry)
+        return doors
+          .map((file) => [nameFor(file), JSON.stringify(file)])
+          .map(([one, from]) => `export * as ${one} from ${from}; export * from ${from};`) // as doors, and for an import()
+          .join("\n");
       if (id === loader)
         return `let loaded;
           export function load() {
-            return (loaded ??= process.getBuiltinModule("node:module").createRequire(import.meta.url)("./judging.mjs"));
+            return (loaded ??= process.getBuiltinModule("node:module").createRequire(import.meta.url)("./${name}.mjs"));
           }`;
-      if (!id.startsWith("sage:door:")) return null;
-      const file = id.slice("sage:door:".length);
+      if (!id.startsWith(door)) return null;
+      const file = id.slice(door.length);
       // Functions alone: whoever imports a constant from here learns of it when the bundle is built.
       const functions = readFileSync(file, "utf8").matchAll(/^export function (\w+)/gm);
-      const doors = [...functions].map(
-        ([, name]) => `export function ${name}(...args) { return load().${nameFor(file)}.${name}(...args); }`,
+      const calls = [...functions].map(
+        ([, one]) => `export function ${one}(...args) { return load().${nameFor(file)}.${one}(...args); }`,
       );
-      return [`import { load } from "${loader}";`, ...doors].join("\n");
+      return [`import { load } from "${loader}";`, ...calls].join("\n");
     },
   };
-}
-
-function isForJudging(id: string): boolean {
-  return id !== judgingApart && judgingRooms.some((room) => id.startsWith(room));
-}
-
-function nameFor(file: string): string {
-  return `door${judgingDoors.indexOf(file)}`;
 }
 
 /**
@@ -190,8 +212,8 @@ function builtins(): Plugin {
  */
 const requireMaker = "\0sage:create-require";
 
-/** Modules of which we only call functions: the first call loads them, 2 and 4 ms later than a start would. */
-const loadedByCalls = ["node:child_process", "node:crypto"];
+/** Modules of which we only call functions: the first call loads them, up to 4 ms later than a start would. */
+const loadedByCalls = ["node:child_process", "node:crypto", "node:fs/promises", "node:readline", "node:v8"];
 
 function functionsOf(name: string, exported: readonly string[]): string {
   const functions = exported.filter((one) => /^[a-z]/.test(one));

@@ -8,7 +8,16 @@ export function errorBecause(
   reason: Reason,
   options: { retryable?: boolean; cause?: unknown } = {},
 ): SageError {
-  return new SageError(code, reason, { ...options, message: sentence(reason, "en") });
+  return new SageError(code, reason, { ...options, message: inEnglish(reason) });
+}
+
+/** Sentences may lie in a file that is read for the first of them: where no file can be opened any more, the code has to do. */
+function inEnglish(reason: Reason): string {
+  try {
+    return sentence(reason, "en");
+  } catch {
+    return reason.code;
+  }
 }
 
 /** An error in the reader's language, where its reason is known as data. */
