@@ -18,7 +18,11 @@ const files =
   positionals.length > 0
     ? positionals
     : globSync(
-        ["test/{faults,stories}/*.test.ts", "test/permission/{awk,differential,injections,properties}.test.ts"],
+        [
+          "test/{faults,stories}/*.test.ts",
+          "test/agent/withdraw.test.ts",
+          "test/permission/{awk,differential,injections,properties}.test.ts",
+        ],
         {
           cwd: root,
         },

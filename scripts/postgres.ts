@@ -32,26 +32,21 @@ export function findPostgres(): string | undefined {
   );
 }
 
-/** Makes a cluster in the folder when there is none, and starts it. Ends with this process unless `detached`. */
+/**
+ * Makes a cluster in the folder when there is none, and starts it. Ends with this process unless `detached`. `template`: a folder in
+ * which `makeCluster` made one before; a copy takes a tenth of the time.
+ */
 export async function startPostgres(
   dir: string,
-  options: { bin?: string; durable?: boolean; detached?: boolean; settings?: Record<string, string> } = {},
+  options: {
+    bin?: string;
+    durable?: boolean;
+    detached?: boolean;
+    settings?: Record<string, string>;
+    template?: string | undefined;
+  } = {},
 ): Promise<Postgres> {
-  const bin = options.bin ?? findPostgres();
-  if (bin === undefined)
-    throw new Error(
-      "no PostgreSQL is installed: `apt-get install postgresql`, `brew install postgresql`, or put its programs on the PATH",
-    );
-  const user = otherUser();
-  const data = join(dir, "data");
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  if (user) chownSync(dir, user.uid, user.gid);
-  if (!existsSync(join(data, "PG_VERSION")))
-    execFileSync(
-      join(bin, "initdb"),
-      ["-D", data, "-U", "sage", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
-      { ...user, cwd: "/", stdio: ["ignore", "ignore", "pipe"] },
-    );
+  const { bin, data, user } = makeCluster(dir, options);
   const socket = join(dir, `.s.PGSQL.${PORT}`);
   let child: ChildProcess;
   let ended: Promise<void>;
@@ -102,6 +97,28 @@ export async function startPostgres(
     stop: end("SIGINT"),
     start,
   };
+}
+
+export function makeCluster(
+  dir: string,
+  options: { bin?: string; template?: string | undefined } = {},
+): { bin: string; data: string; user: ReturnType<typeof otherUser> } {
+  const bin = options.bin ?? findPostgres();
+  if (bin === undefined)
+    throw new Error(
+      "no PostgreSQL is installed: `apt-get install postgresql`, `brew install postgresql`, or put its programs on the PATH",
+    );
+  const user = otherUser();
+  const data = join(dir, "data");
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (user) chownSync(dir, user.uid, user.gid);
+  if (existsSync(join(data, "PG_VERSION"))) return { bin, data, user };
+  const [program, ...flags] =
+    options.template === undefined
+      ? [join(bin, "initdb"), "-D", data, "-U", "sage", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+      : ["cp", "-R", join(options.template, "data"), data];
+  execFileSync(program, flags, { ...user, cwd: "/", stdio: ["ignore", "ignore", "pipe"] });
+  return { bin, data, user };
 }
 
 /** PostgreSQL refuses to run as root: there it runs as its own user, or as nobody. */

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { bundle } from "./bundle.ts";
 import { check } from "./check.ts";
+import { findPostgres, makeCluster } from "./postgres.ts";
 
 const RUN_MINUTES = 20;
 
@@ -16,6 +17,9 @@ const RUN_MINUTES = 20;
 const alone =
   /^test\/(cli|stories|faults|docs|scripts|confine)\/|^test\/(doors|agent\/grammar|permission\/obedient)\.test\.ts$/;
 const FILES_TOGETHER = 6;
+/** Files that take the most processor time by themselves. */
+const longest =
+  /^test\/(scripts\/release|stories\/(fresh-clone|unwritable)|faults\/(cluster|mutants|simulation|guests)|cli\/(batch|modules)|docs\/examples)\.test\.ts$/;
 
 const root = join(import.meta.dirname, "..");
 const started = performance.now();
@@ -25,11 +29,12 @@ const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"
 const filters = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const found = globSync((filters.length > 0 ? filters : ["test"]).map(asGlob), { cwd: root });
 // The long ones first, then those that wait for a screen or a clock: none of them begins when everything else is over.
-const weight = (file: string) => (startsPrograms(file) ? 2 : Number(file.startsWith("test/surfaces/")));
+const weight = (file: string) =>
+  longest.test(file) ? 3 : startsPrograms(file) ? 2 : Number(file.startsWith("test/surfaces/"));
 const files = found.toSorted((a, b) => weight(b) - weight(a));
 
-const checked = unchecked || (await check());
-const tested = files.length > 0 && (await runTests());
+// Beside the tests, of which some wait at any time.
+const [checked, tested] = await Promise.all([unchecked || check(), files.length > 0 && runTests()]);
 if (files.length === 0) console.error(`no test file matches ${filters.join(", ")}`);
 
 const verdict = (ok: boolean) => (ok ? "ok" : "FAILED");
@@ -45,6 +50,8 @@ async function runTests(): Promise<boolean> {
   const home = mkdtempSync(join(tmpdir(), "sage-test-"));
   const bundled = files.some(startsPrograms) ? await bundleIn(home) : undefined;
   const shared = filters.length === 0 ? grouped(files, home) : files;
+  const cluster = filters.length === 0 && findPostgres() ? mkdtempSync(join(tmpdir(), "sage-cluster-")) : undefined;
+  if (cluster !== undefined) makeCluster(cluster); // those who need a PostgreSQL begin with a copy
   const child = spawn(
     process.execPath,
     [
@@ -56,7 +63,15 @@ async function runTests(): Promise<boolean> {
       ...flags,
       ...shared,
     ],
-    { cwd: root, stdio: "inherit", env: { ...isolated(home), ...(bundled && { SAGE_TEST_BUNDLE: bundled }) } },
+    {
+      cwd: root,
+      stdio: "inherit",
+      env: {
+        ...isolated(home),
+        ...(bundled && { SAGE_TEST_BUNDLE: bundled }),
+        ...(cluster !== undefined && { SAGE_TEST_CLUSTER: cluster }),
+      },
+    },
   );
   // The runner ends its files and reports; the temporary home goes when it has.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
@@ -66,7 +81,8 @@ async function runTests(): Promise<boolean> {
   }, RUN_MINUTES * 60_000);
   const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
   clearTimeout(late);
-  rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+  for (const dir of [home, cluster])
+    if (dir !== undefined) rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
   return code === 0;
 }
 

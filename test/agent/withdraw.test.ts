@@ -25,6 +25,7 @@ import {
 import { sentence } from "../../src/texts/reasons.ts";
 import { createProgress } from "../../src/view/progress.ts";
 import { transcriptOf } from "../../src/view/transcript.ts";
+import { thorough } from "../faults/rounds.ts";
 import { killAtCommit } from "../support/kill.ts";
 import { startRunner } from "../support/process.ts";
 import { askUser, config, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
@@ -209,8 +210,11 @@ test("a turn that fails does not read what was taken back before the request tha
   assert.deepEqual(asked.at(-1), ["go", "kept", "next"]);
 });
 
-test("killed at every commit, a message taken back stays out and one that was not is heard once", async () => {
-  for (let nth = 1; ; nth++) {
+/** Every commit with `npm run test:faults`, a few of them otherwise: each before and after in turn. */
+const EVERY = thorough ? 1 : 5;
+
+test("killed at any commit, a message taken back stays out and one that was not is heard once", async () => {
+  for (let nth = 1; ; nth += EVERY) {
     using here = workspace();
     const script = [
       { calls: [askUser(question("Sure?"))] },

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { bundled } from "./bundled.ts";
 import type { ScriptedTurn } from "../../src/models/scripted.ts";
-import type { InputRequest, PendingRequest } from "../../src/protocol/index.ts";
+import type { InputRequest } from "../../src/protocol/index.ts";
 import { untilText } from "./until.ts";
 
 export const program = bundled("sage", "src/cli/main.ts");
@@ -125,9 +125,12 @@ export class Machine {
     return (await this.facts("input.resolved")).map(({ data }) => data["outcome"]);
   }
 
+  /** Open requests, the oldest first, as the journal has them. */
   async pending(): Promise<InputRequest[]> {
-    const { out } = await this.sage(["inbox", "--json"]);
-    return (JSON.parse(out) as PendingRequest[]).map(({ request }) => request);
+    if (!existsSync(join(this.env["SAGE_HOME"] ?? "", "journal.db"))) return [];
+    const asked = (await this.facts("input.requested")).map(({ data }) => data as InputRequest);
+    const ended = new Set((await this.facts("input.resolved")).map(({ data }) => data["requestId"]));
+    return asked.filter(({ id }) => !ended.has(id)).toSorted((a, b) => a.at - b.at);
   }
 
   file(name: string): string | undefined {

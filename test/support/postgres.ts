@@ -19,7 +19,7 @@ let server: ReturnType<typeof startPostgres> | undefined;
 function start(): ReturnType<typeof startPostgres> {
   const dir = mkdtempSync(join(tmpdir(), "sage-pg-"));
   process.once("exit", () => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }));
-  return startPostgres(dir, { durable: false });
+  return startPostgres(dir, { durable: false, template: process.env["SAGE_TEST_CLUSTER"] });
 }
 
 /** The server of this process, to be ended and started. Nothing of it outlives a kill that was not written to its log. */
