@@ -9,8 +9,8 @@ const GRACE_S = 2;
  * command left behind, and the command itself when its time is up, and outlives Sage until then. It stands in that folder, which may be
  * given another name meanwhile.
  *
- * `begun` is made once: by the command as it begins, or by somebody who wants that it never does. The end is told by a name, for that
- * takes no room on a full disk.
+ * `begun` is made once: by the command as it begins, or by somebody who wants that it never does. The end is told by a name, which takes
+ * next to no room on a full disk, and none if another name is given up for it.
  */
 export const KEEPER = `
   nap() { read -r -t "$1" <>"$pipe.clock"; }
@@ -73,7 +73,7 @@ export const KEEPER = `
     naps=(0.001 0.002 0.004 0.008 0.015 0.03 0.06 0.12 0.24 0.5 1)
     for n in "\${naps[@]}"; do kill -0 "$copier" || break; nap "$n"; done
     kill -KILL -- "-$copier" && end=$end.held
-    [[ -e begun ]] && mv -- begun "ended.$end"
+    [[ -e begun ]] && { : >"ended.$end" || mv -- begun "ended.$end"; }
     echo "e$end" >&3
     cd /
     [[ $end != *.held ]]

@@ -233,6 +233,7 @@ export const mutants: Mutant[] = [
     name: "begins a command again that was entered before",
     changes: [
       { file: entries, from: 'code === "EEXIST") return "there";', to: 'code === "EEXIST") return { folder };' },
+      { file: "src/tools/keeper.ts", from: "&& set -C && : >begun && set +C &&", to: "&& : >begun &&" },
     ],
     scene: "commands",
   },

@@ -1,6 +1,6 @@
 // Commands that outlive their worker, with real keepers. Another worker is another runner over the same folder.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { text } from "node:stream/consumers";
@@ -220,3 +220,28 @@ test("a huge output takes no more room than is kept, and its end is there", opti
   const { size } = statSync(join(place.folder, entry!));
   assert.equal(size, largest.largest ?? 100 * 1024 * 1024);
 });
+
+test(
+  "entries that nobody has touched for a week go, a whole session at once, and then nothing is said about its calls",
+  options,
+  async () => {
+    using place = new Place();
+    const command = place.command("echo done");
+    const ids = ["old", "used"].map((session) => place.runner.take(session, 1)!);
+    for (const [n, session] of ["old", "used"].entries())
+      for (const key of ["a", "b"]) await toEnd(await place.runner.start({ session, key, epoch: 1 }, ids[n]!)(command));
+    const monthAgo = Date.now() / 1_000 - 30 * 24 * 3_600;
+    const old = readdirSync(place.folder, { recursive: true, encoding: "utf8" }).filter(
+      (path) => !path.endsWith("here/used"),
+    );
+    for (const path of old.filter((one) => !/used.1.[0-9a-f]+$/.test(one)))
+      utimesSync(join(place.folder, path), monthAgo, monthAgo);
+    place.runner.sweep();
+    assert.deepEqual(readdirSync(join(place.folder, "here")), ["used"]);
+    const found = ["old", "used"].map((session, n) => place.worker().find({ session, key: "a", epoch: 2 }, ids[n]!));
+    assert.deepEqual(
+      found.map((one) => typeof one),
+      ["undefined", "function"],
+    );
+  },
+);
