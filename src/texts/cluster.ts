@@ -10,6 +10,7 @@ export type ClusterTexts = {
   listens: (address: string) => string;
   listenUnfit: (given: string) => string;
   addressUnfit: (given: string) => string;
+  listenFailed: (address: string, problem: string) => string;
   unreachable: (worker: { place: string; address: string; problem: string }) => string;
   leaving: string;
   left: string;
@@ -80,6 +81,7 @@ const en: ClusterTexts = {
   listens: (address) => `gateways follow what runs here at ${address}`,
   listenUnfit: (given) => `--listen takes an address and a port, such as 0.0.0.0:7878, or none; given: ${given}`,
   addressUnfit: (given) => `--address takes a name or an address that gateways reach, with a port; given: ${given}`,
+  listenFailed: (address, problem) => `cannot listen at ${address}: ${problem}; give another --listen, or none`,
   unreachable: ({ place, address, problem }) =>
     `the worker of ${place} cannot be reached at ${address} (${problem}): people see each step when it is done, and no text as it is written. Start it with a --listen and --address that this machine reaches`,
   leaving: "leaving: what runs here goes on elsewhere, or when a worker of this place is back",
@@ -150,6 +152,7 @@ const zh: ClusterTexts = {
   listens: (address) => `网关在 ${address} 跟随这里的运行`,
   listenUnfit: (given) => `--listen 要的是地址和端口，例如 0.0.0.0:7878，或 none；给出的是：${given}`,
   addressUnfit: (given) => `--address 要的是网关能连到的主机名或地址，带端口；给出的是：${given}`,
+  listenFailed: (address, problem) => `无法监听 ${address}：${problem}；请换一个 --listen，或用 none`,
   unreachable: ({ place, address, problem }) =>
     `连不上 ${place} 的工作进程 ${address}（${problem}）：大家只能在每一步完成后看到它，看不到正在写的文字。启动它时请给出这台机器连得到的 --listen 和 --address`,
   leaving: "正在离开：这里运行的会话会在别处继续，或等这个地点的工作进程回来",

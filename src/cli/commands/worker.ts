@@ -57,7 +57,10 @@ export async function worker(args: string[]): Promise<number> {
   });
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
   const journal = cluster.ledger.journal;
-  const door = listens && (await openDoor({ ...cluster, host, journal, redaction, ...listens }));
+  const cannotListen = (error: unknown): never => {
+    throw usage(t.listenFailed(values.listen ?? "127.0.0.1", messageOf(error)));
+  };
+  const door = listens && (await openDoor({ ...cluster, host, journal, redaction, ...listens }).catch(cannotListen));
   const working = await startWorker({ cluster, place, host, door });
   log("info", t.works(place, publicAddress(url)));
   if (door) log("info", t.listens(door.address));
