@@ -9,6 +9,7 @@ export type Written = { fact: Fact; before: number };
 export type Standing = Omit<SessionRow, "pending" | "place"> & {
   /** Its newest number. */ seq: number;
   /** The set of files that it works on. */ place: string;
+  /** Version of the loop that began its open turn; 0 where none is open. */ loop: number;
 };
 
 /** Facts that came: of one session, after `before` and up to `upTo`. */
@@ -63,6 +64,8 @@ export type TakeOptions = {
   job?: { id: string; attempt: number };
   /** Refused where the session was moved to another. */
   place?: string;
+  /** Refused where a newer version of the loop has begun the open turn. */
+  loop?: number;
 };
 
 /** Facts that are written together or not at all. */

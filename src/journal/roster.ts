@@ -81,7 +81,7 @@ export function createRoster(
     row(id) {
       const listed = sessions.get(id);
       if (!listed) return undefined;
-      const { seq: _seq, place: name, ...row } = listed.standing;
+      const { seq: _seq, place: name, loop: _loop, ...row } = listed.standing;
       return { ...row, pending: listed.open.size, place: { name, works: staffed.has(name) } };
     },
     told(id, upTo) {

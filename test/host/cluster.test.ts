@@ -36,7 +36,7 @@ const counting: Model = {
 type Place = AsyncDisposable & {
   host: LocalHost;
   cluster: Cluster;
-  worker(name?: string): Promise<{ cluster: Cluster; stop(): Promise<void> }>;
+  worker(name?: string, loop?: number): Promise<{ cluster: Cluster; stop(): Promise<void> }>;
 };
 
 /** A gateway, and as many workers as are asked for. */
@@ -70,7 +70,7 @@ async function place(
   return {
     host,
     cluster,
-    async worker(at = "here") {
+    async worker(at = "here", loop) {
       const own = await join(false);
       const { store } = own.replica;
       const runs = createHost({
@@ -81,7 +81,7 @@ async function place(
             { ...options, workingDirectory: dir },
           ),
       });
-      const working = await startWorker({ cluster: own, place: at, host: runs });
+      const working = await startWorker({ cluster: own, place: at, host: runs, ...(loop !== undefined && { loop }) });
       let stopped = false;
       const stop = async () => {
         if (stopped) return;
@@ -180,12 +180,37 @@ for (const notified of [true, false])
         const session = await begin(host, here.dir, "run 1");
         assert.deepEqual(await move(cluster, "nobody", "there"), { how: "unknown" });
         await cluster.pool.query("SELECT sage.register('living',1,'here',1,NULL,NULL,false)");
-        await cluster.pool.query("SELECT sage.take($1,'living',NULL,NULL,NULL)", [session]);
+        await cluster.pool.query("SELECT sage.take($1,'living',NULL,NULL,NULL,NULL)", [session]);
         assert.deepEqual(await move(cluster, session, "there"), { how: "runs", at: "here" });
         await cluster.pool.query("SELECT sage.release($1,1,99)", [session]);
         assert.deepEqual(await move(cluster, session, "there"), { how: "moved" });
         await team.worker("there");
         await openRequest(host, session);
+      });
+
+      test("a turn that a newer version of the loop has begun is left to a worker that knows it", async () => {
+        using here = workspace();
+        await using team = await place(here.dir, { notified });
+        const { cluster, host } = team;
+        const session = await begin(host, here.dir, "run 1");
+        const { ledger } = cluster;
+        const { epoch } = await ledger.take(session);
+        const data = { loop: 7, maxSteps: 9, sawUpTo: 2 };
+        const begun: Fact = { session, seq: 0, key: "t0", type: "turn.begun", at: 1, data };
+        await ledger.commit(session, epoch, { number: 1, facts: [begun], unheard: false, knew: 9 });
+        await ledger.release(session, epoch, 9);
+        const old = await team.worker();
+        const putOff = "SELECT 1 FROM pgboss.job WHERE name='due.here' AND singleton_key=$1";
+        await until(async () => (await cluster.pool.query(putOff, [session])).rowCount, "it does not look at it");
+        await assert.rejects(old.cluster.ledger.take(session, { loop: 6 }), /another process/);
+        assert.equal((await ledger.read(session, 0)).at(-1)?.key, "t0", "nothing was done with it");
+        await team.worker("here", 7);
+        await openRequest(host, session);
+        const facts = await ledger.read(session, 0);
+        assert.ok(
+          facts.some((fact) => fact.type === "turn.begun" && fact.data.loop !== 7),
+          "it carries the turn on",
+        );
       });
 
       test("a deadline that passes while nobody runs anything ends the request when a worker is back, without a message or an answer", async () => {

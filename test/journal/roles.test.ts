@@ -426,8 +426,8 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
     await workerPool.query("SELECT sage.register('w',77,'here',1,NULL,NULL,false)");
     const first = async (text: string, values: unknown[]) =>
       Object.values((await pool.query(text, values)).rows[0] ?? {})[0];
-    assert.equal(await first("SELECT sage.take($1,'w',NULL,NULL,NULL)", [session]), null);
-    assert.equal(await first("SELECT sage.take($1,'mine',NULL,NULL,NULL)", [session]), null);
+    assert.equal(await first("SELECT sage.take($1,'w',NULL,NULL,NULL,NULL)", [session]), null);
+    assert.equal(await first("SELECT sage.take($1,'mine',NULL,NULL,NULL,NULL)", [session]), null);
     assert.equal(await first("SELECT sage.release($1,$2,99)", [session, epoch]), false);
     const write =
       "SELECT sage.worker_commit($1,$2,2,ARRAY['t0/x'],ARRAY['call.unknown'],ARRAY[1::bigint],ARRAY['{}'],ARRAY[NULL],false,99)";

@@ -6,6 +6,9 @@ import type { Job } from "./dispatch.ts";
 import type { Door } from "./door.ts";
 import { live } from "./living.ts";
 
+/** Until a session is looked at again that this worker is too old for. */
+const ANOTHER_MS = 1_000;
+
 export type WorkerParts = {
   cluster: Cluster;
   place: string;
@@ -15,6 +18,8 @@ export type WorkerParts = {
   door?: Pick<Door, "address" | "key"> | undefined;
   /** How many sessions at once. */
   atOnce?: number;
+  /** The newest version of the loop that it knows. */
+  loop?: number;
 };
 
 export type Worker = {
@@ -26,12 +31,19 @@ export type Worker = {
 type Running = { leave(): void; ended: Promise<unknown> };
 
 /** Runs sessions of a place, one job after the other, until it is stopped. What it leaves goes on elsewhere. */
-export async function startWorker({ cluster, place, host, door, atOnce = 20 }: WorkerParts): Promise<Worker> {
+export async function startWorker({
+  cluster,
+  place,
+  host,
+  door,
+  atOnce = 20,
+  loop = LOOP,
+}: WorkerParts): Promise<Worker> {
   const { process, ledger, replica, dispatch, pool, connect, graceMs, notified } = cluster;
   const running = new Map<string, Running>();
   const left = new AbortController();
   const living = live({
-    ...{ process, place, loop: LOOP, door, pool, connect, graceMs, locks: notified },
+    ...{ process, place, loop, door, pool, connect, graceMs, locks: notified },
     isBlind: () => dispatch.isBlind(),
     buried: () => running.forEach(({ leave }) => leave()),
     async orphaned(orphans) {
@@ -48,7 +60,7 @@ export async function startWorker({ cluster, place, host, door, atOnce = 20 }: W
       let again: boolean;
       do {
         since = Date.now();
-        await replica.take(session, { job: { id, attempt }, place });
+        await replica.take(session, { job: { id, attempt }, place, loop });
         // An error is told to whoever watches, and the facts say how it stands. A turn that is followed by another one finds that it has
         // let go of the session in between.
         again = await host.run(session).then(
@@ -66,8 +78,17 @@ export async function startWorker({ cluster, place, host, door, atOnce = 20 }: W
       unlook();
     }
   };
-  /** It may have been moved since it was put into this place's queue; whoever moved it has woken the other place. */
-  const isOfHere = async (session: string) => (await ledger.standing(session))[0]?.place === place;
+  /**
+   * It may have been moved since it was put into this place's queue; whoever moved it has woken the other place. A turn that a newer worker
+   * has begun is left to such a one: somebody looks again soon.
+   */
+  const isForMe = async (session: string): Promise<boolean> => {
+    const [standing] = await ledger.standing(session);
+    if (standing?.place !== place) return false;
+    if (standing.loop <= loop) return true;
+    await dispatch.wakeAt(session, place, Date.now() + ANOTHER_MS);
+    return false;
+  };
   const run = async (job: Job): Promise<void> => {
     const { session, signal } = job;
     const before = running.get(session);
@@ -82,7 +103,7 @@ export async function startWorker({ cluster, place, host, door, atOnce = 20 }: W
       before?.leave();
       await before?.ended.catch(() => {});
       if (left.signal.aborted) throw new Error("this worker leaves");
-      if (!signal.aborted && (await isOfHere(session))) await runAll(job, given.signal);
+      if (!signal.aborted && (await isForMe(session))) await runAll(job, given.signal);
     };
     signal.addEventListener("abort", leave, { once: true });
     const own: Running = { leave, ended: begin() };

@@ -107,9 +107,9 @@ export async function postgresLedger(pool: Pool, { process, as = "gateway", wake
       ]);
       return row?.made === true;
     },
-    async take(session, { job, place } = {}) {
-      const [row] = await ask<{ epoch: number | null }>(pool, "SELECT sage.take($1,$2,$3,$4,$5) AS epoch", [
-        ...[session, process, job?.id ?? null, job?.attempt ?? null, place ?? null],
+    async take(session, { job, place, loop } = {}) {
+      const [row] = await ask<{ epoch: number | null }>(pool, "SELECT sage.take($1,$2,$3,$4,$5,$6) AS epoch", [
+        ...[session, process, job?.id ?? null, job?.attempt ?? null, place ?? null, loop ?? null],
       ]);
       if (row && row.epoch !== null) return { epoch: row.epoch };
       const [held] = await ask<{ process: string }>(pool, "SELECT process FROM sage.session WHERE id=$1", [session]);
@@ -233,6 +233,7 @@ type SessionCells = {
   at: string;
   last_at: string;
   open: number;
+  loop: number;
   seq: string;
   owned: boolean;
 };
@@ -245,7 +246,7 @@ const functions = {
 /** Facts after which somebody should look at the session. */
 const wakes: ReadonlySet<FactType> = new Set(["user.said", "input.resolved", "turn.interrupted", "inquiry.made"]);
 
-function standingOf({ id, place, cwd, title, at, last_at, open, seq, owned }: SessionCells): Standing {
+function standingOf({ id, place, cwd, title, at, last_at, open, loop, seq, owned }: SessionCells): Standing {
   return {
     id,
     place,
@@ -254,6 +255,7 @@ function standingOf({ id, place, cwd, title, at, last_at, open, seq, owned }: Se
     at: Number(at),
     lastAt: Number(last_at),
     open: open === 1,
+    loop: open === 1 ? loop : 0,
     unheard: open === 2,
     owned,
     seq: Number(seq),

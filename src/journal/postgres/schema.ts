@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS sage.session(
   id text COLLATE "C" PRIMARY KEY, place text NOT NULL, cwd text NOT NULL, title text NOT NULL DEFAULT '',
   at bigint NOT NULL, last_at bigint NOT NULL,
   open smallint NOT NULL DEFAULT 0, -- 1: a turn is open; 2: none is, and a message waits for one
+  loop int NOT NULL DEFAULT 0, -- version of the loop that began the newest turn
   epoch int NOT NULL DEFAULT 0, process text, job text, attempt int, seq bigint NOT NULL DEFAULT 0, head text NOT NULL,
   batch int NOT NULL DEFAULT 0, batch_numbers bigint[] NOT NULL DEFAULT '{}', batch_before bigint NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS session_last ON sage.session(last_at DESC);
@@ -60,12 +61,12 @@ BEGIN
   IF l IS NOT NULL THEN INSERT INTO sage.long VALUES(s.id, k, l); END IF;
   IF t = 'input.requested' THEN INSERT INTO sage.ask VALUES(s.id, k, s.seq, a); END IF;
   IF t = 'input.resolved' THEN DELETE FROM sage.ask WHERE session = s.id AND key = left(k, ${-resolvedKey("").length}); END IF;
-  IF t = 'turn.begun' THEN s.open := 1; END IF;
+  IF t = 'turn.begun' THEN s.open := 1; s.loop := coalesce((coalesce(l, d)::json ->> 'loop')::int, 0); END IF;
   RETURN s;
 END $$;
 
 CREATE OR REPLACE FUNCTION sage.keep(s sage.session) RETURNS void LANGUAGE sql AS $$
-  UPDATE sage.session SET title = s.title, last_at = s.last_at, open = s.open, seq = s.seq, head = s.head,
+  UPDATE sage.session SET title = s.title, last_at = s.last_at, open = s.open, loop = s.loop, seq = s.seq, head = s.head,
     batch = s.batch, batch_numbers = s.batch_numbers, batch_before = s.batch_before WHERE id = s.id
 $$;
 
@@ -183,10 +184,10 @@ CREATE OR REPLACE FUNCTION sage.worker_append(
   SELECT * FROM sage.write_one(session_id, k, t, a, d, l, title_of_session, true)
 $$;
 
--- Gives the epoch, or nothing where somebody else has the session.
-CREATE OR REPLACE FUNCTION sage.take(session_id text, process_id text, job_id text, job_attempt int, at_place text) RETURNS int ${definer("sql")} AS $$
+-- Gives the epoch, or nothing where somebody else has the session, or its open turn is of a newer loop than this process knows.
+CREATE OR REPLACE FUNCTION sage.take(session_id text, process_id text, job_id text, job_attempt int, at_place text, knows int) RETURNS int ${definer("sql")} AS $$
   UPDATE sage.session s SET process = process_id, epoch = epoch + 1, batch = 0, job = job_id, attempt = job_attempt
-    WHERE id = session_id AND (at_place IS NULL OR place = at_place) AND sage.is_own(process_id) AND
+    WHERE id = session_id AND (at_place IS NULL OR place = at_place) AND (knows IS NULL OR open <> 1 OR loop <= knows) AND sage.is_own(process_id) AND
       (process IS NULL OR process = process_id OR (job = job_id AND attempt < job_attempt) OR NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.id = s.process))
     RETURNING epoch
 $$;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client, Pool } from "pg";
+import { prepareEngine } from "../../../src/host/cluster/prepare.ts";
 import { postgresLedger } from "../../../src/journal/postgres/ledger.ts";
 import { schema } from "../../../src/journal/postgres/schema.ts";
 import type { Ledger } from "../../../src/journal/ledger.ts";
@@ -108,6 +109,7 @@ async function playRound(options: PlayOptions, ground: Ground): Promise<{ notes:
   await createDatabase(database, name);
   const pool = new Pool({ connectionString: database.urlOf(name), max: 3 });
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
+  await prepareEngine(database.urlOf(name), pool, { worker: "worker", gateway: "gateway" });
   const ledger = await postgresLedger(pool, { process: "judge" });
   if (options.mutant) await pool.query(changed(schema, options.mutant));
   const files = new Map<string, ReturnType<typeof observer>>();
@@ -220,7 +222,7 @@ async function sit({
   return Promise.all(
     roles.map(async (role, n) => {
       const wire = await openWire(join(base, `${n}`), server, commits[role]);
-      const url = `postgres://sage@/${name}?host=${encodeURIComponent(wire.folder)}`;
+      const url = `postgres://${role}@/${name}?host=${encodeURIComponent(wire.folder)}`;
       const { notified, graceMs, skewMs } = plan;
       return takeSeat({
         ...{ seat: `${role}${n}`, role, url, dir, notified, wire, observe, env, execArgv },
