@@ -55,7 +55,8 @@ export async function startDispatch(
   const known = new Map<string, Promise<void>>();
   const make = async (name: string, options: typeof queues.turn | typeof queues.due) => {
     if (migrate) await boss.createQueue(name, { ...options, notify: notified });
-    else await pool.query("SELECT sage.make_queue($1,$2)", [name, notified]);
+    // On a connection of the queue's: who asks may hold one of the others, and all of those may wait for it.
+    else await boss.getDb().executeSql("SELECT sage.make_queue($1,$2)", [name, notified]);
   };
   const queue = async (name: string, options: typeof queues.turn | typeof queues.due): Promise<string> => {
     const made = known.get(name) ?? make(name, options);
