@@ -14,7 +14,7 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed ?? randomInt(1_000_000));
-const size = { seed, rounds: 1, gateways: 2, workers: 3, sessions: 9, faults: 30, paceMs: 600 };
+const size = { seed, rounds: 1, gateways: 2, workers: 3, sessions: 9, faults: 45, paceMs: 500 };
 const tell = (line: string) => console.log(line);
 process.exit((await (values.mutants ? playMutants() : playKills())) ? 0 : 1);
 

@@ -1,5 +1,5 @@
 import type { Durable, Opened } from "../journal/durable.ts";
-import type { Store } from "../journal/store.ts";
+import { timeOf, type Store } from "../journal/store.ts";
 import {
   messageOf,
   reason,
@@ -45,7 +45,9 @@ export class NeedsInput extends Error {
 
 /** Opens a request now, in order; waiting for its end is separate. */
 export function ask(durable: Durable, key: string, request: NewRequest & RequestTimeout, asking: Asking): Opened {
-  const opened = durable.open(key, withDeadline(request, asking), (open) => settleAtOnce(open, asking));
+  const opened = durable.open(key, withDeadline(request, asking, timeOf(asking.store)), (open) =>
+    settleAtOnce(open, asking),
+  );
   // The ordinary case waits for nothing but the answer; ten thousand of them may wait at once.
   const { deadline, remind } = opened.request;
   const plain = asking.mode.type === "interactive" && !deadline && !remind && !asking.reject;
@@ -65,7 +67,7 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
   if (mode.type === "batch") {
     const answeredElsewhere = store.resolution(request.id);
     if (answeredElsewhere) return answeredElsewhere;
-    if (request.deadline && Date.now() > request.deadline.at)
+    if (request.deadline && timeOf(store) > request.deadline.at)
       return (await settle(store, request, expired(request))).resolution;
     throw new NeedsInput(request.id);
   }
@@ -81,15 +83,15 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
 }
 
 /** When nobody answers: who is called, and what happens in the end, are decided as the request is opened. */
-export function withDeadline(asked: NewRequest & RequestTimeout, asking: Silence): NewRequest {
+export function withDeadline(asked: NewRequest & RequestTimeout, asking: Silence, now: number): NewRequest {
   const { remindEvery = asking.remindEvery, ...other } = asked;
-  const request = withEnd(other, asking);
-  const remind = reminders(request.deadline, remindEvery, asking.quiet);
+  const request = withEnd(other, asking, now);
+  const remind = reminders(request.deadline, remindEvery, asking.quiet, now);
   return remind.length > 0 ? { ...request, remind } : request;
 }
 
 /** The asker's word goes before the run's. */
-function withEnd(asked: NewRequest & RequestTimeout, asking: Silence): NewRequest {
+function withEnd(asked: NewRequest & RequestTimeout, asking: Silence, now: number): NewRequest {
   const { timeoutMs = asking.promptTimeout, timeoutPolicy, ...request } = asked;
   const policy = timeoutPolicy ?? asking.timeoutPolicy ?? "fail";
   if (request.deadline) {
@@ -99,11 +101,11 @@ function withEnd(asked: NewRequest & RequestTimeout, asking: Silence): NewReques
   if (timeoutMs === undefined || policy === "wait") return request;
   if (!(timeoutMs > 0)) throw new SageError("config-invalid", said(`timeoutMs should be above 0; got ${timeoutMs}`));
   if (typeof policy === "string" || "escalate" in policy)
-    return { ...request, deadline: deadlineOf(timeoutMs, policy, asking.quiet) };
+    return { ...request, deadline: deadlineOf(now, timeoutMs, policy, asking.quiet) };
   const meant = timeoutPolicy !== undefined || fits(request, policy.default); // a run's default is not meant for every request
   return {
     ...request,
-    deadline: deadlineOf(timeoutMs, meant ? { default: defaultFor(request, policy.default) } : "deny"),
+    deadline: deadlineOf(now, timeoutMs, meant ? { default: defaultFor(request, policy.default) } : "deny"),
   };
 }
 
@@ -111,8 +113,7 @@ function withEnd(asked: NewRequest & RequestTimeout, asking: Silence): NewReques
  * People who are called later are known from the start: nothing is decided when the time has come, nor after a restart. Somebody who is
  * not to be called then is called when their quiet hours end, and everything after that is as much later.
  */
-function deadlineOf(timeoutMs: number, policy: DeadlinePolicy | TimeoutPolicy, quiet?: Quiet): Deadline {
-  const now = Date.now();
+function deadlineOf(now: number, timeoutMs: number, policy: DeadlinePolicy | TimeoutPolicy, quiet?: Quiet): Deadline {
   if (typeof policy === "string" || !("escalate" in policy)) return { at: now + timeoutMs, timeoutMs, policy };
   let at = now;
   const escalation = policy.escalate.map((to) => ({ to, at: (at = awakeAt(to, at + timeoutMs, quiet)) }));

@@ -1,4 +1,4 @@
-import type { InboundFact, Store } from "../journal/store.ts";
+import { timeOf, type InboundFact, type Store } from "../journal/store.ts";
 import { escalatedKey, remindedKey, splitRequestId, type Deadline, type InputRequest } from "../protocol/index.ts";
 import { bootNow } from "./boot-clock.ts";
 import { duesOf } from "./due.ts";
@@ -21,7 +21,7 @@ let nearest = Infinity;
 /** Counts down from now on a clock that nobody can set, and that goes on while the machine sleeps; wall time says only how much was left after a restart. */
 export function arm(store: Store, request: InputRequest): () => void {
   const dues = duesOf(store);
-  const due = dues.get(request.id) ?? bootNow() + remaining(request.deadline);
+  const due = dues.get(request.id) ?? bootNow() + remaining(request.deadline, timeOf(store));
   dues.set(request.id, due);
   const one = { due, request, store, calls: callsOf(store, request) };
   armed.add(one);
@@ -44,7 +44,7 @@ function callsOf(store: Store, { id, at: opened, deadline, remind = [] }: InputR
   const dues = duesOf(store);
   const due = (at: number) => {
     const name = `${id} ${at}`;
-    const known = dues.get(name) ?? bootNow() + Math.min(Math.max(0, at - Date.now()), Math.max(0, at - opened));
+    const known = dues.get(name) ?? bootNow() + Math.min(Math.max(0, at - timeOf(store)), Math.max(0, at - opened));
     dues.set(name, known);
     return known;
   };
@@ -89,10 +89,10 @@ function isKnown(store: Store, id: string): boolean {
 }
 
 /** A wall clock that was set back must not make anybody wait longer than was said. */
-function remaining(deadline: Deadline | undefined): number {
+function remaining(deadline: Deadline | undefined, now: number): number {
   if (!deadline) return Infinity;
   const { at, timeoutMs } = deadline;
-  return Math.min(Math.max(0, at - Date.now()), timeoutMs);
+  return Math.min(Math.max(0, at - now), timeoutMs);
 }
 
 function schedule(due: number): void {

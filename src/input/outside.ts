@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Store } from "../journal/store.ts";
+import { timeOf, type Store } from "../journal/store.ts";
 import {
   askedKey,
   canonicalJson,
@@ -60,7 +60,7 @@ export async function askFromOutside(
     if (store.pending(session, { limit: MOST_OPEN }).length >= MOST_OPEN)
       throw errorBecause("queue-full", reason("asks-too-many", { agent: agent[0], limit: MOST_OPEN }));
     await create(store, session, { cwd, version, title: ask.title ?? agent[0], agent: agent[0] });
-    const at = Date.now();
+    const at = timeOf(store);
     const words = ask.why?.trim().slice(0, LONGEST_WORDS);
     const why = reason("outside-asks", { agent: agent[0], ...(words && { words }) });
     const { timeoutMs, timeoutPolicy, remindEvery } = ask;
@@ -72,6 +72,7 @@ export async function askFromOutside(
         ...(remindEvery !== undefined && { remindEvery }),
       },
       silence,
+      at,
     );
     const data = { ...request, id: requestId(session, key), session, at };
     await store.append(session, { key, type: "input.requested", at, data });
@@ -110,7 +111,7 @@ async function rejoin(
   { request, resolution }: { request: InputRequest; resolution: Resolution | undefined },
 ): Promise<Found> {
   if (resolution) return { request, resolution };
-  if (request.deadline && Date.now() > request.deadline.at)
+  if (request.deadline && timeOf(store) > request.deadline.at)
     return { request, resolution: (await settle(store, request, expired(request))).resolution };
   countTime(store, request, signal);
   return { request };

@@ -22,9 +22,9 @@ export function reminders(
   deadline: Deadline | undefined,
   every: number | undefined,
   quiet: Quiet | undefined,
+  now = Date.now(),
 ): number[] {
   if (every === undefined && !deadline) return [];
-  const now = Date.now();
   const { at: end = Infinity, timeoutMs = 0 } = deadline ?? {};
   const late = timeoutMs < SHORTEST_MS ? [] : [end - Math.min(timeoutMs / 4, LATEST_MS)];
   const often = Array.from({ length: MOST_REMINDERS }, (_, n) => now + (every ?? 0) * (n + 1));

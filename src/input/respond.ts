@@ -1,4 +1,4 @@
-import type { Appended, Awaitable, InboundFact, Store } from "../journal/store.ts";
+import { timeOf, type Appended, type Awaitable, type InboundFact, type Store } from "../journal/store.ts";
 import {
   canonicalJson,
   needsConsent,
@@ -101,7 +101,7 @@ function isOrphan(store: Store, { source, session }: InputRequest): boolean {
 
 /** Passed while nobody measured the time: whoever runs the session does, and whoever waits for it to be answered. */
 function isOverdue(store: Store, { id, session, deadline }: InputRequest): boolean {
-  if (!deadline || Date.now() <= deadline.at) return false;
+  if (!deadline || timeOf(store) <= deadline.at) return false;
   return !duesOf(store).has(id) && store.session(session)?.owned === false;
 }
 

@@ -18,6 +18,7 @@ import { sentence } from "../texts/reasons.ts";
 import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
 import { isRetryable, untilWritten } from "./retry.ts";
 import type { SessionLog } from "./session.ts";
+import { timeOf } from "./store.ts";
 
 /** A straight line of keyed work. Lines of one session interleave: keys, not order, identify facts. */
 export class Line implements Durable {
@@ -144,7 +145,7 @@ export class Line implements Durable {
     const asked = log.take<"input.requested">(path);
     const resolved = log.take<"input.resolved">(resolvedKey(path));
     if (!asked && this.stopped) throw this.stopped;
-    const request = asked?.data ?? { ...draft, id: requestId(log.id, path), session: log.id, at: Date.now() };
+    const request = asked?.data ?? { ...draft, id: requestId(log.id, path), session: log.id, at: timeOf(log.store) };
     if (!asked) log.add(path, "input.requested", request);
     let resolution = resolved?.data ?? settle?.(request);
     if (resolution && !resolved) {

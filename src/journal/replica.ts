@@ -26,6 +26,8 @@ type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place">;
 export type ReplicaOptions = {
   /** Of new sessions. */
   place?(): string;
+  /** The clock of the server. */
+  now?(): number;
   /** Keeps a list of all sessions and of everything that waits, for whoever looks at all of them. */
   roster?: boolean;
 };
@@ -53,7 +55,7 @@ export type Replica = {
 export function createReplica(
   ledger: Ledger,
   local: Local,
-  { place = () => "", roster = false }: ReplicaOptions = {},
+  { place = () => "", roster = false, now }: ReplicaOptions = {},
 ): Replica {
   const hub = createHub();
   const copies = new Map<string, Copy>();
@@ -136,6 +138,7 @@ export function createReplica(
     read: (id, options = {}) =>
       copies.has(id) ? read.read(id, options) : ledger.read(id, options.after ?? 0, options),
     member: (make) => members(store, make),
+    ...(now && { now }),
     async create(id, opened) {
       const created = await ledger.create(id, opened, place());
       if (created) await load(id);

@@ -77,6 +77,8 @@ export interface Store {
   readonly place: { journal: string; process: string; over: AbortSignal } | undefined;
   /** Set where the journal lies on a server: sessions, and their files, belong to machines of their own. */
   readonly shared?: true;
+  /** The clock by which deadlines go, where that is not this machine's: several machines have several. */
+  now?(): number;
   /** Set on a journal for tests: in memory, or made as one. Personas answer there and nowhere else. */
   readonly test?: boolean;
   /** Creates the session with its first fact; false when it is there already. */
@@ -162,6 +164,11 @@ export interface LocalStore extends Store {
   head(session: string, upTo?: number): { seq: number; hash: string } | undefined;
   verify(session: string): { seq: number; key: string } | undefined;
   readonly housekeeping: LocalHousekeeping;
+}
+
+/** The time that deadlines go by. */
+export function timeOf(store: Pick<Store, "now">): number {
+  return store.now?.() ?? Date.now();
 }
 
 /** Keeps the members of one store: see `Store.member`. */

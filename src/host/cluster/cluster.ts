@@ -65,7 +65,7 @@ export async function joinCluster({
     wake: async (asks, session, at) => dispatch.current?.wake(session, at, asks),
   });
   const started = (dispatch.current = await startDispatch(url, pool, { notified, graceMs }));
-  const replica = createReplica(ledger, local, { place, roster });
+  const replica = createReplica(ledger, local, { place, roster, now: started.now });
   await replica.caughtUp();
   const over = new AbortController();
   const connect = async () => {

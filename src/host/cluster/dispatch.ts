@@ -2,6 +2,7 @@ import { PgBoss } from "pg-boss";
 import type { Pool, PoolClient } from "pg";
 import { unprepared } from "../../journal/postgres/ledger.ts";
 import { errorBecause } from "../../texts/error.ts";
+import { createClock } from "./clock.ts";
 
 const LOOK_MS = 1_000;
 
@@ -28,6 +29,8 @@ export type Dispatch = {
   giveUp(place: string, job: { id: string; attempt: number }): Promise<void>;
   /** True for a while after the connection was lost. */
   isBlind(): boolean;
+  /** The server's clock. */
+  now(): number;
   stop(options: { timeoutMs: number }): Promise<void>;
 };
 
@@ -72,11 +75,13 @@ export async function startDispatch(
   let looked = performance.now();
   const turnsOf = (place: string) => queue(`turn.${place}`, queues.turn);
   const duesOf = (place: string) => queue(`due.${place}`, queues.due);
+  const clock = createClock();
+  await clock.look(pool);
   const looking = setInterval(() => void look(), LOOK_MS);
   looking.unref();
   async function look(): Promise<void> {
     try {
-      await pool.query("SELECT 1");
+      await clock.look(pool);
       // This process stood still, and may have slept through an outage.
       if (performance.now() - looked > LOOK_MS + graceMs / 2) blindUntil = performance.now() + graceMs;
       looked = performance.now();
@@ -130,6 +135,7 @@ export async function startDispatch(
       await boss.fail(await turnsOf(place), [{ id, retryCount: attempt }], { why: "its worker is gone" });
     },
     isBlind: () => performance.now() < blindUntil,
+    now: clock.now,
     async stop({ timeoutMs }) {
       clearInterval(looking);
       await boss.stop({ graceful: true, timeout: timeoutMs, close: true }).catch(() => {});

@@ -1,4 +1,5 @@
 import { LOOP } from "../../agent/turn/turn.ts";
+import { timeOf } from "../../journal/store.ts";
 import { SageError, type InputRequest } from "../../protocol/index.ts";
 import type { LocalHost } from "../host.ts";
 import type { Cluster } from "./cluster.ts";
@@ -59,7 +60,7 @@ export async function startWorker({
       let since: number;
       let again: boolean;
       do {
-        since = Date.now();
+        since = timeOf(replica.store);
         await replica.take(session, { job: { id, attempt }, place, loop });
         // An error is told to whoever watches, and the facts say how it stands. A turn that is followed by another one finds that it has
         // let go of the session in between.

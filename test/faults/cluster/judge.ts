@@ -13,6 +13,7 @@ export type Judged = { session: string; violations: Violation[]; facts: readonly
 
 /** Clocks of server and processes are the same; a millisecond is lost where they are read. */
 const SLACK_MS = 2;
+const CLOCK_MS = 20;
 
 /** Everything that a round did wrong, session by session. */
 export async function judge(dir: string, ids: readonly string[], pool: Pool, ledger: Ledger): Promise<Judged[]> {
@@ -84,7 +85,8 @@ function eventsFrom(seen: readonly Seen[], facts: readonly Fact[], when: Readonl
 function asked(event: Extract<Event, { type: "committed" }>, n: number): Event[] {
   return event.facts.map((fact, more) => {
     const opened = fact.type === "input.requested" ? (JSON.parse(fact.data) as { at: number }).at : event.wall;
-    const ago = Math.min(Math.max(0, event.wall - opened), 60_000);
+    // The server's clock is known as well as a round trip is short.
+    const ago = Math.min(Math.max(0, event.wall - opened), 60_000) + CLOCK_MS;
     return { ...event, n: n + more, mono: event.mono - ago, wall: event.wall - ago, facts: [fact] };
   });
 }

@@ -42,12 +42,6 @@ export const clusterMutants: ClusterMutant[] = [
     patienceMs: 15_000,
   },
   {
-    name: "writes a batch again whose reply was lost",
-    changes: [{ file: schema, from: "IF s.batch = number THEN", to: "IF s.batch = -number THEN" }],
-    faults: every(12, 700, { ...calm, kind: "cut", role: "worker", at: "after" }),
-    patienceMs: 15_000,
-  },
-  {
     name: "lets a worker write that has lost the session",
     changes: [{ file: schema, from: "IF s.epoch <> e OR", to: "IF s.epoch < e OR" }],
     // What it wrote while nothing came through reaches the server when somebody else has the session.

@@ -24,7 +24,7 @@ import { attend } from "../story.ts";
 import { observer } from "./observe.ts";
 import { AWAY, type Life } from "./seat.ts";
 
-const { name, role, url, dir, notified, graceMs, skewMs = 0 } = JSON.parse(process.argv[2] ?? "{}") as Life;
+const { name, role, url, dir, notified, graceMs, outlives, skewMs = 0 } = JSON.parse(process.argv[2] ?? "{}") as Life;
 process.on("disconnect", () => process.exit(1)); // nobody is left to be told anything
 const observe = observer(join(dir, "seen"), name);
 const wallNow = Date.now.bind(Date);
@@ -61,8 +61,9 @@ if (role === "gateway") {
       listen(id);
       const rules = [allow("Look")];
       const options = id.includes("-due") ? { promptTimeout: 3_000, timeoutPolicy: "deny" as const } : {};
-      const same = { script: [], dir, store, rules, runner, tools: tools(id), wrap: () => marking(id) };
-      return new UnifiedExecutor(config(same), { ...options, workingDirectory: dir });
+      const parts = { script: [], dir, store, rules, tools: tools(id), wrap: () => marking(id) };
+      const run = { ...options, workingDirectory: dir };
+      return new UnifiedExecutor(config({ ...parts, ...(outlives && { runner }) }), run);
     },
   });
   const run: LocalHost["run"] = async (session) => {

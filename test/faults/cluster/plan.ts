@@ -20,6 +20,8 @@ export type RoundPlan = {
   /** Without notifications and locks. */
   notified: boolean;
   graceMs: number | undefined;
+  /** Commands go on when their worker is killed. */
+  outlives: boolean;
   /** The clock of one worker goes wrong by so much. */
   skewMs: number;
   /** Everything is recovered twice, with nobody doing anything in between. */
@@ -39,6 +41,7 @@ export function planOf(seed: number, round: number, { faults, sparesDatabase, pa
     graceMs: round % 3 === 2 ? undefined : 1_500,
     skewMs: round % 5 === 4 ? roll.pick([3_600_000, -3_600_000]) : 0,
     recoversTwice: round % 3 === 1,
+    outlives: round % 2 === 0,
   };
 }
 

@@ -58,6 +58,8 @@ export type PlayOptions = {
 
 const PATIENCE_MS = 120_000;
 const STILL_MS = 20_000;
+/** Enough to look at. */
+const MOST_FOUND = 20;
 
 /** Plays rounds: in each, sessions begin, things are killed while people answer, and in the end everything must have ended. */
 export async function play(options: PlayOptions): Promise<Played> {
@@ -80,7 +82,7 @@ export async function play(options: PlayOptions): Promise<Played> {
       tell(
         `round ${round} (seed ${seed}): ${notes}, ${played.kills - before.kills} killed in ${took} s, calm after ${(calmMs / 1_000).toFixed(1)} s, ${played.facts - before.facts} facts; in all ${played.kills} killed, ${played.found.length} found`,
       );
-      if (played.found.length > 0) break;
+      if (played.found.length >= MOST_FOUND) break;
     }
   } finally {
     await database.stop();
@@ -139,6 +141,7 @@ async function playRound(options: PlayOptions, ground: Ground): Promise<{ notes:
     gateways: seats.filter(({ role }) => role === "gateway"),
   });
   let found = true;
+  const before = played.found.length;
   try {
     for (const fault of plan.faults) {
       await pause(fault.afterMs);
@@ -169,8 +172,8 @@ async function playRound(options: PlayOptions, ground: Ground): Promise<{ notes:
         );
     }
     for (const how of failed) played.found.push(`round ${round}: ${how}`);
-    found = played.found.length > 0;
-    const notes = `${plan.notified ? "" : "without notifications and locks, "}${plan.graceMs === undefined ? "" : "short grace, "}${plan.skewMs === 0 ? "" : "a clock an hour off, "}${plan.recoversTwice ? "recovered twice, " : ""}${people.ids.length} sessions`;
+    found = played.found.length > before;
+    const notes = `${plan.notified ? "" : "without notifications and locks, "}${plan.graceMs === undefined ? "" : "short grace, "}${plan.skewMs === 0 ? "" : "a clock an hour off, "}${plan.recoversTwice ? "recovered twice, " : ""}${plan.outlives ? "commands go on, " : ""}${people.ids.length} sessions`;
     return { notes, calmMs };
   } finally {
     await people.leave();
@@ -223,9 +226,9 @@ async function sit({
     roles.map(async (role, n) => {
       const wire = await openWire(join(base, `${n}`), server, commits[role]);
       const url = `postgres://${role}@/${name}?host=${encodeURIComponent(wire.folder)}`;
-      const { notified, graceMs, skewMs } = plan;
+      const { notified, graceMs, skewMs, outlives } = plan;
       return takeSeat({
-        ...{ seat: `${role}${n}`, role, url, dir, notified, wire, observe, env, execArgv },
+        ...{ seat: `${role}${n}`, role, url, dir, notified, outlives, wire, observe, env, execArgv },
         ...(graceMs !== undefined && { graceMs }),
         ...(n === roles.length - 1 && { skewMs }),
         ended: (process, how) => void failed.push(`${process} ended by itself: ${how}`),

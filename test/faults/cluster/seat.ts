@@ -16,6 +16,8 @@ export type Life = {
   dir: string;
   notified: boolean;
   graceMs?: number;
+  /** Commands go on when it is killed. */
+  outlives: boolean;
   /** Its clock is so far from that of the others. */
   skewMs?: number;
 };

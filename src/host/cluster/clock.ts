@@ -1,0 +1,22 @@
+import type { Pool } from "pg";
+
+/**
+ * The server's clock. Deadlines go by it, for the clocks of several machines differ. It is known as well as one round trip is short, and
+ * rather a little behind than ahead: nothing expires early.
+ */
+export type Clock = { now(): number; look(pool: Pick<Pool, "query">): Promise<void> };
+
+export function createClock(): Clock {
+  let ahead: number | undefined;
+  return {
+    now: () => performance.now() + (ahead ?? performance.timeOrigin),
+    async look(pool) {
+      const sent = performance.now();
+      const { rows } = await pool.query<{ now: string }>("SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now");
+      const heard = performance.now();
+      // The server said it after it was asked and before it was heard.
+      const [least, most] = [Number(rows[0]?.now) - heard, Number(rows[0]?.now) - sent];
+      ahead = Math.min(Math.max(ahead ?? least, least), most);
+    },
+  };
+}
