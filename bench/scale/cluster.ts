@@ -53,7 +53,16 @@ export async function measureCluster(dir: string, blocked: number, figure: Figur
   const until = async (what: () => Promise<boolean> | boolean) => {
     while (!(await (async () => what())().catch(() => false))) await pause(10); // the database may be away
   };
+  const count = async (text: string, values: string[] = []) =>
+    Number((await cluster.pool.query<{ n: string }>(text, values)).rows[0]?.n);
+  const waiting = (name: string) =>
+    count("SELECT count(*) AS n FROM sage.ask WHERE starts_with(session, $1)", [`${name}-`]);
   const openFor = (session: string) => ledger.open().then((all) => all.find((one) => one.session === session)?.data);
+  /** Read alone: a list of all that waits would be measured too. */
+  const requestOf = async (session: string) => {
+    const asked = (await ledger.read(session, 0)).find((fact) => fact.type === "input.requested");
+    return asked?.type === "input.requested" ? asked.data.id : "";
+  };
   const hasEnded = async (session: string) => isOver((await ledger.standing(session))[0]);
 
   const answered = async (name: string, sleeps: boolean) => {
@@ -97,15 +106,30 @@ export async function measureCluster(dir: string, blocked: number, figure: Figur
       figure(`… on SQLite, in one process`, "ms", beside, 3, 30);
     }
 
-    for (let n = 0; n < blocked; n++) await begin(host, `blocked-${n}`, "ask", dir);
-    const waiting = async () => (await ledger.open()).filter(({ session }) => session.startsWith("blocked-")).length;
-    await until(async () => (await waiting()) === blocked);
-    await until(async () => (await ledger.standing()).every(({ owned }) => !owned));
+    const numbers = Array.from({ length: blocked }, (_, n) => n).values();
+    const beginAll = async () => {
+      for (const n of numbers) await begin(host, `blocked-${n}`, "ask", dir);
+    };
+    await Promise.all(Array.from({ length: 20 }, beginAll));
+    while ((await waiting("blocked")) < blocked) await pause(250);
+    while ((await count("SELECT count(*) AS n FROM sage.session WHERE process IS NOT NULL")) > 0) await pause(250);
     const heaps = await Promise.all([first, second].map(heapOf));
     figure(`worker heap with ${blocked} blocked`, "MB", Math.max(...heaps.map(({ heapMb }) => heapMb)), 30, 60);
     figure("sessions held by workers", "", Math.max(...heaps.map(({ held }) => held)), 0, 0);
+    const some = Math.min(200, blocked);
+    const among: number[] = [];
+    for (let n = 0; n < some; n++) {
+      const session = `blocked-${Math.floor((n * blocked) / some)}`;
+      const id = await requestOf(session);
+      const at = now();
+      await host.send({ type: "respond", response: { type: "granted", requestId: id }, ...bench });
+      await until(() => begun.has(session));
+      among.push((begun.get(session) ?? 0) - at);
+      await pause(20); // people are not quicker than the end of its job
+    }
+    figure(`answer → effect with ${blocked} blocked, p50`, "ms", percentile(among, 50), 25, 300);
+    figure(`answer → effect with ${blocked} blocked, p99`, "ms", percentile(among, 99), 150, 1_000);
 
-    const lost = async (name: string) => (await ledger.open()).filter(({ session }) => session.startsWith(name)).length;
     const taken = async (name: string, strike: (child: ChildProcess) => void) => {
       await pause(GRACE_MS);
       const ids = await Promise.all(
@@ -121,7 +145,7 @@ export async function measureCluster(dir: string, blocked: number, figure: Figur
       const at = now();
       strike(child);
       const least = Math.min(...rows.map(({ runs }) => Number(runs)));
-      await until(async () => (await lost(name)) >= least);
+      await until(async () => (await waiting(name)) >= least);
       const took = now() - at;
       await ended(child);
       await endAll();

@@ -3,10 +3,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { joinCluster, type Cluster } from "../../src/host/cluster/cluster.ts";
 import { gateway } from "../../src/host/cluster/gateway.ts";
 import { move } from "../../src/host/cluster/move.ts";
+import { live } from "../../src/host/cluster/living.ts";
 import { startWorker } from "../../src/host/cluster/worker.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
@@ -36,6 +39,8 @@ const counting: Model = {
 type Place = AsyncDisposable & {
   host: LocalHost;
   cluster: Cluster;
+  /** Somebody who may do everything to the database. */
+  asOwner(text: string): Promise<void>;
   worker(name?: string, loop?: number): Promise<{ cluster: Cluster; stop(): Promise<void> }>;
 };
 
@@ -44,7 +49,7 @@ async function place(
   dir: string,
   { notified = true, options = {} }: { notified?: boolean; options?: Partial<ExecutionOptions> } = {},
 ): Promise<Place> {
-  const { worker, gateway: speaker, drop } = await createPrepared();
+  const { url, worker, gateway: speaker, drop } = await createPrepared();
   const join = async (roster: boolean) => {
     const { noteChild, children, callOf, place: at } = memoryStore();
     return joinCluster({
@@ -70,6 +75,12 @@ async function place(
   return {
     host,
     cluster,
+    async asOwner(text) {
+      const client = new Client(url);
+      await client.connect();
+      await client.query(text);
+      await client.end();
+    },
     async worker(at = "here", loop) {
       const own = await join(false);
       const { store } = own.replica;
@@ -235,6 +246,44 @@ for (const notified of [true, false])
           "the turn does not end",
         );
         assert.ok(!existsSync(join(here.dir, "ran.txt")));
+      });
+
+      test("a worker that others took for dead gives back what it ran, and whoever is free goes on", async () => {
+        using here = workspace();
+        await using team = await place(here.dir, { notified });
+        const { cluster, host } = team;
+        await team.worker();
+        const session = await begin(host, here.dir, "run 1, slowly");
+        const id = await openRequest(host, session);
+        await host.send({ type: "respond", response: { type: "granted", requestId: id }, ...lin });
+        await until(() => existsSync(join(here.dir, "ran.txt")), "it does not run");
+        // Somebody took it out of the list, and was killed before it gave the job to another.
+        await team.asOwner("DELETE FROM sage.process");
+        const next = await until(
+          async () => (await cluster.ledger.open()).find(({ data }) => data.id !== id),
+          "nobody goes on with it",
+        );
+        assert.match(next.data.id, /lost/);
+        assert.equal(readFileSync(join(here.dir, "ran.txt"), "utf8"), "0\n");
+      });
+
+      test("a worker whose connection is slow to come waits for no lock of its own, and finds out who is dead", async () => {
+        await using team = await place("/", { notified });
+        const { pool, connect } = (await team.worker("elsewhere")).cluster;
+        await team.asOwner("INSERT INTO sage.process(id,lock,place,loop) VALUES('dead',1,'here',1)");
+        const slowly = async () => {
+          await pause(600); // twice as long as between two looks
+          return connect();
+        };
+        const living = live({
+          ...{ process: "slow", place: "here", loop: 1, door: undefined, pool, graceMs: 0, locks: true },
+          ...{ connect: slowly, isBlind: () => false, buried: () => assert.fail("it lives"), orphaned: async () => {} },
+        });
+        const listed = async () => (await pool.query<{ id: string }>("SELECT id FROM sage.process")).rows;
+        await until(async () => (await listed()).every(({ id }) => id !== "dead"), "the dead one is listed still");
+        const { rows } = await pool.query("SELECT 1 FROM pg_locks WHERE locktype='advisory' AND NOT granted");
+        assert.deepEqual(rows, []);
+        await living.stop();
       });
 
       test("a worker that leaves gives what it runs to another at once", async () => {

@@ -6,7 +6,7 @@ import { arm } from "../../src/input/deadlines.ts";
 import { respond } from "../../src/input/respond.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { openSession, Stopped } from "../../src/journal/session.ts";
-import type { LocalStore } from "../../src/journal/store.ts";
+import type { LocalStore, Store } from "../../src/journal/store.ts";
 import {
   SageError,
   said,
@@ -361,6 +361,28 @@ suite("a deadline", () => {
     assert.equal(heard.length, 4);
     await Promise.all(waiting);
     log.release();
+  });
+
+  test("that passes before its request is on disk ends nothing: another process may ask the same anew", async (t) => {
+    const time = clock(t);
+    const real = memoryStore();
+    const { promise: written, resolve } = Promise.withResolvers<void>();
+    const commit: Store["commit"] = async (...all) => {
+      await written;
+      real.commit(...all);
+    };
+    const store = { ...real, commit } as LocalStore;
+    const { ask: request } = asker(store, { promptTimeout: 1_000 });
+    const waiting = request("ask0").wait();
+    await time.pass(5_000);
+    assert.equal(timedOut(real), false);
+    resolve();
+    for (let n = 0; n < 4; n++) await time.pass(1_000);
+    assert.equal((await waiting).outcome, "timed_out");
+    assert.deepEqual(
+      keys(real.load("s")).filter((key) => key.includes("ask0")),
+      ["t0/ask0", "t0/ask0.resolved"],
+    );
   });
 
   test("that is longer than a timer can be is counted in pieces", async (t) => {

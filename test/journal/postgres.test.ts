@@ -7,6 +7,7 @@ import type { Batch, Ledger } from "../../src/journal/ledger.ts";
 import { SageError, said as inWords, type Fact } from "../../src/protocol/index.ts";
 import { createDatabase, hasPostgres, openReplica, serverOf } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
+import { roundsOf } from "../faults/rounds.ts";
 import { answer, asked, fact, keys, opened, plain, resolved, said } from "./journals.ts";
 
 const unknown = (key: string) => fact(key, "call.unknown", { reason: inWords(key) });
@@ -76,7 +77,7 @@ suite("a ledger on PostgreSQL", { skip: !hasPostgres && "no PostgreSQL is instal
   test("letting go and saying something at once: the message is seen by the owner, or finds none", async () => {
     await using here = await database();
     const other = await here.process("other");
-    for (let n = 0; n < 150; n++) {
+    for (let n = 0; n < roundsOf(150); n++) {
       const { epoch } = await here.ledger.take("s");
       const knew = (await here.ledger.read("s", 0)).at(-1)?.seq ?? 0;
       const [{ again }, { fact: message }] = await Promise.all([

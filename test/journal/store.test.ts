@@ -409,9 +409,15 @@ for (const { name, local, open } of engines)
       await using journal = await open();
       const { store } = journal;
       const text = '“quotes” \\ \n\t\0 你好 👩‍👩‍👧 {"json": true} \'; DROP TABLE fact; --';
+      const long = `\0${text}`.repeat(20_000); // more than a megabyte
+      const odd = "said/ 你'\"%_\\\n{}";
       await store.append("s", said("said/1", text));
-      const [, read] = plain((await journal.restart()).load("s"));
+      await store.append("s", said("said/2", long));
+      await store.append("s", said(odd, text));
+      const [, read, much, other] = plain((await journal.restart()).load("s"));
       assert.deepEqual(read?.data, { text, by: "Lin", surface: "test" });
+      assert.ok(much?.type === "user.said" && much.data.text === long, "as long as it was");
+      assert.deepEqual([other?.key, other?.data], [odd, read?.data]);
       assert.equal(await journal.store.verify("s"), undefined);
     });
   });
