@@ -1,3 +1,4 @@
+import { isRemote } from "../config/remote.ts";
 import { builtinSubagents } from "../agent/state/subagents.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Installation } from "../config/installation.ts";
@@ -41,7 +42,9 @@ export function surroundingsOf({ store, lang, installation, folder, choice, mode
       const model = found ? nameOf(found) : "";
       const chosen = modelOfSession(store, session.id);
       const { mode } = config.sandbox;
-      const rules = rulesIn(loadConfig(home, session.cwd, env), home.settings).filter(({ counts }) => counts);
+      const rules = rulesIn(isRemote(session.cwd) ? config : loadConfig(home, session.cwd, env), home.settings).filter(
+        ({ counts }) => counts,
+      );
       return {
         ...{ cwd: session.cwd, model, ...(chosen !== undefined && { chosen }) },
         contextWindow: settings.maxContextTokens ?? contextWindow(model),

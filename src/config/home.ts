@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
 import { reason } from "../protocol/index.ts";
 import { projectRoot } from "./trust.ts";
@@ -52,6 +52,11 @@ export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
     surfaces: join(dir, "surfaces.db"),
     output: join(dir, "output"),
   };
+}
+
+/** Clones that workers make: beside Sage's own folder and not in it, for everything in that one is protected. */
+export function workspacesOf({ dir }: Pick<Home, "dir">): string {
+  return join(dirname(dir), "sage-workspaces");
 }
 
 /** State inside of the workspace might come with a repository. A folder that holds the person's home holds their state as well. */

@@ -167,7 +167,11 @@ const userSchema = z.strictObject({
   workspaces: z
     .record(z.string().regex(/^[\w.-]{1,40}$/), z.string())
     .optional()
-    .describe("Folders by name; /bind gives a chat one of them"),
+    .describe("Folders by name, or remotes such as git+https://host/path.git#branch; /bind gives a chat one of them"),
+  remotes: z
+    .array(z.string())
+    .optional()
+    .describe("Repositories, or starts of their addresses, that a worker of this machine clones; none by default"),
   serve: serve.optional(),
   hosts: hosts.optional(),
   model: z.string().optional().describe("provider/name, as for --model"),

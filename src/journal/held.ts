@@ -131,6 +131,9 @@ function note(session: Held, fact: Fact): void {
     case "session.titled":
       session.titled = fact;
       return;
+    case "workspace.made":
+      session.cwd = fact.data.cwd;
+      return;
     case "turn.begun":
     case "turn.ended":
       session.turn = fact;

@@ -47,6 +47,9 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
         case "input.resolved":
           q("DELETE FROM ask WHERE session=? AND key=?").run(fact.session, splitRequestId(fact.data.requestId).key);
           break;
+        case "workspace.made":
+          q("UPDATE session SET cwd=? WHERE id=?").run(fact.data.cwd, fact.session);
+          break;
         case "turn.begun":
           q("UPDATE session SET open=1 WHERE id=?").run(fact.session);
           break;

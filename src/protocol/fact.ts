@@ -25,6 +25,8 @@ export type FactData = {
     /** The guest that runs its turns. Fixed: a guest's conversation is its own. */ agent?: string;
     /** The session it was copied from, up to this fact. */ forkedFrom?: { session: string; seq: number };
   };
+  /** The session was opened on a remote: its clone is this folder, and it works there from now on. */
+  "workspace.made": { cwd: string; /** As in `session.opened`. */ from: string; commit: string };
   /** Remains of a session that was deleted: who did what in it is told for as long as receipts are kept. */
   "session.removed": {
     session: string;

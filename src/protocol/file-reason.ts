@@ -28,6 +28,11 @@ export type FileReasonArgs = {
   "command-text-missing": {};
   "command-name-unfit": {};
   "folder-missing": {};
+  "remote-unfit": { remote: string; why: "form" | "scheme" | "password" | "address" | "branch" };
+  "remote-elsewhere": { remote: string };
+  "remote-not-allowed": { remote: string };
+  "clone-failed": { remote: string; problem: string };
+  "clone-too-slow": { remote: string; minutes: number };
   "name-taken": { kind: "skill" | "subagent" | "command" | "tool"; name: string };
 };
 

@@ -16,6 +16,7 @@ import { personName } from "./consent.ts";
  *   t0/3/1/sub/0/model           the same again, of the subagent that call 1 runs
  *   state/5.0                    state.changed, the first of the owner with epoch 5
  *   rewind/0                     session.rewound       rewind/0.ended          rewind.ended
+ *   workspace                    workspace.made
  *   said/…  interrupt/…  draft/… what people and other processes write
  *   approved/t0/3/1/permit0/lin  input.approved, of that request, by that person
  *   reminded/t0/3/1/permit0/0    input.reminded        escalated/…             input.escalated
@@ -235,6 +236,8 @@ export const ruleRemovedKey = (id: string): string => `rule-removed/${id}`;
 export const modelChosenKey = (id: string): string => `model/${id}`;
 export const rewindKey = (n: number): string => `rewind/${n}`;
 export const endedKey = (key: string): string => `${key}.ended`;
+/** One for each session: it works in one folder. */
+export const workspaceKey = "workspace";
 export const modeChosenKey = (id: string): string => `mode/${id}`;
 
 /** Keys of facts that a run writes by itself, as a pattern that PostgreSQL reads as well. */

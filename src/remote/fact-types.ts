@@ -3,6 +3,7 @@ import type { FactType } from "../protocol/index.ts";
 const known: Readonly<Record<FactType, true>> = {
   "session.opened": true,
   "session.removed": true,
+  "workspace.made": true,
   "session.titled": true,
   "model.chosen": true,
   "mode.chosen": true,

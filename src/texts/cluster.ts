@@ -34,6 +34,8 @@ export type ClusterTexts = {
   journalNotThere: (engine: string) => string;
   peopleComeIn: string;
   waitsFor: (place: string) => string;
+  clonesRemoved: (count: number) => string;
+  cloneKept: (path: string) => string;
   atPlace: (place: string) => string;
   doctor: {
     away: (engine: string, problem: string) => string;
@@ -115,6 +117,8 @@ const en: ClusterTexts = {
   peopleComeIn:
     "--engine does not go with a session: sessions of a shared journal run on its workers, and people come in through a gateway. Start `sage serve --engine …`, then work with `sage --host …`",
   waitsFor: (place) => `waits for ${place}`,
+  clonesRemoved: (count) => `clones of deleted sessions removed: ${count}`,
+  cloneKept: (path) => `kept, because work in it was not pushed: ${path}`,
   atPlace: (place) => `at ${place}`,
   doctor: {
     away: (engine, problem) => `${engine} cannot be reached: ${problem}`,
@@ -184,6 +188,8 @@ const zh: ClusterTexts = {
   peopleComeIn:
     "--engine 不能用于会话：共用日志里的会话由工作进程运行，人从网关进来。请启动 `sage serve --engine …`，再用 `sage --host …` 工作",
   waitsFor: (place) => `等待 ${place}`,
+  clonesRemoved: (count) => `已移除已删会话的克隆：${count} 个`,
+  cloneKept: (path) => `里面有未推送的内容，予以保留：${path}`,
   atPlace: (place) => `地点 ${place}`,
   doctor: {
     away: (engine, problem) => `连不上 ${engine}：${problem}`,

@@ -42,6 +42,25 @@ const en: Table = {
   "subagent-model-ignored": () => `"model" is ignored; a subagent uses its parent's`,
   "command-text-missing": () => "it holds nothing to say",
   "folder-missing": () => "there is no such folder",
+  "remote-unfit": ({ remote, why }) =>
+    `${remote} is no repository to clone: ${
+      {
+        form: "expected git+https://host/path.git#branch",
+        scheme: "expected git+https://, git+ssh:// or git+file://",
+        password:
+          "it holds a name or a password; leave them out, and set up a credential helper of git where the worker runs",
+        address: "host or path has characters that an address of a repository does not have",
+        branch: "the name of the branch is not one that git allows",
+      }[why]
+    }`,
+  "remote-elsewhere": ({ remote }) =>
+    `${remote} is cloned by a worker, and this host runs sessions itself; name a folder, or use \`sage serve --engine\` with \`sage worker\``,
+  "remote-not-allowed": ({ remote }) =>
+    `this worker does not clone ${remote}; add it, or the start of its address, to "remotes" of the settings where the worker runs`,
+  "clone-failed": ({ remote, problem }) =>
+    `${remote} could not be cloned: ${problem}. Check address, branch and the worker's rights to it, then say anything: it is tried again`,
+  "clone-too-slow": ({ remote, minutes }) =>
+    `${remote} was not cloned within ${minutes} minutes. Say anything: it is tried again`,
   "command-name-unfit": () => "the names of the file and its folders should be letters, digits, - and _",
   "name-taken": ({ kind, name }) => `there is a ${kind} "${name}" already`,
 };
@@ -84,6 +103,23 @@ const zh: Table = {
   "subagent-text-missing": () => "front matter 之下缺少给子智能体的说明",
   "subagent-model-ignored": () => "“model”不起作用；子智能体用上级的模型",
   "command-text-missing": () => "里面没有内容",
+  "remote-unfit": ({ remote, why }) =>
+    `${remote} 不是可以克隆的仓库：${
+      {
+        form: "应写成 git+https://host/path.git#branch",
+        scheme: "应以 git+https://、git+ssh:// 或 git+file:// 开头",
+        password: "里面有用户名或密码；请去掉，并在工作进程所在的机器上为 git 设置凭据助手",
+        address: "主机或路径里有仓库地址不会有的字符",
+        branch: "git 不允许这样的分支名",
+      }[why]
+    }`,
+  "remote-elsewhere": ({ remote }) =>
+    `${remote} 要由工作进程克隆，而这台主机自己运行会话；请指定目录，或使用 \`sage serve --engine\` 和 \`sage worker\``,
+  "remote-not-allowed": ({ remote }) =>
+    `这个工作进程不克隆 ${remote}；请把它或其地址的开头加进工作进程所在机器的设置 "remotes"`,
+  "clone-failed": ({ remote, problem }) =>
+    `无法克隆 ${remote}：${problem}。请检查地址、分支和工作进程的权限，再发一条消息就会重试`,
+  "clone-too-slow": ({ remote, minutes }) => `${remote} 在 ${minutes} 分钟内没有克隆完。再发一条消息就会重试`,
   "folder-missing": () => "没有这个目录",
   "command-name-unfit": () => "文件名和目录名只能用字母、数字、- 和 _",
   "name-taken": ({ kind, name }) =>

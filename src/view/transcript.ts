@@ -312,6 +312,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return [{ type: "mode", at, ...fact.data }];
         case "session.opened":
         case "session.titled":
+        case "workspace.made":
         case "session.removed":
         case "guest.joined":
         case "guest.parked":

@@ -1,4 +1,8 @@
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
+import { workspacesOf, type Home } from "../../config/home.ts";
+import type { Store } from "../../journal/store.ts";
+import type { Log } from "../../surfaces/feishu/transport/config.ts";
 import { messageOf } from "../../protocol/index.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { createRedaction } from "../../config/redact.ts";
@@ -64,9 +68,11 @@ export async function worker(args: string[]): Promise<number> {
   const working = await startWorker({ cluster, place, host, door });
   log("info", t.works(place, publicAddress(url)));
   if (door) log("info", t.listens(door.address));
+  const cleaning = cleanClones(cluster.replica.store, home, { env, log, t });
   const left = onLeave(
     async () => {
       log("info", t.leaving);
+      cleaning.abort();
       await working.stop();
       await door?.close();
       await cluster.closeAll();
@@ -75,6 +81,32 @@ export async function worker(args: string[]): Promise<number> {
     { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 },
   );
   return left.code;
+}
+
+const CLEAN_MS = 3_600_000;
+
+/** Removes clones of deleted sessions, now and every hour. Whatever is kept is told once. */
+function cleanClones(
+  store: Store,
+  home: Home,
+  { env, log, t }: { env: NodeJS.ProcessEnv; log: Log; t: ClusterTexts },
+): AbortController {
+  const over = new AbortController();
+  const folder = workspacesOf(home);
+  const told = new Set<string>();
+  const clean = async () => {
+    if (!existsSync(folder)) return;
+    const { collectClones } = await import("../../host/clone-remains.ts");
+    const { removed, kept } = await collectClones(store, { folder, env, signal: over.signal });
+    if (removed.length > 0) log("info", t.clonesRemoved(removed.length));
+    for (const path of kept) if (!told.has(path)) log("warn", t.cloneKept(path));
+    for (const path of kept) told.add(path);
+  };
+  const cleanLater = () => void clean().catch(() => {}); // the database is away: the next hour, then
+  cleanLater();
+  const every = setInterval(cleanLater, CLEAN_MS).unref();
+  over.signal.addEventListener("abort", () => clearInterval(every), { once: true });
+  return over;
 }
 
 type Listens = Pick<DoorParts, "listen" | "address">;

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isRemote, remoteOf } from "../../config/remote.ts";
 import { checkOwnConversation, existingSession } from "../../journal/existing-session.ts";
 import { newSessionId } from "../../journal/session-id.ts";
 import type { SessionRow } from "../../journal/store.ts";
@@ -14,10 +15,13 @@ export function sessionCommands(parts: CommandParts): Handlers<"open" | "session
       if (session !== undefined && !/^(?!\.{1,2}$)[\w.-]{1,100}$/.test(session))
         throw errorBecause("input-invalid", reason("session-id-unfit", { given: session }));
       if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
+      const where = isRemote(cwd) ? remoteOf(cwd).name : cwd;
+      if (isRemote(cwd) && !store.shared)
+        throw errorBecause("input-invalid", reason("remote-elsewhere", { remote: where }));
       for (;;) {
         const id = session ?? newSessionId();
         const named = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) };
-        if (await store.create(id, { cwd, version, ...named })) return { ok: true, session: id, created: true };
+        if (await store.create(id, { cwd: where, version, ...named })) return { ok: true, session: id, created: true };
       }
     },
     sessions({ session, limit, after }) {

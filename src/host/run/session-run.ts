@@ -159,10 +159,11 @@ export class SessionRun {
 
   /** Runs one turn. Little comes back: a session that sleeps after it should weigh nothing. */
   async #round(session: SessionRow): Promise<"again" | Round> {
-    const { executor, moments, supervision } = this.#scope;
+    const { store, executor, moments, supervision } = this.#scope;
     const agent = await executor(session); // made anew for each turn: somebody may have chosen another model
     this.#maySleep = agent.maySleep;
-    moments.start(session, agent.hooks);
+    // Its folder may have been made a moment ago.
+    moments.start(store.shared ? existingSession(store, this.session) : session, agent.hooks);
     const supervisor = createSupervisor(supervision);
     for (;;) {
       try {

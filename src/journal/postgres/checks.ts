@@ -1,4 +1,11 @@
-import { carriedSaidPattern, resolvedKey, runKeyPattern, titleKey, type FactType } from "../../protocol/index.ts";
+import {
+  carriedSaidPattern,
+  resolvedKey,
+  runKeyPattern,
+  titleKey,
+  workspaceKey,
+  type FactType,
+} from "../../protocol/index.ts";
 import { MARK } from "../row.ts";
 
 /**
@@ -8,6 +15,7 @@ import { MARK } from "../row.ts";
 const writers: Readonly<Record<FactType, "run" | "either" | "person">> = {
   "session.opened": "person",
   "session.removed": "person",
+  "workspace.made": "either",
   "session.titled": "either",
   "model.chosen": "person",
   "mode.chosen": "either",
@@ -136,6 +144,10 @@ BEGIN
         AND sage.is_unasked(session_id, j, request);
     WHEN 'input.reminded', 'input.escalated' THEN
       good := starts_with(k, substr(t, 7) || '/') AND starts_with(j ->> 'requestId', session_id || '/');
+    WHEN 'workspace.made' THEN
+      -- Of a session that was opened on that remote.
+      good := k = '${workspaceKey}' AND sage.has_only(j, ARRAY['cwd','from','commit']) AND starts_with(j ->> 'cwd', '/')
+        AND EXISTS (SELECT 1 FROM sage.facts_of(session_id, 'session.opened') f WHERE f.said ->> 'cwd' = j ->> 'from' AND starts_with(j ->> 'from', 'git+'));
     WHEN 'session.titled' THEN good := k = '${titleKey("auto")}' AND j ->> 'by' = 'auto' AND j ->> 'surface' = 'runtime';
     WHEN 'user.said' THEN
       good := k ~ '${carriedSaidPattern}' AND sage.has_only(j, ARRAY['text','by','surface']) AND j ->> 'by' = 'sage' AND j ->> 'surface' = 'update';

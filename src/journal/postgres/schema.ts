@@ -62,11 +62,12 @@ BEGIN
   IF t = 'input.requested' THEN INSERT INTO sage.ask VALUES(s.id, k, s.seq, a); END IF;
   IF t = 'input.resolved' THEN DELETE FROM sage.ask WHERE session = s.id AND key = left(k, ${-resolvedKey("").length}); END IF;
   IF t = 'turn.begun' THEN s.open := 1; s.loop := coalesce((coalesce(l, d)::json ->> 'loop')::int, 0); END IF;
+  IF t = 'workspace.made' THEN s.cwd := sage.parsed(d, l) ->> 'cwd'; END IF;
   RETURN s;
 END $$;
 
 CREATE OR REPLACE FUNCTION sage.keep(s sage.session) RETURNS void LANGUAGE sql AS $$
-  UPDATE sage.session SET title = s.title, last_at = s.last_at, open = s.open, loop = s.loop, seq = s.seq, head = s.head,
+  UPDATE sage.session SET title = s.title, cwd = s.cwd, last_at = s.last_at, open = s.open, loop = s.loop, seq = s.seq, head = s.head,
     batch = s.batch, batch_numbers = s.batch_numbers, batch_before = s.batch_before WHERE id = s.id
 $$;
 

@@ -1,3 +1,4 @@
+import { isRemote } from "../../../config/remote.ts";
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { agentFor, proxyFor, type Env } from "../../../models/proxy.ts";
@@ -108,6 +109,7 @@ function botOf(name: string, settings: Settings, env: Env, parts: Reading): BotC
 function readTeam(name: string, settings: Settings, env: Env, parts: Reading & { warnings: string[] }): Team {
   const own = botSettings(settings, name) ?? {};
   const folder = (path: string): string => {
+    if (isRemote(path)) return path; // a worker makes a clone for each session
     const full = isAbsolute(path) ? path : resolve(parts.cwd, path);
     if (statSync(full, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(full);
     parts.problems.push(parts.t.noFolder(full));

@@ -1,5 +1,8 @@
-import { statSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { workspacesOf } from "../../../config/home.ts";
 import { readInstallation } from "../../../config/installation.ts";
+import { isRemote } from "../../../config/remote.ts";
 import { createAgent, type Agent } from "../../../host/agent.ts";
 import { assembleEach } from "../../../host/assemble.ts";
 import type { Guard, PersonOf } from "../../../host/guard.ts";
@@ -9,7 +12,14 @@ import { keepTime } from "../../../host/timekeeping.ts";
 import type { SessionRow, Store } from "../../../journal/store.ts";
 import type { Model } from "../../../models/model.ts";
 import type { CommandRunner } from "../../../tools/runner/runner.ts";
-import { SageError, said, type Host, type SurfaceStore, type WorkFolder } from "../../../protocol/index.ts";
+import {
+  SageError,
+  said,
+  type ExecutionOptions,
+  type Host,
+  type SurfaceStore,
+  type WorkFolder,
+} from "../../../protocol/index.ts";
 import { cliTexts } from "../../../texts/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { serveTexts } from "../../../texts/serve.ts";
@@ -40,6 +50,10 @@ export type DaemonParts = {
   runner?: CommandRunner | undefined;
 } & Pick<NonNullable<Parameters<typeof assembleEach>[2]>, "letsGo" | "elsewhere" | "sleepAfterMs">;
 
+type Run = { agent: Agent; options: Partial<ExecutionOptions> };
+
+const isOfRemote = (code: string) => code.startsWith("remote-") || code.startsWith("clone-");
+
 export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
 
 /** A host for sessions in many folders. Settings are read when a turn begins, as a new process would read them. */
@@ -52,28 +66,65 @@ export function openDaemon(given: DaemonParts): Daemon {
     warn(text);
   };
   const models = createModels();
-  const runOf = ({ id, cwd }: SessionRow) => {
-    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+  const installed = readInstallation(env);
+  const leaving = new AbortController();
+  /** The folder on this machine. Sessions whose folder is elsewhere, or has yet to be made, have an empty one. */
+  const folderOf = (cwd: string): string => {
+    if (!isRemote(cwd) && statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
+    if (!given.elsewhere && !isRemote(cwd))
       throw new SageError("config-invalid", said(serveTexts(lang).folderGone(cwd)));
+    const nowhere = join(installed.home.dir, "nowhere");
+    mkdirSync(nowhere, { recursive: true, mode: 0o500 });
+    return nowhere;
+  };
+  const runOf = (row: SessionRow): Run => {
+    const now = isRemote(row.cwd) ? (store.session(row.id) ?? row) : row;
+    return isRemote(now.cwd) ? cloned(now) : runIn(now, folderOf(now.cwd));
+  };
+  /** Makes the session's folder when its first turn begins. A turn without one says why, and the next begins with another try. */
+  const cloned = (row: SessionRow): Run => {
+    const run = runIn(row, folderOf(row.cwd));
+    const executor: Agent["executor"] = async (session, settings, scope) => {
+      const { makeWorkspace } = await import("../../../host/clones.ts");
+      const {
+        settings: { remotes: allowed = [] },
+        env: own,
+      } = readInstallation(env);
+      const options = { folder: workspacesOf(installed.home), allowed, env: own, signal: leaving.signal };
+      try {
+        const cwd = await makeWorkspace(store, row.id, row.cwd, options);
+        const made = runIn({ ...row, cwd }, cwd);
+        return await made.agent.executor(session, { options: made.options }, scope);
+      } catch (error) {
+        const failed = error instanceof SageError && error.reason !== undefined && isOfRemote(error.reason.code);
+        if (!failed || store.opened(row.id)?.agent !== undefined) throw error;
+        const model: Model = { id: "none", reply: () => Promise.reject(error) };
+        return runIn(row, folderOf(row.cwd), async () => model).agent.executor(session, settings, scope);
+      }
+    };
+    return { ...run, agent: { ...run.agent, executor } };
+  };
+  const runIn = ({ id, ...row }: SessionRow, cwd: string, other = given.model): Run => {
     const installation = readInstallation(env);
     const folder = folderParts({ installation, cwd, lang, models });
     for (const warning of folder.warnings) warnOnce(warning);
     const model = async () => {
-      if (given.model) return given.model();
+      if (other) return other();
       const choice = modelOf(installation, modelOfSession(store, id) ?? spec);
       if (!choice) throw new SageError("model-unavailable", said(cliTexts(lang).noModel));
       return models(choice);
     };
     const same = { model, apart: true, ...(given.runner && { runner: given.runner }) };
     const agent = createAgent({ ...folder.parts, ...same });
-    const executor: Agent["executor"] = async (...turn) => {
+    const placed = { id, ...row, cwd };
+    const executor: Agent["executor"] = async (_, ...turn) => {
+      if (folder.config.modules.length === 0) return agent.executor(placed, ...turn);
       const { parts, warnings } = await withModules(folder, lang);
       for (const warning of warnings) warnOnce(warning);
-      return createAgent({ ...parts, ...same }).executor(...turn);
+      return createAgent({ ...parts, ...same }).executor(placed, ...turn);
     };
-    return { agent: folder.config.modules.length === 0 ? agent : { ...agent, executor }, options: folder.options };
+    return { agent: { ...agent, executor }, options: folder.options };
   };
-  const installed = readInstallation(env);
   const small = smallModelOf(installed);
   const host = assembleEach(store, runOf, {
     guard,
@@ -85,7 +136,11 @@ export function openDaemon(given: DaemonParts): Daemon {
     surroundings: surroundingsOf({
       ...{ store, lang, models },
       installation: () => readInstallation(env),
-      folder: ({ cwd }) => folderParts({ installation: readInstallation(env), cwd, lang, models }),
+      folder: ({ cwd }) =>
+        folderParts({
+          ...{ installation: readInstallation(env), lang, models },
+          cwd: isRemote(cwd) ? folderOf(cwd) : cwd,
+        }),
       choice: ({ id }, named) => modelOf(readInstallation(env), named ?? modelOfSession(store, id) ?? spec),
       ...(folders && { folders }),
     }),
@@ -97,6 +152,7 @@ export function openDaemon(given: DaemonParts): Daemon {
       ...host,
       send: remembering(host, own, begins),
       close() {
+        leaving.abort(new Error("this process leaves"));
         waiting?.stop();
         leaveTime?.();
         return host.close();

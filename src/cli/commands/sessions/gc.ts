@@ -1,4 +1,7 @@
 import type { Store } from "../../../journal/store.ts";
+import { workspacesOf, type Home } from "../../../config/home.ts";
+import { clusterTexts } from "../../../texts/cluster.ts";
+import type { Lang } from "../../../texts/language.ts";
 import { SageError } from "../../../protocol/error.ts";
 import { readInstallation } from "../../../config/installation.ts";
 import { collectOutput } from "../../../archive/output.ts";
@@ -30,11 +33,32 @@ export async function gc(args: string[]): Promise<number> {
   // Files of a shared journal's sessions lie at their places.
   const { files, bytes } = store.shared ? { files: 0, bytes: 0 } : await collectOutput(store, home.output, { dryRun });
   if (files > 0) console.log(w.output(files, bytes));
-  if (unused.length === 0 && files === 0) console.log(w.nothingToRemove);
+  const clones = store.shared ? await removeClones(store, home, { dryRun, lang }) : 0;
+  if (unused.length === 0 && files === 0 && clones === 0) console.log(w.nothingToRemove);
   if (dryRun) console.log(w.dryRun);
   else for (const line of await shrunk(store, w)) console.log(line);
   await host.close();
   return exitCodes.success;
+}
+
+/** Clones that were made on this machine; each place has its own. */
+async function removeClones(
+  store: Store,
+  home: Home,
+  { dryRun, lang }: { dryRun: boolean; lang: Lang },
+): Promise<number> {
+  const { collectClones } = await import("../../../host/clone-remains.ts");
+  const signal = new AbortController().signal;
+  const { removed, kept } = await collectClones(store, {
+    folder: workspacesOf(home),
+    env: process.env,
+    signal,
+    dryRun,
+  });
+  const t = clusterTexts(lang);
+  if (removed.length > 0) console.log(t.clonesRemoved(removed.length));
+  for (const path of kept) console.log(t.cloneKept(path));
+  return removed.length + kept.length;
 }
 
 async function shrunk(store: Store, w: SessionTexts): Promise<string[]> {

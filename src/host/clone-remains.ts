@@ -1,0 +1,63 @@
+import { cpSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Store } from "../journal/store.ts";
+import { git } from "./clones.ts";
+
+type Options = { folder: string; env: NodeJS.ProcessEnv; signal: AbortSignal; dryRun?: boolean };
+
+/** Removes clones of sessions that were deleted. One with work in it that is nowhere else is kept, and told. */
+export async function collectClones(
+  store: Pick<Store, "housekeeping">,
+  { folder, dryRun = false, ...options }: Options,
+): Promise<{ removed: string[]; kept: string[] }> {
+  const [removed, kept]: [string[], string[]] = [[], []];
+  for (const { data } of await store.housekeeping.removed()) {
+    if (dirname(data.cwd) !== folder || !isKind("isDirectory", data.cwd)) continue;
+    const goes = await isPushed(data.cwd, options);
+    (goes ? removed : kept).push(data.cwd);
+    if (goes && !dryRun) rmSync(data.cwd, { recursive: true, force: true });
+  }
+  return { removed, kept };
+}
+
+/**
+ * True when nothing is changed and every commit is on the remote, as far as the clone knows. An agent had the clone, and settings in it can
+ * name programs that git would run: so git looks at it from a repository of our own, which has the other's objects and none of its settings.
+ */
+async function isPushed(cwd: string, { env, signal }: Pick<Options, "env" | "signal">): Promise<boolean> {
+  const own = mkdtempSync(join(tmpdir(), "sage-clone-"));
+  const theirs = join(cwd, ".git");
+  const ask = async (...args: string[]) => {
+    const settings = [
+      "core.bare=false",
+      "core.hooksPath=/dev/null",
+      "core.fsmonitor=false",
+      "core.attributesFile=/dev/null",
+    ];
+    const where = [...settings.flatMap((one) => ["-c", one]), `--git-dir=${own}`, `--work-tree=${cwd}`];
+    const { code, text } = await git([...where, ...args], { cwd: own, env, signal });
+    return code === 0 && text === "";
+  };
+  try {
+    if (!isKind("isDirectory", theirs)) return false;
+    const { code } = await git(["init", "--quiet", "--bare", "--template=", own], { cwd: own, env, signal });
+    if (code !== 0) return false;
+    mkdirSync(join(own, "objects", "info"), { recursive: true });
+    writeFileSync(join(own, "objects", "info", "alternates"), `${join(theirs, "objects")}\n`);
+    const filter = (path: string) => isKind("isFile", path) || isKind("isDirectory", path);
+    for (const name of ["refs", "packed-refs", "HEAD", "index"])
+      if (filter(join(theirs, name)))
+        cpSync(join(theirs, name), join(own, name), { recursive: true, force: true, filter });
+    const commits = ["rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stash", "--not", "--remotes"];
+    return (await ask("status", "--porcelain", "--untracked-files=normal")) && (await ask(...commits));
+  } catch {
+    return false; // in doubt it stays
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+function isKind(kind: "isFile" | "isDirectory", path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.[kind]() === true;
+}

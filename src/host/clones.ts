@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isAllowed, remoteOf, type Remote } from "../config/remote.ts";
+import type { Store } from "../journal/store.ts";
+import { messageOf, oneLine, reason, workspaceKey, type Fact } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+
+const LIMIT_MINUTES = 10;
+const MOST_WORDS = 300;
+
+export type CloneOptions = {
+  /** Holds a folder for each clone. */
+  folder: string;
+  /** See `isAllowed`. */
+  allowed: readonly string[];
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  limitMs?: number;
+};
+
+/**
+ * Makes the folder of a session that was opened on a remote, and records it; the session is this process's. A clone has a name of its own
+ * and counts once the fact names it: one that was cut short, or made by a process that has lost the session, is nobody's, and goes when
+ * another one is recorded.
+ */
+export async function makeWorkspace(
+  store: Store,
+  session: string,
+  from: string,
+  options: CloneOptions,
+): Promise<string> {
+  const { folder, allowed } = options;
+  const remote = remoteOf(from);
+  if (!isAllowed(remote, allowed)) throw errorBecause("not-permitted", reason("remote-not-allowed", { remote: from }));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const name = `${session}-${randomBytes(3).toString("hex")}`;
+  const cwd = join(folder, name);
+  try {
+    mkdirSync(cwd, { mode: 0o700 });
+    const commit = await clone(remote, cwd, options);
+    const fact: Fact<"workspace.made"> = {
+      ...{ session, seq: 0, key: workspaceKey, type: "workspace.made", at: Date.now() },
+      data: { cwd, from, commit },
+    };
+    await store.commit(session, store.claim(session), [fact]);
+  } catch (error) {
+    rmSync(cwd, { recursive: true, force: true });
+    throw error;
+  }
+  const isOfSession = (one: string) =>
+    one.startsWith(`${session}-`) && /^-[0-9a-f]{6}$/.test(one.slice(session.length));
+  for (const other of readdirSync(folder))
+    if (other !== name && isOfSession(other)) rmSync(join(folder, other), { recursive: true, force: true });
+  return cwd;
+}
+
+/** Clones into an empty folder, and gives the commit that it is at. */
+async function clone({ name, scheme, url, branch }: Remote, cwd: string, options: CloneOptions): Promise<string> {
+  const { env, signal, limitMs = LIMIT_MINUTES * 60_000 } = options;
+  const late = AbortSignal.timeout(limitMs);
+  const config = [
+    ...["protocol.allow=never", `protocol.${scheme}.allow=always`, "core.hooksPath=/dev/null", "core.fsmonitor=false"],
+    ...["submodule.recurse=false", "transfer.fsckObjects=true", "gc.auto=0"],
+  ].flatMap((one) => ["-c", one]);
+  const from = branch === undefined ? [] : [`--branch=${branch}`];
+  const args = [...config, "clone", "--quiet", "--template=", "--no-recurse-submodules", ...from, "--", url, cwd];
+  const ended = await git(args, { cwd, env, signal: AbortSignal.any([signal, late]) }).catch((error: unknown) => {
+    throw failed(name, messageOf(error)); // there is no git
+  });
+  if (signal.aborted) throw signal.reason;
+  if (late.aborted)
+    throw errorBecause(
+      "config-invalid",
+      reason("clone-too-slow", { remote: name, minutes: Math.ceil(limitMs / 60_000) }),
+    );
+  if (ended.code !== 0) throw failed(name, ended.text);
+  const head = await git([...config, "rev-parse", "HEAD"], { cwd, env, signal });
+  if (head.code !== 0) throw failed(name, "it has no commit to begin from");
+  return head.text;
+}
+
+const failed = (remote: string, problem: string) =>
+  errorBecause("config-invalid", reason("clone-failed", { remote, problem: oneLine(problem).slice(0, MOST_WORDS) }));
+
+type Ended = { code: number | null; text: string };
+
+/** Runs git without anybody to ask, and without settings of it from this process's environment. */
+export function git(
+  args: readonly string[],
+  { cwd, env, signal }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<Ended> {
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !/^(GIT_|SSH_ASKPASS|SAGE_)/.test(name)));
+  const quiet = {
+    ...{ GIT_TERMINAL_PROMPT: "0", GIT_ASKPASS: "true", GIT_LFS_SKIP_SMUDGE: "1", LC_ALL: "C.UTF-8" },
+    GIT_SSH_COMMAND: "ssh -oBatchMode=yes -oStrictHostKeyChecking=yes",
+  };
+  return new Promise((resolve, reject) => {
+    // A group of its own: what git has started ends with it.
+    const child = spawn("git", args, {
+      cwd,
+      env: { ...own, ...quiet },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    const end = () => {
+      if (child.pid !== undefined)
+        try {
+          process.kill(-child.pid, "SIGKILL");
+        } catch {
+          // it has ended
+        }
+    };
+    let text = "";
+    const hear = (some: string) => void (text = `${text}${some}`.slice(-64 * 1024));
+    child.stdout.setEncoding("utf8").on("data", hear);
+    child.stderr.setEncoding("utf8").on("data", hear);
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+    const over = () => signal.removeEventListener("abort", end);
+    child.once("error", (error) => (over(), reject(error)));
+    child.once("close", (code) => (over(), resolve({ code, text: text.trim() })));
+  });
+}
