@@ -26,8 +26,15 @@ suite("sage doctor --engine", { skip: !hasPostgres && "no PostgreSQL is installe
     assert.ok(lines.some((line) => line.startsWith("✗ synchronous_commit is off")));
     assert.ok(lines.some((line) => line.startsWith("· no standby follows")));
     assert.ok(lines.some((line) => line.startsWith("· there is no journal in it yet")));
-    const { close } = await openReplica(url, "here");
+    const { replica, close } = await openReplica(url, "here");
     assert.ok((await told(url)).some((line) => line === "✓ shared journal: 0 sessions, 0 open requests, 0 workers"));
+    await replica.store.create("s", { cwd: "/", version: "test" });
+    assert.ok((await told(url)).some((line) => line.startsWith("✓ hash chain intact in 1 session")));
+    const vandal = new Client(url);
+    await vandal.connect();
+    await vandal.query("UPDATE sage.fact SET at=at+1");
+    await vandal.end();
+    assert.ok((await told(url)).some((line) => line.startsWith("✗ the record of session s was changed")));
     await close();
     await drop();
   });

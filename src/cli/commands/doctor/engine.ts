@@ -1,4 +1,7 @@
 import { oneLine, messageOf, reason } from "../../../protocol/index.ts";
+import { lookInto } from "../../../host/cluster/look.ts";
+import { REMOVED } from "../../../journal/housekeeping.ts";
+import { cliTexts } from "../../../texts/cli.ts";
 import { clusterTexts } from "../../../texts/cluster.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { sentence } from "../../../texts/reasons.ts";
@@ -21,6 +24,28 @@ type Settings = {
 type Trust = { owns: boolean; speaks: boolean; trusted: number; is_open: boolean };
 
 const OLDEST = 13;
+
+/** Looks at each chain of hashes again, one session after the other. */
+async function checkRecords(url: string, { ok, bad }: Pick<Report, "ok" | "bad">, lang: Lang): Promise<void> {
+  const look = await lookInto(url);
+  if ("missing" in look) return;
+  const t = cliTexts(lang).doctor;
+  const { store } = look.replica;
+  try {
+    const ids = store.sessions().map(({ id }) => id);
+    let broken = 0;
+    const tell = (id: string, damage: { seq: number; key: string } | undefined) => {
+      if (!damage) return;
+      broken++;
+      bad(t.broken(id, damage.seq, damage.key));
+    };
+    for (const id of ids) tell(id, await store.verify(id));
+    tell(REMOVED, await store.housekeeping.verifyRemoved());
+    if (broken === 0) ok(t.chain(ids.length, 0));
+  } finally {
+    await look.close();
+  }
+}
 
 /** What this login may do, and how many of those who work may write what people say. */
 const whom = `SELECT pg_has_role(s.nspowner, 'USAGE') AS owns, has_function_privilege(f.oid, 'EXECUTE') AS speaks,
@@ -67,6 +92,7 @@ export async function checkEngine(url: string, { ok, bad, note }: Report, lang: 
       "SELECT (SELECT count(*)::int FROM sage.session) AS sessions, (SELECT count(*)::int FROM sage.ask) AS open, (SELECT count(*)::int FROM sage.process) AS workers",
     );
     if (counts[0]) ok(t.holds(counts[0]));
+    await checkRecords(url, { ok, bad }, lang);
     note(t.grace);
     const { rows: trust } = await client.query<Trust>(whom);
     for (const { owns, speaks, trusted, is_open: isOpen } of trust) {
