@@ -23,6 +23,7 @@ export type ClusterTexts = {
   loginsOf: (roles: { worker: string; gateway: string }) => string;
   madeLogin: (login: string) => string;
   openSchema: string;
+  notOwner: string;
   mayNotMakeRoles: (roles: { worker: string; gateway: string }) => string;
   journalMissing: (path: string) => string;
   stayed: (session: string, why: "owned" | "differs" | "damaged") => string;
@@ -103,6 +104,7 @@ const en: ClusterTexts = {
   madeLogin: (login) =>
     `made login ${login}, without a password: set one with \\password in psql, unless your server asks for none`,
   openSchema: `anybody may create functions in the schema "public", and a worker could have a gateway call one: REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
+  notOwner: "this login may not make the journal's tables: give the address of the owner of the database",
   mayNotMakeRoles: ({ worker, gateway }) =>
     `this login may not make or give roles. Run it as one with CREATEROLE, or have an administrator run\n\n  CREATE ROLE ${worker} NOLOGIN;\n  CREATE ROLE ${gateway} NOLOGIN;\n\nand then this again, without --worker-login and --gateway-login`,
   journalMissing: (path) => `there is no journal at ${path}`,
@@ -174,6 +176,7 @@ const zh: ClusterTexts = {
     `请给两者各建一个登录，密码由你定：\n\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${worker};\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${gateway};`,
   madeLogin: (login) => `已建登录 ${login}，还没有密码：除非服务器不要求密码，请在 psql 里用 \\password 设置`,
   openSchema: `任何人都能在 "public" 模式里建函数，工作进程可能借此让网关替它执行：REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
+  notOwner: "这个登录不能创建日志的表：请给出数据库所有者的地址",
   mayNotMakeRoles: ({ worker, gateway }) =>
     `这个登录不能创建或授予角色。请用有 CREATEROLE 的登录运行，或请管理员先执行\n\n  CREATE ROLE ${worker} NOLOGIN;\n  CREATE ROLE ${gateway} NOLOGIN;\n\n再运行一次，不带 --worker-login 和 --gateway-login`,
   journalMissing: (path) => `${path} 没有日志`,

@@ -41,8 +41,9 @@ async function prepare(args: string[]): Promise<number> {
     if (isOpen) console.error(t.openSchema);
     return exitCodes.success;
   } catch (error) {
-    if (!(error instanceof MayNotMakeRoles)) throw explained(publicAddress(url), error);
-    console.error(t.mayNotMakeRoles(inSql(error.roles)));
+    const isForeign = (error as { code?: string }).code === "42501";
+    if (!(error instanceof MayNotMakeRoles) && !isForeign) throw explained(publicAddress(url), error);
+    console.error(error instanceof MayNotMakeRoles ? t.mayNotMakeRoles(inSql(error.roles)) : t.notOwner);
     return exitCodes.failure;
   } finally {
     await pool.end();
