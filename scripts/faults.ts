@@ -20,7 +20,7 @@ const files =
     : globSync(
         [
           "test/{faults,stories}/*.test.ts",
-          "test/agent/withdraw.test.ts",
+          "test/agent/{modes,withdraw}.test.ts",
           "test/permission/{awk,differential,injections,properties}.test.ts",
         ],
         {

@@ -6,6 +6,7 @@ import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { respond } from "../../src/input/respond.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import { modeOf, type Fact, type SessionMode } from "../../src/protocol/index.ts";
+import { thorough } from "../faults/rounds.ts";
 import { killAtCommit } from "../support/kill.ts";
 import { startRunner } from "../support/process.ts";
 import { allow, askUser, bash, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
@@ -218,8 +219,11 @@ test("accept edits allows edits in the workspace, and nothing that is protected,
   await sage.outcome();
 });
 
-test("the yes to a plan survives a kill at every commit: the plan is asked once and the mode is chosen once", async () => {
-  for (let nth = 1; ; nth++) {
+/** Every commit with `npm run test:faults`, a few of them otherwise: each before and after in turn. */
+const EVERY = thorough ? 1 : 5;
+
+test("the yes to a plan survives a kill at any commit: the plan is asked once and the mode is chosen once", async () => {
+  for (let nth = 1; ; nth += EVERY) {
     using here = workspace();
     const script = [{ calls: [plan()] }, { calls: [write(here.path("w.txt"))] }, { text: "done" }];
     writeFileSync(here.path("script.json"), JSON.stringify(script));

@@ -138,13 +138,23 @@ suite("modules", () => {
     project(machine);
     await machine.sage(["trust", "--yes"]);
     await machine.sage(["permissions", "add", "allow", "Edit(./**)", "--to", "user"]);
-    for (const path of ["tools/deploy.mjs", "tools/lib/word.mjs"])
-      for (const call of [{ tool: "Write", input: { file_path: path, content: "" } }, bash(`echo > ${path}`)]) {
-        const read = { tool: "Read", input: { file_path: path } };
-        const model = machine.script({ calls: [read] }, { calls: [call] }, { text: "ok" });
-        const { code, err } = await machine.sage(["-p", "go", "--bypass", "--model", model]);
-        assert.equal(code, 3, `${JSON.stringify(call)}\n${err}`);
-      }
+    const paths = ["tools/deploy.mjs", "tools/lib/word.mjs"];
+    const model = machine.script(
+      { calls: paths.map((path) => ({ tool: "Read", input: { file_path: path } })) },
+      { calls: paths.map((path) => ({ tool: "Write", input: { file_path: path, content: "" } })) },
+      { text: "ok" },
+    );
+    for (const spec of [
+      model,
+      machine.script({ calls: paths.map((path) => bash(`echo > ${path}`)) }, { text: "ok" }),
+    ]) {
+      const { code, err } = await machine.sage(["-p", "go", "--bypass", "--model", spec]);
+      assert.equal(code, 3, err);
+    }
+    assert.deepEqual(
+      (await machine.pending()).map(({ kind }) => kind),
+      paths.flatMap(() => ["permission", "permission"]),
+    );
   });
 
   test("a module that cannot be used is said, and Sage runs without it", async () => {
@@ -157,18 +167,16 @@ suite("modules", () => {
       [tool("0", { name: "Bash" }), /there is a tool "Bash" already/],
       ["await new Promise(() => {})", /it was not done loading after 10 s/],
     ];
-    await Promise.all(
-      broken.map(async ([text, told]) => {
-        using machine = new Machine();
-        own(machine, text);
-        const model = machine.script({ text: "over" });
-        const { code, out, err } = await machine.sage(["-p", "go", "--model", model]);
-        assert.equal(code, 0, err);
-        assert.match(out, /over/);
-        assert.match(err, /own\.mjs is not loaded, its tools are missing/, text);
-        assert.match(err.replaceAll("\\n", "\n"), told, text);
-      }),
-    );
+    using all = new Machine();
+    write(join(home(all), "settings.json"), named(...broken.map((_, n) => `./own${n}.mjs`)));
+    for (const [n, [text]] of broken.entries()) write(join(home(all), `own${n}.mjs`), text);
+    const ran = await all.sage(["-p", "go", "--model", all.script({ text: "over" })]);
+    assert.equal(ran.code, 0, ran.err);
+    assert.match(ran.out, /over/);
+    for (const [n, [text, told]] of broken.entries()) {
+      const [, said = ""] = ran.err.replaceAll("\\n", "\n").split(`own${n}.mjs is not loaded, its tools are missing`);
+      assert.match(said.split(/own\d\.mjs is not loaded/)[0] ?? "", told, text);
+    }
     using machine = new Machine();
     own(machine, "export default 1");
     const { err } = await machine.sage(["-p", "go", "--model", machine.script({ text: "好" })], {

@@ -22,7 +22,7 @@ const script = [
 ];
 const marks = ["one", "two", "below"];
 /** A little more than a turn takes: how facts come together in a commit depends on the moment. */
-const COMMITS = thorough ? 36 : 26;
+const COMMITS = thorough ? 36 : 32;
 
 /** `all`: of both, and the agent's conversation is lost with them. */
 type Fault = { who: "sage" | "both" | "all"; at: number; side: "before" | "after" } | { who: "agent"; at: number };
