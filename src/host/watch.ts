@@ -63,8 +63,8 @@ export async function* watch(
       }
     }
   }
-  async function* taken(): AsyncGenerator<WatchEvent> {
-    for (const event of queue.take()) {
+  async function* untold(events: readonly WatchEvent[]): AsyncGenerator<WatchEvent> {
+    for (const event of events) {
       if (event.type === "fact") {
         if (event.fact.seq <= told) continue;
         told = event.fact.seq;
@@ -98,15 +98,16 @@ export async function* watch(
         changed: (seen) => ready && push({ type: "owner", ...seen }),
       });
     if (following) await following.settled;
-    // Facts that came meanwhile go before the text that streams behind them.
-    while (!signal.aborted && (reading || queue.size > 0)) yield* reading ? unread() : taken();
-    const live = following ? following.seen().live : runsHere() || !store.session(session)?.owned;
-    const text = soFar();
+    while (reading && !signal.aborted) yield* unread();
+    // Taken in one moment: facts that came meanwhile go before the text behind them, and whatever comes from now on waits its turn.
+    const [facts, text] = [queue.take(), soFar()];
     ready = true;
+    yield* untold(facts);
+    const live = following ? following.seen().live : runsHere() || !store.session(session)?.owned;
     yield { type: "ready", requests: pending(), live };
     yield* text;
     while (!signal.aborted) {
-      yield* taken();
+      yield* untold(queue.take());
       if (reading && !signal.aborted) {
         yield* unread();
         yield* soFar();
