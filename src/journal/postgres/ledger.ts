@@ -262,12 +262,18 @@ function standingOf({ id, place, cwd, title, at, last_at, open, loop, seq, owned
   };
 }
 
+/** No such table, no such schema, or none that this login may look into. */
+const missing: ReadonlySet<string | undefined> = new Set(["42P01", "3F000", "42501"]);
+
 /** Makes the tables where they are missing; of several that come at once, one does. */
 async function prepare(pool: Pool, where: string): Promise<string> {
   try {
     const found = await pool
       .query<{ id: string; format: number }>("SELECT id, format FROM sage.journal")
-      .catch(() => undefined);
+      .catch((error: unknown) => {
+        if (!missing.has((error as { code?: string }).code)) throw error; // the server is away: that says nothing about tables
+        return undefined;
+      });
     const row = found?.rows[0] ?? (await make(pool));
     if (row.format > FORMAT)
       throw errorBecause("config-invalid", reason("journal-newer", { path: where, format: row.format, knows: FORMAT }));

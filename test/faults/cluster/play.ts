@@ -74,7 +74,7 @@ export async function play(options: PlayOptions): Promise<Played> {
   };
   try {
     for (let round = from; round < from + rounds || played.kills < kills; round++) {
-      const before = { kills: played.kills, facts: played.facts };
+      const before = { kills: played.kills, facts: played.facts, found: played.found.length };
       const began = performance.now();
       const { notes, calmMs } = await playRound(options, { server: base, wires, database, round, played });
       played.rounds++;
@@ -82,6 +82,7 @@ export async function play(options: PlayOptions): Promise<Played> {
       tell(
         `round ${round} (seed ${seed}): ${notes}, ${played.kills - before.kills} killed in ${took} s, calm after ${(calmMs / 1_000).toFixed(1)} s, ${played.facts - before.facts} facts; in all ${played.kills} killed, ${played.found.length} found`,
       );
+      for (const one of played.found.slice(before.found)) tell(one);
       if (played.found.length >= MOST_FOUND) break;
     }
   } finally {
