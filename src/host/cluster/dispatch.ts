@@ -1,5 +1,6 @@
 import { PgBoss } from "pg-boss";
 import type { Pool, PoolClient } from "pg";
+import { explained } from "../../journal/postgres/error.ts";
 import { unprepared } from "../../journal/postgres/ledger.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { createClock } from "./clock.ts";
@@ -53,7 +54,8 @@ export async function startDispatch(
   });
   boss.on("error", () => {}); // told by the look below, which decides what it means
   await boss.start().catch((error: unknown) => {
-    throw migrate ? error : errorBecause("config-invalid", unprepared(pool), { cause: error });
+    const told = explained(unprepared(pool).args.path, error); // a server that is away says nothing about what is prepared
+    throw migrate || told !== error ? told : errorBecause("config-invalid", unprepared(pool), { cause: error });
   });
   const known = new Map<string, Promise<void>>();
   const make = async (name: string, options: typeof queues.turn | typeof queues.due) => {

@@ -286,7 +286,7 @@ async function prepare(pool: Pool, where: string): Promise<string> {
 }
 
 /** This login may not make what is missing. */
-export function unprepared(pool: Pool): Reason {
+export function unprepared(pool: Pool): Reason<"engine-unprepared"> {
   return reason("engine-unprepared", { path: nameOf(pool) });
 }
 
