@@ -1,8 +1,9 @@
 import { cpSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import type { Store } from "../journal/store.ts";
-import { git } from "./clones.ts";
+import { git, isCloneOf } from "./clones.ts";
 
 type Options = { folder: string; env: NodeJS.ProcessEnv; signal: AbortSignal; dryRun?: boolean };
 
@@ -13,10 +14,13 @@ export async function collectClones(
 ): Promise<{ removed: string[]; kept: string[] }> {
   const [removed, kept]: [string[], string[]] = [[], []];
   for (const { data } of await store.housekeeping.removed()) {
-    if (dirname(data.cwd) !== folder || !isKind("isDirectory", data.cwd)) continue;
-    const goes = await isPushed(data.cwd, options);
-    (goes ? removed : kept).push(data.cwd);
-    if (goes && !dryRun) rmSync(data.cwd, { recursive: true, force: true });
+    const { session, cwd } = data;
+    // A worker wrote the path: only a folder of that very session is looked at.
+    const name = basename(cwd);
+    if (!isCloneOf(session, name) || cwd !== join(folder, name) || !isKind("isDirectory", cwd)) continue;
+    const goes = await isPushed(cwd, options);
+    (goes ? removed : kept).push(cwd);
+    if (goes && !dryRun) rmSync(cwd, { recursive: true, force: true });
   }
   return { removed, kept };
 }
@@ -40,7 +44,7 @@ async function isPushed(cwd: string, { env, signal }: Pick<Options, "env" | "sig
     return code === 0 && text === "";
   };
   try {
-    if (!isKind("isDirectory", theirs)) return false;
+    if (!isKind("isDirectory", theirs) || isKind("isDirectory", join(theirs, "modules"))) return false;
     const { code } = await git(["init", "--quiet", "--bare", "--template=", own], { cwd: own, env, signal });
     if (code !== 0) return false;
     mkdirSync(join(own, "objects", "info"), { recursive: true });
@@ -50,12 +54,24 @@ async function isPushed(cwd: string, { env, signal }: Pick<Options, "env" | "sig
       if (filter(join(theirs, name)))
         cpSync(join(theirs, name), join(own, name), { recursive: true, force: true, filter });
     const commits = ["rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stash", "--not", "--remotes"];
-    return (await ask("status", "--porcelain", "--untracked-files=normal")) && (await ask(...commits));
+    // Into a repository inside of it git would go with the settings that are there: nobody looks, and it stays.
+    const status = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"];
+    return (await ask(...status)) && (await ask(...commits)) && !(await holdsAnother(cwd));
   } catch {
     return false; // in doubt it stays
   } finally {
     rmSync(own, { recursive: true, force: true });
   }
+}
+
+/** True when there is another repository below the folder. */
+async function holdsAnother(folder: string, isTop = true): Promise<boolean> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.name === ".git") {
+      if (!isTop) return true;
+    } else if (entry.isDirectory() && (await holdsAnother(join(folder, entry.name), false))) return true;
+  }
+  return false;
 }
 
 function isKind(kind: "isFile" | "isDirectory", path: string): boolean {

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isAllowed, remoteOf, type Remote } from "../config/remote.ts";
+import { untilWritten } from "../journal/retry.ts";
 import type { Store } from "../journal/store.ts";
 import { messageOf, oneLine, reason, workspaceKey, type Fact } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -31,12 +32,13 @@ export async function makeWorkspace(
   from: string,
   options: CloneOptions,
 ): Promise<string> {
-  const { folder, allowed } = options;
+  const { folder, allowed, signal } = options;
   const remote = remoteOf(from);
   if (!isAllowed(remote, allowed)) throw errorBecause("not-permitted", reason("remote-not-allowed", { remote: from }));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = `${session}-${randomBytes(3).toString("hex")}`;
   const cwd = join(folder, name);
+  let mayBeRecorded = false;
   try {
     mkdirSync(cwd, { mode: 0o700 });
     const commit = await clone(remote, cwd, options);
@@ -44,16 +46,21 @@ export async function makeWorkspace(
       ...{ session, seq: 0, key: workspaceKey, type: "workspace.made", at: Date.now() },
       data: { cwd, from, commit },
     };
-    await store.commit(session, store.claim(session), [fact]);
+    const [facts, epoch] = [[fact], store.claim(session)];
+    const failed = () => void (mayBeRecorded = true); // the database may have written it, and the reply was lost
+    await untilWritten(() => store.commit(session, epoch, facts), { signal, failed });
   } catch (error) {
-    rmSync(cwd, { recursive: true, force: true });
+    if (!mayBeRecorded) rmSync(cwd, { recursive: true, force: true });
     throw error;
   }
-  const isOfSession = (one: string) =>
-    one.startsWith(`${session}-`) && /^-[0-9a-f]{6}$/.test(one.slice(session.length));
   for (const other of readdirSync(folder))
-    if (other !== name && isOfSession(other)) rmSync(join(folder, other), { recursive: true, force: true });
+    if (other !== name && isCloneOf(session, other)) rmSync(join(folder, other), { recursive: true, force: true });
   return cwd;
+}
+
+/** By the name of its folder. */
+export function isCloneOf(session: string, name: string): boolean {
+  return name.startsWith(`${session}-`) && /^-[0-9a-f]{6}$/.test(name.slice(session.length));
 }
 
 /** Clones into an empty folder, and gives the commit that it is at. */

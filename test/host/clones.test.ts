@@ -1,7 +1,16 @@
 // Sessions that are opened on a remote: each works in a clone of its own, which a worker makes.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { openDaemon } from "../../src/cli/commands/serve/daemon.ts";
@@ -14,7 +23,8 @@ import { startWorker } from "../../src/host/cluster/worker.ts";
 import { createHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { scripted } from "../../src/models/scripted.ts";
-import type { SageError } from "../../src/protocol/index.ts";
+import { reason, type SageError } from "../../src/protocol/index.ts";
+import { errorBecause } from "../../src/texts/error.ts";
 import { createDatabase, hasPostgres } from "../support/postgres.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -219,12 +229,12 @@ suite("clones", () => {
     const { from, folder, options } = await opened(here.dir);
     const store = memoryStore();
     const clones: Record<string, string> = {};
-    for (const id of ["clean", "changed", "committed", "gone"]) {
+    for (const id of ["clean", "changed", "committed", "nested", "gone"]) {
       store.create(id, { cwd: from, version: "test" });
       store.claim(id);
       clones[id] = await makeWorkspace(store, id, from, options);
     }
-    const { clean = "", changed = "", committed = "", gone = "" } = clones;
+    const { clean = "", changed = "", committed = "", nested = "", gone = "" } = clones;
     const trap = here.path("trapped");
     for (const cwd of [clean, changed]) {
       git(cwd, "config", "core.fsmonitor", `touch ${trap}; false`);
@@ -235,7 +245,16 @@ suite("clones", () => {
     writeFileSync(join(committed, "new.txt"), "new\n");
     git(committed, "add", ".");
     git(committed, "commit", "-qm", "not pushed");
-    for (const id of ["clean", "changed", "committed"]) {
+    // A repository inside of it, as a submodule whose own settings name a program.
+    git(nested, "clone", "-q", nested, "sub");
+    git(nested, "add", "sub");
+    git(nested, "commit", "-qm", "with a submodule");
+    git(nested, "update-ref", "refs/remotes/origin/x", "HEAD");
+    git(join(nested, "sub"), "config", "filter.trap.clean", `touch ${trap}; cat`);
+    mkdirSync(join(nested, "sub/.git/info"), { recursive: true });
+    writeFileSync(join(nested, "sub/.git/info/attributes"), "* filter=trap\n");
+    utimesSync(join(nested, "sub/README.md"), 1, 1);
+    for (const id of ["clean", "changed", "committed", "nested"]) {
       store.release(id, store.claim(id));
       const { cwd = "" } = store.session(id) ?? {};
       store.housekeeping.remove(id, store.load(id).at(-1)?.seq ?? 0, {
@@ -248,13 +267,55 @@ suite("clones", () => {
     }
     assert.deepEqual(await collectClones(store, { folder, env, signal }), {
       removed: [clean],
-      kept: [changed, committed],
+      kept: [changed, committed, nested],
     });
     assert.deepEqual(
-      [clean, changed, committed, gone].map((cwd) => existsSync(cwd)),
-      [false, true, true, true],
+      [clean, changed, committed, nested, gone].map((cwd) => existsSync(cwd)),
+      [false, true, true, true, true],
     );
     assert.equal(existsSync(trap), false);
+  });
+
+  test("nothing but a clone of the deleted session goes, whatever path its worker wrote", async () => {
+    using here = workspace();
+    const { from, folder, options } = await opened(here.dir);
+    const store = memoryStore();
+    for (const id of ["other", "liar"]) {
+      store.create(id, { cwd: from, version: "test" });
+      store.claim(id);
+    }
+    const other = await makeWorkspace(store, "other", from, options);
+    git(here.dir, "clone", "-q", other, "liar-0f0f0f");
+    const last = { title: "", ...lin, receipts: [] };
+    for (const cwd of [other, join(folder, "..", "liar-0f0f0f"), `${folder}/../liar-0f0f0f`, `${folder}/..`]) {
+      const id = `liar${cwd.length}`;
+      store.create(id, { cwd, version: "test" });
+      store.housekeeping.remove(id, store.load(id).at(-1)?.seq ?? 0, { session: "liar", cwd, ...last });
+    }
+    assert.deepEqual(await collectClones(store, { folder, env, signal }), { removed: [], kept: [] });
+    assert.ok(existsSync(other) && existsSync(here.path("liar-0f0f0f")));
+  });
+
+  test("one whose record may be on the server is kept, though its worker never heard so", async () => {
+    using here = workspace();
+    const { store, from, folder, options } = await opened(here.dir);
+    const leaves = new AbortController();
+    let tries = 0;
+    const cut: typeof store = {
+      ...store,
+      commit(...given) {
+        if (++tries === 1) store.commit(...given);
+        else leaves.abort(new Error("this process leaves"));
+        throw errorBecause("journal-locked", reason("database-away", { path: "", problem: "cut" }), {
+          retryable: true,
+        });
+      },
+    };
+    await assert.rejects(makeWorkspace(cut, "s", from, { ...options, signal: leaves.signal }), /leaves/);
+    assert.deepEqual(
+      readdirSync(folder).map((one) => join(folder, one)),
+      [store.session("s")?.cwd],
+    );
   });
 });
 
