@@ -165,5 +165,13 @@ export const queues = {
     retentionSeconds: 31_536_000,
     deleteAfterSeconds: 3_600,
   },
-  due: { policy: "short", retryLimit: 1_000, retentionSeconds: 31_536_000, deleteAfterSeconds: 3_600 },
+  /** Whoever is killed with some of them in hand holds them up for no longer than this. */
+  due: {
+    policy: "short",
+    expireInSeconds: 15,
+    retryLimit: 1_000_000,
+    retryDelay: 0,
+    retentionSeconds: 31_536_000,
+    deleteAfterSeconds: 3_600,
+  },
 } as const;

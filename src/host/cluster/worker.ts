@@ -1,4 +1,5 @@
 import { LOOP } from "../../agent/turn/turn.ts";
+import { isRetryable } from "../../journal/retry.ts";
 import { timeOf } from "../../journal/store.ts";
 import { SageError, type InputRequest } from "../../protocol/index.ts";
 import type { LocalHost } from "../host.ts";
@@ -66,7 +67,10 @@ export async function startWorker({
         // let go of the session in between.
         again = await host.run(session).then(
           () => false,
-          (error: unknown) => error instanceof SageError && error.code === "session-owned",
+          (error: unknown) => {
+            if (isRetryable(error)) throw error; // the server was away: somebody tries it again
+            return error instanceof SageError && error.code === "session-owned";
+          },
         );
         if (!isOver()) await replica.letGo(session);
         again = replica.again(session) || again;

@@ -68,7 +68,7 @@ function eventsFrom(seen: readonly Seen[], facts: readonly Fact[], when: Readonl
   const newest = (wall: number) => facts.findLast(({ key }) => isDurable(key, wall))?.seq ?? 0;
   const events: Event[] = [];
   for (const one of seen) {
-    if (one.type === "told") continue;
+    if (one.type === "told" || one.type === "ran") continue;
     const frame = { ...one, n: events.length };
     if (frame.type === "heard") events.push({ ...frame, durable: isDurable(frame.key, frame.wall) });
     else if (frame.type === "shown")

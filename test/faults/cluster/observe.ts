@@ -4,12 +4,14 @@ import type { Event, Observation } from "../history.ts";
 
 /** A watcher was told of a fact, for the comparison with the journal at the end. */
 export type Told = { type: "told"; watcher: string; session: string; seq: number; key: string; data: string };
-export type Seen = Omit<Event, "n" | keyof Observation> & (Observation | Told);
+/** How a run of a session ended in a process: for people who look for a reason. */
+export type Ran = { type: "ran"; session: string; how: string };
+export type Seen = Omit<Event, "n" | keyof Observation> & (Observation | Told | Ran);
 
 const wallNow = Date.now.bind(Date); // the clock of the machine, whatever Sage is told
 
 /** The monotonic clock is the machine's: all processes have the same. */
-export function observer(path: string, process: string): (what: Observation | Told) => void {
+export function observer(path: string, process: string): (what: Observation | Told | Ran) => void {
   const file = openSync(path, "a");
   return (what) => void writeSync(file, `${JSON.stringify({ ...clocks(), process, ...what })}\n`);
 }

@@ -67,7 +67,11 @@ if (role === "gateway") {
     },
   });
   const run: LocalHost["run"] = async (session) => {
-    const outcome = await made.run(session);
+    const outcome = await made.run(session).catch((error: unknown) => {
+      observe({ type: "ran", session, how: String(error) });
+      throw error;
+    });
+    observe({ type: "ran", session, how: outcome.status });
     // Whoever has lost the session ends nothing: only an end that is on disk counts.
     const isKept = (fact: Fact) => fact.type === "turn.ended" && isDeepStrictEqual(fact.data.stats, outcome.stats);
     // A turn that was called off while nobody ran it is ended without being told over: its process has none of it in mind.
