@@ -245,6 +245,10 @@ export const runKeyPattern = "^(t[0-9]+([/.]|$)|state/|rewind/[0-9]+[.]ended$)";
 /** Of the message by which a turn tells what became of requests that it carries on. */
 export const carriedSaidPattern = `^${saidKeys.from}t[0-9]+[.]${carriedKey}$`;
 
+/** The end of the key of a mode that came with a plan, and the rest of a request's end below the same call. */
+export const callModeEnd = `/${callKeys.mode}`;
+export const permitResolvedPattern = "^permit[0-9]+[.]resolved$";
+
 /** Inquiries about one request lie side by side, and each reply beside its inquiry. */
 export const inquiryKeys = (requestKey: string): KeyRange => ({
   from: `${requestKey}/inquiry/`,

@@ -289,7 +289,8 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
   });
 
   test("what a run does by itself is written: expiry, withdrawal, rules and modes that were given with a yes, texts of every kind", async () => {
-    const { session, key, request, commit, resolved } = await waiting(permission);
+    const plan = { ...permission, why: reason("plan-waits", {}) };
+    const { session, key, request, commit, resolved } = await waiting(plan);
     const odd = "NUL \0, half \ud83d, both 😀, \\u0000 in words, 中文";
     const second = "t0/0/1/permit0";
     const more = { ...request, id: `${session}/${second}`, why: inWords(odd) };
@@ -376,6 +377,60 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
     assert.equal(await gateway.verify(session), undefined);
   });
 
+  test("a yes is used once, and for what it was given to: not for another mode, rule or call, nor after it was taken back", async () => {
+    const { session, key, request, commit, forge, resolved } = await waiting(permission);
+    const refusedIn = hasCode("not-permitted");
+    const rule = { rule: "Bash(ls)", behavior: "allow", destination: "session" } as const;
+    const gone = { rule: "Bash(rm)", behavior: "allow", destination: "session" } as const;
+    const frame = { requestId: request.id, at: 1, by: "Lin", surface: "web" };
+    const verdict = { behavior: "allow", allowedBy: "person", effect: "writes", digest: "d" } as const;
+    const judged = (k: string, why: FactData["calls.judged"]["verdicts"][number]["reason"]) =>
+      fact(k, "calls.judged", { verdicts: [{ ...verdict, reason: why }] });
+    const earlier = reason("approved-earlier", { request: request.id });
+    await assert.rejects(commit(judged("t0/1/judged", earlier)), refusedIn, "before anybody has answered");
+    await assert.rejects(commit(judged("t0/0/0/judged2", reason("approved-unchanged", {}))), refusedIn);
+    await gateway.append(session, {
+      ...{ key: resolved, type: "input.resolved", at: 1 },
+      data: {
+        ...{ ...frame, outcome: "answered" },
+        response: { type: "granted", requestId: request.id, rules: [rule], removeRules: [gone], mode: "acceptEdits" },
+      },
+    });
+    await commit(
+      judged("t0/1/judged", earlier),
+      judged("t0/0/0/judged2", reason("approved-unchanged", {})),
+      fact("t0/0/0/unrule0.0", "rule.removed", { ...gone, by: "Lin", surface: "web" }),
+      fact("t0/0/0/rule0.0", "rule.added", { ...rule, by: "Lin" }),
+    );
+    const mode = (to: "ask" | "acceptEdits") => ({ mode: to, by: "Lin", surface: "web" });
+    const { behavior: _, ...wider } = gone;
+    const again: [string, FactType, unknown][] = [
+      ["t1/0/0/rule0.0", "rule.added", { ...rule, by: "Lin" }],
+      ["t0/0/0/unrule0.1", "rule.removed", { ...gone, by: "Lin", surface: "web" }],
+      ["t0/0/0/unrule0.1", "rule.removed", { ...wider, by: "Lin", surface: "web" }],
+      // The request was none for a plan; and keys that only look like a call's.
+      ["t0/0/0/mode", "mode.chosen", mode("acceptEdits")],
+      ["t0.x", "mode.chosen", mode("ask")],
+      ["t0/0/0/Mode", "mode.chosen", mode("ask")],
+      ["t0/0/1/judged2", "calls.judged", { verdicts: [{ ...verdict, reason: reason("approved-unchanged", {}) }] }],
+      [
+        "t0/2/judged",
+        "calls.judged",
+        { verdicts: [{ ...verdict, reason: reason("approved-earlier", { request: "s/t9" }) }] },
+      ],
+      ["t0/2/judged", "calls.judged", { verdicts: { length: 1 } }],
+    ];
+    for (const [k, type, data] of again)
+      await assert.rejects(commit(fact(k, type, data as FactData[FactType])), refusedIn, `${type} ${k}`);
+    // One by one, without an epoch, a worker says nothing about a run.
+    for (const [k, type, data] of [
+      ["t0/3/judged", "calls.judged", { verdicts: [] }],
+      ["t9", "turn.begun", { loop: 999 }],
+      [`${key}x`, "input.requested", { ...request, id: `${session}/${key}x` }],
+    ] as const)
+      await assert.rejects(forge(k, type, JSON.stringify(data)), refused, type);
+  });
+
   test("no setting and nothing of a worker's own gets between a function and what it means", async () => {
     const { session, request, resolved, forge } = await waiting(permission);
     const client = new Client(base.worker);
@@ -433,6 +488,9 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
     const write =
       "SELECT sage.worker_commit($1,$2,2,ARRAY['t0/x'],ARRAY['call.unknown'],ARRAY[1::bigint],ARRAY['{}'],ARRAY[NULL],false,99)";
     await assert.rejects(pool.query(write, [session, epoch]), hasCode("SG002"));
+    const title = ["title/auto", "session.titled", JSON.stringify({ title: "x", by: "auto", surface: "runtime" })];
+    const append = "SELECT sage.worker_append($1,$2,$3,1,$4,NULL,NULL)";
+    await assert.rejects(pool.query(append, [session, ...title]), hasCode("SG002"));
     await pool.query("SELECT sage.unregister('w')");
     assert.equal(await first("SELECT sage.bury('mine', 0)", []), undefined);
     assert.equal((await gateway.standing(session))[0]?.owned, true);

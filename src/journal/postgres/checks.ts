@@ -1,5 +1,7 @@
 import {
+  callModeEnd,
   carriedSaidPattern,
+  permitResolvedPattern,
   resolvedKey,
   runKeyPattern,
   titleKey,
@@ -48,6 +50,11 @@ const writers: Readonly<Record<FactType, "run" | "either" | "person">> = {
 };
 
 const ofRuns = Object.entries(writers).flatMap(([type, writer]) => (writer === "run" ? [`'${type}'`] : []));
+/** Facts that a worker writes one by one, whether it runs the session or not. All others come in commits, under its epoch. */
+const singly: readonly FactType[] = [
+  ...(["user.said", "session.titled", "workspace.made", "input.resolved"] as const),
+  ...(["input.reminded", "input.escalated"] as const),
+];
 const end = resolvedKey("");
 const asked = `left(k, ${-end.length})`;
 /** Escapes of characters that PostgreSQL cannot hold: NUL, and halves of a pair. An even number of backslashes before one is text. */
@@ -96,10 +103,44 @@ CREATE OR REPLACE FUNCTION sage.facts_of(session_id text, t text) RETURNS TABLE(
     WHERE f.session = session_id AND f.type = t
 $$;
 
--- A person has granted something with these words in it; below this key, or anywhere in the session.
-CREATE OR REPLACE FUNCTION sage.was_granted(session_id text, below text, person text, words jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT EXISTS (SELECT 1 FROM sage.facts_of(session_id, 'input.resolved') f WHERE starts_with(f.key, below) AND f.said ->> 'by' = person
-    AND f.said ->> 'outcome' = 'answered' AND f.said -> 'response' ->> 'type' = 'granted' AND (f.said -> 'response')::jsonb @> words)
+-- A person has said yes to the request with this key, or to a call of it once more. A worker cannot write such an answer.
+CREATE OR REPLACE FUNCTION sage.was_answered(session_id text, k text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT 1 FROM sage.facts_of(session_id, 'input.resolved') f WHERE f.key = k || '${end}'
+    AND f.said ->> 'outcome' = 'answered' AND f.said -> 'response' ->> 'type' IN ('granted','answers'))
+$$;
+
+-- A verdict that stands in a person's name follows from an answer: to a request of this call, or to the one that it names.
+CREATE OR REPLACE FUNCTION sage.is_allowed(session_id text, k text, verdict json) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+DECLARE earlier text := verdict -> 'reason' -> 'args' ->> 'request'; call text := regexp_replace(k, '[^/]*$', '');
+BEGIN
+  IF verdict ->> 'allowedBy' IS DISTINCT FROM 'person' THEN RETURN true; END IF;
+  IF verdict -> 'reason' ->> 'code' = 'approved-earlier' THEN
+    RETURN starts_with(earlier, session_id || '/') AND sage.was_answered(session_id, substr(earlier, length(session_id) + 2));
+  END IF;
+  RETURN EXISTS (SELECT 1 FROM sage.facts_of(session_id, 'input.resolved') f WHERE starts_with(f.key, call)
+    AND substr(f.key, length(call) + 1) ~ '${permitResolvedPattern}' AND f.said ->> 'outcome' = 'answered' AND f.said -> 'response' ->> 'type' = 'granted');
+END $$;
+
+-- The mode comes with a yes to a plan, a request of the same call; without a word on it, the plan is carried out asking.
+CREATE OR REPLACE FUNCTION sage.is_mode_given(session_id text, k text, j json) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT right(k, ${callModeEnd.length}) = '${callModeEnd}' AND EXISTS (SELECT 1
+    FROM (SELECT left(k, ${1 - callModeEnd.length}) AS call) c, sage.facts_of(session_id, 'input.resolved') f
+    JOIN sage.facts_of(session_id, 'input.requested') r ON f.key = r.key || '${end}'
+    WHERE starts_with(f.key, c.call) AND substr(f.key, length(c.call) + 1) ~ '${permitResolvedPattern}'
+      AND r.said -> 'why' ->> 'code' = 'plan-waits' AND f.said ->> 'by' = j ->> 'by' AND f.said ->> 'outcome' = 'answered'
+      AND f.said -> 'response' ->> 'type' = 'granted' AND coalesce(f.said -> 'response' ->> 'mode', 'ask') = j ->> 'mode')
+$$;
+
+CREATE OR REPLACE FUNCTION sage.is_same_rule(a json, b json) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT a ->> 'rule' = b ->> 'rule' AND a ->> 'behavior' IS NOT DISTINCT FROM b ->> 'behavior' AND a ->> 'destination' IS NOT DISTINCT FROM b ->> 'destination'
+$$;
+
+-- A person gave this rule with a yes, or took it back, more often than runs have written it down: each time counts once.
+CREATE OR REPLACE FUNCTION sage.is_rule_left(session_id text, t text, names text, j json) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT (SELECT count(*) FROM sage.facts_of(session_id, 'input.resolved') f, json_array_elements(f.said -> 'response' -> names) given
+    WHERE f.said ->> 'by' = j ->> 'by' AND f.said ->> 'outcome' = 'answered' AND f.said -> 'response' ->> 'type' = 'granted' AND sage.is_same_rule(given, j))
+    > (SELECT count(*) FROM sage.facts_of(session_id, t) f
+      WHERE f.key ~ '${runKeyPattern}' AND f.said ->> 'by' = j ->> 'by' AND sage.is_same_rule(f.said, j))
 $$;
 
 -- An end that nobody gave: it grants nothing, and is in nobody's name.
@@ -134,6 +175,11 @@ BEGIN
       j := sage.parsed(d, l);
       good := j ->> 'id' = session_id || '/' || k AND j ->> 'session' = session_id;
     END IF;
+    IF t = 'calls.judged' AND good THEN
+      j := sage.parsed(d, l);
+      good := json_typeof(j -> 'verdicts') = 'array'
+        AND NOT EXISTS (SELECT 1 FROM json_array_elements(j -> 'verdicts') verdict WHERE NOT sage.is_allowed(session_id, k, verdict));
+    END IF;
   ELSE
     j := sage.parsed(d, l);
     CASE t
@@ -153,20 +199,20 @@ BEGIN
       good := k ~ '${carriedSaidPattern}' AND sage.has_only(j, ARRAY['text','by','surface']) AND j ->> 'by' = 'sage' AND j ->> 'surface' = 'update';
     WHEN 'turn.interrupted' THEN
       good := k ~ '${runKeyPattern}' AND j ->> 'to' = 'pause' AND j ->> 'by' = 'sage' AND j ->> 'surface' = 'refusals';
-    WHEN 'mode.chosen' THEN
-      -- With a yes to a plan, below the same call; without a word on it, it is carried out asking.
-      good := k ~ '${runKeyPattern}' AND (sage.was_granted(session_id, left(k, -4), j ->> 'by', jsonb_build_object('mode', j ->> 'mode'))
-        OR (j ->> 'mode' = 'ask' AND sage.was_granted(session_id, left(k, -4), j ->> 'by', '{}')));
-    WHEN 'rule.added' THEN
-      good := k ~ '${runKeyPattern}' AND sage.was_granted(session_id, '', j ->> 'by', jsonb_build_object('rules', jsonb_build_array(
-        jsonb_build_object('rule', j ->> 'rule', 'behavior', j ->> 'behavior', 'destination', j ->> 'destination'))));
-    WHEN 'rule.removed' THEN
-      good := k ~ '${runKeyPattern}' AND sage.was_granted(session_id, '', j ->> 'by', jsonb_build_object('removeRules', jsonb_build_array(
-        jsonb_build_object('rule', j ->> 'rule', 'destination', j ->> 'destination'))));
+    WHEN 'mode.chosen' THEN good := k ~ '${runKeyPattern}' AND sage.is_mode_given(session_id, k, j);
+    WHEN 'rule.added' THEN good := k ~ '${runKeyPattern}' AND sage.is_rule_left(session_id, t, 'rules', j);
+    WHEN 'rule.removed' THEN good := k ~ '${runKeyPattern}' AND sage.is_rule_left(session_id, t, 'removeRules', j);
     ELSE good := false;
     END CASE;
   END IF;
   IF good IS NOT TRUE THEN PERFORM sage.refuse(t, k); END IF;
+END $$;
+
+-- Everything else that a worker writes is fenced by the epoch of a commit.
+CREATE OR REPLACE FUNCTION sage.check_single(session_id text, k text, t text, d text, l text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF t NOT IN (${singly.map((type) => `'${type}'`).join(",")}) THEN PERFORM sage.refuse(t, k); END IF;
+  PERFORM sage.check_worker(session_id, k, t, d, l);
 END $$;
 
 CREATE OR REPLACE FUNCTION sage.is_json(d text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$

@@ -116,7 +116,8 @@ CREATE OR REPLACE FUNCTION sage.write_one(
 DECLARE s sage.session := sage.locked(session_id); had sage.fact;
 BEGIN
   IF by_worker THEN
-    PERFORM sage.check_worker(session_id, k, t, d, l);
+    IF NOT sage.is_own(s.process) THEN RAISE EXCEPTION 'lease-lost' USING ERRCODE = 'SG002'; END IF;
+    PERFORM sage.check_single(session_id, k, t, d, l);
     title_of_session := CASE t WHEN 'session.titled' THEN sage.parsed(d, l) ->> 'title' END;
   END IF;
   owner := s.process;
