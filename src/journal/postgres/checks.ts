@@ -52,7 +52,7 @@ const writers: Readonly<Record<FactType, "run" | "either" | "person">> = {
 const ofRuns = Object.entries(writers).flatMap(([type, writer]) => (writer === "run" ? [`'${type}'`] : []));
 /** Facts that a worker writes one by one, whether it runs the session or not. All others come in commits, under its epoch. */
 const singly: readonly FactType[] = [
-  ...(["user.said", "session.titled", "workspace.made", "input.resolved"] as const),
+  ...(["user.said", "session.titled", "input.resolved"] as const),
   ...(["input.reminded", "input.escalated"] as const),
 ];
 const end = resolvedKey("");
