@@ -114,9 +114,9 @@ export class Machine {
   }
 
   /** What the journal has of one kind, in order. */
-  async facts(type: string): Promise<{ data: Record<string, unknown> }[]> {
+  async facts(type: string, { readOnly = true } = {}): Promise<{ data: Record<string, unknown> }[]> {
     const { DatabaseSync } = await import("node:sqlite");
-    using journal = new DatabaseSync(join(this.env["SAGE_HOME"] ?? "", "journal.db"), { readOnly: true });
+    using journal = new DatabaseSync(join(this.env["SAGE_HOME"] ?? "", "journal.db"), { readOnly });
     const rows = journal.prepare("SELECT data FROM fact WHERE type=? ORDER BY seq").all(type) as { data: string }[];
     return rows.map(({ data }) => ({ data: JSON.parse(data) as Record<string, unknown> }));
   }
@@ -128,8 +128,9 @@ export class Machine {
   /** Open requests, the oldest first, as the journal has them. */
   async pending(): Promise<InputRequest[]> {
     if (!existsSync(join(this.env["SAGE_HOME"] ?? "", "journal.db"))) return [];
-    const asked = (await this.facts("input.requested")).map(({ data }) => data as InputRequest);
-    const ended = new Set((await this.facts("input.resolved")).map(({ data }) => data["requestId"]));
+    const like = { readOnly: false }; // a connection that only reads would leave the files beside the journal behind
+    const asked = (await this.facts("input.requested", like)).map(({ data }) => data as InputRequest);
+    const ended = new Set((await this.facts("input.resolved", like)).map(({ data }) => data["requestId"]));
     return asked.filter(({ id }) => !ended.has(id)).toSorted((a, b) => a.at - b.at);
   }
 
