@@ -189,7 +189,7 @@ const zh: ClusterTexts = {
   noSession: (session) => `这个数据库里没有会话 ${session}`,
   journalNotThere: (engine) => `${engine} 里还没有日志；第一个工作进程或网关会创建它`,
   peopleComeIn:
-    "--engine 不能用于会话：共用日志里的会话由工作进程运行，人从网关进来。请启动 `sage serve --engine …`，再用 `sage --host …` 工作",
+    "--engine 不能用于会话：共用的日志里的会话由工作进程运行，人从网关进来。请启动 `sage serve --engine …`，再用 `sage --host …` 工作",
   waitsFor: (place) => `等待 ${place}`,
   clonesRemoved: (count) => `已移除已删会话的克隆：${count} 个`,
   cloneKept: (path) => `里面有未推送的内容，予以保留：${path}`,
