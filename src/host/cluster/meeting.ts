@@ -15,7 +15,7 @@ import { secureConnect } from "./secure-wire.ts";
 const LOOK_MS = 1_000;
 const CONNECT_MS = 3_000;
 const AGAIN_MS = 5_000;
-/** So many times that long it may be that a worker has died, and nobody has noticed it yet. */
+/** Pauses before a worker is called unreachable: one that has died stands in the list for a while. */
 const TELL_AFTER = 4;
 /** A fact that a worker has told comes by its notification; after so long it is asked for. */
 const NOTIFIED_MS = 50;
@@ -105,7 +105,7 @@ export function meetWorkers({ cluster: { pool, replica }, unreachable, againMs =
 type Sharing = {
   owner(session: string): string | undefined;
   read(session: string, seq: number, newest: () => number): Promise<void> | undefined;
-  /** Who runs a session may have changed. */
+  /** Another worker may run a session now. */
   asked(): void;
 };
 

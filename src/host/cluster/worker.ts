@@ -8,7 +8,7 @@ import type { Job } from "./dispatch.ts";
 import type { Door } from "./door.ts";
 import { live } from "./living.ts";
 
-/** Until a session is looked at again that this worker is too old for. */
+/** Pause before another look at a session that this worker is too old for. */
 const ANOTHER_MS = 1_000;
 
 export type WorkerParts = {

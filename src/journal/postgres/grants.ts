@@ -6,7 +6,7 @@ export type Roles = { worker: string; gateway: string };
 /** Tables that everybody reads. */
 const tables = ["journal", "session", "fact", "long", "ask", "process"];
 
-/** What both do, by the functions for it. */
+/** Functions that both may call. */
 const shared = ["take", "release", "register", "unregister", "bury", "make_queue", "gateways"];
 const ofWorkers = ["worker_commit", "worker_append"];
 const ofGateways = [

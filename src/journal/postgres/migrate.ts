@@ -115,7 +115,7 @@ async function bring(client: PoolClient, copy: Copy, place: string): Promise<Bro
   return made.rowCount === 0 ? "grown" : "brought";
 }
 
-/** What is left of deleted sessions. Several machines may bring theirs: here they are one chain. */
+/** Brings the remains of deleted sessions. Several machines may bring theirs: here they are one chain. */
 async function bringRemoved(client: PoolClient, removed: readonly Fact<"session.removed">[]): Promise<void> {
   for (const { key, at, data } of removed)
     await client.query("SELECT sage.note_removed($1,$2,$3,$4)", [key, at, ...splitData(data)]);

@@ -140,7 +140,7 @@ BEGIN
   PERFORM pg_notify('sage_fact', before || ' ' || s.seq || ' ' || session_id);
 END $$;
 
--- What a gateway does: it may write everything that people say.
+-- Functions of gateways: they may write everything that people say.
 CREATE OR REPLACE FUNCTION sage.commit_facts(
   session_id text, e int, number int, keys text[], types text[], ats bigint[], datas text[], longs text[],
   unheard boolean, knew bigint, OUT numbers bigint[], OUT before bigint) ${definer("sql")} AS $$
@@ -173,7 +173,7 @@ BEGIN
 END $$;
 
 ${wholeSessions}
--- What a worker does.
+-- Functions of workers.
 CREATE OR REPLACE FUNCTION sage.worker_commit(
   session_id text, e int, number int, keys text[], types text[], ats bigint[], datas text[], longs text[],
   unheard boolean, knew bigint, OUT numbers bigint[], OUT before bigint) ${definer("sql")} AS $$

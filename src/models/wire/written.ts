@@ -55,7 +55,7 @@ export function createWrittenBytes(
 function keptFor(kept: Kept, messages: readonly Message[]): Kept {
   const differs = kept.messages.findIndex((message, n) => message !== messages[n]);
   if (differs < 0) return kept;
-  // What follows is other text, in bytes of its own.
+  // Other text follows, in bytes of its own.
   const bytes = Buffer.from(kept.bytes.subarray(0, kept.ends[differs - 1] ?? 0));
   return { messages: kept.messages.slice(0, differs), ends: kept.ends.slice(0, differs), bytes };
 }

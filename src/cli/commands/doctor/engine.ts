@@ -47,7 +47,7 @@ async function checkRecords(url: string, { ok, bad }: Pick<Report, "ok" | "bad">
   }
 }
 
-/** What this login may do, and how many of those who work may write what people say. */
+/** Rights of this login, and the number of running workers whose login may write what people say. */
 const whom = `SELECT pg_has_role(s.nspowner, 'USAGE') AS owns, has_function_privilege(f.oid, 'EXECUTE') AS speaks,
   (SELECT count(*)::int FROM sage.process p JOIN pg_roles r ON r.rolname = p.login WHERE has_function_privilege(r.oid, f.oid, 'EXECUTE')) AS trusted,
   EXISTS (SELECT 1 FROM pg_namespace n WHERE n.nspname = 'public' AND has_schema_privilege(n.oid, 'CREATE')) AS is_open

@@ -5,7 +5,7 @@ import type { ServeTexts } from "../../../texts/serve.ts";
 import { surfaceOf, type BotConfig } from "../feishu/config.ts";
 import { openBot, shareBot, type Bot, type SurfaceParts } from "./feishu.ts";
 
-/** What the surfaces of a daemon remember, and the bots that remember it. */
+/** Memory of the surfaces of a daemon, and the bots that use it. */
 export type Memory = {
   web: SharedStore;
   /** The sessions that are this daemon's own; none where workers run them. */
