@@ -29,6 +29,7 @@ async function leftWith(
   here: ReturnType<typeof workspace>,
   first: { calls: { tool: string; input: object }[] },
   limits?: TurnLimits,
+  change = (fact: Fact): Fact => (fact.type === "turn.begun" ? { ...fact, data: { ...fact.data, loop: 0 } } : fact),
 ): Promise<Store> {
   const before = sqliteStore(here.path("before.db"));
   const old = hostOn(before, here.dir, [first] as Turns);
@@ -40,10 +41,7 @@ async function leftWith(
   const store = sqliteStore(here.path("journal.db"));
   store.create("s", { cwd: here.dir, version: "test" });
   const epoch = store.claim("s");
-  const changed = facts
-    .slice(1)
-    .map((fact): Fact => (fact.type === "turn.begun" ? { ...fact, data: { ...fact.data, loop: 0 } } : fact));
-  store.commit("s", epoch, changed);
+  store.commit("s", epoch, facts.slice(1).map(change));
   store.release("s", epoch);
   return store;
 }
@@ -199,3 +197,29 @@ test("a yes that was given before an update holds for what was shown, and not wh
   await outcome;
   await host.close();
 });
+
+for (const [name, loop] of [
+  ["of this version", undefined],
+  ["of another version, whose requests are carried on", 0],
+] as const)
+  test(`a turn ${name}: a yes to a request that showed another call than the one that would run is none`, async () => {
+    using here = workspace();
+    const call = bash("echo ran >> ran.txt");
+    const shown = (fact: Fact): Fact => {
+      if (fact.type === "turn.begun" && loop !== undefined) return { ...fact, data: { ...fact.data, loop } };
+      if (fact.type !== "input.requested" || fact.data.kind !== "permission") return fact;
+      return { ...fact, data: { ...fact.data, input: { command: "ls" } } };
+    };
+    const store = await leftWith(here, { calls: [call] }, undefined, shown);
+    const host = hostOn(store, here.dir, [{ calls: [call] }, { calls: [call] }, { text: "over" }]);
+    await host.send({ type: "resume", session: "s" });
+    void host.run("s").catch(() => {});
+    const yes = { type: "granted", requestId: "s/t0/0/0/permit0" } as const;
+    assert.equal((await host.send({ type: "respond", response: yes, ...lin })).ok, true);
+    await until(() => store.pending("s").length === 1 && store.pending("s")[0]?.id !== yes.requestId);
+    const [next] = store.pending("s");
+    assert.ok(next?.kind === "permission");
+    assert.equal(next.input["command"], "echo ran >> ran.txt");
+    assert.ok(!existsSync(here.path("ran.txt")));
+    await host.close();
+  });

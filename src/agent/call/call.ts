@@ -1,11 +1,11 @@
-import type { Durable, Opened } from "../../journal/durable.ts";
+import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { callKeys, finishedKey, startedKey, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { weighAgain } from "./drift.ts";
 import { judgeAgain } from "./judge.ts";
 import { perform } from "./perform.ts";
-import { openRequest, waitForAnswer } from "./request.ts";
+import { openRequest, waitForAnswer, type Asked } from "./request.ts";
 import { notRun, resultWithoutRun, withTalk } from "./results.ts";
 import { firstState, nextState, type Again, type CallState } from "./state.ts";
 
@@ -13,7 +13,7 @@ import { firstState, nextState, type Again, type CallState } from "./state.ts";
 export type Judged = {
   verdict: Verdict;
   judgedAt: number | undefined;
-  asked: Opened | undefined;
+  asked: Asked | undefined;
   /** The writer of the same reply that goes first. */
   before: Promise<unknown> | undefined;
 };
@@ -43,7 +43,7 @@ async function fromVerdictToResult(
   for (;;) {
     switch (state.at) {
       case "asking": {
-        const opened: Opened = asked ?? openRequest(durable, context, call, state);
+        const opened: Asked = asked ?? openRequest(durable, context, call, state);
         asked = undefined;
         state = nextState(state, await waitForAnswer(durable, context, opened, state.number));
         break;

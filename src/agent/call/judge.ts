@@ -15,6 +15,7 @@ import {
   reason,
   said,
   type Call,
+  type InputRequest,
   type PermissionOpinion,
   type Reason,
   type Rule,
@@ -27,7 +28,7 @@ import { sentence } from "../../texts/reasons.ts";
 import { jsonSchemaOf } from "../../tools/json-schema.ts";
 import type { PermissionContext, Tool, ToolPlace } from "../../tools/tool.ts";
 import type { Confining, ExecutionContext } from "../state/context.ts";
-import { digestOf, hashFile } from "../state/digest.ts";
+import { canonical, digestOf, hashFile } from "../state/digest.ts";
 import { driftBetween } from "./drift.ts";
 import { eventOf, weigh } from "./hooked.ts";
 
@@ -232,14 +233,19 @@ function judgeInput(
       couldRunConfined(judgement, tool.name, context.config.roots) && { spared: true as const }),
   };
   const granted = behavior === "ask" ? context.memory.takeGrant(digest) : undefined;
-  return granted && isAsShown(verdict, granted.shown)
+  return granted && isAsShown(verdict, granted.shown) && wasShown(granted.request, tool, input)
     ? {
         ...verdict,
         behavior: "allow",
         allowedBy: "person",
-        reason: reason("approved-earlier", { request: granted.request }),
+        reason: reason("approved-earlier", { request: granted.request.id }),
       }
     : verdict;
+}
+
+/** A question about a run that was lost tells of it in words; a permission shows the call itself. */
+function wasShown(request: InputRequest, tool: Tool, input: ToolInput): boolean {
+  return request.kind !== "permission" || (request.tool === tool.name && canonical(request.input) === canonical(input));
 }
 
 function addressesOf({ memory }: ExecutionContext, input: ToolInput): Pick<Verdict, "addresses"> {

@@ -3,7 +3,7 @@ import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { suggest } from "../../permission/suggest/suggest.ts";
-import { callKeys, isSigned, isTakenBack, reason, reasonOf } from "../../protocol/index.ts";
+import { callKeys, isSigned, isStricter, isTakenBack, reason, reasonOf } from "../../protocol/index.ts";
 import type {
   Call,
   Consent,
@@ -23,11 +23,15 @@ import type {
 } from "../../protocol/index.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
+import { canonical } from "../state/digest.ts";
 import { waitForPerson } from "../state/states.ts";
 import type { CallEvent } from "./state.ts";
 import { changeRules, decisionInput, isDefinedAs, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
 
 type PermissionBody = NewRequest & RequestTimeout & { kind: "permission" };
+
+/** `isOther`: under its key, another process has asked about something else. A yes to that is none to this call. */
+export type Asked = Opened & { isOther?: true };
 
 /** Opens what a call has to ask: the tool's own request, or the permission to run it. */
 export function openRequest(
@@ -35,7 +39,7 @@ export function openRequest(
   context: ExecutionContext,
   call: Call,
   { verdict, number }: { verdict: Verdict; number: number },
-): Opened {
+): Asked {
   const tool = toolFor(context, call);
   const input = inputOf(context, tool, call, verdict);
   if (tool.request) {
@@ -46,7 +50,16 @@ export function openRequest(
   const opened = ask(durable, callKeys.permit(number), request, context.asking);
   watchPermit(context, opened, verdict, () => judgeCall(context, call, verdict.input));
   if (!opened.resolution && !verdict.hooked) void readyToJudge(call, context); // a rule may be added in a process that has not judged anything yet
-  return opened;
+  if (isAbout(opened.request, request, verdict)) return opened;
+  return { request: opened.request, resolution: opened.resolution, wait: () => opened.wait(), isOther: true };
+}
+
+/** The person was shown this tool with this input, and as many have to say yes as the verdict wants. */
+function isAbout(shown: InputRequest, { tool, input }: PermissionBody, { consent }: Verdict): boolean {
+  if (shown.kind !== "permission" || shown.tool !== tool) return false;
+  if (shown.input !== input && canonical(shown.input) !== canonical(input)) return false;
+  const { approvals = 1, except } = shown.consent ?? {};
+  return !isStricter(consent, { approvals, ...(except && { notAsker: true }) });
 }
 
 /** The word of the rule goes before that of the tool's settings; a tool's own request says for itself. */
@@ -136,7 +149,7 @@ function previewOf(tool: Tool, input: ToolInput, context: ExecutionContext): Pre
 export async function waitForAnswer(
   durable: Durable,
   context: ExecutionContext,
-  opened: Opened,
+  opened: Asked,
   number: number,
 ): Promise<CallEvent & { type: "resolved" }> {
   const { request } = opened;
@@ -144,7 +157,7 @@ export async function waitForAnswer(
   closePermit(context, request.id);
   const talk = context.inquiries.end(context, request.id);
   endTurnIfSaid(durable, resolution, request);
-  const signed = isSigned(request, resolution);
+  const signed = isSigned(request, resolution) && !opened.isOther;
   if ("response" in resolution && resolution.response?.type === "granted" && signed) {
     if (!opened.resolution && resolution.by !== "auto") approveTool(context, request);
     await addRules(durable, context, resolution.response, {

@@ -122,6 +122,6 @@ function together(verdicts: readonly Verdict[]): Verdict {
 function withGrant({ memory }: ExecutionContext, verdict: Verdict): Verdict {
   const granted = verdict.behavior === "ask" ? memory.takeGrant(verdict.digest) : undefined;
   if (!granted || !isAsShown(verdict, granted.shown)) return verdict;
-  const why = reason("approved-earlier", { request: granted.request });
+  const why = reason("approved-earlier", { request: granted.request.id });
   return { ...verdict, behavior: "allow", allowedBy: "person", reason: why };
 }

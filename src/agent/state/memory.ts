@@ -17,7 +17,7 @@ import { canonical } from "./digest.ts";
 /** An open permission request, to be judged again when a rule is added. */
 export type Permit = { request: InputRequest; judge(): Verdict };
 
-type Granted = { request: string; shown: Verdict };
+type Granted = { request: InputRequest; shown: Verdict };
 
 type Parsed = { ok: true; input: ToolInput } | { ok: false; problem: Reason };
 
@@ -113,7 +113,7 @@ export class Memory {
 
   /** A yes to a request of a turn that did not live to use it, with the verdict that was shown. */
   grant(request: InputRequest, shown: Verdict): void {
-    (this.#grants ??= new Map()).set(request.digest, { request: request.id, shown });
+    (this.#grants ??= new Map()).set(request.digest, { request, shown });
   }
   /** The request under which this was allowed; once. */
   takeGrant(digest: string): Granted | undefined {
