@@ -12,8 +12,15 @@ const PLACE = /^[\w-]{1,40}$/;
 export function engineOf(flag: string | undefined, env: NodeJS.ProcessEnv, t: ClusterTexts): string | undefined {
   const given = flag ?? env["SAGE_ENGINE"];
   if (given === undefined || (given === "" && flag === undefined)) return undefined;
-  if (!/^postgres(ql)?:\/\//.test(given)) throw usage(t.engineUnfit(given.replace(/:[^:@/]*@/, ":…@")));
+  // A socket's address has no host after the @.
+  const isAddress = /^postgres(ql)?:\/\//.test(given) && URL.canParse(given.replace("@/", "@socket/"));
+  if (!isAddress) throw usage(t.engineUnfit(withoutPassword(given)));
   return given;
+}
+
+/** Whatever stands before the last @, or after `password=`, could be one. */
+function withoutPassword(given: string): string {
+  return given.replace(/\/\/.*@/s, "//…@").replaceAll(/(password\s*=\s*)('[^']*'|[^\s&]+)/gi, "$1…");
 }
 
 /** The set of files that sessions work on: this machine's, unless another name is given. */

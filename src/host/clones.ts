@@ -69,7 +69,7 @@ async function clone({ name, scheme, url, branch }: Remote, cwd: string, options
   const late = AbortSignal.timeout(limitMs);
   const config = [
     ...["protocol.allow=never", `protocol.${scheme}.allow=always`, "core.hooksPath=/dev/null", "core.fsmonitor=false"],
-    ...["submodule.recurse=false", "transfer.fsckObjects=true", "gc.auto=0"],
+    ...["submodule.recurse=false", "transfer.fsckObjects=true", "gc.auto=0", "http.followRedirects=false"],
   ].flatMap((one) => ["-c", one]);
   const from = branch === undefined ? [] : [`--branch=${branch}`];
   const args = [...config, "clone", "--quiet", "--template=", "--no-recurse-submodules", ...from, "--", url, cwd];

@@ -185,7 +185,18 @@ suite("commands on a shared journal", { skip: !hasPostgres && "no PostgreSQL is 
       );
     assert.match(await failing("postgres://sage:geheim@/sage?host=/nowhere"), /sage\?host=\/nowhere/);
     assert.doesNotMatch(await failing("postgres://sage:geheim@/sage?host=/nowhere"), /geheim/);
-    assert.doesNotMatch(await failing("mysql://sage:geheim@db/sage"), /geheim/);
+    for (const unfit of [
+      ...[
+        "mysql://sage:geheim@db/sage",
+        "mysql://sage:ge:heim@db/sage",
+        "host=db password=geheim",
+        "host=db password='ge heim'",
+      ],
+      ...["postgres://sage:ge#heim@db/sage", "postgres://sage:geheim@db:99999/sage"],
+    ]) {
+      assert.match(await failing(unfit), /postgres:\/\/user@host\/name/, unfit);
+      assert.doesNotMatch(await failing(unfit), /ge.?heim|ge:|heim/, unfit);
+    }
     const empty = await createDatabase();
     assert.match(await failing(empty.url), /no journal in postgres.* yet/);
     assert.match(await failing(empty.url), /no journal/, "looking makes none");
