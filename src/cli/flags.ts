@@ -24,6 +24,7 @@ export function readFlags<T extends Options>(args: string[], options: T): Flags<
     const unknown = (error as { code?: string }).code === "ERR_PARSE_ARGS_UNKNOWN_OPTION";
     const flag = /'(-[^']*)'/.exec(messageOf(error))?.[1];
     if (!unknown || flag === undefined) throw usage(messageOf(error));
+    if (flag === "--engine") throw usage(t.noEngine);
     const names = [...Object.keys(all), "help", "version"].map((name) => `--${name}`);
     throw usage(t.unknownFlag(flag, closest(flag, names)));
   }

@@ -89,7 +89,13 @@ async function clone({ name, scheme, url, branch }: Remote, cwd: string, options
 }
 
 const failed = (remote: string, problem: string) =>
-  errorBecause("config-invalid", reason("clone-failed", { remote, problem: oneLine(problem).slice(0, MOST_WORDS) }));
+  errorBecause(
+    "config-invalid",
+    reason("clone-failed", {
+      remote,
+      problem: oneLine(problem.replaceAll(/\s+/g, " ").replace(/\.$/, "")).slice(0, MOST_WORDS),
+    }),
+  );
 
 type Ended = { code: number | null; text: string };
 

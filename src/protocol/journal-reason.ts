@@ -5,6 +5,10 @@ export type JournalReasonArgs = {
   "journal-busy": { path: string };
   /** The server of a shared journal cannot be reached. */
   "database-away": { path: string; problem: string };
+  "login-refused": { path: string; problem: string };
+  "database-missing": { path: string; problem: string };
+  /** The login of another part would do: a worker's cannot answer. */
+  "login-may-not": { path: string; problem: string };
   "disk-full": { path: string; problem: string };
   "journal-unwritable": { path: string };
   "journal-damaged": { path: string; problem: string };
@@ -31,6 +35,8 @@ export type JournalReasonArgs = {
   "output-missing": { call: string };
   /** It is kept where the session runs, and nobody is there. */
   "output-away": { place: string };
+  /** Nobody runs sessions of this place now. */
+  "no-worker": { place: string };
   "run-by-process": { session: string; pid: number };
 
   // Notices while nothing can be written.

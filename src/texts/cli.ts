@@ -8,6 +8,7 @@ const en = {
     `${file} has permission rules. \`${sage("permissions import")}\` shows what they would be in Sage, and imports them.`,
   unknownFlag: (flag: string, closest: string | undefined) =>
     `unknown flag ${flag}${closest ? `; did you mean ${closest}?` : ""} (see ${sage("--help")})`,
+  noEngine: "this command does not take --engine: it is about this machine alone (see docs/scale.md for those that do)",
   didYouMean: (word: string, command: string) =>
     `did you mean \`${sage(command)}\`? Put the command first; to send “${word}” to the agent as a task, use -p`,
   noWords: (command: string, word: string) => `unexpected argument “${word}”; \`${sage(command)}\` takes flags only`,
@@ -152,6 +153,7 @@ const zh: CliTexts = {
   importHint: (file) =>
     `${file} 里有许可规则。\`${sage("permissions import")}\` 会列出它们在 Sage 中的写法，并可导入。`,
   unknownFlag: (flag, closest) => `未知参数 ${flag}${closest ? `；是不是 ${closest}？` : ""}（见 ${sage("--help")}）`,
+  noEngine: "这个命令没有 --engine：它只管这台机器（哪些命令有，见 docs/zh/scale.md）",
   didYouMean: (word, command) => `是不是想用 \`${sage(command)}\`？命令要写在最前面；若要把“${word}”作为任务，请用 -p`,
   noWords: (command, word) => `多余的参数“${word}”；\`${sage(command)}\` 只接受 --… 参数`,
   conflict: (a, b) => `${a} 与 ${b} 不能同时使用`,

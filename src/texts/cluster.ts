@@ -7,6 +7,9 @@ export type ClusterTexts = {
   engineUnfit: (given: string) => string;
   placeUnfit: (given: string) => string;
   works: (place: string, engine: string) => string;
+  runFailed: (session: string, problem: string) => string;
+  opensAt: (place: string, engine: string) => string;
+  gatewayLeaves: string;
   listens: (address: string) => string;
   listenUnfit: (given: string) => string;
   addressUnfit: (given: string) => string;
@@ -30,6 +33,7 @@ export type ClusterTexts = {
   migrated: (counts: { brought: number; there: number; stayed: number; place: string }) => string;
   moveUsage: string;
   moved: (session: string, place: string) => string;
+  nobodyThere: (place: string) => string;
   notMoved: (session: string, place: string) => string;
   noSession: (session: string) => string;
   journalNotThere: (engine: string) => string;
@@ -81,6 +85,9 @@ const en: ClusterTexts = {
     `--engine takes the address of a PostgreSQL database, postgres://user@host/name; given: ${given}`,
   placeUnfit: (given) => `a place is named with letters, digits, - and _, at most 40 of them; given: ${given}`,
   works: (place, engine) => `works at ${place}, on ${engine}`,
+  runFailed: (session, problem) => `${session} stopped: ${problem}`,
+  opensAt: (place, engine) => `a gateway of ${engine}; sessions that begin here run at ${place}`,
+  gatewayLeaves: "stopping: sessions run on with their workers",
   listens: (address) => `gateways follow what runs here at ${address}`,
   listenUnfit: (given) => `--listen takes an address and a port, such as 0.0.0.0:7878, or none; given: ${given}`,
   addressUnfit: (given) => `--address takes a name or an address that gateways reach, with a port; given: ${given}`,
@@ -97,7 +104,7 @@ const en: ClusterTexts = {
   gateway: ({ process, host, since, holds }) =>
     `gateway  ${process}  ${host}  since ${since}${holds.length > 0 ? `  holds ${holds.join(", ")}` : ""}`,
   engineUsage:
-    "sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]\nsage engine prepare <postgres://…> [--worker-login <name>] [--gateway-login <name>]",
+    "use one of:\n  sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]\n  sage engine prepare <postgres://…> [--worker-login <name>] [--gateway-login <name>]",
   prepared: (engine) => `${engine} is ready for workers and gateways`,
   loginsOf: ({ worker, gateway }) =>
     `Give each its own login, with passwords of yours:\n\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${worker};\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${gateway};`,
@@ -111,10 +118,12 @@ const en: ClusterTexts = {
   stayed: (session, why) => `${session} stays here: ${stays.en[why]}`,
   migrated: ({ brought, there, stayed, place }) =>
     `${brought} brought to place ${place}, ${there} were there already, ${stayed} stay here`,
-  moveUsage: "sage move <session> --to <place> --engine postgres://…",
+  moveUsage: "use sage move <session> --to <place> --engine postgres://…",
   moved: (session, place) => `${session} belongs to ${place} now`,
+  nobodyThere: (place) =>
+    `no worker of ${place} runs yet: start one there with \`sage worker --place ${place}\`, or move the session again if the name is wrong`,
   notMoved: (session, place) => `${session} runs at ${place} right now; stop it first, or wait until it asks somebody`,
-  noSession: (session) => `there is no session ${session} in this database`,
+  noSession: (session) => `there is no session ${session} in this database; \`sage sessions --engine …\` lists them`,
   journalNotThere: (engine) => `there is no journal in ${engine} yet; the first worker or gateway makes one`,
   peopleComeIn:
     "--engine does not go with a session: sessions of a shared journal run on its workers, and people come in through a gateway. Start `sage serve --engine …`, then work with `sage --host …`",
@@ -155,6 +164,9 @@ const zh: ClusterTexts = {
   engineUnfit: (given) => `--engine 要的是 PostgreSQL 数据库的地址 postgres://用户@主机/库名；给出的是：${given}`,
   placeUnfit: (given) => `地点的名称由字母、数字、- 和 _ 组成，最多 40 个；给出的是：${given}`,
   works: (place, engine) => `在 ${place} 工作，数据库 ${engine}`,
+  runFailed: (session, problem) => `${session} 停了：${problem}`,
+  opensAt: (place, engine) => `${engine} 的网关；从这里开始的会话在 ${place} 运行`,
+  gatewayLeaves: "正在停止：会话由工作进程继续运行",
   listens: (address) => `网关在 ${address} 跟随这里的运行`,
   listenUnfit: (given) => `--listen 要的是地址和端口，例如 0.0.0.0:7878，或 none；给出的是：${given}`,
   addressUnfit: (given) => `--address 要的是网关能连到的主机名或地址，带端口；给出的是：${given}`,
@@ -170,7 +182,7 @@ const zh: ClusterTexts = {
   gateway: ({ process, host, since, holds }) =>
     `网关  ${process}  ${host}  自 ${since}${holds.length > 0 ? `  持有 ${holds.join("、")}` : ""}`,
   engineUsage:
-    "sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]\nsage engine prepare <postgres://…> [--worker-login <名称>] [--gateway-login <名称>]",
+    "用法：\n  sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]\n  sage engine prepare <postgres://…> [--worker-login <名称>] [--gateway-login <名称>]",
   prepared: (engine) => `${engine} 已为工作进程和网关准备好`,
   loginsOf: ({ worker, gateway }) =>
     `请给两者各建一个登录，密码由你定：\n\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${worker};\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${gateway};`,
@@ -183,10 +195,12 @@ const zh: ClusterTexts = {
   stayed: (session, why) => `${session} 留在这里：${stays.zh[why]}`,
   migrated: ({ brought, there, stayed, place }) =>
     `已把 ${brought} 个会话带到地点 ${place}，${there} 个早已在那里，${stayed} 个留在这里`,
-  moveUsage: "sage move <会话> --to <地点> --engine postgres://…",
+  moveUsage: "用法：sage move <会话> --to <地点> --engine postgres://…",
   moved: (session, place) => `${session} 现在属于 ${place}`,
+  nobodyThere: (place) =>
+    `${place} 还没有工作进程：请在那里用 \`sage worker --place ${place}\` 启动；名称写错了就再移动一次`,
   notMoved: (session, place) => `${session} 正在 ${place} 运行；先停下它，或等它向人提问`,
-  noSession: (session) => `这个数据库里没有会话 ${session}`,
+  noSession: (session) => `这个数据库里没有会话 ${session}；用 \`sage sessions --engine …\` 列出`,
   journalNotThere: (engine) => `${engine} 里还没有日志；第一个工作进程或网关会创建它`,
   peopleComeIn:
     "--engine 不能用于会话：共用的日志里的会话由工作进程运行，人从网关进来。请启动 `sage serve --engine …`，再用 `sage --host …` 工作",

@@ -11,7 +11,9 @@ export const serving: Record<Lang, string> = {
   sage serve --engine postgres://…  [--place <name>]
                               sessions of a journal that machines share; workers run them: docs/scale.md
   sage worker --engine postgres://… [--place <name>] [--model <provider/name>] [--log json]
-                              runs sessions of a place, where their files are; SAGE_ENGINE in place of --engine
+              [--listen <address:port>|none] [--address <name:port>]
+                              runs sessions of a place, where their files are; SAGE_ENGINE in place of --engine;
+                              gateways on other machines come to --listen, or by the name in --address
   sage workers --engine postgres://… [--json]
                               who works where, what waits for a place without a worker, and which gateway holds which bot
   sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]
@@ -37,7 +39,9 @@ export const serving: Record<Lang, string> = {
   sage serve --engine postgres://…  [--place <名称>]
                               多台机器共用的日志中的会话，由工作进程运行：docs/zh/scale.md
   sage worker --engine postgres://… [--place <名称>] [--model <提供方/名称>] [--log json]
-                              在文件所在的地方运行该地点的会话；可用 SAGE_ENGINE 代替 --engine
+              [--listen <地址:端口>|none] [--address <名称:端口>]
+                              在文件所在的地方运行该地点的会话；可用 SAGE_ENGINE 代替 --engine；
+                              别的机器上的网关连到 --listen，或用 --address 里的名称
   sage workers --engine postgres://… [--json]
                               谁在哪里工作，哪些会话在等没有工作进程的地点，哪个网关持有哪个机器人
   sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]

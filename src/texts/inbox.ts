@@ -18,7 +18,7 @@ const en = {
   refuseAll: (count: number) => `Refuse all ${count}? (y/n)`,
   alsoDecided: (count: number, ids: string) =>
     count === 1 ? `The rule also decided ${ids}.` : `The rule also decided ${count} others: ${ids}`,
-  how: `See one with ${sage("inbox <id>")}, answer it with ${sage("answer <id>")}.`,
+  how: (flag: string) => `See one with ${sage(`${flag}inbox <id>`)}, answer it with ${sage(`${flag}answer <id>`)}.`,
 };
 
 export type InboxTexts = typeof en;
@@ -37,7 +37,7 @@ const zh: InboxTexts = {
     `什么都没有回答；不经询问直接回答这一组：  ${sage(`answer ${id} --all-like --seen ${code} --yes`)}`,
   refuseAll: (count) => `全部拒绝（${count} 个）？(y/n)`,
   alsoDecided: (count, ids) => `该规则同时决定了另外 ${count} 个请求：${ids}`,
-  how: `用 ${sage("inbox <编号>")} 查看，用 ${sage("answer <编号>")} 回答。`,
+  how: (flag) => `用 ${sage(`${flag}inbox <编号>`)} 查看，用 ${sage(`${flag}answer <编号>`)} 回答。`,
 };
 
 const tables = { en, zh } satisfies Record<Lang, InboxTexts>;

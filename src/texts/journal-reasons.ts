@@ -7,6 +7,12 @@ const en: Table = {
   "journal-busy": ({ path }) => `not recorded: another process keeps ${path} busy; try again`,
   "database-away": ({ path, problem }) =>
     `${path} cannot be reached (${problem}); look whether it runs, then try again`,
+  "login-refused": ({ path, problem }) =>
+    `${path} does not let this login in (${problem}); check name and password in the address`,
+  "database-missing": ({ path, problem }) =>
+    `${path} is not there (${problem}); check the name at the end of the address, or create that database first`,
+  "login-may-not": ({ path, problem }) =>
+    `this login may not do that in ${path} (${problem}). Workers use a worker's login, people and gateways a gateway's, \`sage engine\` the owner's; \`sage doctor --engine …\` says which one this is. After an update of Sage, run \`sage engine prepare\` first`,
   "disk-full": ({ path, problem }) =>
     `not recorded: writing to ${path} failed (${problem}); free some space and continue`,
   "journal-unwritable": ({ path }) =>
@@ -38,6 +44,8 @@ const en: Table = {
   "runs-elsewhere": ({ session }) => `session ${session} is run by a worker; \`sage workers\` tells which one`,
   "output-missing": ({ call }) => `no more output of call ${call} is kept`,
   "output-away": ({ place }) => `the whole output is kept at ${place}, and no worker of ${place} can be reached now`,
+  "no-worker": ({ place }) =>
+    `No worker of ${place} runs now. Nothing is lost: the session goes on when one is there (\`sage worker --place ${place}\`).`,
   "run-by-process": ({ session, pid }) =>
     `session ${session} is run by process ${pid}; answer from here, or stop that one first`,
 
@@ -50,6 +58,10 @@ const en: Table = {
 const zh: Table = {
   "journal-busy": ({ path }) => `没有记录：另一个进程占用着 ${path}；请再试一次`,
   "database-away": ({ path, problem }) => `连接不上 ${path}（${problem}）；请确认数据库在运行，然后再试一次`,
+  "login-refused": ({ path, problem }) => `${path} 不接受这个登录（${problem}）；请检查地址里的用户名和密码`,
+  "database-missing": ({ path, problem }) => `没有 ${path}（${problem}）；请检查地址末尾的库名，或先创建这个数据库`,
+  "login-may-not": ({ path, problem }) =>
+    `这个登录不能在 ${path} 里这样做（${problem}）。工作进程用工作进程的登录，人和网关用网关的，\`sage engine\` 用所有者的；\`sage doctor --engine …\` 会说明这是哪一种。更新 Sage 之后，请先运行 \`sage engine prepare\``,
   "disk-full": ({ path, problem }) => `没有记录：写入 ${path} 失败（${problem}）；腾出空间后再继续`,
   "journal-unwritable": ({ path }) => `无法写入 ${path}；请检查权限，或把 SAGE_HOME 设为另一个目录`,
   "journal-damaged": ({ path, problem }) =>
@@ -75,6 +87,8 @@ const zh: Table = {
   "runs-elsewhere": ({ session }) => `会话 ${session} 由工作进程运行；用 \`sage workers\` 查看是哪一个`,
   "output-missing": ({ call }) => `没有保存调用 ${call} 的更多输出`,
   "output-away": ({ place }) => `完整输出保存在 ${place}，现在连不上 ${place} 的工作进程`,
+  "no-worker": ({ place }) =>
+    `${place} 现在没有工作进程。什么都没有丢：有了工作进程（\`sage worker --place ${place}\`），会话就会继续。`,
   "run-by-process": ({ session, pid }) => `会话 ${session} 正由进程 ${pid} 运行；可以在这里回答，或先停止那个进程`,
 
   "not-recorded-yet": ({ problem }, say) => `内容都还在，但任务在等待：${say(problem)}。Sage 会自动重试。`,

@@ -14,7 +14,7 @@ const en = {
     mode === "socket" ? `Feishu: ${app}, long connection` : `Feishu: ${app}, webhook at ${path}`,
   page: (url: string, minutes: number) =>
     `Open this link in your browser (it works once, for ${minutes} minutes):\n  ${url}`,
-  pageAt: (url: string) => `page at ${url}; let a device in with \`${sage("devices add")}\``,
+  pageAt: (url: string, flag: string) => `page at ${url}; let a device in with \`${sage(`devices add${flag}`)}\``,
   demo: `no model is configured: this is the demo, with a script in the model's place, in a folder that is deleted at the end; choose a model with \`${sage("setup")}\``,
   pageInClear: (host: string) =>
     `no page on ${host}: keys would be sent in clear; name an https address in serve.web.origins, or a certificate in serve.tls`,
@@ -64,7 +64,7 @@ const zh: ServeTexts = {
   listening: (url) => `Sage 正在监听 ${url}；状态见 /health 和 /ready`,
   feishu: (app, mode, path) => (mode === "socket" ? `飞书：${app}，长连接` : `飞书：${app}，webhook 在 ${path}`),
   page: (url, minutes) => `在浏览器中打开这个链接（只能用一次，${minutes} 分钟内有效）：\n  ${url}`,
-  pageAt: (url) => `页面在 ${url}；用 \`${sage("devices add")}\` 让设备加入`,
+  pageAt: (url, flag) => `页面在 ${url}；用 \`${sage(`devices add${flag}`)}\` 让设备加入`,
   demo: `没有配置模型：现在是演示，由脚本代替模型，在一个结束后删除的目录中工作；用 \`${sage("setup")}\` 选择模型`,
   pageInClear: (host) =>
     `在 ${host} 上不提供页面：密钥会以明文传送；请在 serve.web.origins 中写 https 地址，或在 serve.tls 中写证书`,

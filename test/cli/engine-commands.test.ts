@@ -14,7 +14,7 @@ import { why } from "../../src/cli/commands/why.ts";
 import { migrate } from "../../src/journal/postgres/migrate.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { shortRequestId, type PendingRequest, type SessionSummary } from "../../src/protocol/index.ts";
-import { createDatabase, hasPostgres } from "../support/postgres.ts";
+import { asLogin, createDatabase, hasPostgres } from "../support/postgres.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 
 const lin = { by: "Lin", surface: "test" };
@@ -197,6 +197,10 @@ suite("commands on a shared journal", { skip: !hasPostgres && "no PostgreSQL is 
       assert.match(await failing(unfit), /postgres:\/\/user@host\/name/, unfit);
       assert.doesNotMatch(await failing(unfit), /ge.?heim|ge:|heim/, unfit);
     }
+    assert.match(await failing(asLogin(database.url, "nobody")), /nobody.*check name and password/);
+    const elsewhere = database.url.replace(/@\/\w+/, "@/nothing");
+    assert.match(await failing(elsewhere), /nothing.*create that database/);
+    await assert.rejects(told(stats, "--engin", database.url), /--engine\?/);
     const empty = await createDatabase();
     assert.match(await failing(empty.url), /no journal in postgres.* yet/);
     assert.match(await failing(empty.url), /no journal/, "looking makes none");

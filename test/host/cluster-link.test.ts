@@ -71,7 +71,7 @@ async function cluster({ notified = true } = {}) {
   const wake = (session: string) => void own.wake(session);
   const elsewhere = { wake, peers: meeting.peers, kept: meeting.kept };
   const made = createHost({ store: own.replica.store, version: "test", executor: refuse, elsewhere });
-  const host = gateway(made, own.replica, meeting);
+  const host = gateway(made, { ...own.replica, staffed: own.ledger.staffed }, meeting);
   ends.push(async () => {
     await host.close();
     meeting.close();
@@ -261,6 +261,26 @@ suite("a gateway follows its workers", { skip: !hasPostgres && "no PostgreSQL is
     await until(() => seen.types().includes("turn.ended"), "the turn does not end");
     assert.equal(seen.text(), "");
     assert.deepEqual(team.said, [closed.address]);
+    await seen.stop();
+  });
+
+  test("whoever speaks where nobody works is told, whoever looks while it waits too, and nobody once a worker is there", async () => {
+    await using team = await cluster();
+    const session = await team.begin();
+    const notices = ({ events }: ReturnType<typeof watching>) =>
+      events.flatMap((event) => (event.type === "delta" && event.delta.kind === "notice" ? [event.delta.reason] : []));
+    const nobody = { code: "no-worker", args: { place: "here" } };
+    const seen = watching(team.host, session);
+    await until(() => notices(seen).length === 1, "whoever looks is not told");
+    assert.ok((await team.host.send({ type: "say", session, text: "and this", ...lin })).ok);
+    await until(() => notices(seen).length === 2, "whoever speaks is not told");
+    await team.worker("late");
+    (await team.next(0)).end("done");
+    await until(() => seen.types().includes("turn.ended"), "the turn does not end");
+    assert.ok((await team.host.send({ type: "say", session, text: "more", ...lin })).ok);
+    (await team.next(1)).end("done");
+    await until(() => seen.types().filter((type) => type === "turn.ended").length === 2, "the turn does not end");
+    assert.deepEqual(notices(seen), [nobody, nobody]);
     await seen.stop();
   });
 });

@@ -82,6 +82,8 @@ async function bring(what: string | undefined, rest: string[]): Promise<number> 
       counts.set(how, (counts.get(how) ?? 0) + 1);
       if (how === "owned" || how === "differs" || how === "damaged") console.error(t.stayed(session, how));
     }
+  } catch (error) {
+    throw explained(publicAddress(url), error);
   } finally {
     await pool.end();
   }

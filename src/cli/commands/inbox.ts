@@ -78,7 +78,7 @@ export async function inbox(args: string[]): Promise<number> {
           waits: waitsFor(known.get(request.session), lang),
         })),
       );
-      console.log(listLines(listed, style, lang).join("\n"));
+      console.log(listLines(listed, { ...style, flag }, lang).join("\n"));
     }
     return exitCodes.success;
   } finally {

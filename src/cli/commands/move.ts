@@ -1,5 +1,7 @@
 import { readInstallation } from "../../config/installation.ts";
 import { move as moveSession } from "../../host/cluster/move.ts";
+import { explained } from "../../journal/postgres/error.ts";
+import { publicAddress } from "../../journal/postgres/ledger.ts";
 import { clusterTexts } from "../../texts/cluster.ts";
 import { engineOf, joinEngine, workPlace } from "../engine.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -21,6 +23,7 @@ export async function move(args: string[]): Promise<number> {
     switch (moved.how) {
       case "moved":
         toStdout(`${t.moved(session, place)}\n`);
+        if (!(await cluster.ledger.staffed()).includes(place)) console.error(t.nobodyThere(place));
         return exitCodes.success;
       case "runs":
         console.error(t.notMoved(session, moved.at));
@@ -29,6 +32,8 @@ export async function move(args: string[]): Promise<number> {
         console.error(t.noSession(session));
         return exitCodes.failure;
     }
+  } catch (error) {
+    throw explained(publicAddress(url), error);
   } finally {
     await cluster.closeAll();
   }

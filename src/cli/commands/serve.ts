@@ -111,7 +111,9 @@ export async function serve(args: string[]): Promise<number> {
   process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
 
   let leaving = false;
-  const host = cluster ? gateway(daemon.host, cluster.replica, meeting) : daemon.host;
+  const host = cluster
+    ? gateway(daemon.host, { ...cluster.replica, staffed: cluster.ledger.staffed }, meeting)
+    : daemon.host;
   const { output } = home;
   const parts = { host, home, env, output, model: spec, config, log };
   bots.push(...(await Promise.all(configured.map((bot) => memory.openBot(bot, { ...parts, t })))));
@@ -142,6 +144,7 @@ export async function serve(args: string[]): Promise<number> {
   });
   const listening = await listen(http, { ...at, t, tls: place.tls, upgrade: web?.upgrade });
   origins.push(...(place.origins?.(listening.port) ?? []));
+  if (url !== undefined) log("info", clusterTexts(lang).opensAt(workedAt, await addressOf(url)));
   log("info", t.listening(`${place.tls ? "https" : "http"}://${at.host}:${listening.port}`));
   if (!isLoopback(at.host)) log("warn", web ? t.open(at.host) : t.pageInClear(at.host));
   if (web && !files) log("warn", t.pageMissing);
@@ -150,7 +153,7 @@ export async function serve(args: string[]): Promise<number> {
   const left = onLeave(
     async () => {
       leaving = true;
-      log("info", t.leaving);
+      log("info", cluster ? clusterTexts(lang).gatewayLeaves : t.leaving);
       web?.close();
       await listening.close();
       stopped.abort();
@@ -178,13 +181,18 @@ export async function serve(args: string[]): Promise<number> {
   }
   await Promise.all(bots.map((bot) => bot.start(stopped.signal)));
   if (web) {
-    if (!demo) log("info", t.pageAt(origins[0] ?? ""));
+    if (!demo) log("info", t.pageAt(origins[0] ?? "", values.engine === undefined ? "" : " --engine …"));
     const opens = values.open === true;
     await memory.serves(origins);
     await inviteSelf({ devices, origins, folder: home.dir, opens, env: process.env, t });
   }
   if (demo) await beginTask(host, demo);
   return left.code;
+}
+
+/** Without its password. */
+async function addressOf(url: string): Promise<string> {
+  return (await import("../../journal/postgres/ledger.ts")).publicAddress(url);
 }
 
 /** Sessions are followed to the workers that run them. */

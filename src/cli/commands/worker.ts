@@ -3,12 +3,13 @@ import { hostname } from "node:os";
 import { workspacesOf, type Home } from "../../config/home.ts";
 import type { Store } from "../../journal/store.ts";
 import type { Log } from "../../surfaces/feishu/transport/config.ts";
-import { messageOf } from "../../protocol/index.ts";
+import { messageOf, reasonOf } from "../../protocol/index.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { createRedaction } from "../../config/redact.ts";
 import { openDoor, type DoorParts } from "../../host/cluster/door.ts";
 import { startWorker } from "../../host/cluster/worker.ts";
 import { publicAddress } from "../../journal/postgres/ledger.ts";
+import { sentence } from "../../texts/reasons.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf, joinEngine, workPlace } from "../engine.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
@@ -65,7 +66,10 @@ export async function worker(args: string[]): Promise<number> {
     throw usage(t.listenFailed(values.listen ?? "127.0.0.1", messageOf(error)));
   };
   const door = listens && (await openDoor({ ...cluster, host, journal, redaction, ...listens }).catch(cannotListen));
-  const working = await startWorker({ cluster, place, host, door });
+  const working = await startWorker({
+    ...{ cluster, place, host, door },
+    failed: (session, error) => log("warn", t.runFailed(session, sentence(reasonOf(error), lang))),
+  });
   log("info", t.works(place, publicAddress(url)));
   if (door) log("info", t.listens(door.address));
   const cleaning = cleanClones(cluster.replica.store, home, { env, log, t });

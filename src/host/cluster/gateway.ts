@@ -1,5 +1,14 @@
+import type { Ledger } from "../../journal/ledger.ts";
 import type { Replica } from "../../journal/replica.ts";
-import { splitRequestId, type Command, type CommandReply, type Host } from "../../protocol/index.ts";
+import {
+  reason,
+  splitRequestId,
+  type Command,
+  type CommandReply,
+  type Host,
+  type WatchEvent,
+} from "../../protocol/index.ts";
+import { sentence } from "../../texts/reasons.ts";
 import type { LocalHost } from "../host.ts";
 import type { Meeting } from "./meeting.ts";
 
@@ -12,7 +21,7 @@ const LINGER_MS = 30_000;
  */
 export function gateway(
   host: LocalHost,
-  { look }: Pick<Replica, "look">,
+  { look, store, staffed }: Pick<Replica, "look"> & Partial<Pick<Replica, "store"> & Pick<Ledger, "staffed">>,
   meeting?: Pick<Meeting, "watching">,
 ): LocalHost {
   const hold = async (session: string): Promise<() => void> => {
@@ -37,13 +46,36 @@ export function gateway(
       const unlook = await look(session);
       const unwatch = await meeting?.watching(session);
       try {
-        yield* host.watch(session, options);
+        let ready = false;
+        for await (const event of host.watch(session, options)) {
+          yield event;
+          ready ||= event.type === "ready";
+          const row = ready && isForWorkers(event) ? store?.session(session) : undefined;
+          // What was said before is told once, if it still waits.
+          if (!row?.place || row.place.works || (event.type === "ready" && !row.open && !row.unheard)) continue;
+          const places = await staffed?.().catch(() => undefined); // somebody may have come since
+          if (places && !places.includes(row.place.name))
+            yield nobodyAt(session, row.place.name, event.type === "ready");
+        }
       } finally {
         unwatch?.();
         unlook();
       }
     },
   } satisfies Host;
+}
+
+/** Something was said or answered, and no person is asked: a worker has to go on. */
+function isForWorkers(event: WatchEvent): boolean {
+  if (event.type === "ready") return event.requests.length === 0;
+  return event.type === "fact" && (event.fact.type === "user.said" || event.fact.type === "input.resolved");
+}
+
+/** `whole`: a connection that came back has told it already. */
+function nobodyAt(session: string, place: string, whole: boolean): WatchEvent {
+  const why = reason("no-worker", { place });
+  const told = { kind: "notice", text: sentence(why, "en"), reason: why } as const;
+  return { type: "delta", delta: { session, key: "place", attempt: 0, n: 0, ...told, ...(whole && { whole }) } };
 }
 
 /** The sessions that a command is about. */

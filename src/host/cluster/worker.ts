@@ -18,6 +18,8 @@ export type WorkerParts = {
   host: LocalHost;
   /** Where gateways follow what it runs. Without one they have facts only. */
   door?: Pick<Door, "address" | "key"> | undefined;
+  /** A run ended by an error that its facts may not tell. */
+  failed?(session: string, error: unknown): void;
   /** How many sessions at once. */
   atOnce?: number;
   /** The newest version of the loop that it knows. */
@@ -38,6 +40,7 @@ export async function startWorker({
   place,
   host,
   door,
+  failed,
   atOnce = 20,
   loop = LOOP,
 }: WorkerParts): Promise<Worker> {
@@ -69,7 +72,9 @@ export async function startWorker({
           () => false,
           (error: unknown) => {
             if (isRetryable(error)) throw error; // the server was away: somebody tries it again
-            return error instanceof SageError && error.code === "session-owned";
+            const isOwned = error instanceof SageError && error.code === "session-owned";
+            if (!isOwned && !isOver()) failed?.(session, error);
+            return isOwned;
           },
         );
         if (!isOver()) await replica.letGo(session);

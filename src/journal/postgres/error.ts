@@ -4,6 +4,14 @@ import { errorBecause } from "../../texts/error.ts";
 /** Connection lost, server ending, starting or out of connections: the same write may succeed later. */
 const passing = /^(08|57P|53[1-4]|40001|40P01|ECONN|EPIPE|ENOENT|ETIMEDOUT|EAI_AGAIN)/;
 
+/** Trying again changes nothing: somebody has to correct the address, or give another login. */
+const lasting = {
+  "28P01": "login-refused",
+  "28000": "login-refused",
+  "3D000": "database-missing",
+  "42501": "login-may-not",
+} as const;
+
 /** The error to throw for one that work on the database met: what passes can be tried again. */
 export function explained(where: string, error: unknown): unknown {
   if (error instanceof SageError) return error;
@@ -11,6 +19,11 @@ export function explained(where: string, error: unknown): unknown {
   const problem = messageOf(error);
   if (code === "53100")
     return errorBecause("disk-full", reason("disk-full", { path: where, problem }), { retryable: true, cause: error });
+  if (Object.hasOwn(lasting, code)) {
+    const why = lasting[code as keyof typeof lasting];
+    const kind = why === "login-may-not" ? "not-permitted" : "config-invalid";
+    return errorBecause(kind, reason(why, { path: where, problem }), { cause: error });
+  }
   const lost =
     passing.test(code) ||
     /Connection terminated|Client has encountered a connection error|timeout exceeded/.test(problem);

@@ -16,8 +16,11 @@ type Listed = {
 const LONGEST_TITLE = 24;
 
 /** The inbox as lines, a line for each request, those that are alike together: its id, how long it waits, its session and what it is about. */
-export function listLines(groups: readonly (readonly Listed[])[], style: Style, lang: Lang): string[] {
-  const { t, paint, width } = style;
+export function listLines(
+  groups: readonly (readonly Listed[])[],
+  { t, paint, width, flag = "" }: Style & { flag?: string },
+  lang: Lang,
+): string[] {
   const w = inboxTexts(lang);
   const rows = groups.flatMap((group) =>
     group.map((one, n) => ({ ...one, last: group.length > 1 && n === group.length - 1 ? group : undefined })),
@@ -49,7 +52,7 @@ export function listLines(groups: readonly (readonly Listed[])[], style: Style, 
       ].join("  ");
       return [line, ...fitted(below, width).map(paint.dim)];
     }),
-    ...fitted([w.how], width).map(paint.dim),
+    ...fitted([w.how(flag)], width).map(paint.dim),
   ];
 }
 
