@@ -431,6 +431,32 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
       await assert.rejects(forge(k, type, JSON.stringify(data)), refused, type);
   });
 
+  test("the folder of a session is its clone: a worker names no other", async () => {
+    const session = `s${sessions++}`;
+    const from = "git+https://host/team/x.git";
+    await gateway.create(session, { ...opened, cwd: from }, "here");
+    const { epoch } = await worker.take(session);
+    let number = 0;
+    const made = (cwd: string, remote = from) => {
+      const facts = [fact("workspace", "workspace.made", { cwd, from: remote, commit: "c" })];
+      return worker.commit(session, epoch, { number: ++number, facts, unheard: false, knew: 99 });
+    };
+    const clone = `/srv/clones/${session}-0f0f0f`;
+    for (const cwd of [
+      "/",
+      "/home/lin",
+      `/srv/${session}`,
+      `${clone}/..`,
+      `${clone}0`,
+      `/srv/x${session}-0f0f0f`,
+      clone.slice(1),
+    ])
+      await assert.rejects(made(cwd), hasCode("not-permitted"), cwd);
+    await assert.rejects(made(clone, "git+https://host/team/y.git"), hasCode("not-permitted"));
+    await made(clone);
+    assert.equal((await gateway.standing(session))[0]?.cwd, clone);
+  });
+
   test("no setting and nothing of a worker's own gets between a function and what it means", async () => {
     const { session, request, resolved, forge } = await waiting(permission);
     const client = new Client(base.worker);

@@ -191,8 +191,9 @@ BEGIN
     WHEN 'input.reminded', 'input.escalated' THEN
       good := starts_with(k, substr(t, 7) || '/') AND starts_with(j ->> 'requestId', session_id || '/');
     WHEN 'workspace.made' THEN
-      -- Of a session that was opened on that remote.
+      -- Of a session that was opened on that remote. A clone has the session's name: no other folder of a machine is handed to an agent so.
       good := k = '${workspaceKey}' AND sage.has_only(j, ARRAY['cwd','from','commit']) AND starts_with(j ->> 'cwd', '/')
+        AND starts_with(right(j ->> 'cwd', length(session_id) + 8), '/' || session_id || '-') AND j ->> 'cwd' ~ '-[0-9a-f]{6}$'
         AND EXISTS (SELECT 1 FROM sage.facts_of(session_id, 'session.opened') f WHERE f.said ->> 'cwd' = j ->> 'from' AND starts_with(j ->> 'from', 'git+'));
     WHEN 'session.titled' THEN good := k = '${titleKey("auto")}' AND j ->> 'by' = 'auto' AND j ->> 'surface' = 'runtime';
     WHEN 'user.said' THEN
