@@ -106,9 +106,10 @@ export function createRoster(
         }
         return;
       }
-      await Promise.all(
-        all.filter(({ id, seq }) => sessions.get(id)?.standing.seq !== seq).map(({ id }) => this.heard(id)),
-      );
+      const there = new Set(all.map(({ id }) => id));
+      const deleted = [...sessions.keys()].filter((id) => !there.has(id)); // or begun a moment ago: each is looked at
+      const changed = all.filter(({ id, seq }) => sessions.get(id)?.standing.seq !== seq).map(({ id }) => id);
+      await Promise.all([...deleted, ...changed].map((id) => this.heard(id)));
       for (const standing of all) {
         const listed = sessions.get(standing.id);
         if (listed && listed.standing.seq === standing.seq) listed.standing = standing;

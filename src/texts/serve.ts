@@ -7,6 +7,7 @@ const en = {
   botLeft: (app: string) => `no longer speaking for bot ${app}`,
   botElsewhere: (app: string, gateway: string) =>
     `bot ${app} is held by another gateway (${gateway}); taking over when that one is gone`,
+  botFailed: (app: string, problem: string) => `cannot speak for bot ${app}, trying again: ${problem}`,
   memoryAway: (problem: string) =>
     `the database cannot be reached, so nobody comes in and bots say nothing: ${problem}`,
   listening: (url: string) => `Sage is listening on ${url}; status at /health and /ready`,
@@ -60,6 +61,7 @@ const zh: ServeTexts = {
   botTaken: (app) => `从现在起由这里为机器人 ${app} 说话`,
   botLeft: (app) => `不再为机器人 ${app} 说话`,
   botElsewhere: (app, gateway) => `机器人 ${app} 由另一个网关（${gateway}）持有；它离开后由这里接手`,
+  botFailed: (app, problem) => `暂时无法为机器人 ${app} 说话，会再试：${problem}`,
   memoryAway: (problem) => `连不上数据库，因此没有人能进来，机器人也不说话：${problem}`,
   listening: (url) => `Sage 正在监听 ${url}；状态见 /health 和 /ready`,
   feishu: (app, mode, path) => (mode === "socket" ? `飞书：${app}，长连接` : `飞书：${app}，webhook 在 ${path}`),

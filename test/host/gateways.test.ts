@@ -84,6 +84,7 @@ async function gateway(
           await new Promise((resolve) => hold.signal.addEventListener("abort", resolve, { once: true }));
         },
         elsewhere: (holder) => void told.push(holder),
+        failed: () => {},
       }),
     async kill() {
       const locked =
@@ -223,6 +224,23 @@ suite("a gateway that stands still", { skip: !hasPostgres && "no PostgreSQL is i
     assert.equal(hold.signal.aborted, false, "nobody else wanted it");
     assert.equal(shared.isCurrent(), true);
     await a.presence.leave();
+  });
+
+  test("a bot that cannot be spoken for says why, and is tried again", async () => {
+    const a = await gateway("refused");
+    const [troubles, holds]: [unknown[], Hold[]] = [[], []];
+    a.presence.hold("feishu/refused", {
+      async taken(hold) {
+        if (holds.push(hold) === 1) throw new Error("no such app");
+        await new Promise((resolve) => hold.signal.addEventListener("abort", resolve, { once: true }));
+      },
+      elsewhere: () => {},
+      failed: (error) => void troubles.push(error),
+    });
+    await until(() => holds.length === 2, "nobody tries again");
+    assert.deepEqual(troubles, [new Error("no such app")]);
+    await a.presence.leave();
+    assert.equal(troubles.length, 1, "leaving is no trouble");
   });
 
   test("a gateway that has not seen the devices for a while lets nobody in, and sends away who is there", async () => {

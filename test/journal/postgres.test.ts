@@ -4,6 +4,8 @@ import { suite, test } from "node:test";
 import { Client, Pool } from "pg";
 import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import type { Batch, Ledger } from "../../src/journal/ledger.ts";
+import { memoryStore } from "../../src/journal/memory.ts";
+import { createReplica } from "../../src/journal/replica.ts";
 import { SageError, said as inWords, type Fact } from "../../src/protocol/index.ts";
 import { createDatabase, hasPostgres, openReplica, serverOf } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
@@ -166,6 +168,21 @@ suite("a replica", { skip: !hasPostgres && "no PostgreSQL is installed" }, () =>
     await replica.caughtUp();
     assert.deepEqual(keys(replica.store.since("s", 1)), ["said/1"]);
     await close();
+  });
+
+  test("a list of sessions loses one that was deleted while nobody heard of it, at the next look", async () => {
+    await using here = await database();
+    const { noteChild, children, callOf, place } = memoryStore();
+    const list = createReplica(here.ledger, { noteChild, children, callOf, place }, { roster: true });
+    await here.ledger.create("other", opened, "here");
+    await list.caughtUp();
+    const ids = () => list.store.sessions().map(({ id }) => id);
+    assert.deepEqual(ids().sort(), ["other", "s"]);
+    const last = { session: "s", cwd: "/", title: "", by: "Lin", surface: "cli", receipts: [] };
+    await here.ledger.housekeeping.remove("s", 1, last);
+    await list.caughtUp();
+    assert.deepEqual(ids(), ["other"]);
+    list.store.close();
   });
 
   test("a server that is killed and comes back: what was under way is written once, and what was missed is heard", async () => {

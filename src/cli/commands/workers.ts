@@ -2,12 +2,12 @@ import { createRequire } from "node:module";
 import type { Client } from "pg";
 import { explained } from "../../journal/postgres/error.ts";
 import { publicAddress } from "../../journal/postgres/ledger.ts";
+import type { LivingGateway } from "../../journal/postgres/surfaces.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf } from "../engine.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { toStdout } from "../stdout.ts";
 
-type Gateway = { id: string; host: string; since: Date; holds: string[] };
 type Row = { place: string; process: string | null; since: Date | null; runs: string; address: string | null };
 
 /** `sage workers`: who works where, how much each runs, and what waits for a place without a worker. */
@@ -50,14 +50,14 @@ async function rowsOf(client: Client): Promise<Row[]> {
   return rows;
 }
 
-async function gatewaysOf(client: Client): Promise<Gateway[]> {
+async function gatewaysOf(client: Client): Promise<LivingGateway[]> {
   const { rows: found } = await client.query<{ made: boolean }>(
     "SELECT to_regproc('sage.gateways') IS NOT NULL AS made",
   );
-  return found[0]?.made ? (await client.query<Gateway>("SELECT * FROM sage.gateways()")).rows : [];
+  return found[0]?.made ? (await client.query<LivingGateway>("SELECT * FROM sage.gateways()")).rows : [];
 }
 
-function show(rows: readonly Row[], gateways: readonly Gateway[], json: boolean, t: ClusterTexts): number {
+function show(rows: readonly Row[], gateways: readonly LivingGateway[], json: boolean, t: ClusterTexts): number {
   if (json) {
     const all = [
       ...rows.map((row) => ({ ...row, runs: Number(row.runs) })),

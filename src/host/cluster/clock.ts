@@ -9,7 +9,8 @@ export type Clock = { now(): number; look(pool: Pick<Pool, "query">): Promise<vo
 export function createClock(): Clock {
   let ahead: number | undefined;
   return {
-    now: () => performance.now() + (ahead ?? performance.timeOrigin),
+    // In whole milliseconds, as facts have them.
+    now: () => Math.floor(performance.now() + (ahead ?? performance.timeOrigin)),
     async look(pool) {
       const sent = performance.now();
       const { rows } = await pool.query<{ now: string }>("SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now");

@@ -74,11 +74,15 @@ export async function joinCluster({
     await client.connect();
     return client;
   };
+  const catchUp = () =>
+    void replica.caughtUp().catch((error: unknown) => {
+      if (!over.signal.aborted) throw error;
+    });
   const listening = notified
-    ? listen({ connect, heard: replica.heard, back: () => void replica.caughtUp(), signal: over.signal })
+    ? listen({ connect, heard: replica.heard, back: catchUp, signal: over.signal })
     : undefined;
   // A process that hears nothing looks: a second late, and nothing is lost.
-  const looking = notified ? undefined : setInterval(() => void replica.caughtUp(), LOOK_MS);
+  const looking = notified ? undefined : setInterval(catchUp, LOOK_MS);
   return {
     ...{ process, ledger, replica, dispatch: started, pool, connect, notified, graceMs },
     async wake(session) {

@@ -38,7 +38,6 @@ export function live(parts: LivingParts): { stop(): Promise<void> } {
   let lock = 0;
   let holding: Client | undefined;
   let since = 0;
-  let busy = true;
   /** True when it was not in the list. */
   const register = async (): Promise<boolean> => {
     const values = [process, lock, place, loop, door?.address ?? null, door?.key ?? null, !locks];
@@ -70,20 +69,18 @@ export function live(parts: LivingParts): { stop(): Promise<void> } {
     const { rows } = await pool.query<Orphan>("SELECT * FROM sage.bury($1,$2)", [process, locks ? null : graceMs]);
     if (rows.length > 0) await orphaned(rows);
   };
-  const looking = setInterval(() => {
-    if (busy) return;
-    busy = true;
-    void look()
-      .catch(() => {})
-      .finally(() => (busy = false));
-  }, LOOK_MS);
-  const held = hold()
-    .catch(() => {})
-    .finally(() => (busy = false));
+  let busy: Promise<void> | undefined;
+  const alone = (work: () => Promise<void>) => {
+    busy ??= work()
+      .catch(() => {}) // the server is away: at the next look, then
+      .finally(() => (busy = undefined));
+  };
+  alone(hold);
+  const looking = setInterval(() => alone(look), LOOK_MS);
   return {
     async stop() {
       clearInterval(looking);
-      await held;
+      await busy; // a look that comes after it would put this process into the list again
       await pool.query("SELECT sage.unregister($1)", [process]).catch(() => {});
       await holding?.end().catch(() => {});
     },

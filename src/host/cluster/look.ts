@@ -3,6 +3,7 @@ import { explained } from "../../journal/postgres/error.ts";
 import { postgresLedger, publicAddress } from "../../journal/postgres/ledger.ts";
 import { listen } from "../../journal/postgres/listen.ts";
 import { createReplica, type Replica } from "../../journal/replica.ts";
+import { createClock } from "./clock.ts";
 import { startDispatch, type Dispatch } from "./dispatch.ts";
 
 /** A shared journal as somebody sees it who looks and answers, and runs nothing. */
@@ -31,13 +32,24 @@ export async function lookInto(url: string): Promise<Look | { missing: string }>
     }
     let dispatching: Promise<Dispatch> | undefined;
     // Whoever comes for a moment judges nobody.
-    const dispatch = () => (dispatching ??= startDispatch(url, pool, { notified: true, graceMs: Infinity }));
+    const start = () => startDispatch(url, pool, { notified: true, graceMs: Infinity });
+    const dispatch = async () => {
+      const joining = (dispatching ??= start());
+      try {
+        return await joining;
+      } catch (error) {
+        if (dispatching === joining) dispatching = undefined; // the next answer tries again
+        throw error;
+      }
+    };
     const ledger = await postgresLedger(pool, {
       process: randomUUID(),
       wake: async (asks, session, place) => (await dispatch()).wake(session, place, asks),
     });
     const nothing = { noteChild() {}, children: () => [], callOf: () => undefined, place: undefined };
-    const replica = createReplica(ledger, nothing, { roster: true });
+    const clock = createClock();
+    await clock.look(pool);
+    const replica = createReplica(ledger, nothing, { roster: true, now: clock.now });
     await replica.caughtUp();
     const over = new AbortController();
     const connect = async () => {

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
+import { GATEWAY_LIVES } from "../../journal/postgres/surface-schema.ts";
 import type { SurfaceStanding, SurfaceTable } from "../../journal/postgres/surfaces.ts";
 import type { SharedStore } from "../../protocol/index.ts";
 import type { Cluster } from "./cluster.ts";
@@ -12,8 +13,6 @@ const LOOK_MS = 1_000;
 /** A gateway that was not heard of for so long has lost what it held. */
 const LEASE_MS = 10_000;
 const PAUSE_MS = 200;
-/** Numbers of locks that say "this gateway lives" have this name; `is_free` knows it. */
-const CLASS = 8;
 
 /** A surface that this gateway holds, until the signal is aborted: another one has it, or this one leaves. */
 export type Hold = Pick<HeldMemory, "store" | "kept"> & { signal: AbortSignal };
@@ -34,6 +33,8 @@ export type HoldWatch = {
   taken(hold: Hold): Promise<void>;
   /** Another gateway holds it, or nobody does any more. */
   elsewhere(holder: string | undefined): void;
+  /** `taken` rejected while the hold was this gateway's. It is tried again. */
+  failed(error: unknown): void;
 };
 
 export type PresenceOptions = {
@@ -143,7 +144,7 @@ export async function joinGateways(
       await one.taken({ store, kept, signal: AbortSignal.any([lost.signal, leaving.signal]) });
       await memory.close();
     } catch (error) {
-      failed(error);
+      if (!lost.signal.aborted && !leaving.signal.aborted) one.failed(error);
       await sleep(LOOK_MS, undefined, { signal: leaving.signal }).catch(() => {}); // it would fail again at once
     } finally {
       lose();
@@ -186,7 +187,7 @@ export async function joinGateways(
     client.on("notification", ({ payload = "" }) => {
       if (payload === "" || shared.has(payload) || watched.has(payload)) void look();
     });
-    await client.query("SELECT pg_advisory_lock($1, $2)", [CLASS, lock]);
+    await client.query("SELECT pg_advisory_lock($1, $2)", [GATEWAY_LIVES, lock]);
     await client.query("LISTEN sage_surface");
     Object.assign(line, { stands: true, since: performance.now() });
   };

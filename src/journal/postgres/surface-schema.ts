@@ -1,5 +1,8 @@
 import { definer } from "./definer.ts";
 
+/** The name of locks that say "this gateway lives". */
+export const GATEWAY_LIVES = 8;
+
 /**
  * What surfaces remember, and the gateways. A surface that one gateway holds (a bot) is written under the number of that hold; one that
  * all of them write (devices) is written on the version that the writer has seen. Both lock the row of the surface, so whoever takes a hold
@@ -23,7 +26,7 @@ BEGIN
   SELECT * INTO g FROM sage.gateway WHERE id = s.gateway;
   IF NOT FOUND OR g.until < clock_timestamp() THEN RETURN true; END IF;
   IF NOT by_lock OR g.lock IS NULL THEN RETURN false; END IF;
-  RETURN NOT EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = 8 AND l.objid = g.lock AND l.granted
+  RETURN NOT EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = ${GATEWAY_LIVES} AND l.objid = g.lock AND l.granted
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()));
 END $$;
 

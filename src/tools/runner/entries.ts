@@ -8,11 +8,15 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+
+/** Others may be quicker a few times; a folder that cannot be read stays so. */
+const MOST_TRIES = 100;
 
 /** A call as the runner knows it: one run of it, by the owner with this epoch. */
 export type RunnerCall = { session: string; key: string; epoch: number };
@@ -54,7 +58,7 @@ export function createEntries(root: string, machine: string): Entries {
 
   const raise = (session: string, epoch: number): { id: string } | undefined => {
     const home = homeOf(session);
-    for (;;) {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
       const names = namesIn(home);
       if (!names) {
         makeHome(base, home);
@@ -66,6 +70,7 @@ export function createEntries(root: string, machine: string): Entries {
       if (Number(now) < epoch && !renamed(join(home, now), folder)) continue; // somebody else was quicker
       return { id: readFileSync(join(folder, "id"), "utf8") };
     }
+    return undefined; // it is there, and cannot be read
   };
   const take: Entries["take"] = (session, epoch) => {
     try {
@@ -110,8 +115,7 @@ export function createEntries(root: string, machine: string): Entries {
       const isOld = (path: string) => Date.now() - statSync(path).mtimeMs > olderThanMs;
       for (const one of namesIn(root) ?? []) {
         for (const session of namesIn(join(root, one)) ?? []) sweepSession(join(root, one, session), isOld);
-        if (one !== machine && namesIn(join(root, one))?.length === 0)
-          rmSync(join(root, one), { recursive: true, force: true });
+        if (one !== machine) removeIfEmpty(join(root, one));
       }
     },
   };
@@ -168,6 +172,15 @@ function sweepSession(home: string, isOld: (path: string) => boolean): void {
     rmSync(aside, { recursive: true, force: true });
   } catch {
     // somebody else sweeps, or uses it
+  }
+}
+
+/** Another machine may be about to enter something there. */
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // something is in it
   }
 }
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { homedir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Host, SurfaceStore } from "../../../protocol/index.ts";
+import { messageOf, type Host, type SurfaceStore } from "../../../protocol/index.ts";
 import { loadConfig } from "../../../config/config.ts";
 import type { Home } from "../../../config/home.ts";
 import { receivedFor } from "../../../config/output.ts";
@@ -97,6 +97,7 @@ export function shareBot(
   const elsewhere = (holder: string | undefined) => {
     if (holder !== undefined) log("info", t.botElsewhere(bot.app.appId, holder.slice(0, 8)));
   };
+  const failed = (error: unknown) => log("warn", t.botFailed(bot.app.appId, messageOf(error)));
   const { mode } = bot.app;
   return {
     ...{ name: bot.name, team: live.team, channel: () => current },
@@ -106,7 +107,7 @@ export function shareBot(
     }),
     async attach() {},
     async start() {
-      presence.hold(surfaceOf(bot), { taken: speak, elsewhere });
+      presence.hold(surfaceOf(bot), { taken: speak, elsewhere, failed });
     },
     async close() {}, // when the gateway leaves the others
   };
