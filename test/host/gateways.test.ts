@@ -243,6 +243,22 @@ suite("a gateway that stands still", { skip: !hasPostgres && "no PostgreSQL is i
     assert.equal(troubles.length, 1, "leaving is no trouble");
   });
 
+  test("a gateway that leaves while it connects is gone once the connection has come about", async () => {
+    const { table } = await gateway("patient");
+    const slow = Promise.withResolvers<void>();
+    const line = new Client((await database)?.url ?? "");
+    const connect = async () => {
+      await slow.promise;
+      await line.connect();
+      return line;
+    };
+    const hasty = await joinGateways(table, { process: "hasty", connect });
+    const ended = new Promise((resolve) => line.once("end", resolve));
+    const left = hasty.leave();
+    slow.resolve();
+    await Promise.all([left, ended]);
+  });
+
   test("a gateway that has not seen the devices for a while lets nobody in, and sends away who is there", async () => {
     const a = await gateway("blind");
     let time = 0;

@@ -169,6 +169,7 @@ export async function joinGateways(
         const client = await connect();
         const gone = new Promise<void>((resolve) => client.once("end", resolve).once("error", () => resolve()));
         const leave = () => void client.end().catch(() => {});
+        if (over.signal.aborted) return leave(); // it left while it connected
         over.signal.addEventListener("abort", leave, { once: true });
         await announce(client);
         void look();
