@@ -47,7 +47,15 @@ type Place = AsyncDisposable & {
 /** A gateway, and as many workers as are asked for. */
 async function place(
   dir: string,
-  { notified = true, options = {} }: { notified?: boolean; options?: Partial<ExecutionOptions> } = {},
+  {
+    notified = true,
+    options = {},
+    prepares = () => {},
+  }: {
+    notified?: boolean;
+    options?: Partial<ExecutionOptions>;
+    /** Before a run; may throw. */ prepares?(): void;
+  } = {},
 ): Promise<Place> {
   const { url, worker, gateway: speaker, drop } = await createPrepared();
   const join = async (roster: boolean) => {
@@ -86,13 +94,18 @@ async function place(
       const { store } = own.replica;
       const runs = createHost({
         ...{ store, version: "test", letsGo: true, sleepAfterMs: 50 },
-        executor: async () =>
-          new UnifiedExecutor(
+        executor: async () => {
+          prepares();
+          return new UnifiedExecutor(
             { ...config({ script: [], dir, store, wrap: () => counting }) },
             { ...options, workingDirectory: dir },
-          ),
+          );
+        },
       });
-      const working = await startWorker({ cluster: own, place: at, host: runs, ...(loop !== undefined && { loop }) });
+      const working = await startWorker({
+        ...{ cluster: own, place: at, host: runs, failedMs: 100 },
+        ...(loop !== undefined && { loop }),
+      });
       let stopped = false;
       const stop = async () => {
         if (stopped) return;
@@ -135,6 +148,32 @@ async function openRequest(host: LocalHost, session: string): Promise<string> {
     return reply.ok ? reply.requests[0]?.request.id : undefined;
   }, "nobody is asked");
 }
+
+test(
+  "a message or a turn whose run ends in an error is tried again by itself",
+  { skip: !hasPostgres && "no PostgreSQL is installed" },
+  async () => {
+    using here = workspace();
+    let fails = 2;
+    await using team = await place(here.dir, {
+      prepares() {
+        if (fails > 0 && fails-- > 0) throw new Error("the model is not there");
+      },
+    });
+    await team.worker();
+    const session = await begin(team.host, here.dir, "run 1");
+    const id = await openRequest(team.host, session);
+    assert.equal(fails, 0);
+    await until(async () => (await team.cluster.ledger.standing(session))[0]?.owned === false, "nobody lets go of it");
+    fails = 2;
+    const { facts, stop } = watching(team.host, session);
+    await team.host.send({ type: "respond", response: { type: "granted", requestId: id }, ...lin });
+    await until(() => facts.some(({ type }) => type === "turn.ended"), "the turn does not end");
+    assert.equal(fails, 0);
+    assert.equal(readFileSync(join(here.dir, "ran.txt"), "utf8"), "0\n");
+    stop();
+  },
+);
 
 for (const notified of [true, false])
   suite(

@@ -10,6 +10,8 @@ import { live } from "./living.ts";
 
 /** Pause before another look at a session that this worker is too old for. */
 const ANOTHER_MS = 1_000;
+/** A turn or a message whose run ended in an error is tried again after so long: the fault may have been this worker's, or may have passed. */
+const FAILED_MS = 60_000;
 
 export type WorkerParts = {
   cluster: Cluster;
@@ -24,6 +26,7 @@ export type WorkerParts = {
   atOnce?: number;
   /** The newest version of the loop that it knows. */
   loop?: number;
+  failedMs?: number;
 };
 
 export type Worker = {
@@ -43,6 +46,7 @@ export async function startWorker({
   failed,
   atOnce = 20,
   loop = LOOP,
+  failedMs = FAILED_MS,
 }: WorkerParts): Promise<Worker> {
   const { process, ledger, replica, dispatch, pool, connect, graceMs, notified } = cluster;
   const running = new Map<string, Running>();
@@ -63,8 +67,10 @@ export async function startWorker({
     try {
       let since: number;
       let again: boolean;
+      let hasFailed: boolean;
       do {
         since = timeOf(replica.store);
+        hasFailed = false;
         await replica.take(session, { job: { id, attempt }, place, loop });
         // An error is told to whoever watches, and the facts say how it stands. A turn that is followed by another one finds that it has
         // let go of the session in between.
@@ -73,7 +79,8 @@ export async function startWorker({
           (error: unknown) => {
             if (isRetryable(error)) throw error; // the server was away: somebody tries it again
             const isOwned = error instanceof SageError && error.code === "session-owned";
-            if (!isOwned && !isOver()) failed?.(session, error);
+            hasFailed = !isOwned && !isOver();
+            if (hasFailed) failed?.(session, error);
             return isOwned;
           },
         );
@@ -82,7 +89,9 @@ export async function startWorker({
       } while (again && !isOver());
       // A job that ends well is over: this one is for whoever takes it next.
       if (isOver()) throw new Error("this worker leaves, or has lost the session");
-      const due = nextDue(replica.store.pending(session), since);
+      const { open = false, unheard = false } = replica.store.session(session) ?? {};
+      const retry = hasFailed && (open || unheard) ? timeOf(replica.store) + failedMs : undefined;
+      const due = nextDue(replica.store.pending(session), since) ?? retry;
       if (due !== undefined) await dispatch.wakeAt(session, place, due);
     } finally {
       unlook();
