@@ -136,8 +136,11 @@ CREATE OR REPLACE FUNCTION sage.is_same_rule(a json, b json) RETURNS boolean LAN
 $$;
 
 -- A person gave this rule with a yes, or took it back, more often than runs have written it down: each time counts once.
+-- Few of thousands of answers hold rules: those alone are parsed, each once, for the session is locked meanwhile.
 CREATE OR REPLACE FUNCTION sage.is_rule_left(session_id text, t text, names text, j json) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT (SELECT count(*) FROM sage.facts_of(session_id, 'input.resolved') f, json_array_elements(f.said -> 'response' -> names) given
+  WITH answers AS MATERIALIZED (SELECT sage.parsed(f.data, x.data) AS said FROM sage.fact f LEFT JOIN sage.long x ON x.session = f.session AND x.key = f.key
+    WHERE f.session = session_id AND f.type = 'input.resolved' AND strpos(coalesce(x.data, f.data), '"' || names || '"') > 0)
+  SELECT (SELECT count(*) FROM answers f, json_array_elements(f.said -> 'response' -> names) given
     WHERE f.said ->> 'by' = j ->> 'by' AND f.said ->> 'outcome' = 'answered' AND f.said -> 'response' ->> 'type' = 'granted' AND sage.is_same_rule(given, j))
     > (SELECT count(*) FROM sage.facts_of(session_id, t) f
       WHERE f.key ~ '${runKeyPattern}' AND f.said ->> 'by' = j ->> 'by' AND sage.is_same_rule(f.said, j))
