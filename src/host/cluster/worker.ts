@@ -90,9 +90,9 @@ export async function startWorker({
       // A job that ends well is over: this one is for whoever takes it next.
       if (isOver()) throw new Error("this worker leaves, or has lost the session");
       const { open = false, unheard = false } = replica.store.session(session) ?? {};
-      const retry = hasFailed && (open || unheard) ? timeOf(replica.store) + failedMs : undefined;
-      const due = nextDue(replica.store.pending(session), since) ?? retry;
-      if (due !== undefined) await dispatch.wakeAt(session, place, due);
+      const retry = hasFailed && (open || unheard) ? timeOf(replica.store) + failedMs : Infinity;
+      const due = Math.min(retry, nextDue(replica.store.pending(session), since) ?? Infinity);
+      if (due !== Infinity) await dispatch.wakeAt(session, place, due);
     } finally {
       unlook();
     }
