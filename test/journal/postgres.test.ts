@@ -6,7 +6,7 @@ import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import type { Batch, Ledger } from "../../src/journal/ledger.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { createReplica } from "../../src/journal/replica.ts";
-import { SageError, said as inWords, type Fact } from "../../src/protocol/index.ts";
+import { approvalKey, SageError, said as inWords, type Fact } from "../../src/protocol/index.ts";
 import { createDatabase, hasPostgres, openReplica, serverOf } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
 import { roundsOf } from "../faults/rounds.ts";
@@ -66,6 +66,23 @@ suite("a ledger on PostgreSQL", { skip: !hasPostgres && "no PostgreSQL is instal
     );
     await second.commit("s", later.epoch, batch(1, unknown("b")));
     assert.deepEqual(keys(await second.read("s", 0)), ["session", "a", "b"]);
+  });
+
+  test("a yes with a long name in it is read again when the next one comes", async () => {
+    await using here = await database();
+    const requestId = "s/t0/0/0/ask";
+    const approve = (by: string) => {
+      const approval = { requestId, by, surface: "test", at: 1, digest: "d" };
+      const key = approvalKey("t0/0/0/ask", by.slice(0, 8));
+      return here.ledger.approve("s", { key, type: "input.approved", at: 1, data: approval }, () => undefined);
+    };
+    const long = "李".repeat(40_000);
+    await approve(long);
+    const { approvals } = await approve("Lin");
+    assert.deepEqual(
+      approvals.map(({ by }) => by),
+      [long, "Lin"],
+    );
   });
 
   test("an owner does not let go of a session with something in it that it has not seen", async () => {

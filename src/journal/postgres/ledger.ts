@@ -154,7 +154,7 @@ export async function postgresLedger(pool: Pool, { process, as = "gateway", wake
           (
             await ask<{ data: string }>(
               asks,
-              "SELECT data FROM sage.fact WHERE session=$1 AND key>=$2 AND key<$3 AND type='input.approved' ORDER BY seq",
+              "SELECT coalesce(l.data, f.data) AS data FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND key>=$2 AND key<$3 AND type='input.approved' ORDER BY seq",
               [session, prefix, end],
             )
           ).map(({ data }) => JSON.parse(data) as Approval);

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -58,7 +58,8 @@ function readNext(file: number | undefined): Buffer | undefined {
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, "r");
+    // A command of the same user could have put a link or a pipe there: neither is followed or waited for.
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch {
     return undefined;
   }
