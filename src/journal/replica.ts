@@ -224,8 +224,10 @@ export function createReplica(
       delete copy.unconfirmed;
     },
     async look(id) {
+      const isNew = !copies.has(id);
       const copy = await load(id);
       copy.uses++;
+      if (isNew) await catchUp(id); // news that came while it was read found no copy
       let looks = true;
       return () => {
         if (!looks) return;

@@ -1,5 +1,5 @@
 import { existingSession } from "../../journal/existing-session.ts";
-import { isOutsideSession, reason, reasonOf } from "../../protocol/index.ts";
+import { isOutsideSession, reason, reasonOf, SageError } from "../../protocol/index.ts";
 import { SessionRun, type RunParts } from "./session-run.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { createTurnstile } from "./sleep.ts";
@@ -51,6 +51,8 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
     };
     run.done.then(end, (error: unknown) => {
       end();
+      // Whoever lets sessions go meets one that it has just let go of: it is taken anew, and nobody needs to know.
+      if (parts.letsGo && error instanceof SageError && error.code === "session-owned") return;
       run.notice("host", reasonOf(error)); // whoever asked for the outcome hears of it there; whoever only spoke, here
     });
     running.set(session, run);
