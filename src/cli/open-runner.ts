@@ -7,7 +7,7 @@ import { createCommandRunner, type CommandRunner } from "../tools/runner/runner.
 const SOON_MS = 60_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** Where this home's commands are entered, for hosts whose commands outlive them. Undefined where there are no spawners to keep them. */
+/** The runner of this home, for hosts whose commands outlive them. Undefined on systems without spawners to keep them. */
 export function openRunner({ dir }: Pick<Home, "dir">): CommandRunner | undefined {
   if (process.platform !== "linux") return undefined;
   const runner = createCommandRunner({ folder: join(dir, "runner"), machine: machineRun(), startOf, spawn });

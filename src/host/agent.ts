@@ -93,7 +93,7 @@ export type AgentParts = {
   ruleFiles?: RuleFiles;
   /** How commands are confined; without it they run as ever. */
   sandbox?: Sandbox;
-  /** Where commands are entered that outlive this process; without it they end with it. */
+  /** Keeps commands that outlive this process; without it they end with it. */
   runner?: CommandRunner;
   /** Sessions are of several people: their sandboxes share nothing. */
   apart?: boolean;

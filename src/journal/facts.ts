@@ -17,25 +17,11 @@ import {
 import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
 import { chain, columns, columnsOfSession, factIn, firstBroken, inlineFor, longIn, type Cells } from "./row.ts";
+import type { Reading as HeldReading } from "./held.ts";
 import type { Hub } from "./hub.ts";
 import type { Appended, InboundFact, LocalStore } from "./store.ts";
 
-type Reading = Pick<
-  LocalStore,
-  | "opened"
-  | "load"
-  | "pending"
-  | "resolution"
-  | "find"
-  | "draft"
-  | "approvals"
-  | "inquiries"
-  | "since"
-  | "read"
-  | "fact"
-  | "head"
-  | "verify"
->;
+type Reading = HeldReading & Pick<LocalStore, "head" | "verify">;
 type Writing = Pick<LocalStore, "create" | "commit" | "append" | "appendAll" | "approve">;
 
 type SessionHead = { epoch: number; head: string; process: string | null };

@@ -39,7 +39,8 @@ export function hold(session: Held, fact: Fact): void {
   note(session, fact);
 }
 
-type Reading = Pick<
+/** The part of a store that reads. */
+export type Reading = Pick<
   LocalStore,
   | "opened"
   | "load"

@@ -61,7 +61,7 @@ export type TestConfig = {
   /** MCP servers beside the tools. */
   servers?: Servers;
   deferAbove?: number;
-  /** Where commands are entered that outlive the process. */
+  /** Keeps commands that outlive the process. */
   runner?: AgentConfig["runner"];
   /** What stands between the loop and the script. */
   wrap?: (model: Model) => Model;

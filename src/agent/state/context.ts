@@ -87,7 +87,7 @@ export type AgentConfig = {
   couldConfine?: boolean;
   /** Starts command lines; without it tools do so themselves. */
   spawn?: Spawn;
-  /** Where commands are entered that outlive this process; without it they end with it. */
+  /** Keeps commands that outlive this process; without it they end with it. */
   runner?: CommandRunner;
 };
 

@@ -64,7 +64,7 @@ type DeviceMemory = {
   close(): Promise<void>;
 };
 
-/** Where `sage serve` remembers them: in a file of this machine, or with all gateways in the database. */
+/** The devices that `sage serve` remembers: in a file of this machine, or with all gateways in the database. */
 async function openMemory(engine: string | undefined, home: Home, lang: Lang): Promise<DeviceMemory> {
   const t = clusterTexts(lang);
   const url = engineOf(engine, process.env, t);

@@ -115,7 +115,7 @@ function cleanClones(
 
 type Listens = Pick<DoorParts, "listen" | "address">;
 
-/** Where gateways come in. By itself only those of this machine do. */
+/** The address at which gateways come in. Only those of this machine can, unless another one is named. */
 function listensAt(
   { listen = "127.0.0.1:0", address }: { listen?: string | undefined; address?: string | undefined },
   t: ClusterTexts,

@@ -46,7 +46,7 @@ export type DaemonParts = {
   folders?(): WorkFolder[];
   /** Told before something is said in a session, or it is resumed. */
   begins?(session: string): void;
-  /** Where commands are entered that outlive this process. */
+  /** Keeps commands that outlive this process. */
   runner?: CommandRunner | undefined;
 } & Pick<NonNullable<Parameters<typeof assembleEach>[2]>, "letsGo" | "elsewhere" | "sleepAfterMs">;
 

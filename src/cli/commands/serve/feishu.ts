@@ -37,7 +37,7 @@ export type Bot = {
   team(): Team;
   /** Undefined while another gateway speaks for the bot. */
   channel(): OpenFeishu | undefined;
-  /** Where events come by requests of the platform. */
+  /** Takes events that the platform sends as requests. */
   webhook?: Webhook | undefined;
   attach(signal: AbortSignal): Promise<unknown>;
   start(signal: AbortSignal): Promise<void>;

@@ -3,7 +3,7 @@ import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
 type Measurable = { name: string; channel: Pick<OpenFeishu, "status" | "counts"> };
 
 export type Measured = {
-  /** Those that this process speaks for. */ bots: readonly Measurable[];
+  /** The bots that this process speaks for. */ bots: readonly Measurable[];
   running(): number;
   waiting(): number;
 };
