@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { basename, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Blocked, Confined } from "../protocol/index.ts";
-import type { Launch } from "../tools/spawn.ts";
+import type { Launch, LaunchEnd } from "../tools/spawn.ts";
 import { checkMounts } from "./mounts.ts";
 import { openNet, type Net } from "./net.ts";
 import {
@@ -196,8 +196,7 @@ export function createConfinement(given: ConfinementParts): Confinement {
           survey =
             cleared.aside.length > 0 ? undefined : Promise.resolve({ found: cleared.survey, at: performance.now() });
           rmSync(note, { force: true });
-          const failed = status.failed();
-          return { blocked: [...mine.blocked, ...cleared.aside], ...(failed !== undefined && { failed }) };
+          return { blocked: [...mine.blocked, ...cleared.aside], ...status.failure() };
         },
       };
     },
@@ -239,17 +238,17 @@ function environment(port: number): NodeJS.ProcessEnv {
 function createStatus(mounts: readonly Mount[]) {
   let inner: number | undefined;
   let hasEnded = false;
-  let problem: string | undefined = "bwrap ended before the command began";
+  let problem: Omit<LaunchEnd, "blocked"> = { failed: "bwrap ended before the command began" };
   return {
     inner: () => inner,
-    failed: () => (hasEnded ? undefined : problem),
+    failure: () => (hasEnded ? {} : problem),
     async heard(line: string): Promise<boolean | undefined> {
       const { "child-pid": pid, "exit-code": code } = parsed(line);
-      if (code !== undefined) hasEnded = problem === undefined;
+      if (code !== undefined) hasEnded = problem.failed === undefined;
       if (pid === undefined) return undefined;
       inner = pid;
       const wrong = await checkMounts(pid, mounts, () => !isAlive(pid));
-      problem = wrong === undefined ? undefined : `${wrong} is not what it was`;
+      problem = wrong === undefined ? {} : { failed: `${wrong} is not what it was`, outdated: true };
       return wrong === undefined;
     },
     /** Its first process ends when all others in there are gone. */

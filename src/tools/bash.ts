@@ -48,28 +48,36 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
         await scope.spawned(pid);
         return !scope.signal.aborted;
       };
-      let running: Spawned;
-      let launch: Launch | undefined;
-      try {
-        if (input.background) return await startInBackground(input.command, scope);
-        launch = await scope.confine?.({ cwd: scope.cwd, env });
-        const place = { cwd: scope.cwd, env: launch?.env ?? env, noted, launch };
-        running = await (scope.spawn ?? spawnDirectly)({ line: input.command, timeoutMs: input.timeout, ...place });
-      } catch (error) {
-        await launch?.over();
-        if (!existsSync(scope.cwd)) return failed(`The working directory ${scope.cwd} does not exist.`);
-        throw error;
-      }
-      return watch(running, { ...input, quietMs, launch }, scope);
+      const run = async (): Promise<Watched> => {
+        let running: Spawned;
+        let launch: Launch | undefined;
+        try {
+          if (input.background) return { result: await startInBackground(input.command, scope) };
+          launch = await scope.confine?.({ cwd: scope.cwd, env });
+          const place = { cwd: scope.cwd, env: launch?.env ?? env, noted, launch };
+          running = await (scope.spawn ?? spawnDirectly)({ line: input.command, timeoutMs: input.timeout, ...place });
+        } catch (error) {
+          await launch?.over();
+          if (!existsSync(scope.cwd)) return { result: failed(`The working directory ${scope.cwd} does not exist.`) };
+          throw error;
+        }
+        return watch(running, { ...input, quietMs, launch }, scope);
+      };
+      const { result, outdated } = await run();
+      // A repository in the workspace may have vanished while its sandbox was made: a clone that git gave up.
+      return outdated && !scope.signal.aborted ? (await run()).result : result;
     },
   };
 }
+
+/** `outdated`: it never began, because files had changed since its sandbox was planned. */
+type Watched = { result: ToolResult; outdated?: boolean };
 
 async function watch(
   { pid, output, ended, kept: keeper }: Spawned,
   input: Input & { quietMs: number; launch: Launch | undefined },
   scope: ToolScope,
-): Promise<ToolResult> {
+): Promise<Watched> {
   let stopped: "interrupted" | "timed out" | undefined;
   let ending: Promise<boolean> | undefined;
   const stop = (why: "interrupted" | "timed out") => {
@@ -111,8 +119,12 @@ async function watch(
   output.destroy();
   await drained;
   const { text, output: kept } = await excerpt.end();
-  const { blocked = [], failed: problem } = (await input.launch?.over()) ?? {};
-  if (problem !== undefined) return failed(notConfined(`${problem}. ${text}`.trimEnd()));
+  const { blocked = [], failed: problem, outdated = false } = (await input.launch?.over()) ?? {};
+  if (problem !== undefined)
+    return {
+      result: failed(notConfined(`${problem}. ${text}`.trimEnd())),
+      outdated: outdated && stopped === undefined,
+    };
   const missed = input.launch ? withWrites(blocked, text) : [];
 
   const ok = stopped === undefined && isSuccess(end);
@@ -126,7 +138,7 @@ async function watch(
     ...blockedNotes(missed),
   ];
   const unknown = stopped === undefined && end === "unknown";
-  return {
+  const result = {
     ok,
     text: [...(printed === "" ? [] : [printed]), ...notes.map(([words]) => words)].join("\n"),
     ...(notes.length > 0 && { shown: { characters: printed.length, notes: notes.map(([, why]) => why) } }),
@@ -134,6 +146,7 @@ async function watch(
     ...(unknown && { end }),
     ...(missed.length > 0 && { blocked: missed }),
   };
+  return { result };
 }
 
 const leftBehind: Note = ["Processes it had left in the background were ended.", reason("left-processes-ended", {})];

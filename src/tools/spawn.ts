@@ -49,7 +49,13 @@ export type Launch = {
 };
 
 /** The end of a confined command: what it was kept from, or why it did not run. */
-export type LaunchEnd = { blocked: Blocked[]; /** The sandbox failed, and not the command. */ failed?: string };
+export type LaunchEnd = {
+  blocked: Blocked[];
+  /** The sandbox failed, and not the command. */
+  failed?: string;
+  /** It failed because files had changed since it was planned: the command was held until then, and has not begun. */
+  outdated?: boolean;
+};
 
 /** A command that was started. */
 export type Spawned = {

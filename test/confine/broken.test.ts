@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { probe } from "../../src/confine/probe.ts";
 import { createConfining } from "../../src/host/confining.ts";
-import { confinedPlace } from "../support/confine.ts";
+import { cannotConfine, confinedPlace } from "../support/confine.ts";
 import { allow, bash, sageWith } from "../support/sage.ts";
 
 const skip = process.platform !== "linux" && "there is no bwrap elsewhere";
+const impossible = await cannotConfine(); // before the first test puts another bwrap in its way
 const sandbox = { mode: "autoAllow", writable: [], readable: [], git: "write", outside: [] } as const;
 
 /** Ways in which a bwrap that is there may not do its work. */
@@ -59,5 +61,46 @@ test(
     } finally {
       process.env["PATH"] = before;
     }
+  },
+);
+
+test(
+  "a command whose sandbox was planned around a repository that vanished is planned once more, and never a third time",
+  { skip: impossible },
+  async () => {
+    using place = confinedPlace({ mine: true });
+    const confining = createConfining(sandbox, { apart: false })({
+      ...{ root: place.root, home: place.home, state: place.state, session: "vanishing", kept: [] },
+      mayRead: () => () => true,
+    });
+    const clone = (at: number) => join(place.root, `clone${at}`);
+    for (const at of [0, 1, 2]) execFileSync("git", ["init", "-q", clone(at)]);
+    /** For each plan the repository that vanishes after it. */
+    const vanishing = [clone(0), undefined, clone(1), clone(2)];
+    await using sage = await sageWith({
+      ...{ dir: place.root, home: place.home, rules: [allow("Bash")] },
+      confining: {
+        ...confining,
+        ready: async () => {}, // this process has tried the broken ones
+        problem: () => undefined,
+        async launch(command) {
+          const planned = await confining.launch(command);
+          const gone = vanishing.shift();
+          if (gone !== undefined) rmSync(gone, { recursive: true });
+          return planned;
+        },
+      },
+      script: [{ calls: [bash("echo ran >> first")] }, { calls: [bash("echo ran >> second")] }, { text: "done" }],
+    });
+    await sage.say("go");
+    assert.equal((await sage.outcome()).status, "success");
+    const results = sage.facts().flatMap((fact) => (fact.type === "call.finished" ? [fact.data] : []));
+    assert.deepEqual(
+      results.map(({ ok }) => ok),
+      [true, false],
+    );
+    assert.match(results[1]?.text ?? "", /^Not run: it could not be confined: .* is not what it was/);
+    assert.equal(readFileSync(join(place.root, "first"), "utf8"), "ran\n");
+    assert.deepEqual([existsSync(join(place.root, "second")), vanishing], [false, []]);
   },
 );
