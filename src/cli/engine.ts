@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Home } from "../config/home.ts";
 import type { Cluster } from "../host/cluster/cluster.ts";
+import type { Reason } from "../protocol/index.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { ClusterTexts } from "../texts/cluster.ts";
 import { usage } from "./flags.ts";
@@ -43,7 +44,7 @@ export function workerFile({ dir }: Pick<Home, "dir">): string {
 export async function joinEngine(
   url: string,
   home: Home,
-  options: { as: "worker" | "gateway"; place: string; roster: boolean },
+  options: { as: "worker" | "gateway"; place: string; roster: boolean; note?: (why: Reason) => void },
 ): Promise<Cluster & { closeAll(): Promise<void> }> {
   const { joinCluster } = await import("../host/cluster/cluster.ts"); // its libraries are installed where they can be
   const machine = sqliteStore(workerFile(home));

@@ -1,8 +1,10 @@
-import { publicAddress } from "../journal/postgres/ledger.ts";
+import { publicAddress } from "../journal/postgres/address.ts";
 import { explained } from "../journal/postgres/error.ts";
+import { misfitOf } from "../journal/postgres/tables.ts";
 import type { SurfaceTable } from "../journal/postgres/surfaces.ts";
 import { SageError, said, type SharedStore } from "../protocol/index.ts";
 import type { ClusterTexts } from "../texts/cluster.ts";
+import { errorBecause } from "../texts/error.ts";
 
 /** Schema, function or table is missing: no gateway was ever here. */
 const missing = ["3F000", "42883", "42P01"];
@@ -30,6 +32,11 @@ export async function openGatewayMemory(url: string, t: ClusterTexts): Promise<G
       throw explained(publicAddress(url), error);
     }
   };
+  const why = await told(misfitOf(pool, publicAddress(url)));
+  if (why && why.code !== "functions-newer") {
+    await pool.end();
+    throw errorBecause("config-invalid", why);
+  }
   return {
     gateways: () => told(table.gateways()),
     share: (surface) => told(shareMemory(table, surface)),

@@ -17,6 +17,9 @@ export type JournalReasonArgs = {
   "journal-not-for-tests": { path: string };
   "worker-may-not-write": {};
   "engine-unprepared": { path: string };
+  /** The functions in the database are of another version than this program. */
+  "functions-older": { path: string; revision: number; needs: number };
+  "functions-newer": { path: string; revision: number; knows: number };
   "journal-newer": { path: string; format: number; knows: number };
   /** An older Sage that still runs would not understand what this one writes. */
   "journal-in-use": { path: string; pid: number };

@@ -26,6 +26,10 @@ const en: Table = {
   "engine-unprepared": ({ path }) =>
     `the journal in ${path} is not ready for this login, which may not make what is missing: have the owner run \`sage engine prepare\`, which makes a role for workers and one for gateways, and give the login one of them`,
   "worker-may-not-write": () => "a worker's login may not write this: only a gateway's may write what people say",
+  "functions-older": ({ path, revision, needs }) =>
+    `${path} was prepared by an older Sage (revision ${revision}, this one needs ${needs}): have the owner of the database run \`sage engine prepare\` with this version, then try again. Workers and gateways that run need not stop`,
+  "functions-newer": ({ path, revision, knows }) =>
+    `${path} was prepared by a newer Sage (revision ${revision}, this one knows ${knows}); update Sage on this machine`,
   "journal-newer": ({ path, format, knows }) =>
     `${path} was written by a newer Sage (format ${format}, this one knows ${knows}); update Sage, or set SAGE_HOME to another directory`,
   "journal-in-use": ({ path, pid }) =>
@@ -72,6 +76,10 @@ const zh: Table = {
   "engine-unprepared": ({ path }) =>
     `${path} 里的日志还没有为这个登录准备好，而它无权创建缺少的部分：请让库的所有者运行 \`sage engine prepare\`（它会为工作进程和网关各建一个角色），再把其中一个角色授予这个登录`,
   "worker-may-not-write": () => "工作进程的登录不能写入这一条：人说的话只能由网关的登录写入",
+  "functions-older": ({ path, revision, needs }) =>
+    `${path} 是由较旧的 Sage 准备的（修订 ${revision}，本版本需要 ${needs}）：请让库的所有者用本版本运行 \`sage engine prepare\`，然后再试一次；正在运行的工作进程和网关不必停下`,
+  "functions-newer": ({ path, revision, knows }) =>
+    `${path} 是由更新的 Sage 准备的（修订 ${revision}，本版本只懂 ${knows}）；请升级这台机器上的 Sage`,
   "journal-newer": ({ path, format, knows }) =>
     `${path} 由更新的 Sage 写成（格式 ${format}，本版本只懂 ${knows}）；请升级 Sage，或把 SAGE_HOME 设为另一个目录`,
   "journal-in-use": ({ path, pid }) =>

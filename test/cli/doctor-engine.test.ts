@@ -58,6 +58,11 @@ suite("sage doctor --engine", { skip: !hasPostgres && "no PostgreSQL is installe
     has(ofWorker, "✓ this login is a worker's: it cannot answer for people");
     has(ofWorker, "✓ shared journal: 0 sessions");
     has(await told(asLogin(url, "stranger")), "✗ the journal in");
+    const other = new Client(url);
+    await other.connect();
+    await other.query("UPDATE sage.journal SET revision = 0");
+    await other.end();
+    assert.match((await told(worker)).join("\n"), /✗ .* was prepared by an older Sage \(revision 0, /);
     await drop();
   });
 

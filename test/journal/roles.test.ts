@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import { Client, Pool } from "pg";
 import { PgBoss } from "pg-boss";
-import { MayNotMakeRoles, prepareEngine } from "../../src/host/cluster/prepare.ts";
 import { startDispatch } from "../../src/host/cluster/dispatch.ts";
-import { grants, rolesOf } from "../../src/journal/postgres/grants.ts";
+import { rolesOf } from "../../src/journal/postgres/grants.ts";
 import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import type { Ledger } from "../../src/journal/ledger.ts";
 import {
@@ -18,7 +17,7 @@ import {
   type InputRequest,
   type InputResponse,
 } from "../../src/protocol/index.ts";
-import { asLogin, createDatabase, createPrepared, hasPostgres } from "../support/postgres.ts";
+import { asLogin, createPrepared, hasPostgres } from "../support/postgres.ts";
 import { answer, fact, opened, requestFor, resolved as ended, said } from "./journals.ts";
 
 const hasCode = (code: string) => (error: unknown) =>
@@ -555,51 +554,5 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
     await assert.rejects(workerPool.query("SELECT pgboss.create_queue('x', '{\"policy\":\"short\"}')"), denied);
     for (const name of ["x", "turn.", "turn.a b", "turn.a'; DROP TABLE sage.fact; --", `turn.${"a".repeat(41)}`])
       await assert.rejects(workerPool.query("SELECT sage.make_queue($1, true)", [name]), hasCode("22023"), name);
-  });
-});
-
-suite("preparing a database", { skip: !hasPostgres && "no PostgreSQL is installed" }, () => {
-  test("can be repeated, keeps what is there, and tells who may not", async () => {
-    const { url, drop } = await createDatabase();
-    const pool = poolAt(url);
-    const login = asLogin(url, "plain");
-    await pool.query("DO $$ BEGIN CREATE ROLE plain LOGIN; EXCEPTION WHEN duplicate_object THEN END $$");
-    const stranger = poolAt(login, 1);
-    const isUnprepared = (error: unknown) => error instanceof SageError && /sage engine prepare/.test(error.message);
-    await assert.rejects(postgresLedger(stranger, { process: "x" }), isUnprepared);
-    const { roles, made } = await prepareEngine(url, pool);
-    assert.deepEqual(made, []);
-    await assert.rejects(postgresLedger(stranger, { process: "x" }), isUnprepared, "it has neither role");
-    await assert.rejects(startDispatch(login, stranger, { notified: true, graceMs: 10_000 }), isUnprepared);
-    const first = await postgresLedger(pool, { process: "o" });
-    await first.create("s", opened, "here");
-    await first.append("s", said("said/1", "hello"));
-    assert.deepEqual((await prepareEngine(url, pool, { worker: "plain" })).roles, roles);
-    const as = await postgresLedger(stranger, { process: "x", as: "worker" });
-    assert.equal(as.journal, first.journal);
-    assert.equal((await as.read("s", 0)).length, 2);
-    assert.equal(await as.verify("s"), undefined);
-
-    // The owner of a database who may make no roles is told what an administrator has to run.
-    const other = await createDatabase();
-    const admin = poolAt(other.url);
-    await admin.query("DO $$ BEGIN CREATE ROLE holder LOGIN; EXCEPTION WHEN duplicate_object THEN END $$");
-    await admin.query(`ALTER DATABASE ${other.name} OWNER TO holder`);
-    const holder = poolAt(asLogin(other.url, "holder"));
-    const told = await prepareEngine(asLogin(other.url, "holder"), holder).catch((error: unknown) => error);
-    assert.ok(told instanceof MayNotMakeRoles);
-    assert.deepEqual(told.roles, rolesOf(other.name));
-    await admin.query(`CREATE ROLE "${told.roles.worker}" NOLOGIN; CREATE ROLE "${told.roles.gateway}" NOLOGIN`);
-    await prepareEngine(asLogin(other.url, "holder"), holder);
-    await Promise.all([first.close(), as.close(), admin.end(), holder.end()]);
-    await Promise.all([drop(), other.drop()]);
-  });
-
-  test("names of roles differ between databases, whatever those are called", () => {
-    assert.deepEqual(rolesOf("sage"), { worker: "sage_worker_sage", gateway: "sage_gateway_sage" });
-    const long = "数据".repeat(10);
-    assert.ok(Buffer.byteLength(rolesOf(long).gateway) <= 63);
-    assert.notEqual(rolesOf(long).worker, rolesOf(`${long}x`).worker);
-    assert.ok(grants({ worker: `a"b'c`, gateway: "d" }).includes(`"a""b''c"`));
   });
 });

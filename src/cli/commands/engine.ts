@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { readInstallation } from "../../config/installation.ts";
 import { explained } from "../../journal/postgres/error.ts";
 import { quoted, type Roles } from "../../journal/postgres/grants.ts";
-import { publicAddress } from "../../journal/postgres/ledger.ts";
+import { publicAddress } from "../../journal/postgres/address.ts";
 import { migrate, type Brought } from "../../journal/postgres/migrate.ts";
 import { clusterTexts } from "../../texts/cluster.ts";
 import { engineOf, workPlace } from "../engine.ts";

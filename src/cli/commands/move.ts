@@ -1,7 +1,7 @@
 import { readInstallation } from "../../config/installation.ts";
 import { move as moveSession } from "../../host/cluster/move.ts";
 import { explained } from "../../journal/postgres/error.ts";
-import { publicAddress } from "../../journal/postgres/ledger.ts";
+import { publicAddress } from "../../journal/postgres/address.ts";
 import { clusterTexts } from "../../texts/cluster.ts";
 import { engineOf, joinEngine, workPlace } from "../engine.ts";
 import { exitCodes } from "../exit-codes.ts";

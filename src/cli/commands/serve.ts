@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { countOutside } from "../../input/outside.ts";
-import { messageOf, SageError, said, type Host, type Sender } from "../../protocol/index.ts";
+import { messageOf, SageError, said, type Host, type Reason, type Sender } from "../../protocol/index.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { liveSettings } from "../../config/people.ts";
 import { createRedaction } from "../../config/redact.ts";
@@ -13,6 +13,7 @@ import { cliTexts } from "../../texts/cli.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { feishuSetupTexts } from "../../texts/feishu-setup.ts";
 import type { Lang } from "../../texts/language.ts";
+import { sentence } from "../../texts/reasons.ts";
 import { serveTexts } from "../../texts/serve.ts";
 import { feishuBots, portOf } from "./feishu/config.ts";
 import { webhookPath } from "./feishu/doctor.ts";
@@ -80,8 +81,9 @@ export async function serve(args: string[]): Promise<number> {
   const log = createLog(redaction.text, format);
   if (demo && !values.demo) log("warn", t.demo);
   const workedAt = workPlace(values.place, clusterTexts(lang));
+  const note = (why: Reason) => log("warn", sentence(why, lang));
   const cluster =
-    url === undefined ? undefined : await joinEngine(url, home, { as: "gateway", place: workedAt, roster: true });
+    url === undefined ? undefined : await joinEngine(url, home, { as: "gateway", place: workedAt, roster: true, note });
   const store = cluster?.replica.store ?? openStore(home);
   const away = (error: unknown) => log("warn", t.memoryAway(messageOf(error)));
   const memory = cluster ? await sharedMemory(cluster, away) : fileMemory(home.surfaces);
@@ -192,7 +194,7 @@ export async function serve(args: string[]): Promise<number> {
 
 /** Without its password. */
 async function addressOf(url: string): Promise<string> {
-  return (await import("../../journal/postgres/ledger.ts")).publicAddress(url);
+  return (await import("../../journal/postgres/address.ts")).publicAddress(url);
 }
 
 /** Sessions are followed to the workers that run them. */

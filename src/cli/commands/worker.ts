@@ -8,7 +8,7 @@ import { readInstallation } from "../../config/installation.ts";
 import { createRedaction } from "../../config/redact.ts";
 import { openDoor, type DoorParts } from "../../host/cluster/door.ts";
 import { startWorker } from "../../host/cluster/worker.ts";
-import { publicAddress } from "../../journal/postgres/ledger.ts";
+import { publicAddress } from "../../journal/postgres/address.ts";
 import { sentence } from "../../texts/reasons.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf, joinEngine, workPlace } from "../engine.ts";
@@ -50,7 +50,10 @@ export async function worker(args: string[]): Promise<number> {
   const log = createLog(redaction.text, format);
   const spec = lastingSpec(values.model);
   if (!modelOf(installation, spec)) log("warn", cli.noModel); // sessions that name a model of their own run all the same
-  const cluster = await joinEngine(url, home, { as: "worker", place, roster: false });
+  const cluster = await joinEngine(url, home, {
+    ...{ as: "worker", place, roster: false },
+    note: (why) => log("warn", sentence(why, lang)),
+  });
   const { host } = openDaemon({
     ...{ store: cluster.replica.store, env: process.env, lang, spec },
     guard: () => false, // nobody speaks to a worker

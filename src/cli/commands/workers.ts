@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { Client } from "pg";
 import { explained } from "../../journal/postgres/error.ts";
-import { publicAddress } from "../../journal/postgres/ledger.ts";
+import { publicAddress } from "../../journal/postgres/address.ts";
 import type { LivingGateway } from "../../journal/postgres/surfaces.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf } from "../engine.ts";

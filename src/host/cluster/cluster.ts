@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Reason } from "../../protocol/index.ts";
 import type { Store } from "../../journal/store.ts";
 import { createReplica, type Replica } from "../../journal/replica.ts";
 import { postgresLedger } from "../../journal/postgres/ledger.ts";
@@ -37,6 +38,8 @@ export type ClusterOptions = {
   graceMs?: number;
   /** Keeps a list of all sessions and of everything that waits. */
   roster?: boolean;
+  /** Told of what whoever runs this process should see to. */
+  note?: ((why: Reason) => void) | undefined;
 };
 
 const LOOK_MS = 1_000;
@@ -52,6 +55,7 @@ export async function joinCluster({
   notified = true,
   graceMs = GRACE_MS,
   roster = false,
+  note,
 }: ClusterOptions): Promise<Cluster> {
   const pg = await import("pg");
   const process = randomUUID();
@@ -62,6 +66,7 @@ export async function joinCluster({
   const ledger = await postgresLedger(pool, {
     process,
     as,
+    ...(note && { note }),
     wake: async (asks, session, at) => dispatch.current?.wake(session, at, asks),
   });
   const started = (dispatch.current = await startDispatch(url, pool, { notified, graceMs }));

@@ -1,7 +1,7 @@
 import { PgBoss } from "pg-boss";
 import type { Pool, PoolClient } from "pg";
 import { explained } from "../../journal/postgres/error.ts";
-import { unprepared } from "../../journal/postgres/ledger.ts";
+import { unprepared } from "../../journal/postgres/tables.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { createClock } from "./clock.ts";
 

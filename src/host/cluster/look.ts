@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { explained } from "../../journal/postgres/error.ts";
-import { postgresLedger, publicAddress } from "../../journal/postgres/ledger.ts";
+import { publicAddress } from "../../journal/postgres/address.ts";
+import { postgresLedger } from "../../journal/postgres/ledger.ts";
 import { listen } from "../../journal/postgres/listen.ts";
 import { createReplica, type Replica } from "../../journal/replica.ts";
 import { createClock } from "./clock.ts";

@@ -1,8 +1,11 @@
 import { PgBoss } from "pg-boss";
 import type { ClientBase, Pool } from "pg";
+import { addressOf } from "../../journal/postgres/address.ts";
 import { definer } from "../../journal/postgres/definer.ts";
 import { grants, quoted, rolesOf, type Roles } from "../../journal/postgres/grants.ts";
-import { makeTables } from "../../journal/postgres/ledger.ts";
+import { makeTables, misfitOf } from "../../journal/postgres/tables.ts";
+import { inTransaction } from "../../journal/postgres/transaction.ts";
+import { errorBecause } from "../../texts/error.ts";
 import { queues } from "./dispatch.ts";
 
 export type Logins = Partial<Roles>;
@@ -29,26 +32,22 @@ export class MayNotMakeRoles extends Error {
  * Can be run again, and is after an update.
  */
 export async function prepareEngine(url: string, pool: Pool, logins: Logins = {}): Promise<Prepared> {
+  // Older functions must not come in the place of newer ones, which others need.
+  const why = await misfitOf(pool, addressOf(pool));
+  if (why && why.code !== "functions-older") throw errorBecause("config-invalid", why);
   const boss = new PgBoss({ connectionString: url, max: 2, supervise: false, schedule: false });
   boss.on("error", () => {});
   await boss.start(); // makes its tables, or brings them up
   await boss.stop({ graceful: false, close: true });
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN");
+  return inTransaction(pool, async (client) => {
     await makeTables(client);
     const roles = rolesOf(await databaseOf(client));
     const made = await makeRoles(client, roles, logins);
     await client.query(queueMaker);
     await client.query(grants(roles));
     const { rows } = await client.query<{ open: boolean }>(openSchema, [roles.worker]);
-    await client.query("COMMIT");
-    client.release();
     return { roles, made, isOpen: rows[0]?.open === true };
-  } catch (error) {
-    client.release(true); // what was begun is over with the connection
-    throw error;
-  }
+  });
 }
 
 async function databaseOf(client: ClientBase): Promise<string> {
@@ -83,7 +82,7 @@ const openSchema =
   "SELECT bool_or(has_schema_privilege($1, oid, 'CREATE')) AS open FROM pg_catalog.pg_namespace WHERE nspname = 'public'";
 
 /** Whoever may not make queues has this make those of a place. */
-const queueMaker = `
+export const queueMaker = `
 CREATE OR REPLACE FUNCTION sage.make_queue(queue text, notified boolean) RETURNS void ${definer("plpgsql")} AS $$
 BEGIN
   IF queue !~ '^(turn|due)[.][A-Za-z0-9_-]{1,40}$' THEN RAISE EXCEPTION 'not the name of a queue' USING ERRCODE = '22023'; END IF;

@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import type { ClientBase, Pool } from "pg";
+import type { Pool } from "pg";
 import {
   approvalKeys,
   reason,
@@ -19,7 +18,8 @@ import type { Appended, InboundFact } from "../store.ts";
 import { postgresArchive } from "./archive.ts";
 import { factOf, splitData, type Ask, type Asks, type CellsOf, type FactRow } from "./cells.ts";
 import { explained } from "./error.ts";
-import { FORMAT, LIVING, schema } from "./schema.ts";
+import { addressOf } from "./address.ts";
+import { prepare } from "./tables.ts";
 
 export type PostgresOptions = {
   /** Of this process in the `process` table. */ process: string;
@@ -28,11 +28,16 @@ export type PostgresOptions = {
     | "gateway";
   /** Told in the transaction of an inbound fact that nobody runs its session. */
   wake?(asks: Asks, session: string, place: string): Promise<void>;
+  /** Told where a newer Sage has prepared the database: it serves this one too, which should be updated. */
+  note?(why: Reason): void;
 };
 
 /** The ledger on PostgreSQL: facts under keys, fenced by the epoch, each session a chain of hashes. */
-export async function postgresLedger(pool: Pool, { process, as = "gateway", wake }: PostgresOptions): Promise<Ledger> {
-  const where = nameOf(pool);
+export async function postgresLedger(
+  pool: Pool,
+  { process, as = "gateway", wake, note }: PostgresOptions,
+): Promise<Ledger> {
+  const where = addressOf(pool);
   const writes = functions[as];
   const ask: Ask = async <R extends object>(asks: Asks, text: string, values: unknown[] = []) => {
     try {
@@ -42,7 +47,7 @@ export async function postgresLedger(pool: Pool, { process, as = "gateway", wake
       throw explained(where, error);
     }
   };
-  const journal = await prepare(pool, where);
+  const journal = await prepare(pool, note);
 
   const appendOne = async (
     asks: Asks,
@@ -260,70 +265,4 @@ function standingOf({ id, place, cwd, title, at, last_at, open, loop, seq, owned
     owned,
     seq: Number(seq),
   };
-}
-
-/** No such table, no such schema, or none that this login may look into. */
-const missing: ReadonlySet<string | undefined> = new Set(["42P01", "3F000", "42501"]);
-
-/** Makes the tables where they are missing; of several that come at once, one does. */
-async function prepare(pool: Pool, where: string): Promise<string> {
-  try {
-    const found = await pool
-      .query<{ id: string; format: number }>("SELECT id, format FROM sage.journal")
-      .catch((error: unknown) => {
-        if (!missing.has((error as { code?: string }).code)) throw error; // the server is away: that says nothing about tables
-        return undefined;
-      });
-    const row = found?.rows[0] ?? (await make(pool));
-    if (row.format > FORMAT)
-      throw errorBecause("config-invalid", reason("journal-newer", { path: where, format: row.format, knows: FORMAT }));
-    return row.id;
-  } catch (error) {
-    if ((error as { code?: string }).code === "42501")
-      throw errorBecause("config-invalid", unprepared(pool), { cause: error });
-    throw explained(where, error);
-  }
-}
-
-/** This login may not make what is missing. */
-export function unprepared(pool: Pool): Reason<"engine-unprepared"> {
-  return reason("engine-unprepared", { path: nameOf(pool) });
-}
-
-async function make(pool: Pool): Promise<{ id: string; format: number }> {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN");
-    const made = await makeTables(client);
-    await client.query("COMMIT");
-    client.release();
-    return made;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
-}
-
-/** In the transaction of whoever asks. Functions that are there are brought up. */
-export async function makeTables(client: ClientBase): Promise<{ id: string; format: number }> {
-  await client.query("SELECT pg_advisory_xact_lock($1, 0)", [LIVING]);
-  await client.query(schema);
-  await client.query("INSERT INTO sage.journal(id, format) VALUES($1,$2) ON CONFLICT DO NOTHING", [
-    randomUUID(),
-    FORMAT,
-  ]);
-  const { rows } = await client.query<{ id: string; format: number }>("SELECT id, format FROM sage.journal");
-  return rows[0] ?? { id: "", format: FORMAT };
-}
-
-/** Without its password. */
-function nameOf({ options: { connectionString, host = "localhost", database = "" } }: Pool): string {
-  return connectionString === undefined ? `postgres://${host}/${database}` : publicAddress(connectionString);
-}
-
-/** The address without user, password and options. */
-export function publicAddress(url: string): string {
-  const [address = "", options] = url.replace(/\/\/.*@/, "//").split("?");
-  const socket = new URLSearchParams(options).get("host");
-  return socket === null ? address : `${address}?host=${socket}`;
 }

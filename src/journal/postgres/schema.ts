@@ -1,11 +1,17 @@
 import { resolvedKey } from "../../protocol/index.ts";
 import { checks } from "./checks.ts";
 import { definer } from "./definer.ts";
+import { index } from "./make-index.ts";
 import { surfaceSchema } from "./surface-schema.ts";
 import { wholeSessions } from "./whole-sessions.ts";
 
-/** Version of these tables; a newer one is refused, an older one is brought up. */
+/** Version of these tables; a newer one is refused. Raised where an older program would do harm. */
 export const FORMAT = 1;
+/**
+ * Number of the functions, grants and tables below, kept in the database. Raised with every change to any of them (a test sees to it):
+ * a program that comes to older ones says so. Functions serve programs of an older revision too, for they are brought up first.
+ */
+export const REVISION = 1;
 /** The name of locks that say "I live". */
 export const LIVING = 7;
 
@@ -20,6 +26,7 @@ export const LIVING = 7;
 export const schema = `
 CREATE SCHEMA IF NOT EXISTS sage;
 CREATE TABLE IF NOT EXISTS sage.journal(one boolean PRIMARY KEY DEFAULT true CHECK (one), id text NOT NULL, format int NOT NULL);
+ALTER TABLE sage.journal ADD COLUMN IF NOT EXISTS revision int NOT NULL DEFAULT 0;
 CREATE TABLE IF NOT EXISTS sage.session(
   id text COLLATE "C" PRIMARY KEY, place text NOT NULL, cwd text NOT NULL, title text NOT NULL DEFAULT '',
   at bigint NOT NULL, last_at bigint NOT NULL,
@@ -27,7 +34,7 @@ CREATE TABLE IF NOT EXISTS sage.session(
   loop int NOT NULL DEFAULT 0, -- version of the loop that began the newest turn
   epoch int NOT NULL DEFAULT 0, process text, job text, attempt int, seq bigint NOT NULL DEFAULT 0, head text NOT NULL,
   batch int NOT NULL DEFAULT 0, batch_numbers bigint[] NOT NULL DEFAULT '{}', batch_before bigint NOT NULL DEFAULT 0);
-CREATE INDEX IF NOT EXISTS session_last ON sage.session(last_at DESC);
+${index("session_last", "session(last_at DESC)")}
 CREATE TABLE IF NOT EXISTS sage.fact(
   session text COLLATE "C" NOT NULL, seq bigint NOT NULL, key text COLLATE "C" NOT NULL, type text NOT NULL, at bigint NOT NULL,
   data text NOT NULL, hash text NOT NULL, PRIMARY KEY(session, seq), UNIQUE(session, key));
@@ -35,7 +42,7 @@ CREATE TABLE IF NOT EXISTS sage.long(
   session text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, data text NOT NULL, PRIMARY KEY(session, key));
 CREATE TABLE IF NOT EXISTS sage.ask(
   session text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, seq bigint NOT NULL, at bigint NOT NULL, PRIMARY KEY(session, key));
-CREATE INDEX IF NOT EXISTS ask_at ON sage.ask(at);
+${index("ask_at", "ask(at)")}
 CREATE TABLE IF NOT EXISTS sage.process(
   id text PRIMARY KEY, lock int NOT NULL, place text NOT NULL, loop int NOT NULL, address text, since timestamptz NOT NULL DEFAULT now(),
   login name NOT NULL DEFAULT session_user, beat timestamptz NOT NULL DEFAULT now());

@@ -1,4 +1,5 @@
 import { definer } from "./definer.ts";
+import { index } from "./make-index.ts";
 
 /** The name of locks that say "this gateway lives". */
 export const GATEWAY_LIVES = 8;
@@ -16,7 +17,7 @@ CREATE TABLE IF NOT EXISTS sage.surface(
   name text COLLATE "C" PRIMARY KEY, version bigint NOT NULL DEFAULT 0, gateway text, number int NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS sage.memory(
   surface text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, value text NOT NULL, expires timestamptz, PRIMARY KEY(surface, key));
-CREATE INDEX IF NOT EXISTS memory_expires ON sage.memory(surface, expires);
+${index("memory_expires", "memory(surface, expires)")}
 
 -- Nobody holds the surface, or whoever does is gone: its time is over, or (by_lock) the server has let go of its lock.
 CREATE OR REPLACE FUNCTION sage.is_free(s sage.surface, by_lock boolean) RETURNS boolean LANGUAGE plpgsql AS $$

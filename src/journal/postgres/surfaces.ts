@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { explained } from "./error.ts";
-import { publicAddress } from "./ledger.ts";
+import { publicAddress } from "./address.ts";
 
 const HOLD_LOST = "SG003";
 

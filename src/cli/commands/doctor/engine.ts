@@ -1,5 +1,6 @@
 import { oneLine, messageOf, reason } from "../../../protocol/index.ts";
 import { lookInto } from "../../../host/cluster/look.ts";
+import { misfitOf } from "../../../journal/postgres/tables.ts";
 import { REMOVED } from "../../../journal/housekeeping.ts";
 import { cliTexts } from "../../../texts/cli.ts";
 import { clusterTexts } from "../../../texts/cluster.ts";
@@ -88,11 +89,14 @@ export async function checkEngine(url: string, { ok, bad, note }: Report, lang: 
     else if (found.standbys === "") note(found.following > 0 ? t.asynchronous(found.following) : t.alone);
     if (!found.has_journal) return note(t.noJournal);
     if (!found.may_read) return bad(sentence(reason("engine-unprepared", { path: where }), lang));
+    const misfit = await misfitOf(client, where);
+    if (misfit) bad(sentence(misfit, lang));
     const { rows: counts } = await client.query<{ sessions: number; open: number; workers: number }>(
       "SELECT (SELECT count(*)::int FROM sage.session) AS sessions, (SELECT count(*)::int FROM sage.ask) AS open, (SELECT count(*)::int FROM sage.process) AS workers",
     );
     if (counts[0]) ok(t.holds(counts[0]));
-    await checkRecords(url, { ok, bad }, lang);
+    // Whoever looks into a journal that it owns brings older functions up; here nothing is changed.
+    if (!misfit || misfit.code === "functions-newer") await checkRecords(url, { ok, bad }, lang);
     note(t.grace);
     const { rows: trust } = await client.query<Trust>(whom);
     for (const { owns, speaks, trusted, is_open: isOpen } of trust) {
