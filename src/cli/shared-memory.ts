@@ -1,5 +1,6 @@
 import { publicAddress } from "../journal/postgres/address.ts";
 import { explained } from "../journal/postgres/error.ts";
+import { openPool } from "../journal/postgres/pool.ts";
 import { misfitOf } from "../journal/postgres/tables.ts";
 import type { SurfaceTable } from "../journal/postgres/surfaces.ts";
 import { SageError, said, type SharedStore } from "../protocol/index.ts";
@@ -17,11 +18,9 @@ export type GatewayMemory = {
 };
 
 export async function openGatewayMemory(url: string, t: ClusterTexts): Promise<GatewayMemory> {
-  const { default: pg } = await import("pg");
   const { surfaceTable } = await import("../journal/postgres/surfaces.ts");
   const { shareMemory } = await import("../host/cluster/shared-memory.ts");
-  const pool = new pg.Pool({ connectionString: url, max: 2 });
-  pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
+  const pool = await openPool({ connectionString: url, max: 2 });
   const table = surfaceTable(pool);
   const told = async <T>(asked: Promise<T>): Promise<T> => {
     try {

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import type { Pool } from "pg";
 import { readInstallation } from "../../config/installation.ts";
 import { explained } from "../../journal/postgres/error.ts";
 import { quoted, type Roles } from "../../journal/postgres/grants.ts";
 import { publicAddress } from "../../journal/postgres/address.ts";
 import { migrate, type Brought } from "../../journal/postgres/migrate.ts";
+import { openPool } from "../../journal/postgres/pool.ts";
 import { clusterTexts } from "../../texts/cluster.ts";
 import { engineOf, workPlace } from "../engine.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -32,7 +32,7 @@ async function prepare(args: string[]): Promise<number> {
   const { "worker-login": worker, "gateway-login": gateway } = values;
   const logins = { ...(worker !== undefined && { worker }), ...(gateway !== undefined && { gateway }) };
   const { MayNotMakeRoles, prepareEngine } = await import("../../host/cluster/prepare.ts");
-  const pool = await poolOf(url);
+  const pool = await openPool({ connectionString: url, max: 2 });
   try {
     const { roles, made, isOpen } = await prepareEngine(url, pool, logins);
     toStdout(`${t.prepared(publicAddress(url))}\n`);
@@ -54,12 +54,6 @@ function inSql({ worker, gateway }: Roles): Roles {
   return { worker: quoted(worker), gateway: quoted(gateway) };
 }
 
-async function poolOf(url: string): Promise<Pool> {
-  const pg = await import("pg").then((module) => module.default);
-  const pool = new pg.Pool({ connectionString: url, max: 2 });
-  return pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
-}
-
 /** `sage engine migrate`: brings the journal of this machine to a database that machines share. */
 async function bring(what: string | undefined, rest: string[]): Promise<number> {
   const { values, positionals, lang } = readFlags(rest, {
@@ -75,7 +69,7 @@ async function bring(what: string | undefined, rest: string[]): Promise<number> 
   const place = workPlace(values.place, t);
   const path = values.from ?? readInstallation(process.env).home.journal;
   if (!existsSync(path)) throw usage(t.journalMissing(path));
-  const pool = await poolOf(url);
+  const pool = await openPool({ connectionString: url, max: 2 });
   const counts = new Map<Brought["how"], number>();
   try {
     for await (const { session, how } of migrate(pool, path, place)) {

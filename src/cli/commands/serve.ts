@@ -9,6 +9,7 @@ import { createDevices } from "../../surfaces/web/index.ts";
 import type { Cluster } from "../../host/cluster/cluster.ts";
 import { gateway } from "../../host/cluster/gateway.ts";
 import type { Meeting } from "../../host/cluster/meeting.ts";
+import { publicAddress } from "../../journal/postgres/address.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { feishuSetupTexts } from "../../texts/feishu-setup.ts";
@@ -146,7 +147,7 @@ export async function serve(args: string[]): Promise<number> {
   });
   const listening = await listen(http, { ...at, t, tls: place.tls, upgrade: web?.upgrade });
   origins.push(...(place.origins?.(listening.port) ?? []));
-  if (url !== undefined) log("info", clusterTexts(lang).opensAt(workedAt, await addressOf(url)));
+  if (url !== undefined) log("info", clusterTexts(lang).opensAt(workedAt, publicAddress(url)));
   log("info", t.listening(`${place.tls ? "https" : "http"}://${at.host}:${listening.port}`));
   if (!isLoopback(at.host)) log("warn", web ? t.open(at.host) : t.pageInClear(at.host));
   if (web && !files) log("warn", t.pageMissing);
@@ -190,11 +191,6 @@ export async function serve(args: string[]): Promise<number> {
   }
   if (demo) await beginTask(host, demo);
   return left.code;
-}
-
-/** Without its password. */
-async function addressOf(url: string): Promise<string> {
-  return (await import("../../journal/postgres/address.ts")).publicAddress(url);
 }
 
 /** Sessions are followed to the workers that run them. */

@@ -4,6 +4,7 @@ import type { Store } from "../../journal/store.ts";
 import { createReplica, type Replica } from "../../journal/replica.ts";
 import { postgresLedger } from "../../journal/postgres/ledger.ts";
 import { listen } from "../../journal/postgres/listen.ts";
+import { openClient, openPool } from "../../journal/postgres/pool.ts";
 import type { Ledger } from "../../journal/ledger.ts";
 import { startDispatch, type Dispatch } from "./dispatch.ts";
 import type { Client, Pool } from "pg";
@@ -57,11 +58,8 @@ export async function joinCluster({
   roster = false,
   note,
 }: ClusterOptions): Promise<Cluster> {
-  const pg = await import("pg");
   const process = randomUUID();
-  const pool = new pg.default.Pool({ connectionString: url, max: 10, keepAlive: true });
-  // A connection that breaks is met by whoever asks something on it.
-  pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
+  const pool = await openPool({ connectionString: url, max: 10, keepAlive: true });
   const dispatch: { current?: Dispatch } = {};
   const ledger = await postgresLedger(pool, {
     process,
@@ -73,12 +71,7 @@ export async function joinCluster({
   const replica = createReplica(ledger, local, { place, roster, now: started.now });
   await replica.caughtUp();
   const over = new AbortController();
-  const connect = async () => {
-    const client = new pg.default.Client(url);
-    client.on("error", () => {});
-    await client.connect();
-    return client;
-  };
+  const connect = () => openClient({ connectionString: url });
   const catchUp = () =>
     void replica.caughtUp().catch((error: unknown) => {
       if (!over.signal.aborted) throw error;

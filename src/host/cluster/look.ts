@@ -3,6 +3,7 @@ import { explained } from "../../journal/postgres/error.ts";
 import { publicAddress } from "../../journal/postgres/address.ts";
 import { postgresLedger } from "../../journal/postgres/ledger.ts";
 import { listen } from "../../journal/postgres/listen.ts";
+import { openClient, openPool } from "../../journal/postgres/pool.ts";
 import { createReplica, type Replica } from "../../journal/replica.ts";
 import { createClock } from "./clock.ts";
 import { startDispatch, type Dispatch } from "./dispatch.ts";
@@ -19,12 +20,9 @@ const TIMEOUT_MS = 10_000;
 
 /** Looks into a shared journal, and makes none where there is none. Jobs are joined by the first answer that wakes somebody. */
 export async function lookInto(url: string): Promise<Look | { missing: string }> {
-  const pg = (await import("pg")).default;
   const where = publicAddress(url);
   const connection = { connectionString: url, connectionTimeoutMillis: TIMEOUT_MS };
-  const pool = new pg.Pool({ ...connection, max: 4, keepAlive: true });
-  // A connection that breaks is met by whoever asks something on it.
-  pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
+  const pool = await openPool({ ...connection, max: 4, keepAlive: true });
   try {
     const found = await pool.query<{ made: boolean }>("SELECT to_regclass('sage.journal') IS NOT NULL AS made");
     if (!found.rows[0]?.made) {
@@ -53,12 +51,7 @@ export async function lookInto(url: string): Promise<Look | { missing: string }>
     const replica = createReplica(ledger, nothing, { roster: true, now: clock.now });
     await replica.caughtUp();
     const over = new AbortController();
-    const connect = async () => {
-      const client = new pg.Client(connection);
-      client.on("error", () => {});
-      await client.connect();
-      return client;
-    };
+    const connect = () => openClient(connection);
     const back = () => void replica.caughtUp().catch(() => {}); // it may be over by now
     const listening = listen({ connect, heard: replica.heard, back, signal: over.signal });
     return {

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { Pool } from "pg";
 import { reason, removedKey, type Fact, type FactType } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 import {
@@ -14,15 +13,8 @@ import {
 } from "../housekeeping.ts";
 import type { Ledger } from "../ledger.ts";
 import { firstBroken, type Cells } from "../row.ts";
-import { factOf, splitData, type Ask, type CellsOf } from "./cells.ts";
-
-type Parts = {
-  pool: Pool;
-  ask: Ask;
-  cells: CellsOf;
-  /** An error that names a session is told as ours. */
-  known<T>(session: string, asked: Promise<T>): Promise<T>;
-};
+import { explainedFor } from "./error.ts";
+import { factOf, splitData, type Asking } from "./cells.ts";
 
 type SessionHead = { seq: string; head: string };
 
@@ -31,8 +23,7 @@ export function postgresArchive({
   pool,
   ask,
   cells,
-  known,
-}: Parts): Pick<Ledger, "verify" | "head" | "staffed" | "housekeeping"> {
+}: Asking): Pick<Ledger, "verify" | "head" | "staffed" | "housekeeping"> {
   const verify: Ledger["verify"] = async (session) => {
     // Its newest hash first: whatever is written after it is not looked at.
     const [row] = await ask<SessionHead>(pool, "SELECT seq, head FROM sage.session WHERE id=$1", [session]);
@@ -66,7 +57,7 @@ export function postgresArchive({
       if (row?.made !== true) throw errorBecause("input-invalid", reason("session-exists", { session }));
     },
     async remove(session, upTo, last) {
-      const [row] = await known(
+      const [row] = await explainedFor(
         session,
         ask<{ refused: "" | "owned" | "waits" | "changed" }>(
           pool,

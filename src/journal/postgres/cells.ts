@@ -1,4 +1,4 @@
-import type { PoolClient } from "pg";
+import type { Pool, PoolClient } from "pg";
 import type { Fact, FactType } from "../../protocol/index.ts";
 import type { Ledger } from "../ledger.ts";
 import { inlineFor, isPointer, stored } from "../row.ts";
@@ -8,6 +8,10 @@ export type Asks = Pick<PoolClient, "query">;
 
 export type Ask = <R extends object>(asks: Asks, text: string, values?: unknown[]) => Promise<R[]>;
 export type CellsOf = (...which: Parameters<Ledger["read"]>) => Promise<FactRow[]>;
+
+/** The ways in which parts of a ledger ask the server. */
+export type Asking = { pool: Pool; ask: Ask; cells: CellsOf };
+
 export type FactRow = {
   seq: string;
   key: string;

@@ -33,3 +33,17 @@ export function explained(where: string, error: unknown): unknown {
     cause: error,
   });
 }
+
+/** Rethrows an error of the database's own functions as the error about this session that callers know. */
+export async function explainedFor<T>(session: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const code = (error as { code?: string }).code;
+    if (code === "SG001")
+      throw errorBecause("session-unknown", reason("session-missing", { session }), { cause: error });
+    if (code === "SG002") throw errorBecause("lease-lost", reason("taken-over", { session }), { cause: error });
+    if (code === "SG004") throw errorBecause("not-permitted", reason("worker-may-not-write", {}), { cause: error });
+    throw error;
+  }
+}

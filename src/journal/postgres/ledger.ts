@@ -15,11 +15,12 @@ import type { Ledger, Standing, Written } from "../ledger.ts";
 import { REMOVED } from "../housekeeping.ts";
 import { stored } from "../row.ts";
 import type { Appended, InboundFact } from "../store.ts";
-import { postgresArchive } from "./archive.ts";
-import { factOf, splitData, type Ask, type Asks, type CellsOf, type FactRow } from "./cells.ts";
-import { explained } from "./error.ts";
 import { addressOf } from "./address.ts";
+import { postgresArchive } from "./archive.ts";
+import { factOf, splitData, type Ask, type Asking, type Asks, type CellsOf, type FactRow } from "./cells.ts";
+import { explained, explainedFor } from "./error.ts";
 import { prepare } from "./tables.ts";
+import { inTransaction } from "./transaction.ts";
 
 export type PostgresOptions = {
   /** Of this process in the `process` table. */ process: string;
@@ -33,13 +34,24 @@ export type PostgresOptions = {
 };
 
 /** The ledger on PostgreSQL: facts under keys, fenced by the epoch, each session a chain of hashes. */
-export async function postgresLedger(
-  pool: Pool,
-  { process, as = "gateway", wake, note }: PostgresOptions,
-): Promise<Ledger> {
+export async function postgresLedger(pool: Pool, options: PostgresOptions): Promise<Ledger> {
   const where = addressOf(pool);
-  const writes = functions[as];
-  const ask: Ask = async <R extends object>(asks: Asks, text: string, values: unknown[] = []) => {
+  const journal = await prepare(pool, options.note);
+  const ask = asker(where);
+  const asking: Asking = { pool, ask, cells: cellsIn(pool, ask) };
+  return {
+    journal,
+    ...leases(asking, options.process),
+    ...writing(asking, where, options),
+    ...reading(asking),
+    ...postgresArchive(asking),
+    close: () => pool.end(),
+  };
+}
+
+/** Asks with prepared statements. */
+function asker(where: string): Ask {
+  return async <R extends object>(asks: Asks, text: string, values: unknown[] = []) => {
     try {
       return (await asks.query<R>({ text, values, name: text.length < 60 ? text : text.slice(0, 40) + text.length }))
         .rows;
@@ -47,64 +59,20 @@ export async function postgresLedger(
       throw explained(where, error);
     }
   };
-  const journal = await prepare(pool, note);
+}
 
-  const appendOne = async (
-    asks: Asks,
-    session: string,
-    inbound: InboundFact,
-  ): Promise<Appended & { before: number }> => {
-    const [text, long] = splitData(inbound.data);
-    const title =
-      inbound.type === "user.said"
-        ? inbound.data.text.slice(0, 200)
-        : inbound.type === "session.titled"
-          ? inbound.data.title
-          : null;
-    const values = [session, inbound.key, inbound.type, inbound.at, text, long, title?.replaceAll("\0", "\uFFFD")];
-    const [row] = await known(
-      session,
-      ask<AppendRow>(asks, `SELECT * FROM ${writes.append}($1,$2,$3,$4,$5,$6,$7)`, values),
-    );
-    if (!row) throw new Error("append_fact gave no row");
-    const { won, owner } = row;
-    const [seq, before] = [Number(row.seq), Number(row.before)];
-    if (!won) {
-      const { had_type: type, had_at: at, had_data: data } = row;
-      return {
-        won,
-        before,
-        fact: stored({ session, seq, key: inbound.key, type: type as FactType, at: Number(at), data: data ?? "" }),
-      };
-    }
-    if (owner === null && wakes.has(inbound.type)) await wake?.(asks, session, row.at_place);
-    return { won, before, fact: { session, seq, ...inbound } as Fact };
-  };
-  /** In one transaction, on one connection. */
-  const together = async <T>(work: (asks: Asks) => Promise<T>): Promise<T> => {
-    const client = await pool.connect().catch((error: unknown) => {
-      throw explained(where, error);
-    });
-    try {
-      await ask(client, "BEGIN");
-      const done = await work(client);
-      await ask(client, "COMMIT");
-      client.release();
-      return done;
-    } catch (error) {
-      client.release(true); // whatever was begun is over with the connection
-      throw error;
-    }
-  };
-  const cells: CellsOf = (session, after, { types, without = [], limit } = {}) =>
+function cellsIn(pool: Pool, ask: Ask): CellsOf {
+  return (session, after, { types, without = [], limit } = {}) =>
     ask<FactRow>(
       pool,
       "SELECT f.seq, f.key, f.type, f.at, f.data, f.hash, l.data AS long FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND seq>$2 AND type<>ALL($3) AND ($4::text[] IS NULL OR type=ANY($4)) ORDER BY seq LIMIT $5",
       [session, after, without, types ?? null, limit ?? null],
     );
+}
 
+/** Begins a session, and says which process may write what its turns do. */
+function leases({ pool, ask }: Asking, process: string): Pick<Ledger, "create" | "take" | "release"> {
   return {
-    journal,
     async create(session, opened, place) {
       const [data, long] = splitData(opened);
       const [row] = await ask<{ made: boolean }>(pool, "SELECT sage.create_session($1,$2,$3,$4,$5,$6) AS made", [
@@ -121,6 +89,40 @@ export async function postgresLedger(
       if (!held) throw errorBecause("session-unknown", reason("session-missing", { session }));
       throw errorBecause("session-owned", reason("taken-over", { session }));
     },
+    async release(session, epoch, knew) {
+      const [released] = await ask<{ done: boolean }>(pool, "SELECT sage.release($1,$2,$3) AS done", [
+        ...[session, epoch, knew],
+      ]);
+      if (released?.done) return { again: false };
+      const [row] = await ask<{ epoch: number }>(pool, "SELECT epoch FROM sage.session WHERE id=$1", [session]);
+      return { again: row?.epoch === epoch };
+    },
+  };
+}
+
+function writing(
+  asking: Asking,
+  where: string,
+  { as = "gateway", wake }: PostgresOptions,
+): Pick<Ledger, "commit" | "append" | "approve"> {
+  const { pool, ask } = asking;
+  const writes = functions[as];
+  const together = <T>(work: (asks: Asks) => Promise<T>): Promise<T> =>
+    inTransaction(pool, work).catch((error: unknown) => {
+      throw explained(where, error);
+    });
+  const append = async (asks: Asks, session: string, inbound: InboundFact): Promise<Appended & { before: number }> => {
+    const [text, long] = splitData(inbound.data);
+    const title = titleIn(inbound)?.replaceAll("\0", "\uFFFD");
+    const values = [session, inbound.key, inbound.type, inbound.at, text, long, title];
+    const asked = ask<AppendRow>(asks, `SELECT * FROM ${writes.append}($1,$2,$3,$4,$5,$6,$7)`, values);
+    const [row] = await explainedFor(session, asked);
+    if (!row) throw new Error("append_fact gave no row");
+    const appended = appendedOf(session, inbound, row);
+    if (row.won && row.owner === null && wakes.has(inbound.type)) await wake?.(asks, session, row.at_place);
+    return appended;
+  };
+  return {
     async commit(session, epoch, { number, facts, unheard, knew }) {
       const data = facts.map((fact) => splitData(fact.data));
       const values = [
@@ -135,56 +137,68 @@ export async function postgresLedger(
         unheard,
         knew,
       ];
-      const [row] = await known(
-        session,
-        ask<{ numbers: string[]; before: string }>(
-          pool,
-          `SELECT * FROM ${writes.commit}($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)`,
-          values,
-        ),
+      const asked = ask<{ numbers: string[]; before: string }>(
+        pool,
+        `SELECT * FROM ${writes.commit}($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)`,
+        values,
       );
+      const [row] = await explainedFor(session, asked);
       return { numbers: (row?.numbers ?? []).map(Number), before: Number(row?.before) };
     },
     append: (session, fact) =>
-      wake && wakes.has(fact.type)
-        ? together((asks) => appendOne(asks, session, fact))
-        : appendOne(pool, session, fact),
+      wake && wakes.has(fact.type) ? together((asks) => append(asks, session, fact)) : append(pool, session, fact),
     approve: (session, approval, conclude) =>
       together(async (asks) => {
-        const { requestId } = approval.data;
-        const { key } = splitRequestId(requestId);
-        const { prefix, end } = approvalKeys(key);
+        const { key } = splitRequestId(approval.data.requestId);
         await ask(asks, "SELECT sage.lock_session($1)", [session]);
-        const given = async () =>
-          (
-            await ask<{ data: string }>(
-              asks,
-              "SELECT coalesce(l.data, f.data) AS data FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND key>=$2 AND key<$3 AND type='input.approved' ORDER BY seq",
-              [session, prefix, end],
-            )
-          ).map(({ data }) => JSON.parse(data) as Approval);
-        const [had] = await ask<{ data: string }>(
-          asks,
-          "SELECT coalesce(l.data, f.data) AS data FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND key=$2 AND type='input.resolved'",
-          [session, resolvedKey(key)],
-        );
-        if (had)
-          return { won: false, approvals: await given(), ended: JSON.parse(had.data) as Resolution, written: [] };
-        const first = await appendOne(asks, session, approval);
-        const approvals = await given();
+        const ended = await resolutionOf(ask, asks, session, key);
+        if (ended) return { won: false, approvals: await approvalsOf(ask, asks, session, key), ended, written: [] };
+        const first = await append(asks, session, approval);
+        const approvals = await approvalsOf(ask, asks, session, key);
         const ending = conclude(approvals);
-        const second = ending && (await appendOne(asks, session, ending));
+        const second = ending && (await append(asks, session, ending));
         const written: Written[] = [first, ...(second ? [second] : [])].filter(({ won }) => won);
         return { won: first.won, approvals, ...(ending && { ended: ending.data }), written };
       }),
-    async release(session, epoch, knew) {
-      const [let_go] = await ask<{ done: boolean }>(pool, "SELECT sage.release($1,$2,$3) AS done", [
-        ...[session, epoch, knew],
-      ]);
-      if (let_go?.done) return { again: false };
-      const [row] = await ask<{ epoch: number }>(pool, "SELECT epoch FROM sage.session WHERE id=$1", [session]);
-      return { again: row?.epoch === epoch };
-    },
+  };
+}
+
+/** The title that a fact gives its session. */
+function titleIn({ type, data }: InboundFact): string | undefined {
+  if (type === "user.said") return data.text.slice(0, 200);
+  return type === "session.titled" ? data.title : undefined;
+}
+
+/** The fact that stands under the key now: this one, or the one that came first. */
+function appendedOf(session: string, inbound: InboundFact, row: AppendRow): Appended & { before: number } {
+  const { won, had_type: type, had_at: at, had_data: data } = row;
+  const [seq, before] = [Number(row.seq), Number(row.before)];
+  if (won) return { won, before, fact: { session, seq, ...inbound } };
+  const had = { session, seq, key: inbound.key, type: type as FactType, at: Number(at), data: data ?? "" };
+  return { won, before, fact: stored(had) };
+}
+
+async function resolutionOf(ask: Ask, asks: Asks, session: string, key: string): Promise<Resolution | undefined> {
+  const [row] = await ask<{ data: string }>(
+    asks,
+    "SELECT coalesce(l.data, f.data) AS data FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND key=$2 AND type='input.resolved'",
+    [session, resolvedKey(key)],
+  );
+  return row && (JSON.parse(row.data) as Resolution);
+}
+
+async function approvalsOf(ask: Ask, asks: Asks, session: string, key: string): Promise<Approval[]> {
+  const { prefix, end } = approvalKeys(key);
+  const rows = await ask<{ data: string }>(
+    asks,
+    "SELECT coalesce(l.data, f.data) AS data FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND key>=$2 AND key<$3 AND type='input.approved' ORDER BY seq",
+    [session, prefix, end],
+  );
+  return rows.map(({ data }) => JSON.parse(data) as Approval);
+}
+
+function reading({ pool, ask, cells }: Asking): Pick<Ledger, "read" | "standing" | "open"> {
+  return {
     read: async (session, after, options) => (await cells(session, after, options)).map((row) => factOf(session, row)),
     async standing(session) {
       const rows = await ask<SessionCells>(
@@ -201,23 +215,7 @@ export async function postgresLedger(
       );
       return rows.map((row) => factOf(row.session, row) as Fact<"input.requested">);
     },
-    ...postgresArchive({ pool, ask, cells, known }),
-    close: () => pool.end(),
   };
-
-  /** An error of the functions that names a session is told as ours. */
-  async function known<T>(session: string, asked: Promise<T>): Promise<T> {
-    try {
-      return await asked;
-    } catch (error) {
-      const code = (error as { cause?: { code?: string }; code?: string }).code;
-      if (code === "SG001")
-        throw errorBecause("session-unknown", reason("session-missing", { session }), { cause: error });
-      if (code === "SG004") throw errorBecause("not-permitted", reason("worker-may-not-write", {}), { cause: error });
-      if (code === "SG002") throw errorBecause("lease-lost", reason("taken-over", { session }), { cause: error });
-      throw error;
-    }
-  }
 }
 
 type AppendRow = {

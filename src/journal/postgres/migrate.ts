@@ -5,6 +5,7 @@ import { openForReading, type Opened } from "../open-database.ts";
 import { sqliteStore } from "../sqlite.ts";
 import { splitData } from "./cells.ts";
 import { postgresLedger } from "./ledger.ts";
+import { inTransaction } from "./transaction.ts";
 
 /** How a session came over, or why it did not. */
 export type Brought = {
@@ -53,12 +54,12 @@ export async function* migrate(pool: Pool, path: string, place: string): AsyncGe
         yield { session: id, how: "owned" };
         continue;
       }
-      const how = await together(pool, (client) => bring(client, copy, place));
+      const how = await inTransaction(pool, (client) => bring(client, copy, place));
       const broken = how === "brought" || how === "grown" ? await ledger.verify(id) : undefined;
       yield { session: id, how: broken ? "damaged" : how };
     }
     const removed = store.housekeeping.removed();
-    if (removed.length > 0) await together(pool, (client) => bringRemoved(client, removed));
+    if (removed.length > 0) await inTransaction(pool, (client) => bringRemoved(client, removed));
   } finally {
     opened.close();
     store.close();
@@ -136,18 +137,4 @@ async function insert(client: PoolClient, { row, long }: Copy, facts: readonly F
     kept.map(({ key }) => key),
     kept.map(({ data }) => data),
   ]);
-}
-
-async function together<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN");
-    const done = await work(client);
-    await client.query("COMMIT");
-    client.release();
-    return done;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
 }
