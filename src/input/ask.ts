@@ -43,11 +43,12 @@ export class NeedsInput extends Error {
   override readonly name = "NeedsInput";
 }
 
-/** Opens a request now, in order; waiting for its end is separate. */
-export function ask(durable: Durable, key: string, request: NewRequest & RequestTimeout, asking: Asking): Opened {
-  const opened = durable.open(key, withDeadline(request, asking, timeOf(asking.store)), (open) =>
-    settleAtOnce(open, asking),
-  );
+type Asked = NewRequest & RequestTimeout;
+
+/** Opens a request now, in order; waiting for its end is separate. A function makes it, where it was not opened before. */
+export function ask(durable: Durable, key: string, request: Asked | (() => Asked), asking: Asking): Opened {
+  const made = () => withDeadline(typeof request === "function" ? request() : request, asking, timeOf(asking.store));
+  const opened = durable.open(key, made, (open) => settleAtOnce(open, asking));
   // The ordinary case waits for nothing but the answer; ten thousand of them may wait at once.
   const { deadline, remind } = opened.request;
   const plain = asking.mode.type === "interactive" && !deadline && !remind && !asking.reject;
@@ -83,7 +84,7 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
 }
 
 /** When nobody answers: who is called, and what happens in the end, are decided as the request is opened. */
-export function withDeadline(asked: NewRequest & RequestTimeout, asking: Silence, now: number): NewRequest {
+export function withDeadline(asked: Asked, asking: Silence, now: number): NewRequest {
   const { remindEvery = asking.remindEvery, ...other } = asked;
   const request = withEnd(other, asking, now);
   const remind = reminders(request.deadline, remindEvery, asking.quiet, now);
@@ -91,7 +92,7 @@ export function withDeadline(asked: NewRequest & RequestTimeout, asking: Silence
 }
 
 /** The asker's word goes before the run's. */
-function withEnd(asked: NewRequest & RequestTimeout, asking: Silence, now: number): NewRequest {
+function withEnd(asked: Asked, asking: Silence, now: number): NewRequest {
   const { timeoutMs = asking.promptTimeout, timeoutPolicy, ...request } = asked;
   const policy = timeoutPolicy ?? asking.timeoutPolicy ?? "fail";
   if (request.deadline) {

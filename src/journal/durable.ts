@@ -58,9 +58,13 @@ export interface Durable {
   ): Promise<Once<FactData["call.finished"]>>;
   /**
    * Opening is synchronous and ordered; waiting is separate. `settle` may resolve it on the spot (nobody is asked here):
-   * then request and resolution are one commit.
+   * then request and resolution are one commit. A request that takes work is given as a function: it is made where nobody has asked yet.
    */
-  open(key: string, request: NewRequest, settle?: (request: InputRequest) => Resolution | undefined): Opened;
+  open(
+    key: string,
+    request: NewRequest | (() => NewRequest),
+    settle?: (request: InputRequest) => Resolution | undefined,
+  ): Opened;
   /** The same session, log and lease under a longer key: a step, a call, a subagent. */
   branch(key: string): Durable;
   /** True when an earlier attempt wrote a fact under this key and the loop has not passed it yet. */

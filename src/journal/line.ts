@@ -10,7 +10,6 @@ import {
   type FactType,
   type InputRequest,
   type AgentState,
-  type NewRequest,
   type Reason,
   type Resolution,
 } from "../protocol/index.ts";
@@ -139,13 +138,17 @@ export class Line implements Durable {
     return { ok: true, value };
   }
 
-  open(key: string, draft: NewRequest, settle?: (request: InputRequest) => Resolution | undefined): Opened {
+  open(
+    key: string,
+    draft: Parameters<Durable["open"]>[1],
+    settle?: (request: InputRequest) => Resolution | undefined,
+  ): Opened {
     const log = this.#log;
     const path = this.#prefix + key;
     const asked = log.take<"input.requested">(path);
     const resolved = log.take<"input.resolved">(resolvedKey(path));
     if (!asked && this.stopped) throw this.stopped;
-    const request = asked?.data ?? { ...draft, id: requestId(log.id, path), session: log.id, at: timeOf(log.store) };
+    const request = asked?.data ?? made(draft, log, path);
     if (!asked) log.add(path, "input.requested", request);
     let resolution = resolved?.data ?? settle?.(request);
     if (resolution && !resolved) {
@@ -155,6 +158,11 @@ export class Line implements Durable {
     }
     return new Request(log, request, resolution);
   }
+}
+
+function made(draft: Parameters<Durable["open"]>[1], { id, store }: SessionLog, path: string): InputRequest {
+  const asked = typeof draft === "function" ? draft() : draft;
+  return { ...asked, id: requestId(id, path), session: id, at: timeOf(store) };
 }
 
 class Request implements Opened {

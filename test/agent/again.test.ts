@@ -1,12 +1,16 @@
-import { said } from "../../src/protocol/index.ts";
-// One hold on a session, several turns after each other: for code that has the executor itself in hand.
+// A session that goes on: several turns under one hold, and one turn under several.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { z } from "zod";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { drain } from "../../src/agent/turn/strategy.ts";
 import { openSession, Stopped } from "../../src/journal/session.ts";
+import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { allow, bash, config, workspace } from "../support/sage.ts";
+import { said, type Fact } from "../../src/protocol/index.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import { allow, bash, config, sageWith, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 test("one log serves turn after turn, and goes on with one that was interrupted", async () => {
   using here = workspace();
@@ -41,4 +45,50 @@ test("one log serves turn after turn, and goes on with one that was interrupted"
   );
   assert.equal(store.verify("s"), undefined);
   store.close();
+});
+
+test("a turn that goes on waits for what was asked, and prepares no request a second time", async () => {
+  using here = workspace();
+  let previews = 0;
+  const change: Tool<{ to: string }> = {
+    name: "Change",
+    description: "Changes.",
+    inputSchema: z.object({ to: z.string() }),
+    effect: "writes",
+    preview: ({ to }) => ({ path: here.path(`${to}${++previews}`), lines: [], firstLine: 1 }),
+    execute: async ({ to }) => ({ ok: true, text: `changed to ${to}` }),
+  };
+  const parts = {
+    dir: here.dir,
+    store: memoryStore(),
+    session: "s",
+    tools: [change],
+    script: [
+      { calls: [{ tool: "Change", input: { to: "one" } }] },
+      { calls: [{ tool: "Change", input: { to: "two" } }] },
+      { text: "ok" },
+    ],
+  };
+  let shown: unknown;
+  {
+    await using sage = await sageWith(parts);
+    await sage.say("go");
+    const [first] = await sage.open();
+    await sage.answer({ type: "granted", requestId: first?.id ?? "" });
+    shown = await until(
+      () => sage.store.pending("s").find(({ id }) => id !== first?.id),
+      "the second call does not ask",
+      { everyMs: 1 },
+    );
+  }
+  const left = parts.store.load("s").at(-1)?.seq ?? 0;
+  await using sage = await sageWith(parts);
+  const outcome = sage.host.run("s");
+  const isWaiting = ({ type, seq }: Fact) => type === "state.changed" && seq > left;
+  await until(() => sage.facts().findLast(isWaiting), "it does not wait again", { everyMs: 1 });
+  const [request] = await sage.open();
+  assert.deepEqual(request, shown);
+  assert.equal(previews, 2);
+  await sage.answer({ type: "granted", requestId: request?.id ?? "" });
+  assert.equal((await outcome).text, "ok");
 });

@@ -43,19 +43,19 @@ export function openRequest(
   const tool = toolFor(context, call);
   const input = inputOf(context, tool, call, verdict);
   if (tool.request) {
-    const own = { ...frameOf(context, tool, verdict), source: "tool", ...tool.request(input) } as const;
+    const own = () => ({ ...frameOf(context, tool, verdict), source: "tool" as const, ...tool.request!(input) });
     return ask(durable, callKeys.ask(number), own, context.asking);
   }
-  const request = permissionOf(context, { tool, input }, verdict);
+  const request = () => permissionOf(context, { tool, input }, verdict);
   const opened = ask(durable, callKeys.permit(number), request, context.asking);
   watchPermit(context, opened, verdict, () => judgeCall(context, call, verdict.input));
   if (!opened.resolution && !verdict.hooked) void readyToJudge(call, context); // a rule may be added in a process that has not judged anything yet
-  if (isAbout(opened.request, request, verdict)) return opened;
+  if (isAbout(opened.request, { tool: tool.name, input }, verdict)) return opened;
   return { request: opened.request, resolution: opened.resolution, wait: () => opened.wait(), isOther: true };
 }
 
 /** The person was shown this tool with this input, and as many have to say yes as the verdict wants. */
-function isAbout(shown: InputRequest, { tool, input }: PermissionBody, { consent }: Verdict): boolean {
+function isAbout(shown: InputRequest, { tool, input }: Pick<Call, "tool" | "input">, { consent }: Verdict): boolean {
   if (shown.kind !== "permission" || shown.tool !== tool) return false;
   if (shown.input !== input && canonical(shown.input) !== canonical(input)) return false;
   const { approvals = 1, except } = shown.consent ?? {};
