@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
+import { fold } from "../../src/agent/turn/projection.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import { SageError, said, type ExecutionOptions } from "../../src/protocol/index.ts";
@@ -19,7 +20,7 @@ const blue = (requestId: string) => ({
 });
 
 /** A host that lets its sessions sleep almost at once, and somebody who sees who waits in memory. */
-async function drowsy(dir: string, script: Script, options: Partial<ExecutionOptions> = {}) {
+async function drowsy(dir: string, script: Script, options: Partial<ExecutionOptions> = {}, sleepAfterMs = 5) {
   const store = sqliteStore(`${dir}/journal.db`);
   const waiting = new Set<string>();
   const { wait } = store.hub;
@@ -33,7 +34,7 @@ async function drowsy(dir: string, script: Script, options: Partial<ExecutionOpt
   const host = createHost({
     store,
     version: "test",
-    sleepAfterMs: 5,
+    sleepAfterMs,
     supervision: { clock: { now: Date.now, sleep: async () => {} } },
     async executor() {
       made++;
@@ -98,6 +99,41 @@ test("asleep it can be spoken to, interrupted and left, and its deadline passes"
     }
     await host.close();
   }
+});
+
+test("called off asleep, it ends as it would have awake: with its steps, its results and what it took", async () => {
+  const ends = [];
+  for (const sleepAfterMs of [5, 60_000]) {
+    using here = workspace();
+    writeFileSync(here.path("a"), "one");
+    const script = [
+      { text: "First I look.", calls: [{ tool: "Read", input: { file_path: "a" } }, colour] },
+      { calls: [bash("echo never >> ran"), colour] },
+      { text: "done" },
+    ];
+    const { store, host, outcome, asleep } = await drowsy(here.dir, script, {}, sleepAfterMs);
+    const isAsked = (count: number) => until(() => store.pending("s").length === count);
+    await isAsked(1);
+    if (sleepAfterMs === 5) await asleep();
+    await host.send(blue("s/t0/0/1/ask0"));
+    await isAsked(2);
+    if (sleepAfterMs === 5) await asleep();
+    assert.deepEqual(await host.send({ type: "interrupt", session: "s", ...lin }), { ok: true, to: "cancel" });
+    const { stats, ...ended } = await outcome;
+    const facts = store.load("s");
+    assert.deepEqual(ended.messages, fold(facts).messages, "the next turn begins with the same conversation");
+    assert.ok(!existsSync(here.path("ran")));
+    ends.push({
+      ...{ ...ended, ...stats, durationMs: 0 },
+      results: facts
+        .flatMap(({ type, key, data }) => (type === "call.finished" ? [JSON.stringify([key, data])] : []))
+        .toSorted(),
+    });
+    await host.close();
+  }
+  const [asleep, awake] = ends.map((end) => JSON.stringify(end).replaceAll(/sage-[^/"]+/g, "here"));
+  assert.deepEqual(JSON.parse(asleep ?? ""), JSON.parse(awake ?? ""));
+  assert.equal(ends[0]?.steps, 2);
 });
 
 test("it does not sleep while something of it still runs", async () => {

@@ -22,6 +22,7 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
   const agent = driver.name;
   for (let deaths = 0; ; turn.runs++) {
     giveUp(turn);
+    if (log.stopped) throw log.stopped; // it was called off while nobody ran it
     // A guest that keeps its prompts elsewhere is joined at once; nothing is started for any other before there is an answer.
     if (driver.parks !== "on leaving") await everyAnswer(turn);
     const before = turn.progress.steps;

@@ -4,6 +4,7 @@ import {
   callsOf,
   reason,
   replyKey,
+  stepKeys,
   textOf,
   type OutcomeStatus,
   type ToolResult,
@@ -22,11 +23,13 @@ import { enterPhase } from "../state/states.ts";
 export async function loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus> {
   let rests = 0; // replies in a row whose rest was asked for
   while (progress.steps < progress.maxSteps) {
-    if (durable.stopped) throw durable.stopped;
-    if (context.lifecycle.checkInterrupt()) throw new Stopped("interrupted", reason("interrupted", {}));
     const step = branchKey(progress.steps);
+    // A turn that is over goes through what is a fact already, so that its outcome tells all of it.
+    if (durable.stopped && !isBegun(durable.branch(step))) throw durable.stopped;
+    if (context.lifecycle.checkInterrupt()) throw new Stopped("interrupted", reason("interrupted", {}));
     // Interrupted after this reply: its calls that had not run by then must not run now.
-    const line = durable.interruptedSince(replyKey(progress.steps)) ? durable.closedBranch(step) : durable.branch(step);
+    const isClosed = !durable.stopped && durable.interruptedSince(replyKey(progress.steps));
+    const line = isClosed ? durable.closedBranch(step) : durable.branch(step);
     const reply = await nextReply(line, context, progress);
     const heard = between(progress.said, progress.sawUpTo, reply);
     if (heard.length > 0) context.memory.forgetRefusals();
@@ -54,4 +57,9 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     progress.talk = await askIfSpinning(line, context, { calls, results });
   }
   return { status: "max-steps", steps: progress.maxSteps };
+}
+
+/** True when an earlier attempt had a reply in this step, or made room for one. */
+function isBegun(line: Durable): boolean {
+  return [stepKeys.model, stepKeys.compact, stepKeys.compactAll].some((key) => line.known(key));
 }

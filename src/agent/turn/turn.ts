@@ -49,6 +49,8 @@ export type TurnInput = {
 
 export type Turn = {
   key: string;
+  /** Of the loop that began it. */
+  version: number;
   at: number;
   carries: string[] | undefined;
   cancelledBy: string | undefined;
@@ -139,7 +141,12 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
   const { config, options, asking, lifecycle } = input;
   const key = turnKey(folded.turn);
   const trace = config.traces?.current();
-  const { maxSteps, carries, ...heard } = log.branch("").decide(key, "turn.begun", () => ({
+  const {
+    maxSteps,
+    carries,
+    loop: version,
+    ...heard
+  } = log.branch("").decide(key, "turn.begun", () => ({
     loop: LOOP,
     maxSteps: options.maxSteps,
     ...log.mailbox.hear(folded.sawUpTo),
@@ -164,7 +171,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
     text: "",
   };
   return {
-    key,
+    ...{ key, version },
     at: folded.open?.at ?? Date.now(),
     carries,
     cancelledBy: folded.cancelledBy,
@@ -222,12 +229,17 @@ function limitsOf(said: readonly Fact<"user.said">[], after: number, { sawUpTo, 
 
 async function drive(log: SessionLog, turn: Turn, guest: TurnInput["drive"]): Promise<OutcomeStatus> {
   const { key, carries, cancelledBy, heard, context, progress } = turn;
-  if (cancelledBy !== undefined) await context.config.runner?.endAll(log.id, log.epoch);
-  if (cancelledBy !== undefined) throw new Stopped("cancelled", reason("stopped-by", { by: cancelledBy }));
+  const go = () => loop(log.branch(key), context, progress);
+  if (cancelledBy !== undefined) {
+    await context.config.runner?.endAll(log.id, log.epoch);
+    const cancelled = new Stopped("cancelled", reason("stopped-by", { by: cancelledBy }));
+    log.stop(cancelled); // from here on nothing begins: only facts are gone through
+    if (turn.version === LOOP) await (guest ? guest(log, turn) : go());
+    throw cancelled;
+  }
   // Sage was killed while it made room by hand: nobody has said anything that the model could reply to.
   if (!carries && !log.mailbox.saidSince(heard)) return { status: "success" };
   if (guest) return guest(log, turn);
-  const go = () => loop(log.branch(key), context, progress);
   return carries ? carry(log, context, { key, carries }).then(go) : go();
 }
 

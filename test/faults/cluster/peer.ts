@@ -74,9 +74,7 @@ if (role === "gateway") {
     observe({ type: "ran", session, how: outcome.status });
     // Whoever has lost the session ends nothing: only an end that is on disk counts.
     const isKept = (fact: Fact) => fact.type === "turn.ended" && isDeepStrictEqual(fact.data.stats, outcome.stats);
-    // A turn that was called off while nobody ran it is ended without being told over: its process has none of it in mind.
-    const wasRun = outcome.status !== "cancelled" || outcome.stats.steps > 0;
-    if (wasRun && store.load(session).some(isKept))
+    if (store.load(session).some(isKept))
       observe({ type: "ended", session, status: outcome.status, messages: outcome.messages });
     return outcome;
   };
