@@ -2,7 +2,7 @@ import type { Store } from "../journal/store.ts";
 import { isOutsideSession, type Receipt, type Stats, type Tally } from "../protocol/index.ts";
 import { answerTo, pastReceipts, type PastOptions } from "./past.ts";
 
-type Answered = { tool: string; answer: NonNullable<ReturnType<typeof answerTo>> };
+type Answered = { tool: string; answer: NonNullable<ReturnType<typeof answerTo>>; isOpen: boolean };
 
 export async function statsOf(store: Store, options: PastOptions): Promise<Stats> {
   const receipts = await pastReceipts(store, options);
@@ -10,7 +10,8 @@ export async function statsOf(store: Store, options: PastOptions): Promise<Stats
   const answers = receipts.flatMap((receipt): Answered[] => {
     const { tool, asked } = receipt;
     const answer = answerTo(asked);
-    return answer ? [{ tool: tool === "" ? askerOf(receipt) : tool, answer }] : [];
+    const isOpen = answer?.answer === "none" && asked.some(({ resolution }) => !resolution);
+    return answer ? [{ tool: tool === "" ? askerOf(receipt) : tool, answer, isOpen }] : [];
   });
   const inPerson = answers.filter(({ answer }) => answer.by !== undefined);
   return {
@@ -39,11 +40,12 @@ function isSpared({ rule, decision, asked }: Receipt): boolean {
 }
 
 function tallyOf(answers: readonly Answered[]): Tally {
-  const count = (one: string) => answers.filter(({ answer }) => answer.answer === one).length;
+  const count = (one: string) => answers.filter(({ answer, isOpen }) => answer.answer === one && !isOpen).length;
   const waits = answers.flatMap(({ answer }) => answer.waitedMs ?? []).sort((a, b) => a - b);
   const at = (share: number) => waits[Math.min(waits.length - 1, Math.floor(waits.length * share))]!;
   return {
     ...{ asked: answers.length, yes: count("yes"), no: count("no"), none: count("none") },
+    open: answers.filter(({ isOpen }) => isOpen).length,
     ...(waits.length > 0 && { medianMs: at(0.5), p90Ms: at(0.9) }),
   };
 }

@@ -68,15 +68,23 @@ export async function pair(
   return { by: typeof told.me?.by === "string" ? told.me.by : name, place };
 }
 
-/** Names a host in the person's settings, and gives the word for `--host`: the name, or the address where another host is called so. */
+/** Names a host in the person's settings, and gives that name, the word for `--host`. */
 export function nameHost(address: string, home: Home, name?: string): string {
   const known = readSettings(home.settings).hosts ?? {};
-  const called = name ?? Object.entries(known).find(([, one]) => one === address)?.[0] ?? new URL(address).hostname;
-  const taken = Object.hasOwn(known, called) ? known[called] : undefined;
-  if (taken === address) return called;
-  if (taken !== undefined && name === undefined) return address;
+  const before = Object.entries(known).find(([, one]) => one === address)?.[0];
+  const called = name ?? before ?? freeName(address, known);
+  if (Object.hasOwn(known, called) && known[called] === address) return called;
   changeSettings(home.settings, (all) => ({ ...all, hosts: { ...all.hosts, [called]: address } }));
   return called;
+}
+
+/** Its own name; with the port, or with a number, where another host is called so. */
+function freeName(address: string, known: Readonly<Record<string, string>>): string {
+  const { hostname: name, port } = new URL(address);
+  const own = name.startsWith("[") ? "host" : name.slice(0, 30);
+  const names = [own, ...(port === "" ? [] : [`${own}-${port}`])];
+  for (let n = 2; names.every((one) => Object.hasOwn(known, one)); n++) names.push(`${own}-${n}`);
+  return names.find((one) => !Object.hasOwn(known, one)) ?? own;
 }
 
 /** Forgets the key of a host here, and this machine there. False where the host could not be told. */

@@ -1,5 +1,6 @@
 import { splitRequestId, type Host, type InputRequest, type Refused } from "../protocol/index.ts";
 import { cliTexts } from "../texts/cli.ts";
+import { clusterTexts } from "../texts/cluster.ts";
 import type { Lang } from "../texts/language.ts";
 import { texts } from "../texts/texts.ts";
 import { replyNote } from "../view/inquiry.ts";
@@ -8,6 +9,7 @@ import { transcriptOf } from "../view/transcript.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { Opened } from "./host-flag.ts";
 import { openToGoOn } from "./going-on.ts";
+import { placeOf } from "./next.ts";
 import { factsOf } from "./seat.ts";
 import { styleOf } from "./style.ts";
 
@@ -29,7 +31,8 @@ export async function inquire(
   const { session } = splitRequestId(requestId);
   const row = local?.store.session(session);
   if (!sent.running && (!values.run || !row)) {
-    console.log(cliTexts(lang).inquiryRecorded(session));
+    const place = await placeOf(host, session);
+    console.log(place ? clusterTexts(lang).inquiredAt(place.name) : cliTexts(lang).inquiryRecorded(session));
     return exitCodes.success;
   }
   const { inquiry } = sent;

@@ -101,8 +101,11 @@ async function explain(error: unknown): Promise<number> {
   }
   const { cliTexts } = await import("../texts/cli.ts");
   const { languageOf } = await import("../texts/language.ts");
-  if (!debug) await complain(cliTexts(languageOf(process.env)).wrong(prose(messageOf(error))));
-  return exitCodes.failure;
+  const { isFolderGone } = await import("./problem.ts");
+  const { wrong, folderGone } = cliTexts(languageOf(process.env));
+  const isGone = isFolderGone(error);
+  if (!debug) await complain(isGone ? folderGone : wrong(prose(messageOf(error))));
+  return isGone ? exitCodes.usage : exitCodes.failure;
 }
 
 /** Broken between words where there is a terminal. */

@@ -3,6 +3,7 @@ import { sageHome } from "../config/home.ts";
 import { isOutsideSession, oneLine, SageError, said, type SessionSummary } from "../protocol/index.ts";
 import type { Picking } from "../surfaces/terminal/index.ts";
 import { cliTexts } from "../texts/cli.ts";
+import { clusterTexts } from "../texts/cluster.ts";
 import type { Lang } from "../texts/language.ts";
 import { pickerTexts } from "../texts/picker.ts";
 import { texts } from "../texts/texts.ts";
@@ -40,13 +41,18 @@ export function pickSession(
     value: one.id,
     label: oneLine(titleOf(one)),
     detail: [
-      ...(one.state === "idle" ? [] : [t.states[one.state]]),
+      ...(one.state === "idle" ? [] : [stateOf(one, lang)]),
       t.ago(duration(Math.max(1_000, Date.now() - one.lastAt))),
       oneLine(shortFolder(one.cwd)),
       one.id,
     ].join(" · "),
   }));
   return { title: pickerTexts(lang).sessions, load: (show) => show({ entries }), choose };
+}
+
+/** The state of a session in words. One of a shared journal that nothing runs is taken up by a worker. */
+export function stateOf({ state, place }: SessionSummary, lang: Lang): string {
+  return place && state === "stopped" ? clusterTexts(lang).forWorker : cliTexts(lang).states[state];
 }
 
 function shortFolder(folder: string): string {

@@ -33,7 +33,8 @@ export function testHome(home: Home): Home {
 export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
   const dir = env["SAGE_HOME"] ?? join(homedir(), ".sage");
   if (!isAbsolute(dir)) throw errorBecause("config-invalid", reason("home-relative", { given: dir }));
-  if (env["SAGE_HOME"] !== undefined && isInWorkspace(dir, cwd ?? process.cwd()))
+  const workspace = env["SAGE_HOME"] === undefined ? undefined : (cwd ?? workingFolder());
+  if (workspace !== undefined && isInWorkspace(dir, workspace))
     throw errorBecause("config-invalid", reason("home-inside", { path: dir }));
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -52,6 +53,15 @@ export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
     surfaces: join(dir, "surfaces.db"),
     output: join(dir, "output"),
   };
+}
+
+/** Undefined where it was removed: a daemon goes on. */
+function workingFolder(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Clones that workers make: beside Sage's own folder and not in it, for everything in that one is protected. */

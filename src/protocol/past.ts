@@ -37,7 +37,17 @@ export type RuleTrial = {
 export type RuleIdea = { rules: string[]; spared: number; examples: PastCall[] };
 
 /** How people were asked, and how they answered. Times are in milliseconds, of those who answered. */
-export type Tally = { asked: number; yes: number; no: number; none: number; medianMs?: number; p90Ms?: number };
+export type Tally = {
+  asked: number;
+  yes: number;
+  no: number;
+  /** Ended without an answer. */
+  none: number;
+  /** Still waits for one. */
+  open: number;
+  medianMs?: number;
+  p90Ms?: number;
+};
 
 export type Stats = Tally & {
   calls: number;

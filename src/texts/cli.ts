@@ -63,9 +63,10 @@ const en = {
   trustHow: `Not trusted. To trust exactly this, run \`${sage("trust --yes")}\`.`,
   revoked: (root: string) => `The settings in ${root} are no longer trusted.`,
   wrong: (message: string) => `unexpected error: ${message} (set SAGE_DEBUG=1 for details)`,
+  folderGone: "the folder that Sage was started in does not exist any more: go to another one (`cd`) and try again",
 
   noSessions: "No sessions yet.",
-  states: { idle: "idle", running: "running", waiting: "waiting for you", stopped: "interrupted" },
+  states: { idle: "idle", running: "running", waiting: "waiting for you", stopped: "unfinished, not running" },
   inboxEmpty: "No open requests.",
   inSession: (session: string, cwd: string, age: string) => `Session ${session} in ${cwd}, asked ${age} ago`,
 
@@ -113,6 +114,8 @@ const en = {
     `Recorded. Nothing runs this session now: the agent replies once it is resumed (--run, or \`${sage(`--resume ${session}`)}\`).`,
   recorded: (request: string, what: string) => `Recorded for ${request}: ${what}`,
   takenUp: "The running session continues with it.",
+  nothingRuns: (session: string) => `Nothing runs this session now. Resume it with:  ${sage(`--resume ${session}`)}`,
+  resumedThere: "Nothing ran the session; its host continues with it now.",
   damagedSession: "The record of this session is damaged: it can be read and not continued, so it takes no answer.",
 
   doctor: {
@@ -203,9 +206,10 @@ const zh: CliTexts = {
   trustHow: `未信任。要信任以上内容，请运行 \`${sage("trust --yes")}\`。`,
   revoked: (root) => `${root} 的设置不再受信任。`,
   wrong: (message) => `意外错误：${message}（设置 SAGE_DEBUG=1 查看详情）`,
+  folderGone: "启动 Sage 的目录已不存在：请进入另一个目录（`cd`）再试",
 
   noSessions: "还没有会话。",
-  states: { idle: "空闲", running: "运行中", waiting: "等你决定", stopped: "已中断" },
+  states: { idle: "空闲", running: "运行中", waiting: "等你决定", stopped: "未完成，没有在运行" },
   inboxEmpty: "没有待处理的请求。",
   inSession: (session, cwd, age) => `会话 ${session}，位于 ${cwd}，${age}前提出`,
 
@@ -251,6 +255,8 @@ const zh: CliTexts = {
     `已记录。该会话现在没有运行，继续之后智能体才会回复（加 --run，或 \`${sage(`--resume ${session}`)}\`）。`,
   recorded: (request, what) => `已记录（${request}）：${what}`,
   takenUp: "正在运行的会话会接着做。",
+  nothingRuns: (session) => `该会话现在没有运行。继续：  ${sage(`--resume ${session}`)}`,
+  resumedThere: "该会话没有在运行；主机现在接着做。",
   damagedSession: "该会话的记录已损坏：可以查看，不能继续，因此不再接受回答。",
 
   doctor: {

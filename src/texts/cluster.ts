@@ -18,9 +18,12 @@ export type ClusterTexts = {
   leaving: string;
   left: string;
   noWorkers: string;
-  worker: (worker: { place: string; process: string; since: string; runs: number; address: string | null }) => string;
-  waiting: (place: string, sessions: number) => string;
-  gateway: (gateway: { process: string; host: string; since: string; holds: readonly string[] }) => string;
+  /** Columns of `sage workers`. */
+  workerColumns: { place: string; worker: string; since: string; sessions: string; address: string };
+  gatewayColumns: { gateway: string; host: string; since: string; bots: string };
+  notFollowed: string;
+  noWorker: string;
+  waiting: (sessions: number) => string;
   engineUsage: string;
   prepared: (engine: string) => string;
   loginsOf: (roles: { worker: string; gateway: string }) => string;
@@ -39,6 +42,11 @@ export type ClusterTexts = {
   journalNotThere: (engine: string) => string;
   peopleComeIn: string;
   waitsFor: (place: string) => string;
+  /** A session that a worker has to take up. */
+  forWorker: string;
+  goesOnAt: (place: string) => string;
+  goesOnOnce: (place: string) => string;
+  inquiredAt: (place: string) => string;
   clonesRemoved: (count: number) => string;
   cloneKept: (path: string) => string;
   atPlace: (place: string) => string;
@@ -97,12 +105,11 @@ const en: ClusterTexts = {
   leaving: "leaving: what runs here goes on elsewhere, or when a worker of this place is back",
   left: "left",
   noWorkers: "No worker runs. Start one where the files are: sage worker --engine postgres://… --place <name>",
-  worker: ({ place, process, since, runs, address }) =>
-    `${place}  ${process}  since ${since}  runs ${runs}  ${address ?? "not followed"}`,
-  waiting: (place, sessions) =>
-    `${place}  no worker: ${sessions} ${sessions === 1 ? "session waits" : "sessions wait"} for one`,
-  gateway: ({ process, host, since, holds }) =>
-    `gateway  ${process}  ${host}  since ${since}${holds.length > 0 ? `  holds ${holds.join(", ")}` : ""}`,
+  workerColumns: { place: "place", worker: "worker", since: "since (UTC)", sessions: "sessions", address: "address" },
+  gatewayColumns: { gateway: "gateway", host: "machine", since: "since (UTC)", bots: "bots" },
+  notFollowed: "not followed",
+  noWorker: "none",
+  waiting: (sessions) => `${sessions} ${sessions === 1 ? "waits" : "wait"}`,
   engineUsage:
     "use one of:\n  sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]\n  sage engine prepare <postgres://…> [--worker-login <name>] [--gateway-login <name>]",
   prepared: (engine) => `${engine} is ready for workers and gateways`,
@@ -128,6 +135,11 @@ const en: ClusterTexts = {
   peopleComeIn:
     "--engine does not go with a session: sessions of a shared journal run on its workers, and people come in through a gateway. Start `sage serve --engine …`, then work with `sage --host …`",
   waitsFor: (place) => `waits for ${place}`,
+  forWorker: "waits for a worker",
+  goesOnAt: (place) => `A worker of ${place} continues with it.`,
+  goesOnOnce: (place) =>
+    `No worker of ${place} runs now: the session continues once you start one there, with \`sage worker --engine … --place ${place}\`.`,
+  inquiredAt: (place) => `Recorded. The agent replies once a worker of ${place} has taken the session up.`,
   clonesRemoved: (count) => `clones of deleted sessions removed: ${count}`,
   cloneKept: (path) => `kept, because work in it was not pushed: ${path}`,
   atPlace: (place) => `at ${place}`,
@@ -176,11 +188,11 @@ const zh: ClusterTexts = {
   leaving: "正在离开：这里运行的会话会在别处继续，或等这个地点的工作进程回来",
   left: "已离开",
   noWorkers: "没有工作进程在运行。请在文件所在的机器上启动：sage worker --engine postgres://… --place <名称>",
-  worker: ({ place, process, since, runs, address }) =>
-    `${place}  ${process}  自 ${since}  运行 ${runs} 个会话  ${address ?? "不可跟随"}`,
-  waiting: (place, sessions) => `${place}  没有工作进程：${sessions} 个会话在等`,
-  gateway: ({ process, host, since, holds }) =>
-    `网关  ${process}  ${host}  自 ${since}${holds.length > 0 ? `  持有 ${holds.join("、")}` : ""}`,
+  workerColumns: { place: "地点", worker: "工作进程", since: "始于（UTC）", sessions: "会话", address: "地址" },
+  gatewayColumns: { gateway: "网关", host: "机器", since: "始于（UTC）", bots: "机器人" },
+  notFollowed: "不可跟随",
+  noWorker: "无",
+  waiting: (sessions) => `${sessions} 个在等`,
   engineUsage:
     "用法：\n  sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]\n  sage engine prepare <postgres://…> [--worker-login <名称>] [--gateway-login <名称>]",
   prepared: (engine) => `${engine} 已为工作进程和网关准备好`,
@@ -205,6 +217,11 @@ const zh: ClusterTexts = {
   peopleComeIn:
     "--engine 不能用于会话：共用的日志里的会话由工作进程运行，人从网关进来。请启动 `sage serve --engine …`，再用 `sage --host …` 工作",
   waitsFor: (place) => `等待 ${place}`,
+  forWorker: "等待工作进程",
+  goesOnAt: (place) => `${place} 的工作进程会接着做。`,
+  goesOnOnce: (place) =>
+    `${place} 现在没有工作进程：在那里用 \`sage worker --engine … --place ${place}\` 启动之后，会话就会继续。`,
+  inquiredAt: (place) => `已记录。${place} 的工作进程接手会话之后，智能体才会回复。`,
   clonesRemoved: (count) => `已移除已删会话的克隆：${count} 个`,
   cloneKept: (path) => `里面有未推送的内容，予以保留：${path}`,
   atPlace: (place) => `地点 ${place}`,

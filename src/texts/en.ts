@@ -11,6 +11,7 @@ import type {
   SessionMode,
 } from "../protocol/index.ts";
 import { sage } from "./command.ts";
+import { durationText } from "./duration.ts";
 import { questionIn, type ShownQuestion } from "./questions.ts";
 import { sentence } from "./reasons.ts";
 
@@ -297,10 +298,5 @@ export const en = {
   ],
   inboxEmpty: "No open requests.",
   answerWith: (id: string) => sage(`answer ${id}`),
-  duration(ms: number): string {
-    if (ms < 1_000) return `${Math.round(ms)} ms`;
-    if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
-    if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
-    return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`;
-  },
+  duration: (ms: number) => durationText(ms, "en"),
 };

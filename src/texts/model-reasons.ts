@@ -1,4 +1,5 @@
 import type { ModelReasonArgs, Reason, RequestFailure } from "../protocol/index.ts";
+import { durationText } from "./duration.ts";
 import type { Lang } from "./language.ts";
 
 type Table = { [C in keyof ModelReasonArgs]: (args: ModelReasonArgs[C], say: (inner: Reason) => string) => string };
@@ -13,12 +14,12 @@ const en: Table = {
     `${problem ? `${say(problem)} ` : ""}The server failed ${failures} times in a row; pausing requests to it.`,
   "server-answers-again": ({ model }) => `${model}: the server responds again.`,
   "tries-again": ({ problem, waitMs, attempt, of }, say) =>
-    `${say(problem)} Retrying in ${durationEn(waitMs)} (${attempt} of ${of}).`,
+    `${say(problem)} Retrying in ${wait(waitMs, "en")} (${attempt} of ${of}).`,
   "model-failed": ({ model, problem, again, waitMs, at }, say) => {
     const advice =
       waitMs === undefined
         ? adviceEn(problem, model, again)
-        : `Try again in ${durationEn(waitMs)}${at === undefined ? "" : `, after ${new Date(at).toLocaleString("en")}`}.`;
+        : `Try again in ${wait(waitMs, "en")}${at === undefined ? "" : `, after ${new Date(at).toLocaleString("en")}`}.`;
     return `${model}: ${say(problem)} ${advice}`;
   },
   "fallback-goes-on": ({ problem, model }, say) => `${say(problem)} Continuing with ${model} for this turn.`,
@@ -46,12 +47,12 @@ const zh: Table = {
     `${problem ? say(problem) : ""}服务器已连续失败 ${failures} 次，暂时不再请求它。`,
   "server-answers-again": ({ model }) => `${model}：服务器恢复应答了。`,
   "tries-again": ({ problem, waitMs, attempt, of }, say) =>
-    `${say(problem)}${durationZh(waitMs).trimStart()}后重试（第 ${attempt} 次，共 ${of} 次）。`,
+    `${say(problem)}${wait(waitMs, "zh")}后重试（第 ${attempt} 次，共 ${of} 次）。`,
   "model-failed": ({ model, problem, again, waitMs, at }, say) => {
     const advice =
       waitMs === undefined
         ? adviceZh(problem, model, again)
-        : `请在${durationZh(waitMs)}后再试${at === undefined ? "" : `（${new Date(at).toLocaleString("zh-CN")} 之后）`}。`;
+        : `请在 ${wait(waitMs, "zh")}后再试${at === undefined ? "" : `（${new Date(at).toLocaleString("zh-CN")} 之后）`}。`;
     return `${model}：${say(problem)}${advice}`;
   },
   "fallback-goes-on": ({ problem, model }, say) => `${say(problem)}本轮改用 ${model}。`,
@@ -171,14 +172,7 @@ function counted(tokens: number): string {
   return Math.round(tokens).toLocaleString("en");
 }
 
-function durationEn(ms: number): string {
-  if (ms < 90_000) return `${Math.ceil(ms / 1000)} s`;
-  if (ms < 90 * 60_000) return `${Math.ceil(ms / 60_000)} minutes`;
-  return `${Math.ceil(ms / 3_600_000)} hours`;
-}
-
-function durationZh(ms: number): string {
-  if (ms < 90_000) return ` ${Math.ceil(ms / 1000)} 秒`;
-  if (ms < 90 * 60_000) return ` ${Math.ceil(ms / 60_000)} 分钟`;
-  return ` ${Math.ceil(ms / 3_600_000)} 小时`;
+/** In whole seconds, never fewer than it takes. */
+function wait(ms: number, lang: Lang): string {
+  return durationText(Math.ceil(ms / 1_000) * 1_000, lang);
 }

@@ -49,7 +49,15 @@ const en = {
   tool: "Asked by",
   who: "Answered by",
   rules: "Questions spared by rules",
-  columns: { asked: "asked", yes: "allowed", no: "refused", none: "no answer", median: "median", p90: "slowest 10 %" },
+  columns: {
+    asked: "asked",
+    yes: "allowed",
+    no: "refused",
+    none: "no answer",
+    open: "open",
+    median: "median",
+    p90: "slowest 10 %",
+  },
 };
 
 export type PastTexts = typeof en;
@@ -94,7 +102,15 @@ const zh: PastTexts = {
   tool: "询问来自",
   who: "回答者",
   rules: "规则省去的询问",
-  columns: { asked: "询问", yes: "允许", no: "拒绝", none: "未回答", median: "中位用时", p90: "最慢的 10 %" },
+  columns: {
+    asked: "询问",
+    yes: "允许",
+    no: "拒绝",
+    none: "无人回答",
+    open: "待处理",
+    median: "中位用时",
+    p90: "最慢的 10 %",
+  },
 };
 
 const tables = { en, zh } satisfies Record<Lang, PastTexts>;

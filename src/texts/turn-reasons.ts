@@ -8,6 +8,7 @@ import {
 } from "../protocol/index.ts";
 import { oneLine } from "../protocol/visible.ts";
 import { sage } from "./command.ts";
+import { durationText } from "./duration.ts";
 import type { Lang } from "./language.ts";
 
 type Table = { [C in keyof TurnReasonArgs]: (args: TurnReasonArgs[C], say: (inner: Reason) => string) => string };
@@ -46,7 +47,7 @@ const en: Table = {
   "hook-not-started": ({ problem }) => `could not be started: ${problem}`,
   "hook-misspoke": ({ problem }, say) => `printed an invalid answer: ${say(reasonFrom(problem))}`,
 
-  "no-answer-within": ({ timeoutMs }) => `nobody answered within ${durationEn(timeoutMs)}`,
+  "no-answer-within": ({ timeoutMs }) => `nobody answered within ${durationText(timeoutMs, "en")}`,
   "nobody-to-ask": () => "nobody can be asked in this run",
   "run-declines-questions": () => "this run declines every question",
   "run-denies-permissions": () => "this run denies every permission request",
@@ -152,7 +153,7 @@ const zh: Table = {
   "hook-not-started": ({ problem }) => `无法启动：${problem}`,
   "hook-misspoke": ({ problem }, say) => `输出的不是有效回答：${say(reasonFrom(problem))}`,
 
-  "no-answer-within": ({ timeoutMs }) => `${durationZh(timeoutMs)}内无人回答`,
+  "no-answer-within": ({ timeoutMs }) => `${durationText(timeoutMs, "zh")}内无人回答`,
   "nobody-to-ask": () => "这次运行无人可问",
   "run-declines-questions": () => "这次运行对所有提问都不作答",
   "run-denies-permissions": () => "这次运行拒绝所有许可请求",
@@ -278,18 +279,6 @@ function driftZh(drift: Drift): string {
     default:
       return drift satisfies never;
   }
-}
-
-function durationEn(ms: number): string {
-  if (ms < 1_000) return `${ms} ms`;
-  if (ms < 120_000) return `${Math.round(ms / 1_000)} seconds`;
-  return `${Math.round(ms / 60_000)} minutes`;
-}
-
-function durationZh(ms: number): string {
-  if (ms < 1_000) return ` ${ms} 毫秒`;
-  if (ms < 120_000) return ` ${Math.round(ms / 1_000)} 秒`;
-  return ` ${Math.round(ms / 60_000)} 分钟`;
 }
 
 function changesEn(changes: Changes): string {

@@ -102,6 +102,7 @@ const en = {
 
   // A session
   state: { idle: "ready", running: "working", waiting: "waits for you", stopped: "stopped" },
+  forWorker: "waits for a worker",
   todo: (done: number, of: number) => `To do ${done}/${of}`,
   subagents: (n: number) => plural(n, "subagent"),
   earlier: (n: number) => `Show ${plural(n, "earlier item")}`,
@@ -170,6 +171,7 @@ const en = {
   yes: "Yes",
   no: "No",
   unanswered: "No answer",
+  stillOpen: "Open",
   median: "Median",
   slowest: "9 of 10 within",
   spared: "Spared",
@@ -292,6 +294,7 @@ const zh: WebTexts = {
   nextRequest: "下一个请求",
 
   state: { idle: "就绪", running: "进行中", waiting: "等你处理", stopped: "已停止" },
+  forWorker: "等待工作进程",
   todo: (done, of) => `待办 ${done}/${of}`,
   subagents: (n) => `${n} 个子智能体`,
   earlier: (n) => `显示更早的 ${number(n)} 条`,
@@ -354,6 +357,7 @@ const zh: WebTexts = {
   yes: "允许",
   no: "拒绝",
   unanswered: "无人回答",
+  stillOpen: "待处理",
   median: "中位用时",
   slowest: "九成不超过",
   spared: "免问",

@@ -1,5 +1,6 @@
 import type { Texts } from "./texts.ts";
 import { sage } from "./command.ts";
+import { durationText } from "./duration.ts";
 import { questionIn } from "./questions.ts";
 import { sentence } from "./reasons.ts";
 
@@ -258,10 +259,5 @@ export const zh: Texts = {
   ],
   inboxEmpty: "没有待处理的请求。",
   answerWith: (id) => sage(`answer ${id}`),
-  duration(ms) {
-    if (ms < 1_000) return `${Math.round(ms)} 毫秒`;
-    if (ms < 120_000) return `${Math.round(ms / 1_000)} 秒`;
-    if (ms < 7_200_000) return `${Math.round(ms / 60_000)} 分钟`;
-    return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} 小时` : `${Math.round(ms / 86_400_000)} 天`;
-  },
+  duration: (ms) => durationText(ms, "zh"),
 };

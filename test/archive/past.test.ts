@@ -133,20 +133,22 @@ suite("a rule and the past", () => {
     await sage.say("go");
     const [first, second] = await sage.open(2);
     await sage.answer({ type: "granted", requestId: first!.id }, "Lin");
+    const { yes, none, open } = await statsOf(store, { folder: here.dir });
+    assert.deepEqual({ yes, none, open }, { yes: 1, none: 0, open: 1 }, "an open request is not one without an answer");
     await sage.answer({ type: "denied", requestId: second!.id }, "Bo");
     await sage.outcome();
     const { medianMs, p90Ms, since, tools, people, ...counts } = await statsOf(store, { folder: here.dir });
     assert.deepEqual(counts, {
-      ...{ calls: 3, sessions: 1, asked: 2, yes: 1, no: 1, none: 0 },
+      ...{ calls: 3, sessions: 1, asked: 2, yes: 1, no: 1, none: 0, open: 0 },
       rules: [{ rule: "Bash(node -p 3)", spared: 1 }],
     });
     assert.ok(medianMs !== undefined && p90Ms !== undefined && p90Ms >= medianMs && since !== undefined);
     assert.deepEqual(
-      tools.map(({ tool, asked, yes, no }) => [tool, asked, yes, no]),
+      tools.map((one) => [one.tool, one.asked, one.yes, one.no]),
       [["Bash", 2, 1, 1]],
     );
     assert.deepEqual(
-      people.map(({ by, yes, no }) => `${by} ${yes} ${no}`).toSorted((a, b) => a.localeCompare(b)),
+      people.map((one) => `${one.by} ${one.yes} ${one.no}`).toSorted((a, b) => a.localeCompare(b)),
       ["Bo 0 1", "Lin 1 0"],
     );
   });

@@ -78,13 +78,21 @@ suite("sage -p", () => {
     const outcome = JSON.parse(again.out);
     assert.deepEqual([again.code, outcome.status, outcome.requests], [3, "needs-input", [request]]);
 
-    assert.equal((await machine.sage(["answer", "", "--yes"])).code, 2, "no id is not the id of whatever is open");
+    const under = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh"];
+    const nowhere = await machine.sage(["answer", "", "--yes"], { under });
+    assert.equal(nowhere.code, 2, "no id is not the id of whatever is open");
+    assert.match(nowhere.err, /^sage: name the request/, "also where the folder is gone, which an answer needs not");
+    const lost = await machine.sage(["-p", "--model", model, "go"], { under });
+    assert.deepEqual(
+      [lost.code, /^sage: the folder .* does not exist any more: go to another/.test(lost.err)],
+      [2, true],
+    );
     const answered = await machine.sage(["answer", requestIn(asked.err), "--yes", "--comment", "go ahead"]);
     assert.deepEqual([answered.code, answered.err], [0, ""]);
     assert.match(
       answered.out,
       new RegExp(
-        `Recorded for Bash echo ran >> ran.txt: allowed — “go ahead”\nThen resume with: {2}sage --resume ${session}`,
+        `Recorded for Bash echo ran >> ran.txt: allowed — “go ahead”\nNothing runs this session now. Resume it with: {2}sage --resume ${session}`,
       ),
     );
     assert.equal(machine.file("ran.txt"), undefined);

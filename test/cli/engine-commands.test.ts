@@ -10,6 +10,7 @@ import { inbox } from "../../src/cli/commands/inbox.ts";
 import { run } from "../../src/cli/commands/run.ts";
 import { sessions } from "../../src/cli/commands/sessions.ts";
 import { stats } from "../../src/cli/commands/stats.ts";
+import { workers } from "../../src/cli/commands/workers.ts";
 import { why } from "../../src/cli/commands/why.ts";
 import { migrate } from "../../src/journal/postgres/migrate.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
@@ -144,6 +145,10 @@ suite("commands on a shared journal", { skip: !hasPostgres && "no PostgreSQL is 
       assert.match(list, new RegExp(`${ids.done}  .*at build`));
       assert.match((await told(inbox)).out, /\(waits for build\) Bash/);
       assert.match((await told(inbox, asked)).out, /; waits for build/);
+      const [nobody, head, row] = (await told(workers)).out.split("\n");
+      assert.match(nobody ?? "", /^No worker runs/);
+      assert.match(head ?? "", /^place  worker  since \(UTC\)  sessions  address$/);
+      assert.match(row ?? "", /^build  none +1 waits$/);
     } finally {
       delete process.env["SAGE_ENGINE"];
     }
@@ -155,6 +160,8 @@ suite("commands on a shared journal", { skip: !hasPostgres && "no PostgreSQL is 
     const local = await told(sessions, "--json");
     const answered = await told(answer, asked, "--yes", ...engine);
     assert.deepEqual([answered.code, answered.err], [0, ""]);
+    assert.match(answered.out, /No worker of build runs now: .* `sage worker --engine … --place build`/);
+    assert.match((await told(sessions, ...engine)).out, new RegExp(`${ids.waits}  waits for a worker  .*at build`));
     const again = await told(answer, asked, "--no", ...engine);
     assert.equal(again.code, 1);
     assert.match(again.err, /allowed/, "the first answer stands");

@@ -11,10 +11,15 @@ test("a host is named once, by its own name or the person's, and never in anothe
   const named = () => readSettings(home.settings).hosts;
   assert.equal(nameHost("https://box.example:8787", home), "box.example");
   assert.equal(nameHost("https://box.example:8787", home), "box.example");
-  assert.equal(nameHost("https://box.example:9000", home), "https://box.example:9000", "the name is another one's");
+  assert.equal(nameHost("https://box.example:9000", home), "box.example-9000", "the short name is another one's");
   assert.equal(nameHost("https://box.example:9000", home, "second"), "second");
-  assert.equal(nameHost("https://box.example:9000", home), "second");
-  assert.deepEqual(named(), { "box.example": "https://box.example:8787", second: "https://box.example:9000" });
+  assert.equal(nameHost("https://box.example:9000", home), "box.example-9000");
+  assert.deepEqual(named(), {
+    "box.example": "https://box.example:8787",
+    "box.example-9000": "https://box.example:9000",
+    second: "https://box.example:9000",
+  });
+  assert.equal(nameHost("http://[::1]:9", home), "host", "settings take no brackets");
   assert.equal(targetOf("second", { hosts: named() }).address, "https://box.example:9000");
   assert.equal(nameHost("https://new.example", home, "second"), "second", "a name that the person gave is moved");
   assert.equal(named()?.["second"], "https://new.example");

@@ -98,7 +98,7 @@ test("a wait of more than two minutes is the person's to decide", async () => {
   const { error, slept } = await ask(overAnthropic(server));
   assert.match(
     error?.message ?? "",
-    /^anthropic\/m: Rate limit reached \(429: Daily limit\)\. Try again in 2 hours, after /,
+    /^anthropic\/m: Rate limit reached \(429: Daily limit\)\. Try again in 2 h, after /,
   );
   assert.deepEqual([error?.code, error?.retryable, slept], ["model-unavailable", true, []]);
 });

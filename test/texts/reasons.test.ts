@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reason, type Reason } from "../../src/protocol/index.ts";
+import { durationText } from "../../src/texts/duration.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { answer, rulesOf } from "../permission/asking.ts";
 import { everyday, everydayRules } from "../permission/everyday.ts";
@@ -99,4 +100,24 @@ test("arguments are kept to the letter, whatever they look like, and reasons nes
 test("a sentence of version 0.1.0 is read as it is, and so is a code of a later version", () => {
   assert.equal(sentence("No rule covers this call.", "zh"), "No rule covers this call.");
   assert.equal(sentence({ code: "of-tomorrow", args: {} } as unknown as Reason, "en"), "of-tomorrow");
+});
+
+test("a length of time is told in its largest unit, and in the next smaller one where that would say too little", () => {
+  const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
+  const told: [ms: number, en: string, zh: string][] = [
+    [499.6, "500 ms", "500 毫秒"],
+    [59.4 * second, "59 s", "59 秒"],
+    [59.6 * second, "1 min", "1 分钟"],
+    [107 * second, "1 min 47 s", "1 分钟 47 秒"],
+    [119.7 * second, "2 min", "2 分钟"],
+    [29.6 * minute, "30 min", "30 分钟"],
+    [59.8 * minute, "1 h", "1 小时"],
+    [90 * minute, "1 h 30 min", "1 小时 30 分钟"],
+    [5.4 * hour, "5 h", "5 小时"],
+    [23.9 * hour, "1 day", "1 天"],
+    [30 * hour, "1 day 6 h", "1 天 6 小时"],
+    [47.8 * hour, "2 days", "2 天"],
+    [9.4 * day, "9 days", "9 天"],
+  ];
+  for (const [ms, en, zh] of told) assert.deepEqual([durationText(ms, "en"), durationText(ms, "zh")], [en, zh]);
 });

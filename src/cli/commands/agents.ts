@@ -3,9 +3,8 @@ import { readInstallation } from "../../config/installation.ts";
 import { serversIn, stopCodex } from "../../guest/codex-server.ts";
 import { guestPrograms, guestsDir } from "../../host/guest-programs.ts";
 import { installedAgents, leastClaude, type InstalledAgent } from "../../host/installed-agents.ts";
-import { oneLine } from "../../protocol/index.ts";
 import { agentsTexts, type AgentsTexts } from "../../texts/agents.ts";
-import { columns } from "../../view/lines/safe.ts";
+import { tableLines } from "../../view/lines/table.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
 import { toStdout } from "../stdout.ts";
@@ -41,8 +40,5 @@ function rows(found: readonly InstalledAgent[], t: AgentsTexts): string[] {
     return [name, shown, keeps === "exact" ? t.exact : t.carried, t.sees[protocol]];
   });
   const { agent, version, kept, sees } = t.columns;
-  const all = [[agent, version, kept, sees], ...cells];
-  const widths = [0, 1, 2].map((n) => Math.max(...all.map((row) => columns(row[n] ?? ""))));
-  const padded = (cell: string, n: number) => cell + " ".repeat(Math.max(0, (widths[n] ?? 0) - columns(cell)));
-  return all.map((row) => oneLine(row.map(padded).join("  ").trimEnd()));
+  return tableLines([[agent, version, kept, sees], ...cells]);
 }

@@ -31,6 +31,7 @@ import { person } from "../account.ts";
 import { requestBy } from "../find-request.ts";
 import { openHost, type Opened } from "../host-flag.ts";
 import { ask } from "../journal.ts";
+import { continueAfterAnswer } from "../next.ts";
 import { factsOf } from "../seat.ts";
 import { answerOptions, inquiryOf, responseOf } from "../response.ts";
 
@@ -55,7 +56,7 @@ export async function answer(args: string[]): Promise<number> {
       return await inquire(opened, request, inquiry, { values, lang, refused });
     }
     const response = await responseOf(request, { ...values, nth }, t);
-    if (values["all-like"]) return await allLike({ host, me, lang }, request, { response, values, t });
+    if (values["all-like"]) return await allLike({ opened, lang }, request, { response, values, t });
     if (values.seen !== undefined) throw usage(t.only("--seen", "--all-like"));
     const carried = await isCarried(host, request);
     const reply = await host.send({ type: "respond", response, ...me });
@@ -73,7 +74,7 @@ export async function answer(args: string[]): Promise<number> {
 
 /** An answer for all alike requests takes no rule and no edit, and resumes no session here. */
 async function allLike(
-  parts: Pick<Opened, "host" | "me"> & { lang: Lang },
+  { opened, lang }: { opened: Opened; lang: Lang },
   request: InputRequest,
   {
     response,
@@ -85,7 +86,7 @@ async function allLike(
     if (given !== undefined) throw usage(t.conflict("--all-like", `--${flag}`));
   const { answerAllLike } = await import("./inbox/all-like.ts");
   const { requestId: _, ...answer } = response;
-  return answerAllLike(parts, request, { answer: answer as SharedAnswer, seen });
+  return answerAllLike({ ...opened, lang }, request, { answer: answer as SharedAnswer, seen });
 }
 
 function tooLate(reply: Omit<Refused, "ok" | "code">, me: Opened["me"], lang: Lang): number {
@@ -116,9 +117,9 @@ function recorded(request: InputRequest, { resolution }: Answered, lang: Lang, c
   if (carried && resolution.outcome !== "cancelled") console.log(sentence(reason("guest-carried", { agent }), lang));
 }
 
-function afterwards({ host }: Opened, store: Store): After {
+function afterwards(opened: Opened, store: Store): After {
+  const { host } = opened;
   return async (request, reply, { values, lang, carried }) => {
-    const t = cliTexts(lang);
     recorded(request, reply, lang, carried);
     if (isOutsideRequest(request)) return toldOutside(request, lang);
     const { session } = splitRequestId(reply.resolution.requestId);
@@ -128,25 +129,26 @@ function afterwards({ host }: Opened, store: Store): After {
       return exitCodes.success;
     }
     if (reply.running && rulesIn(reply.resolution) > 0) await tellAlsoDecided(host, reply.resolution, lang);
-    if (reply.running) console.log(t.takenUp);
-    else if (values.run) return goOn(store, session, values.model, lang);
-    else console.log(t.thenResume(session));
+    if (!reply.running && values.run) return goOn(store, session, values.model, lang);
+    console.log(await continueAfterAnswer(opened, { session, running: reply.running }, lang));
     return exitCodes.success;
   };
 }
 
 /** A session that nothing runs is taken up by its host: it has the folder, and the model. */
-function elsewhere({ host, me }: Opened): After {
+function elsewhere(opened: Opened): After {
+  const { host, me } = opened;
   return async (request, reply, { lang, carried }) => {
     recorded(request, reply, lang, carried);
     if (isOutsideRequest(request)) return toldOutside(request, lang);
     const { session } = splitRequestId(reply.resolution.requestId);
-    const stopped = reply.resolution.outcome === "cancelled";
-    if (!reply.running)
-      await ask(host, stopped ? { type: "interrupt", session, cancel: true, ...me } : { type: "resume", session });
-    if (stopped) return exitCodes.success;
+    if (reply.resolution.outcome === "cancelled") {
+      if (!reply.running) await ask(host, { type: "interrupt", session, cancel: true, ...me });
+      return exitCodes.success;
+    }
+    const next = await continueAfterAnswer(opened, { session, running: reply.running }, lang);
     if (rulesIn(reply.resolution) > 0) await tellAlsoDecided(host, reply.resolution, lang);
-    console.log(cliTexts(lang).takenUp);
+    console.log(next);
     return exitCodes.success;
   };
 }

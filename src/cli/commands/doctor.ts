@@ -24,6 +24,7 @@ import { sandboxTexts } from "../../texts/sandbox.ts";
 import { texts } from "../../texts/texts.ts";
 import { clusterTexts } from "../../texts/cluster.ts";
 import { engineOf } from "../engine.ts";
+import { problemOf } from "../problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { noWords, readFlags } from "../flags.ts";
 import { modelOf } from "../model-choice.ts";
@@ -46,7 +47,7 @@ export async function doctor(args: string[]): Promise<number> {
     try {
       await work();
     } catch (error) {
-      const text = prose(error instanceof SageError ? errorText(error, texts(lang)) : messageOf(error));
+      const text = prose(error instanceof SageError ? errorText(error, texts(lang)) : problemOf(error, t));
       // Settings that cannot be read stop several checks: one problem, told once.
       if (!stopped.has(text)) bad(text);
       stopped.add(text);

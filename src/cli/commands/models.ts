@@ -10,6 +10,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { readFlags } from "../flags.ts";
 import { modelOf, nameOf } from "../model-choice.ts";
 import { toStdout } from "../stdout.ts";
+import { tableLines } from "../../view/lines/table.ts";
 
 type Row = AboutModel & { model: string; used: boolean };
 
@@ -46,16 +47,10 @@ export async function models(args: string[]): Promise<number> {
 
 function lines(rows: readonly Row[], t: ModelsTexts): string[] {
   const cells = rows.map(({ model, contextTokens, price, images, files, used }) => [
-    oneLine(model),
+    model,
     contextTokens === undefined ? t.unknown : `${Math.round(contextTokens / 1000)}k`,
     price === undefined ? t.unknown : t.price(price.input, price.output),
     [...(images ? [t.images] : []), ...(files ? [t.files] : []), ...(used ? [t.used] : [])].join(", "),
   ]);
-  const widths = [0, 1, 2].map((n) => Math.max(...cells.map((row) => row[n]!.length)));
-  return cells.map((row) =>
-    row
-      .map((cell, n) => cell.padEnd(widths[n] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  return tableLines(cells);
 }

@@ -73,13 +73,15 @@ function table<T extends Tally>(
 ): string[] {
   if (rows.length === 0) return [];
   const time = (ms: number | undefined) => (ms === undefined ? "" : t.duration(ms));
+  const hasOpen = rows.some((row) => row.open > 0);
   const cells = rows.map((row) => [
     clipped(nameOf(row), 30),
-    ...[row.asked, row.yes, row.no, row.none].map(String),
+    ...[row.asked, row.yes, row.no, row.none, ...(hasOpen ? [row.open] : [])].map(String),
     time(row.medianMs),
     time(row.p90Ms),
   ]);
-  const head = [title, ...Object.values(w.columns)];
+  const { asked, yes, no, none, open, median, p90 } = w.columns;
+  const head = [title, asked, yes, no, none, ...(hasOpen ? [open] : []), median, p90];
   const widths = head.map((text, n) => Math.max(drawn(text), ...cells.map((row) => drawn(row[n]!))));
   const laid = (row: readonly string[]) =>
     row

@@ -7,6 +7,7 @@ import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf } from "../engine.ts";
 import { noWords, readFlags, usage } from "../flags.ts";
 import { toStdout } from "../stdout.ts";
+import { tableLines } from "../../view/lines/table.ts";
 
 type Row = { place: string; process: string | null; since: Date | null; runs: string; address: string | null };
 
@@ -66,14 +67,23 @@ function show(rows: readonly Row[], gateways: readonly LivingGateway[], json: bo
     toStdout(`${JSON.stringify(all, undefined, 2)}\n`);
     return 0;
   }
-  if (rows.length === 0) toStdout(`${t.noWorkers}\n`);
-  for (const { place, process: id, since, runs, address } of rows)
-    toStdout(
-      `${id === null ? t.waiting(place, Number(runs)) : t.worker({ place, process: id.slice(0, 8), since: since ? minute(since) : "", runs: Number(runs), address })}\n`,
-    );
-  for (const { id, host, since, holds } of gateways)
-    toStdout(`${t.gateway({ process: id.slice(0, 8), host, since: minute(since), holds })}\n`);
+  const { place, worker, since, sessions, address } = t.workerColumns;
+  const workerRows = rows.map((row) =>
+    row.process === null
+      ? [row.place, t.noWorker, "", t.waiting(Number(row.runs)), ""]
+      : [row.place, row.process.slice(0, 8), minute(row.since), row.runs, row.address ?? t.notFollowed],
+  );
+  const { gateway, host, bots } = t.gatewayColumns;
+  const gatewayRows = gateways.map((one) => [one.id.slice(0, 8), one.host, minute(one.since), one.holds.join(", ")]);
+  const lines = [
+    ...(rows.some((row) => row.process !== null) ? [] : [t.noWorkers]),
+    ...(rows.length === 0 ? [] : tableLines([[place, worker, since, sessions, address], ...workerRows])),
+    ...(gateways.length === 0
+      ? []
+      : ["", ...tableLines([[gateway, host, t.gatewayColumns.since, bots], ...gatewayRows])]),
+  ];
+  toStdout(`${lines.join("\n")}\n`);
   return 0;
 }
 
-const minute = (at: Date) => at.toISOString().slice(0, 16).replace("T", " ");
+const minute = (at: Date | null) => at?.toISOString().slice(0, 16).replace("T", " ") ?? "";

@@ -5,9 +5,11 @@ export function addressOf({ options: { connectionString, host = "localhost", dat
   return connectionString === undefined ? `postgres://${host}/${database}` : publicAddress(connectionString);
 }
 
-/** The address without user, password and options. */
+/** The address without user, password and options; the folder of a socket as people write it. */
 export function publicAddress(url: string): string {
-  const [address = "", options] = url.replace(/\/\/.*@/, "//").split("?");
-  const socket = new URLSearchParams(options).get("host");
+  const [given = "", options] = url.replace(/\/\/.*@/, "//").split("?");
+  const [, scheme = "", folder, rest = ""] = /^(\w+:\/\/)(%2F[^/]*)(.*)$/i.exec(given) ?? [];
+  const address = folder === undefined ? given : scheme + rest;
+  const socket = folder === undefined ? new URLSearchParams(options).get("host") : folder.replaceAll(/%2F/gi, "/");
   return socket === null ? address : `${address}?host=${socket}`;
 }

@@ -2,6 +2,7 @@ import { oneLine, messageOf, reason } from "../../../protocol/index.ts";
 import { lookInto } from "../../../host/cluster/look.ts";
 import { misfitOf } from "../../../journal/postgres/tables.ts";
 import { REMOVED } from "../../../journal/housekeeping.ts";
+import { publicAddress } from "../../../journal/postgres/address.ts";
 import { cliTexts } from "../../../texts/cli.ts";
 import { clusterTexts } from "../../../texts/cluster.ts";
 import type { Lang } from "../../../texts/language.ts";
@@ -57,7 +58,7 @@ const whom = `SELECT pg_has_role(s.nspowner, 'USAGE') AS owns, has_function_priv
 /** Reaches the database of a shared journal, and looks whether it keeps what it has acknowledged. */
 export async function checkEngine(url: string, { ok, bad, note }: Report, lang: Lang): Promise<void> {
   const t = clusterTexts(lang).doctor;
-  const where = oneLine(url.replace(/\/\/[^@/]*@/, "//"));
+  const where = oneLine(publicAddress(url));
   const { Client } = await import("pg").then((pg) => pg.default);
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   client.on("error", () => {});

@@ -19,20 +19,23 @@ import { requestLines } from "../../../view/lines/request.ts";
 import { fitted } from "../../../view/lines/safe.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { pendingOf } from "../../find-request.ts";
+import type { Opened } from "../../host-flag.ts";
 import { agrees, ask } from "../../journal.ts";
+import { continueAfterAnswer } from "../../next.ts";
 import { styleOf } from "../../style.ts";
 
-type Parts = { host: Host; me: { by: string; surface: string }; lang: Lang };
+type Parts = Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang };
 
 /**
  * Answers every request that is like this one, once the list was seen whole: at a terminal it is shown and asked about; elsewhere the
  * letters that stood below it are given with `seen`.
  */
 export async function answerAllLike(
-  { host, me, lang }: Parts,
+  { lang, ...opened }: Parts,
   request: InputRequest,
   { answer, seen }: { answer: SharedAnswer; seen: string | undefined },
 ): Promise<number> {
+  const { host, me } = opened;
   const [t, w] = [texts(lang), inboxTexts(lang)];
   const alike = alikeTo(request, await pendingOf(host));
   if (alike.length === 0) {
@@ -55,7 +58,8 @@ export async function answerAllLike(
     else console.error(`sage: ${w.ended(id, one.resolution ? headline(one.resolution, t, me) : errorText(one, t))}`);
   }
   const asleep = results.flatMap((one) => (one.ok && !one.running ? [splitRequestId(one.requestId).session] : []));
-  for (const session of new Set(asleep)) console.log(cliTexts(lang).thenResume(session));
+  const next = [...new Set(asleep)].map((session) => continueAfterAnswer(opened, { session, running: false }, lang));
+  for (const line of new Set(await Promise.all(next))) console.log(line);
   return results.every(({ ok }) => ok) ? exitCodes.success : exitCodes.failure;
 }
 

@@ -13,6 +13,7 @@ import { applyRetention } from "../../retention.ts";
 import { readInstallation } from "../../../config/installation.ts";
 import { toStdout } from "../../stdout.ts";
 import { titleOf } from "../../../view/summary.ts";
+import { stateOf } from "../../pick-session.ts";
 
 const options = { json: { type: "boolean" }, search: { type: "string" }, ...hostFlag } as const;
 
@@ -38,9 +39,9 @@ export async function list(args: string[]): Promise<number> {
     console.log(search === undefined ? t.noSessions : sessionTexts(lang).nothingFound(oneLine(search)));
   const { duration } = texts(lang);
   const w = clusterTexts(lang);
-  const state = (one: SessionSummary) => `${t.states[one.state]}${one.pending > 0 ? ` (${one.pending})` : ""}`;
+  const state = (one: SessionSummary) => `${stateOf(one, lang)}${one.pending > 0 ? ` (${one.pending})` : ""}`;
   const at = ({ place, state: now }: SessionSummary) =>
-    place ? `${place.works || now === "idle" ? w.atPlace(place.name) : w.waitsFor(place.name)}  ` : "";
+    place ? `${place.works || now !== "waiting" ? w.atPlace(place.name) : w.waitsFor(place.name)}  ` : "";
   for (const one of shown) {
     console.log(
       `${one.id}  ${state(one)}  ${t.ago(duration(Math.max(1_000, Date.now() - one.lastAt)))}  ${at(one)}${oneLine(one.cwd)}`,

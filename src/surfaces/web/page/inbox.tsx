@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { harmless, oneLine, type SessionSummary } from "../../../protocol/index.ts";
+import type { WebTexts } from "../../../texts/web.ts";
 import { groupsOf } from "../../../view/alike.ts";
 import { describeRequest, type Block } from "../../../view/describe.ts";
 import type { InboxRequest } from "../../../view/inbox.ts";
@@ -195,7 +196,7 @@ export function SessionList({
               <span class={`dot ${session.state}`} aria-hidden="true" />
               <span class="name">{oneLine(titleOf(session)) || web.untitled}</span>
               <small>
-                {session.state === "running" ? <Since at={session.lastAt} /> : `${web.state[session.state]} · `}
+                {session.state === "running" ? <Since at={session.lastAt} /> : `${stateOf(session, web)} · `}
                 {session.state !== "running" && <Ago at={session.lastAt} />}
               </small>
             </a>
@@ -209,6 +210,11 @@ export function SessionList({
       )}
     </section>
   );
+}
+
+/** The state of a session in words. One of a shared journal that nothing runs is taken up by a worker. */
+export function stateOf({ state, place }: Pick<SessionSummary, "state" | "place">, web: WebTexts): string {
+  return place && state === "stopped" ? web.forWorker : web.state[state];
 }
 
 /** A new session in a folder of the host, begun with its first message. */

@@ -5,6 +5,7 @@ import type { Item } from "../../../view/item.ts";
 import { dollars, titleOf } from "../../../view/summary.ts";
 import { Composer } from "./composer.tsx";
 import { useApp } from "./context.ts";
+import { stateOf } from "./inbox.tsx";
 import { ItemView, Todos } from "./items.tsx";
 import { Request } from "./request.tsx";
 import { SessionMenu } from "./session-menu.tsx";
@@ -52,9 +53,10 @@ function Head({ id, followed, title }: { id: string; followed: Followed; title: 
   const app = useApp();
   const { web } = app.words.value;
   const { usd, contextTokens, title: own } = followed.progress.value;
-  const state = app.inbox.value.sessions.get(id)?.state ?? "idle";
+  const session = app.inbox.value.sessions.get(id);
+  const state = session?.state ?? "idle";
   const facts = [
-    web.state[state],
+    session ? stateOf(session, web) : web.state.idle,
     ...(usd > 0 ? [dollars({ usd })] : []),
     ...(contextTokens > 0 ? [web.tokens(contextTokens)] : []),
   ];

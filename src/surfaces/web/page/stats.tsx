@@ -19,8 +19,9 @@ export function StatsPage() {
   const spared = stats.rules.reduce((sum, one) => sum + one.spared, 0);
   const figures: [string, string][] = [
     [web.asked, stats.asked.toLocaleString("en")],
-    [web.yes, share(stats.yes, stats.asked)],
-    [web.no, share(stats.no, stats.asked)],
+    ...(stats.open > 0 ? [[web.stillOpen, stats.open.toLocaleString("en")] satisfies [string, string]] : []),
+    [web.yes, share(stats.yes, stats.asked - stats.open)],
+    [web.no, share(stats.no, stats.asked - stats.open)],
     [web.median, stats.medianMs === undefined ? "–" : t.duration(stats.medianMs)],
     [web.spared, spared.toLocaleString("en")],
   ];
@@ -77,6 +78,7 @@ function share(part: number, of: number): string {
 function Tallies({ title, rows }: { title: string; rows: readonly [string, Tally][] }) {
   const { t, web } = useApp().words.value;
   if (rows.length === 0) return null;
+  const hasOpen = rows.some(([, { open }]) => open > 0);
   return (
     <section>
       <h2 class="part">{title}</h2>
@@ -87,16 +89,20 @@ function Tallies({ title, rows }: { title: string; rows: readonly [string, Tally
               <th>
                 <span class="hidden">{title}</span>
               </th>
-              {[web.asked, web.yes, web.no, web.unanswered, web.median, web.slowest].map((name) => (
+              {[
+                ...[web.asked, web.yes, web.no, web.unanswered],
+                ...(hasOpen ? [web.stillOpen] : []),
+                ...[web.median, web.slowest],
+              ].map((name) => (
                 <th class="n">{name}</th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {rows.map(([name, { asked, yes, no, none, medianMs, p90Ms }]) => (
+            {rows.map(([name, { asked, yes, no, none, open, medianMs, p90Ms }]) => (
               <tr>
                 <td>{name}</td>
-                {[asked, yes, no, none].map((count) => (
+                {[asked, yes, no, none, ...(hasOpen ? [open] : [])].map((count) => (
                   <td class="n">{count}</td>
                 ))}
                 {[medianMs, p90Ms].map((ms) => (

@@ -57,7 +57,14 @@ const fake: Fake = {
     sessions: { ok: true, sessions: [] },
     stats: {
       ok: true,
-      stats: { ...{ asked: 0, yes: 0, no: 0, none: 0 }, calls: 0, sessions: 0, tools: [], people: [], rules: [] },
+      stats: {
+        ...{ asked: 0, yes: 0, no: 0, none: 0, open: 0 },
+        calls: 0,
+        sessions: 0,
+        tools: [],
+        people: [],
+        rules: [],
+      },
     },
   },
   hold: false,
