@@ -35,28 +35,93 @@ export type Dispatch = {
   stop(options: { timeoutMs: number }): Promise<void>;
 };
 
+export type DispatchOptions = {
+  /** Without it, whatever waits is found within half a second. */
+  notified: boolean;
+  graceMs: number;
+};
+
 /**
  * Waking, one job for each session, retries, delays and the slow lease are pg-boss's. Ours is the call of `supervise`, with a grace
  * after a lost connection: without it, an outage takes running turns from living workers.
  */
-export async function startDispatch(
-  url: string,
-  pool: Pool,
-  {
-    notified,
-    graceMs,
-  }: { /** Without it, whatever waits is found within half a second. */ notified: boolean; graceMs: number },
-): Promise<Dispatch> {
+export async function startDispatch(url: string, pool: Pool, options: DispatchOptions): Promise<Dispatch> {
+  const { notified, graceMs } = options;
   const migrate = await mayMake(pool);
+  const boss = await startBoss(url, pool, { notified, migrate });
+  const { turnsOf, duesOf, names } = createQueues(boss, { notified, migrate });
+  const sight = createSight(graceMs);
+  const clock = createClock();
+  await clock.look(pool);
+  const look = async (): Promise<void> => {
+    try {
+      await clock.look(pool);
+      sight.looked();
+      if (sight.isBlind()) return;
+      for (const name of names()) await boss.supervise(name);
+    } catch {
+      sight.lost();
+    }
+  };
+  const looking = setInterval(() => void look(), LOOK_MS).unref();
+  return {
+    async wake(session, place, asks) {
+      const name = await turnsOf(place);
+      const own = asks && { db: { executeSql: (text: string, values?: unknown[]) => asks.query(text, values) } };
+      await boss.upsert(name, { session }, { singletonKey: session, ...own });
+    },
+    async wakeAt(session, place, at) {
+      const name = await duesOf(place);
+      await boss.upsert(name, { session }, { singletonKey: session, startAfter: new Date(at) });
+    },
+    async work(place, run, { atOnce }) {
+      const turns = await turnsOf(place);
+      await runTurns(boss, turns, run, atOnce);
+      await moveDues(boss, await duesOf(place), turns);
+    },
+    async rest(place) {
+      for (const name of [await turnsOf(place), await duesOf(place)]) await boss.offWork(name, { wait: false });
+    },
+    async giveUp(place, { id, attempt }) {
+      await boss.fail(await turnsOf(place), [{ id, retryCount: attempt }], { why: "its worker is gone" });
+    },
+    isBlind: sight.isBlind,
+    now: clock.now,
+    async stop({ timeoutMs }) {
+      clearInterval(looking);
+      await boss.stop({ graceful: true, timeout: timeoutMs, close: true }).catch(() => {});
+    },
+  };
+}
+
+type QueueOptions = {
+  notified: boolean;
+  /** This login may make queues itself. */
+  migrate: boolean;
+};
+
+async function startBoss(url: string, pool: Pool, { notified, migrate }: QueueOptions): Promise<PgBoss> {
   const boss = new PgBoss({
     ...{ connectionString: url, max: 8, supervise: false, schedule: false, useListenNotify: notified, migrate },
     ...{ monitorIntervalSeconds: 1, queueCacheIntervalSeconds: 1, reindex: migrate },
   });
-  boss.on("error", () => {}); // told by the look below, which decides what it means
+  boss.on("error", () => {}); // told by the look, which decides what it means
   await boss.start().catch((error: unknown) => {
     const told = explained(unprepared(pool).args.path, error); // a server that is away says nothing about what is prepared
     throw migrate || told !== error ? told : errorBecause("config-invalid", unprepared(pool), { cause: error });
   });
+  return boss;
+}
+
+type Queues = {
+  turnsOf(place: string): Promise<string>;
+  duesOf(place: string): Promise<string>;
+  /** Queues that were used so far. */
+  names(): Iterable<string>;
+};
+
+/** The queues of each place, made when they are first used. */
+function createQueues(boss: PgBoss, { notified, migrate }: QueueOptions): Queues {
   const known = new Map<string, Promise<void>>();
   const make = async (name: string, options: typeof queues.turn | typeof queues.due) => {
     if (migrate) await boss.createQueue(name, { ...options, notify: notified });
@@ -72,77 +137,49 @@ export async function startDispatch(
     });
     return name;
   };
-  // Whoever has just come knows nothing: the server may have been away until now.
-  let blindUntil = performance.now() + graceMs;
-  let looked = performance.now();
-  const turnsOf = (place: string) => queue(`turn.${place}`, queues.turn);
-  const duesOf = (place: string) => queue(`due.${place}`, queues.due);
-  const clock = createClock();
-  await clock.look(pool);
-  const looking = setInterval(() => void look(), LOOK_MS);
-  looking.unref();
-  async function look(): Promise<void> {
-    try {
-      await clock.look(pool);
-      // This process stood still, and may have slept through an outage.
-      if (performance.now() - looked > LOOK_MS + graceMs / 2) blindUntil = performance.now() + graceMs;
-      looked = performance.now();
-      if (performance.now() < blindUntil) return;
-      for (const name of known.keys()) await boss.supervise(name);
-    } catch {
-      blindUntil = performance.now() + graceMs;
-    }
-  }
   return {
-    async wake(session, place, asks) {
-      const name = await turnsOf(place);
-      const own = asks && { db: { executeSql: (text: string, values?: unknown[]) => asks.query(text, values) } };
-      await boss.upsert(name, { session }, { singletonKey: session, ...own });
-    },
-    async wakeAt(session, place, at) {
-      const name = await duesOf(place);
-      await boss.upsert(name, { session }, { singletonKey: session, startAfter: new Date(at) });
-    },
-    async work(place, run, { atOnce }) {
-      const name = await turnsOf(place);
-      const polling = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 };
-      await boss.work<{ session: string }, void, { includeMetadata: true }>(
-        name,
-        {
-          ...polling,
-          localConcurrency: atOnce,
-          burstWhenReadyExceeds: 1,
-          heartbeatRefreshSeconds: 2,
-          includeMetadata: true,
-        } as {
-          includeMetadata: true;
-        },
-        async ([job]) => {
-          if (job) await run({ session: job.data.session, id: job.id, attempt: job.retryCount, signal: job.signal });
-        },
-      );
-      await boss.work<{ session: string }>(
-        await duesOf(place),
-        { ...polling, batchSize: 100, burstWhenBatchFull: true },
-        async (jobs) => {
-          for (const { data } of jobs)
-            await boss.upsert(name, { session: data.session }, { singletonKey: data.session });
-        },
-      );
-    },
-    async rest(place) {
-      for (const name of [await turnsOf(place), await duesOf(place)]) await boss.offWork(name, { wait: false });
-    },
-    async giveUp(place, { id, attempt }) {
-      await boss.fail(await turnsOf(place), [{ id, retryCount: attempt }], { why: "its worker is gone" });
+    turnsOf: (place) => queue(`turn.${place}`, queues.turn),
+    duesOf: (place) => queue(`due.${place}`, queues.due),
+    names: () => known.keys(),
+  };
+}
+
+/** Judges nobody for a while after the connection was lost. A process that has just come knows nothing either: the server may have been away until now. */
+function createSight(graceMs: number): { looked(): void; lost(): void; isBlind(): boolean } {
+  let blindUntil = performance.now() + graceMs;
+  let lookedAt = performance.now();
+  const lost = () => {
+    blindUntil = performance.now() + graceMs;
+  };
+  return {
+    lost,
+    looked() {
+      // This process stood still, and may have slept through an outage.
+      if (performance.now() - lookedAt > LOOK_MS + graceMs / 2) lost();
+      lookedAt = performance.now();
     },
     isBlind: () => performance.now() < blindUntil,
-    now: clock.now,
-    async stop({ timeoutMs }) {
-      clearInterval(looking);
-      await boss.stop({ graceful: true, timeout: timeoutMs, close: true }).catch(() => {});
-    },
   };
+}
+
+const polling = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 };
+
+async function runTurns(boss: PgBoss, queue: string, run: (job: Job) => Promise<void>, atOnce: number): Promise<void> {
+  const options = {
+    ...{ ...polling, localConcurrency: atOnce, burstWhenReadyExceeds: 1, heartbeatRefreshSeconds: 2 },
+    includeMetadata: true,
+  } as const;
+  await boss.work<{ session: string }, void, { includeMetadata: true }>(queue, options, async ([job]) => {
+    if (job) await run({ session: job.data.session, id: job.id, attempt: job.retryCount, signal: job.signal });
+  });
+}
+
+/** Puts sessions into the queue of turns when their time has come. */
+async function moveDues(boss: PgBoss, dues: string, turns: string): Promise<void> {
+  const options = { ...polling, batchSize: 100, burstWhenBatchFull: true };
+  await boss.work<{ session: string }>(dues, options, async (jobs) => {
+    for (const { data } of jobs) await boss.upsert(turns, { session: data.session }, { singletonKey: data.session });
+  });
 }
 
 /** True for the owner of the queues, and where there are none yet for whoever may make them. */
