@@ -3,27 +3,22 @@ import {
   callKey,
   callOfKey,
   callsOf,
-  createMail,
-  isComplete,
   isInSubagent,
   isRunKey,
-  needsConsent,
   parentCallOfKey,
   placeOfKey,
   reason,
   rootCallOfKey,
   stepOfKey,
-  withoutEnd,
   type Delta,
   type Fact,
   type FactData,
-  type InputResponse,
   type Reason,
-  type Resolution,
   type Verdict,
-  type Asked,
 } from "../protocol/index.ts";
-import type { AskedItem, CallItem, InquiryItem, Item, ReplyHead, SaidItem } from "./item.ts";
+import type { CallItem, Item, ReplyHead } from "./item.ts";
+import { createMessages } from "./messages.ts";
+import { createRequests } from "./requests.ts";
 import { isOpen, standingOf } from "./standing.ts";
 import { createStreams } from "./streams.ts";
 
@@ -48,12 +43,7 @@ export function transcriptOf(facts: readonly Fact[]): Item[] {
 export function createTranscript({ now = Date.now }: { now?: () => number } = {}): Transcript {
   const streams = createStreams(now);
   const calls = new Map<string, CallItem>();
-  /** By request id, while they are open. */
-  const requests = new Map<string, { asked: Asked; item: CallItem | AskedItem }>();
-  /** Inquiries about open requests, by their keys. */
-  const inquiries = new Map<string, InquiryItem>();
-  const mail = createMail();
-  let unread: { seq: number; item: SaidItem }[] = [];
+  const messages = createMessages();
   let stopped = false;
 
   const replied = ({ key, at, data }: Fact<"model.replied">): Item[] => {
@@ -75,27 +65,14 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
       noticed(reason("task-ended", { id, command, ...(code !== undefined && { code }) })),
     );
     const skill = data.skill && [noticed(reason("skill-injected", { name: data.skill.name }))];
-    return [...read(at), ...ended, ...(skill ?? []), ...streams.replied(reply, data), ...(root ? [root] : []), ...made];
-  };
-
-  /** A fact has decided about messages: they were read, or left out because somebody had taken them back. */
-  const read = (at: number): Item[] => {
-    const settled = unread.filter(({ seq }) => seq <= mail.sawUpTo);
-    unread = unread.filter(({ seq }) => seq > mail.sawUpTo);
-    return settled.flatMap(({ seq, item }): Item[] => {
-      if (mail.fateOf(seq) === "withdrawn") return [item];
-      const { withdrawn: sender, text } = item;
-      item.read = true;
-      delete item.withdrawn;
-      return sender ? [item, { type: "withdrawn", at, text, late: true, ...sender }] : [item];
-    });
-  };
-
-  const withdrawn = ({ at, data: { message, by, surface } }: Fact<"message.withdrawn">): Item[] => {
-    const item = unread.find(({ seq }) => seq === message)?.item;
-    if (!item) return [{ type: "withdrawn", at, text: "", late: true, by, surface }];
-    item.withdrawn = { by, surface };
-    return [item, { type: "withdrawn", at, text: item.text, late: false, by, surface }];
+    return [
+      ...messages.settled(at),
+      ...ended,
+      ...(skill ?? []),
+      ...streams.replied(reply, data),
+      ...(root ? [root] : []),
+      ...made,
+    ];
   };
 
   /** Every change of a call goes through here: its standing follows from the rest of it. */
@@ -106,6 +83,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     const root = calls.get(item.within[0] ?? "");
     return root ? [root, item] : [item];
   };
+  const requests = createRequests(change);
 
   const judge = (item: CallItem | undefined, verdict: Verdict, at: number): CallItem[] => {
     if (!item) return [];
@@ -118,80 +96,6 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
       ...changed,
       ...since,
     });
-  };
-
-  const requested = ({ key, at, data }: Fact<"input.requested">): Item[] => {
-    const asked: Asked = { request: data };
-    const call = calls.get(callOfKey(key) ?? "");
-    const own: AskedItem = { type: "asked", key, at, within: placeOfKey(key)?.within ?? [], request: data };
-    requests.set(data.id, { asked, item: call ?? own });
-    call?.asked.push(asked);
-    return call ? change(call) : [own];
-  };
-
-  const approved = ({ at, data }: Fact<"input.approved">): Item[] => {
-    const found = requests.get(data.requestId);
-    if (!found || !needsConsent(found.asked.request)) return [];
-    const { asked, item } = found;
-    const approvals = (asked.approvals = [...(asked.approvals ?? []), data]);
-    if (item.type === "asked") item.approvals = approvals;
-    const { request } = asked;
-    const needed = found.asked.request.consent.approvals;
-    const told: Item = { type: "approved", at, request, approvals, needed };
-    return [
-      ...(item.type === "call" ? change(item) : [item]),
-      ...(isComplete(found.asked.request, approvals) ? [] : [told]),
-    ];
-  };
-
-  const resolved = ({ key, at, data }: Fact<"input.resolved">): Item[] => {
-    const found = requests.get(data.requestId);
-    const unreplied = [...inquiries.values()]
-      .filter(({ request }) => request.id === data.requestId)
-      .flatMap((one) => (inquiries.delete(one.key), tell(one, { over: true })));
-    requests.delete(data.requestId);
-    if (data.outcome === "cancelled") stopped = true;
-    if (!found) return [];
-    found.asked.resolution = data;
-    return [...unreplied, ...answered(found, { key, at, data })];
-  };
-
-  const answered = (
-    found: { asked: Asked; item: CallItem | AskedItem },
-    { key, at, data }: Pick<Fact<"input.resolved">, "key" | "at" | "data">,
-  ): Item[] => {
-    if (found.item.type === "asked") return [Object.assign(found.item, { resolution: data })];
-    const { item } = found;
-    const edit = editOf(data);
-    change(item, edit ? { input: edit, changed: { by: "person", who: { by: data.by, surface: data.surface } } } : {});
-    if (!item.turnEnded) return change(item);
-    // Its turn is over and was told; the answer comes on its own.
-    const { request } = found.asked;
-    return [item, { type: "asked", key, at, within: item.within, request, resolution: data, call: item }];
-  };
-
-  /** In the item, and with the request that it is about. */
-  const tell = (item: InquiryItem, more: Pick<InquiryItem, "reply" | "over">): Item[] => {
-    const { inquiries: all = [] } = requests.get(item.request.id)?.asked ?? {};
-    Object.assign(all.find(({ made }) => made.inquiry === item.made.inquiry) ?? {}, more);
-    return [Object.assign(item, more)];
-  };
-
-  const inquired = (fact: Fact<"inquiry.made" | "inquiry.replied">): Item[] => {
-    const { key, at } = fact;
-    if (fact.type === "inquiry.replied") {
-      const item = inquiries.get(withoutEnd(key));
-      inquiries.delete(withoutEnd(key));
-      return item ? tell(item, { reply: { ...fact.data, at } }) : [];
-    }
-    const asked = requests.get(fact.data.requestId)?.asked;
-    if (!asked) return [];
-    const { request } = asked;
-    (asked.inquiries ??= []).push({ made: fact.data });
-    const within = placeOfKey(key)?.within ?? [];
-    const item: InquiryItem = { type: "inquiry", key, at, within, request, made: fact.data };
-    inquiries.set(key, item);
-    return [item];
   };
 
   const finished = ({ key, at, data }: Fact<"call.finished">): Item[] => {
@@ -220,7 +124,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     });
     calls.clear();
     stopped = false;
-    return [...read(at), ...streams.end(), ...left, { type: "end", at, end: data }];
+    return [...messages.settled(at), ...streams.end(), ...left, { type: "end", at, end: data }];
   };
 
   const output = ({ key, attempt, text, whole: anew }: Delta): Item[] => {
@@ -243,20 +147,16 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     },
     fact(fact) {
       const { at, key } = fact;
-      mail.note(fact);
+      messages.note(fact);
       switch (fact.type) {
-        case "user.said": {
-          const { by, surface, text, images = [] } = fact.data;
-          const item: SaidItem = { type: "said", key, at, sender: { by, surface }, text, images, read: false };
-          unread.push({ seq: fact.seq, item });
+        case "user.said":
           stopped = false;
-          return [item];
-        }
+          return messages.said(fact);
         case "message.withdrawn":
-          return withdrawn(fact);
+          return messages.withdrawn(fact);
         case "turn.begun":
           stopped = false;
-          return read(at);
+          return messages.settled(at);
         case "model.replied":
           return replied(fact);
         case "calls.judged": {
@@ -265,18 +165,19 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return fact.data.verdicts.flatMap((one, n) => judge(calls.get(call ?? callKey(step, n)), one, at));
         }
         case "input.requested":
-          return requested(fact);
+          return requests.requested(fact, calls.get(callOfKey(key) ?? ""));
         case "input.approved":
-          return approved(fact);
+          return requests.approved(fact);
         case "input.reminded":
           return [{ type: "silence", at, requestId: fact.data.requestId }];
         case "input.escalated":
           return [{ type: "silence", at, ...fact.data }];
         case "input.resolved":
-          return resolved(fact);
+          if (fact.data.outcome === "cancelled") stopped = true;
+          return requests.resolved(fact);
         case "inquiry.made":
         case "inquiry.replied":
-          return inquired(fact);
+          return requests.inquired(fact);
         case "call.started": {
           const item = calls.get(callOfKey(key) ?? "");
           item?.runs.push({ startedAt: at, ...(fact.data.confined && { confined: fact.data.confined }) });
@@ -332,11 +233,4 @@ function noticed(why: Reason): Item {
 
 function ruleOf({ rule, saved, problem, destination, by }: FactData["rule.added"]) {
   return { rule, destination, by, ...(saved !== undefined && { saved }), ...(problem !== undefined && { problem }) };
-}
-
-/** The input a person put in the place of the model's. */
-function editOf(resolution: Resolution): (InputResponse & { type: "granted" })["input"] {
-  if (resolution.outcome === "superseded") return resolution.edited?.input;
-  const response = "response" in resolution ? resolution.response : undefined;
-  return response?.type === "granted" ? response.input : undefined;
 }
