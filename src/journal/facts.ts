@@ -77,8 +77,9 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
     const [found] = facts("session=? AND key=?", session, key);
     return found && read(found);
   };
-  const rowsOf = (session: string) =>
-    cells(`SELECT ${columnsOfSession} FROM fact WHERE session=? ORDER BY seq`, session) as unknown as Cells[];
+  // Numbers are sorted and then looked up: sorting whole rows of a long session takes half as long again.
+  const wholeSession = `SELECT ${columnsOfSession} FROM fact WHERE seq IN (SELECT seq FROM fact WHERE session=?) ORDER BY seq`;
+  const rowsOf = (session: string) => cells(wholeSession, session) as unknown as Cells[];
   const resolution = (id: string): Resolution | undefined => {
     const { session, key } = splitRequestId(id);
     return byKey(session, resolvedKey(key))?.data as Resolution | undefined;
@@ -183,7 +184,7 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
       return found;
     },
     head(session, upTo = Number.MAX_SAFE_INTEGER) {
-      const newest = "SELECT seq, hash FROM fact WHERE session=? AND seq<=? ORDER BY seq DESC LIMIT 1";
+      const newest = "SELECT seq, hash FROM fact WHERE seq=(SELECT max(seq) FROM fact WHERE session=? AND seq<=?)";
       const [found] = all<{ seq: number; hash: string }>(newest, session, upTo);
       return found && { ...found };
     },

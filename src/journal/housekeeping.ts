@@ -95,7 +95,7 @@ export function createHousekeeping({
       }),
     removed: () => removedRows().map((found) => stored(whole(all, found))) as Fact<"session.removed">[],
     verifyRemoved() {
-      const rows = removedRows().map((one): Cells => [one.seq, REMOVED, one.key, one.type, one.at, one.data, one.hash]);
+      const rows = removedRows().map((one): Cells => [one.seq, one.key, one.type, one.at, one.data, one.hash]);
       return rows.length === 0 ? undefined : firstBroken(longIn(all), REMOVED, rows, row(REMOVED).head);
     },
     forget: (before) =>

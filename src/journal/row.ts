@@ -7,18 +7,19 @@ import type { Database } from "./database.ts";
 export type Row = { seq: number; session: string; key: string; type: FactType; at: number; data: string };
 
 /** Columns of the `fact` table, in the order of `Cells`. */
-export const columns = "seq, session, key, type, at, data, hash";
-/** The same where the session is known: not a string of its own for every row. */
-export const columnsOfSession = columns.replace("session", "''");
+export const columnsOfSession = "seq, key, type, at, data, hash";
+/** The same where the rows are of several sessions. */
+export const columns = `${columnsOfSession}, session`;
 
 /** A row as an array: a session that is opened is thousands of them. */
 export type Cells = readonly [
-  ...[seq: number, session: string, key: string, type: FactType, at: number, data: string, hash: string],
+  ...[seq: number, key: string, type: FactType, at: number, data: string, hash: string],
+  session?: string,
 ];
 
 /** The fact in a row, with its data wherever that lies. */
-export function factIn(all: Database["all"], cells: Cells, session = cells[1]): Fact {
-  const [seq, , key, type, at, data] = cells;
+export function factIn(all: Database["all"], cells: Cells, session = cells[6] ?? ""): Fact {
+  const [seq, key, type, at, data] = cells;
   const text = isPointer(data) ? longData(all, { session, key }) : data;
   return new Stored(seq, session, key, nameOf(type), at, text) as unknown as Fact;
 }
@@ -56,7 +57,7 @@ export function firstBroken(
   head: string,
 ): { seq: number; key: string } | undefined {
   let hashed = session;
-  for (const [seq, , key, type, at, data, hash] of rows) {
+  for (const [seq, key, type, at, data, hash] of rows) {
     hashed = link(hashed, key, type, at, data);
     const isSound = hashed === hash && (!isPointer(data) || pointerTo(longOf({ session, key })) === data);
     if (!isSound) return { seq, key };

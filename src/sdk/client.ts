@@ -177,7 +177,7 @@ export class SageAgentSDK {
 
   /** A conversation that returns when a person is needed instead of waiting for them; in a new session, or one that is there. */
   async openTurns(options: TurnsOptions = {}): Promise<TurnAgent> {
-    const { session } = this.#place(options);
+    const { session = newSessionId() } = options;
     await this.#open(session, options);
     const settings = { options: { ...options, mode: { type: "interactive" as const } } };
     const run = () => this.#track(session, settings, () => this.#outcome(session, options));

@@ -32,7 +32,6 @@ export function postgresArchive({
     const long = new Map(rows.map((one) => [one.key, one.long ?? ""]));
     const list = rows.map(({ seq, key, type, at, data, hash }): Cells => [
       Number(seq),
-      session,
       key,
       type as FactType,
       Number(at),
