@@ -11,6 +11,7 @@ import type {
   SessionMode,
 } from "../protocol/index.ts";
 import { sentence } from "../texts/reasons.ts";
+import { attemptsIn, isCutShort } from "./attempts.ts";
 import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
 import { createMailbox, type Mailbox } from "./mailbox.ts";
@@ -44,9 +45,9 @@ export class SessionLog {
   /** True once the session was in plan mode. */
   planned = false;
   #replay: Map<string, Fact> | undefined;
-  /** Seqs of interrupts, and of the first fact of each attempt. */
+  /** Seqs of interrupts, and of the first fact of each attempt: looked up only where there is an interrupt. */
   #interrupts: number[] = [];
-  #attempts: number[] = [];
+  #attempts: number[] | undefined;
   #buffer: Fact[] = [];
   /** Facts of the commit that is on its way: not in the buffer any more, not on disk yet. */
   #inFlight: readonly Fact[] = [];
@@ -106,14 +107,14 @@ export class SessionLog {
       throw new Error(`session ${this.id} has facts on their way to the store: flush them before a turn begins`);
     this.#stopped = this.#controller = this.#replay = undefined;
     this.mailbox.clear();
-    this.ruleChanges.length = 0;
-    [this.#interrupts, this.#attempts] = [[], []];
+    this.ruleChanges.length = this.#interrupts.length = 0;
     return this.#knowAll(withoutRewound(this.store.load(this.id)));
   }
 
   #knowAll(facts: readonly Fact[]): readonly Fact[] {
     this.#loadedUpTo = this.lastSeq = facts.at(-1)?.seq ?? 0;
     for (const fact of facts) this.#know(fact);
+    this.#attempts = this.#interrupts.length > 0 ? attemptsIn(facts, this.#loadedUpTo) : undefined;
     return facts;
   }
 
@@ -144,7 +145,6 @@ export class SessionLog {
   #know(fact: Fact): void {
     this.#saw(fact);
     if (fact.type === "turn.interrupted") this.#interrupts.push(fact.seq);
-    if (fact.type === "state.changed" && fact.data.from.state === "initializing") this.#attempts.push(fact.seq);
     // A finished turn is only folded, never replayed.
     if (fact.type === "turn.ended") this.#replay = undefined;
     else if (fact.type !== "session.opened" && fact.type !== "user.said")
@@ -173,9 +173,9 @@ export class SessionLog {
   }
   /** True when the attempt that wrote this fact was interrupted; it may have written on for a moment before it heard. */
   wasInterrupted({ seq }: Fact): boolean {
-    const begun = this.#attempts.findLast((at) => at <= seq) ?? 0;
-    const next = this.#attempts.find((at) => at > seq) ?? Infinity;
-    return this.#interrupts.some((at) => at > begun && at < next);
+    if (this.#interrupts.length === 0) return false;
+    this.#attempts ??= attemptsIn(this.loaded, this.#loadedUpTo);
+    return isCutShort(seq, this.#attempts, this.#interrupts);
   }
   get signal(): AbortSignal {
     if (!this.#controller) {

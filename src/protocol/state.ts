@@ -1,3 +1,4 @@
+import type { Fact } from "./fact.ts";
 import type { OutcomeStatus, TurnError } from "./outcome.ts";
 import type { Reason } from "./reason.ts";
 
@@ -17,6 +18,11 @@ export type AgentState =
 
 /** A change of state. */
 export type StateTransition = { from: AgentState; to: AgentState; at: number };
+
+/** With this fact a process begins an attempt at a turn, or another attempt. */
+export function beginsAttempt(fact: Fact): boolean {
+  return fact.type === "state.changed" && fact.data.from.state === "initializing";
+}
 
 /** The effect of an interrupt in the current state. */
 export type InterruptAction = "pause" | "cancel" | "ignore";

@@ -21,7 +21,7 @@ export function read(text: string): { recorded: Recorded; facts: Fact[] } {
  * Left out: what 0.1.0 did not fold (time worked, commands in the background), for its fixtures hold a hash of what it did.
  */
 export function stateOf(facts: readonly Fact[]): string {
-  const { seen, open, workedMs: _, tasks: __, toldTasks: ___, ...folded } = fold(facts);
+  const { seen, open, tasks: _, toldTasks: __, ...folded } = fold(facts);
   const state = { ...folded, seen: [...(seen ?? [])], open: open?.key };
   return hash("sha256", JSON.stringify(state), "hex");
 }

@@ -1,5 +1,5 @@
 import type { InboundType } from "../../journal/store.ts";
-import type { Fact } from "../../protocol/index.ts";
+import { beginsAttempt, type Fact } from "../../protocol/index.ts";
 
 /** The time a turn works, as opposed to the time it waits for a person. */
 export type Activity = { /** Work has begun; disposing of it ends it. */ begin(): Disposable };
@@ -41,8 +41,7 @@ export function workedMs(ofTurn: readonly Fact[]): number {
   let before: Fact | undefined;
   for (const fact of ofTurn) {
     if (isInbound(fact.type)) continue; // somebody else wrote it, perhaps while no process ran the turn
-    const isNewAttempt = fact.type === "state.changed" && fact.data.from.state === "initializing";
-    if (working && before && !isNewAttempt) worked += Math.max(0, fact.at - before.at);
+    if (working && before && !beginsAttempt(fact)) worked += Math.max(0, fact.at - before.at);
     if (fact.type === "state.changed") working = fact.data.to.state === "executing";
     before = fact;
   }

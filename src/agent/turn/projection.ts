@@ -1,5 +1,4 @@
 import { blockedBy } from "../state/memory.ts";
-import { workedMs } from "../state/activity.ts";
 import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
 import { skillMessages } from "../../context/skills.ts";
@@ -47,8 +46,6 @@ export type Folded = {
   /** Number of the turn that is open, or comes next. */
   turn: number;
   open: Fact<"turn.begun"> | undefined;
-  /** Time that the open turn has worked already. */
-  workedMs: number;
   /** How the last turn ended. */
   ended: TurnEnd | undefined;
   /** The open turn was stopped for good while nobody ran it. */
@@ -70,7 +67,6 @@ export function fold(facts: readonly Fact[]): Folded {
     toldTasks: told,
     turn: 0,
     open: undefined,
-    workedMs: 0,
     ended: undefined,
     cancelledBy: undefined,
   };
@@ -97,7 +93,6 @@ export function fold(facts: readonly Fact[]): Folded {
     // A message that came during the turn and was not seen by it belongs to the next one.
     ofTurn = ofTurn.filter((one) => one.type === "user.said" && one.seq > folded.sawUpTo);
   }
-  if (folded.open) folded.workedMs = workedMs(ofTurn);
   return folded;
 }
 

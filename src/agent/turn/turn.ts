@@ -22,7 +22,7 @@ import {
 import { restoreAll } from "../../tools/kept.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { createInquiries } from "../inquiry/desk.ts";
-import { createActivity } from "../state/activity.ts";
+import { createActivity, workedMs } from "../state/activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
 import { carry, endForeign, openIn } from "./carry.ts";
 import { compactNow } from "./compact.ts";
@@ -84,8 +84,8 @@ async function runFolded(
 ): Promise<AgentOutcome> {
   const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
   const turn = foreign
-    ? begin(log, endForeign(log, folded, { facts, loop: LOOP }), input, openIn(log, folded))
-    : begin(log, folded, input);
+    ? begin(log, endForeign(log, folded, { facts, loop: LOOP }), facts, input, openIn(log, folded))
+    : begin(log, folded, facts, input);
   try {
     return await end(log, turn, await drive(log, turn, input.drive));
   } catch (error) {
@@ -110,9 +110,10 @@ async function finishRewind(
 /** A turn of its own that only makes room: nobody has to say anything for it, and it folds like any other. */
 export async function compactTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
   if (log.writing) await log.writing;
-  const folded = foldAll(log, log.begin());
+  const facts = log.begin();
+  const folded = foldAll(log, facts);
   if (folded.open) throw errorBecause("input-invalid", reason("turn-is-open", {}));
-  const turn = begin(log, folded, input);
+  const turn = begin(log, folded, facts, input);
   try {
     const worth = await compactNow(log.branch(turn.key).branch(branchKey(0)), turn.context, turn.progress);
     if (!worth) turn.progress.text = sentence(reason("too-short-to-summarise", {}), "en");
@@ -137,7 +138,7 @@ function foundAgain({ tasks, toldTasks }: Folded): Pick<ExecutionContext["tree"]
   return { tasks: new Map(tasks.map((task) => [task.id, task])), toldTasks: new Set(toldTasks) };
 }
 
-function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[]): Turn {
+function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: TurnInput, open?: string[]): Turn {
   const { config, options, asking, lifecycle } = input;
   const key = turnKey(folded.turn);
   const trace = config.traces?.current();
@@ -157,6 +158,7 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
   // A turn that goes on for another is held to what was said last in that one.
   const from = carries ? Math.min(folded.sawUpTo, sawUpTo - 1) : folded.sawUpTo;
   const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, from, heard);
+  const worked = folded.open && limit !== undefined ? workedMs(sinceLastEnd(facts)) : 0;
   lifecycle.transition({ state: "executing", phase: "preparingContext" });
   const progress: Progress = {
     messages: [...folded.messages, ...between(log.said, folded.sawUpTo, heard)],
@@ -200,11 +202,15 @@ function begin(log: SessionLog, folded: Folded, input: TurnInput, open?: string[
         ...{ permits: [], waiting: [], happened: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
         ...foundAgain(folded),
       },
-      activity: createActivity(limit === undefined ? limit : Math.max(0, limit - folded.workedMs), () =>
+      activity: createActivity(limit === undefined ? limit : Math.max(0, limit - worked), () =>
         log.stop(new Stopped("timeout", reason("time-up", { limitMs: limit ?? 0 }))),
       ),
     },
   };
+}
+
+function sinceLastEnd(facts: readonly Fact[]): readonly Fact[] {
+  return facts.slice(facts.findLastIndex(({ type }) => type === "turn.ended") + 1);
 }
 
 /** Nobody has spoken in a turn that goes on for another after an update: then everybody before it counts as having asked. */

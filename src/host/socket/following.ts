@@ -1,5 +1,5 @@
 import type { Store } from "../../journal/store.ts";
-import { withoutEnd, type Delta, type Fact } from "../../protocol/index.ts";
+import { beginsAttempt, withoutEnd, type Delta, type Fact } from "../../protocol/index.ts";
 import { createBlocks, type Blocks } from "../run/blocks.ts";
 import { isCertain, mayBeDying, nextLink, seenOver, unlinked, type Link, type LinkEvent, type Seen } from "./link.ts";
 import type { Peers } from "./peers.ts";
@@ -99,8 +99,7 @@ export function followOwner(parts: FollowParts): Following {
     note(fact) {
       blocks.fact(fact);
       if (fact.type === "turn.interrupted") move({ type: "interrupted" });
-      else if (fact.type === "user.said" || (fact.type === "state.changed" && fact.data.from.state === "initializing"))
-        move({ type: "wentOn" });
+      else if (fact.type === "user.said" || beginsAttempt(fact)) move({ type: "wentOn" });
       if (call) ahead.note(fact);
       look();
     },
