@@ -59,10 +59,9 @@ export async function compactNow(durable: Durable, context: ExecutionContext, pr
   return true;
 }
 
-/** A reply's usage is the provider's own count of everything up to it. Where there is none, the estimate is carried on. */
-export function count(context: ExecutionContext, progress: Progress, { inputTokens, outputTokens }: Usage): void {
-  const tokens = inputTokens > 0 ? inputTokens + outputTokens : countedTokens(context, progress);
-  progress.counted = { messages: progress.messages.length, tokens };
+/** A reply's usage is the provider's own count of everything up to it. */
+export function count(progress: Progress, { inputTokens, outputTokens }: Usage): void {
+  if (inputTokens > 0) progress.counted = { messages: progress.messages.length, tokens: inputTokens + outputTokens };
 }
 
 type Plan = {
@@ -187,8 +186,12 @@ function promptTokens(context: ExecutionContext, progress: Progress): number {
   );
 }
 
-function countedTokens(context: ExecutionContext, { counted, messages }: Progress): number {
-  return (counted.tokens || fixedTokens(context)) + totalTokens(messages, counted.messages);
+/** Where no provider has counted, the estimate is carried on. A replay needs neither. */
+function countedTokens(context: ExecutionContext, progress: Progress): number {
+  const { counted, messages } = progress;
+  const tokens = (counted.tokens || fixedTokens(context)) + totalTokens(messages, counted.messages);
+  progress.counted = { messages: messages.length, tokens };
+  return tokens;
 }
 
 /** The system prompt and the tools, which no compaction makes smaller. */

@@ -36,7 +36,7 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     progress.messages.push(...heard, ...addedBySage(reply), assistantMessage(reply));
     progress.sawUpTo = reply.sawUpTo;
     progress.talk = undefined;
-    count(context, progress, reply.usage);
+    count(progress, reply.usage);
     progress.steps++;
     spend(context, reply);
     progress.text = rests > 0 ? progress.text + textOf(reply) : textOf(reply) || progress.text;
