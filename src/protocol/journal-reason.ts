@@ -16,6 +16,8 @@ export type JournalReasonArgs = {
   "journal-foreign": { path: string };
   "journal-not-for-tests": { path: string };
   "worker-may-not-write": {};
+  /** A worker whose login was made for other places. */
+  "place-not-served": { place: string };
   "engine-unprepared": { path: string };
   /** The functions in the database are of another version than this program. */
   "functions-older": { path: string; revision: number; needs: number };

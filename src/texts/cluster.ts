@@ -25,6 +25,7 @@ export type ClusterTexts = {
   noWorker: string;
   waiting: (sessions: number) => string;
   engineUsage: string;
+  placesOfWhom: string;
   prepared: (engine: string) => string;
   loginsOf: (roles: { worker: string; gateway: string }) => string;
   madeLogin: (login: string) => string;
@@ -68,6 +69,9 @@ export type ClusterTexts = {
     owns: string;
     speaks: string;
     onlyRuns: string;
+    /** Places of a worker's login, where it was made for some. */
+    boundTo: (places: readonly string[]) => string;
+    everywhere: string;
     /** Workers whose login may write what people say. */
     trusted: (workers: number) => string;
   };
@@ -111,7 +115,8 @@ const en: ClusterTexts = {
   noWorker: "none",
   waiting: (sessions) => `${sessions} ${sessions === 1 ? "waits" : "wait"}`,
   engineUsage:
-    "use one of:\n  sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]\n  sage engine prepare <postgres://…> [--worker-login <name>] [--gateway-login <name>]",
+    "use one of:\n  sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]\n  sage engine prepare <postgres://…> [--worker-login <name> [--place <name>]…] [--gateway-login <name>]",
+  placesOfWhom: "--place says which sessions a worker's login runs: name the login with --worker-login",
   prepared: (engine) => `${engine} is ready for workers and gateways`,
   loginsOf: ({ worker, gateway }) =>
     `Give each its own login, with passwords of yours:\n\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${worker};\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${gateway};`,
@@ -165,6 +170,9 @@ const en: ClusterTexts = {
     owns: "this login owns the journal: a worker that uses it can answer for people; see `sage engine prepare`",
     speaks: "this login is a gateway's: it writes what people say; give workers another one",
     onlyRuns: "this login is a worker's: it cannot answer for people",
+    boundTo: (places) => `it runs sessions of ${places.join(", ")} and of no other place`,
+    everywhere:
+      "it runs sessions of every place: whoever gets hold of it can write into all of them; `sage engine prepare --worker-login … --place …` gives it places",
     trusted: (workers) =>
       `${workers} running ${workers === 1 ? "worker uses a login that can" : "workers use logins that can"} answer for people: whoever gets hold of one can approve its own requests; see \`sage engine prepare\``,
   },
@@ -194,7 +202,8 @@ const zh: ClusterTexts = {
   noWorker: "无",
   waiting: (sessions) => `${sessions} 个在等`,
   engineUsage:
-    "用法：\n  sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]\n  sage engine prepare <postgres://…> [--worker-login <名称>] [--gateway-login <名称>]",
+    "用法：\n  sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]\n  sage engine prepare <postgres://…> [--worker-login <名称> [--place <名称>]…] [--gateway-login <名称>]",
+  placesOfWhom: "--place 说明工作进程的登录运行哪些地点的会话：请用 --worker-login 给出登录",
   prepared: (engine) => `${engine} 已为工作进程和网关准备好`,
   loginsOf: ({ worker, gateway }) =>
     `请给两者各建一个登录，密码由你定：\n\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${worker};\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${gateway};`,
@@ -243,6 +252,9 @@ const zh: ClusterTexts = {
     owns: "这个登录是日志的所有者：用它的工作进程能替人回答；见 `sage engine prepare`",
     speaks: "这是网关的登录：人说的话由它写入；工作进程请用另一个",
     onlyRuns: "这是工作进程的登录：它不能替人回答",
+    boundTo: (places) => `它只运行 ${places.join("、")} 的会话`,
+    everywhere:
+      "它运行所有地点的会话：谁拿到它，就能往所有这些会话里写；用 `sage engine prepare --worker-login … --place …` 给它限定地点",
     trusted: (workers) =>
       `有 ${workers} 个正在运行的工作进程，其登录能替人回答：谁拿到它，就能批准自己的请求；见 \`sage engine prepare\``,
   },

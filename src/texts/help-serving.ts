@@ -18,7 +18,7 @@ export const serving: Record<Lang, string> = {
                               who works where, what waits for a place without a worker, and which gateway holds which bot
   sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]
                               brings the journal of this machine to that database; can be run again
-  sage engine prepare <postgres://…> [--worker-login <name>] [--gateway-login <name>]
+  sage engine prepare <postgres://…> [--worker-login <name> [--place <name>]…] [--gateway-login <name>]
                               makes a role for workers and one for gateways: a worker's login cannot answer for people
   sage move <session> --to <place> --engine postgres://…
                               has workers of another place run it, once its files are there
@@ -46,7 +46,7 @@ export const serving: Record<Lang, string> = {
                               谁在哪里工作，哪些会话在等没有工作进程的地点，哪个网关持有哪个机器人
   sage engine migrate <postgres://…> [--from <journal.db>] [--place <名称>]
                               把这台机器的日志带到那个数据库；可以重复运行
-  sage engine prepare <postgres://…> [--worker-login <名称>] [--gateway-login <名称>]
+  sage engine prepare <postgres://…> [--worker-login <名称> [--place <名称>]…] [--gateway-login <名称>]
                               为工作进程和网关各建一个角色：工作进程的登录不能替人回答
   sage move <会话> --to <地点> --engine postgres://…
                               改由另一地点的工作进程运行；文件要先在那里

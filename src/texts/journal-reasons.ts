@@ -25,6 +25,8 @@ const en: Table = {
   "journal-not-for-tests": ({ path }) => `${path} holds sessions and is no test journal; use another file`,
   "engine-unprepared": ({ path }) =>
     `the journal in ${path} is not ready for this login, which may not make what is missing: have the owner run \`sage engine prepare\`, which makes a role for workers and one for gateways, and give the login one of them`,
+  "place-not-served": ({ place }) =>
+    `this login runs no sessions of ${place}; the owner of the database names all of its places with \`sage engine prepare … --worker-login <login> --place ${place}\``,
   "worker-may-not-write": () => "a worker's login may not write this: only a gateway's may write what people say",
   "functions-older": ({ path, revision, needs }) =>
     `${path} was prepared by an older Sage (revision ${revision}, this one needs ${needs}): have the owner of the database run \`sage engine prepare\` with this version, then try again. Workers and gateways that run need not stop`,
@@ -75,6 +77,8 @@ const zh: Table = {
   "journal-not-for-tests": ({ path }) => `${path} 中有会话，不是测试日志；请换一个文件`,
   "engine-unprepared": ({ path }) =>
     `${path} 里的日志还没有为这个登录准备好，而它无权创建缺少的部分：请让库的所有者运行 \`sage engine prepare\`（它会为工作进程和网关各建一个角色），再把其中一个角色授予这个登录`,
+  "place-not-served": ({ place }) =>
+    `这个登录不能运行 ${place} 的会话；库的所有者用 \`sage engine prepare … --worker-login <登录> --place ${place}\` 列出它的全部地点`,
   "worker-may-not-write": () => "工作进程的登录不能写入这一条：人说的话只能由网关的登录写入",
   "functions-older": ({ path, revision, needs }) =>
     `${path} 是由较旧的 Sage 准备的（修订 ${revision}，本版本需要 ${needs}）：请让库的所有者用本版本运行 \`sage engine prepare\`，然后再试一次；正在运行的工作进程和网关不必停下`,

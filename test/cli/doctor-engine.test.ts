@@ -60,6 +60,11 @@ suite("sage doctor --engine", { skip: !hasPostgres && "no PostgreSQL is installe
     has(await told(asLogin(url, "stranger")), "✗ the journal in");
     const other = new Client(url);
     await other.connect();
+    const workers = /[^/@]+(?=@)/.exec(worker)?.[0];
+    await other.query("SELECT sage.register('b',1,'there',1,NULL,NULL,false)");
+    has(await told(worker), "· it runs sessions of every place");
+    await other.query("INSERT INTO sage.login VALUES($1,'here'),($1,'there')", [workers]);
+    has(await told(worker), "✓ it runs sessions of here, there and of no other place");
     await other.query("UPDATE sage.journal SET revision = 0");
     await other.end();
     assert.match((await told(worker)).join("\n"), /✗ .* was prepared by an older Sage \(revision 0, /);

@@ -4,11 +4,14 @@ import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
 import { Pool } from "pg";
 import { MayNotMakeRoles, prepareEngine, queueMaker } from "../../src/host/cluster/prepare.ts";
+import { joinCluster } from "../../src/host/cluster/cluster.ts";
+import { startWorker } from "../../src/host/cluster/worker.ts";
+import type { LocalHost } from "../../src/host/host.ts";
 import { startDispatch } from "../../src/host/cluster/dispatch.ts";
 import { grants, rolesOf } from "../../src/journal/postgres/grants.ts";
 import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import { REVISION, schema } from "../../src/journal/postgres/schema.ts";
-import { SageError, type Reason } from "../../src/protocol/index.ts";
+import { isSameReason, reason, said as inWords, SageError, type Reason } from "../../src/protocol/index.ts";
 import { asLogin, createDatabase, createPrepared, hasPostgres } from "../support/postgres.ts";
 import { answer, fact, opened, requestFor, resolved, said } from "./journals.ts";
 
@@ -22,7 +25,7 @@ test("whoever changes the SQL of a shared journal raises its revision", () => {
   const digest = createHash("sha256").update(sql).digest("hex").slice(0, 16);
   assert.deepEqual(
     { revision: REVISION, digest },
-    { revision: 1, digest: "644f6f5c603f4cdb" },
+    { revision: 2, digest: "e2a949bbf59521d3" },
     "raise REVISION in schema.ts, and write both here: databases that were prepared before have the older functions",
   );
 });
@@ -139,4 +142,78 @@ suite("preparing a database", { skip: !hasPostgres && "no PostgreSQL is installe
     await pool.end();
     await drop();
   });
+
+  test("a login with places takes, writes and lets go of no session of another", async () => {
+    const { url, name, drop } = await createDatabase();
+    const owner = poolAt(url);
+    const at = (part: string) => `${part}_${name.slice(0, 8)}`;
+    await prepareEngine(url, owner, { worker: at("build"), places: ["build", "test"], gateway: at("front") });
+    await prepareEngine(url, owner, { worker: at("other"), places: ["other"] });
+    await prepareEngine(url, owner, { worker: at("any") });
+    await prepareEngine(url, owner, { worker: at("other") }); // as after an update: it keeps its places
+    const [buildPool, otherPool, anyPool, frontPool] = ["build", "other", "any", "front"].map((part) =>
+      poolAt(asLogin(url, at(part))),
+    ) as [Pool, Pool, Pool, Pool];
+    const gateway = await postgresLedger(frontPool, { process: "g" });
+    const [build, other, any] = await Promise.all(
+      [buildPool, otherPool, anyPool].map((pool, n) => postgresLedger(pool, { process: `w${n}`, as: "worker" })),
+    );
+    assert.ok(build && other && any);
+    await gateway.create("s", opened, "build");
+    await gateway.append("s", said("said/1", "go"));
+    const notServed = (error: unknown) =>
+      error instanceof SageError &&
+      error.code === "not-permitted" &&
+      isSameReason(error.reason, reason("place-not-served", { place: "build" }));
+    const batch = (key: string) => ({ facts: [unknown(key)], unheard: false, knew: 99 });
+
+    // Nobody runs it: its epoch can be read by all, and is no secret.
+    const { epoch } = await build.take("s");
+    await build.release("s", epoch, 99);
+    const title = { key: "title/auto", type: "session.titled", at: 1 } as const;
+    const titled = { ...title, data: { title: "x", by: "auto", surface: "runtime" } };
+    await assert.rejects(other.take("s"), { code: "session-owned" });
+    await assert.rejects(other.take("s", { place: "build" }), { code: "session-owned" });
+    await assert.rejects(other.commit("s", epoch, { number: 1, ...batch("t0/0/0") }), notServed);
+    await assert.rejects(other.append("s", titled), notServed);
+    await assert.rejects(otherPool.query("SELECT sage.register('x',1,'build',1,NULL,NULL,false)"), { code: "SG005" });
+    await assert.rejects(otherPool.query("INSERT INTO sage.login VALUES(session_user,'build')"), { code: "42501" });
+    assert.equal((await gateway.read("s", 0)).length, 2, "nothing came of it");
+
+    // Neither while a worker of its place has it.
+    const held = await build.take("s");
+    await assert.rejects(other.commit("s", held.epoch, { number: 1, ...batch("t0/0/0") }), notServed);
+    assert.deepEqual(await other.release("s", held.epoch, 99), { again: true });
+    await build.commit("s", held.epoch, { number: 1, ...batch("t0/0/0") });
+    await build.release("s", held.epoch, 99);
+
+    // Moved, it is the other's; and a login without places is everybody's.
+    await gatewayMoves(frontPool, "s", "other");
+    await assert.rejects(build.take("s"), { code: "session-owned" });
+    const moved = await other.take("s");
+    await other.commit("s", moved.epoch, { number: 1, ...batch("t0/1/0") });
+    await other.release("s", moved.epoch, 99);
+    await any.release("s", (await any.take("s")).epoch, 99);
+    assert.equal(await gateway.verify("s"), undefined);
+
+    const local = { noteChild() {}, children: () => [], callOf: () => undefined, place: undefined };
+    const joins = { url: asLogin(url, at("other")), as: "worker", local, place: () => "build" } as const;
+    const cluster = await joinCluster(joins);
+    await assert.rejects(startWorker({ cluster, place: "build", host: {} as LocalHost }), notServed);
+    await cluster.close();
+
+    await prepareEngine(url, owner, { worker: at("other"), places: [] });
+    await gatewayMoves(frontPool, "s", "build");
+    await other.take("s");
+    await Promise.all([owner.end(), ...[gateway, build, other, any].map((one) => one.close())]);
+    await drop();
+  });
 });
+
+const unknown = (key: string) => fact(key, "call.unknown", { reason: inWords("x") });
+
+async function gatewayMoves(pool: Pool, session: string, place: string): Promise<void> {
+  assert.deepEqual((await pool.query("SELECT sage.move_session($1,$2) AS done", [session, place])).rows, [
+    { done: true },
+  ]);
+}

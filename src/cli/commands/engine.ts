@@ -5,7 +5,7 @@ import { quoted, type Roles } from "../../journal/postgres/grants.ts";
 import { publicAddress } from "../../journal/postgres/address.ts";
 import { migrate, type Brought } from "../../journal/postgres/migrate.ts";
 import { openPool } from "../../journal/postgres/pool.ts";
-import { clusterTexts } from "../../texts/cluster.ts";
+import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf, workPlace } from "../engine.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlags, usage } from "../flags.ts";
@@ -23,6 +23,7 @@ async function prepare(args: string[]): Promise<number> {
     engine: { type: "string" },
     "worker-login": { type: "string" },
     "gateway-login": { type: "string" },
+    place: { type: "string", multiple: true },
   });
   const t = clusterTexts(lang);
   const [given, stray] = positionals;
@@ -30,7 +31,12 @@ async function prepare(args: string[]): Promise<number> {
   const url = engineOf(given ?? values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);
   const { "worker-login": worker, "gateway-login": gateway } = values;
-  const logins = { ...(worker !== undefined && { worker }), ...(gateway !== undefined && { gateway }) };
+  const places = placesOf(values.place, worker, t);
+  const logins = {
+    ...(places && { places }),
+    ...(worker !== undefined && { worker }),
+    ...(gateway !== undefined && { gateway }),
+  };
   const { MayNotMakeRoles, prepareEngine } = await import("../../host/cluster/prepare.ts");
   const pool = await openPool({ connectionString: url, max: 2 });
   try {
@@ -48,6 +54,17 @@ async function prepare(args: string[]): Promise<number> {
   } finally {
     await pool.end();
   }
+}
+
+/** A star takes a login's places away: then it runs sessions of every one. */
+function placesOf(
+  given: readonly string[] | undefined,
+  worker: string | undefined,
+  t: ClusterTexts,
+): string[] | undefined {
+  if (given && worker === undefined) throw usage(t.placesOfWhom);
+  if (given?.includes("*")) return [];
+  return given?.map((place) => workPlace(place, t));
 }
 
 function inSql({ worker, gateway }: Roles): Roles {

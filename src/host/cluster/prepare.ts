@@ -8,7 +8,10 @@ import { inTransaction } from "../../journal/postgres/transaction.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { queues } from "./dispatch.ts";
 
-export type Logins = Partial<Roles>;
+export type Logins = Partial<Roles> & {
+  /** Places whose sessions the worker's login runs; none: every place. Without it, they stay as they are. */
+  places?: readonly string[];
+};
 
 export type Prepared = {
   roles: Roles;
@@ -43,6 +46,7 @@ export async function prepareEngine(url: string, pool: Pool, logins: Logins = {}
     await makeTables(client);
     const roles = rolesOf(await databaseOf(client));
     const made = await makeRoles(client, roles, logins);
+    if (logins.worker !== undefined && logins.places) await bind(client, logins.worker, logins.places);
     await client.query(queueMaker);
     await client.query(grants(roles));
     const { rows } = await client.query<{ open: boolean }>(openSchema, [roles.worker]);
@@ -69,13 +73,24 @@ async function makeRoles(client: ClientBase, roles: Roles, logins: Logins): Prom
         await client.query(`CREATE ROLE ${quoted(login)} LOGIN`);
         made.push(login);
       }
-      await client.query(`GRANT ${quoted(roles[part])} TO ${quoted(login)}`);
+      const { rows } = await client.query<{ is: boolean }>("SELECT pg_has_role($1::name, $2::name, 'MEMBER') AS is", [
+        ...[login, roles[part]],
+      ]);
+      if (!rows[0]?.is) await client.query(`GRANT ${quoted(roles[part])} TO ${quoted(login)}`);
     }
   } catch (error) {
     if ((error as { code?: string }).code === "42501") throw new MayNotMakeRoles(roles, error);
     throw error;
   }
   return made;
+}
+
+async function bind(client: ClientBase, login: string, places: readonly string[]): Promise<void> {
+  await client.query("DELETE FROM sage.login WHERE name=$1::name", [login]);
+  await client.query("INSERT INTO sage.login(name, place) SELECT DISTINCT $1::name, unnest($2::text[])", [
+    login,
+    places,
+  ]);
 }
 
 const openSchema =

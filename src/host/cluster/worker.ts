@@ -1,7 +1,8 @@
 import { LOOP } from "../../agent/turn/turn.ts";
 import { isRetryable } from "../../journal/retry.ts";
 import { timeOf } from "../../journal/store.ts";
-import { SageError, type InputRequest } from "../../protocol/index.ts";
+import { reason, SageError, type InputRequest } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
 import type { LocalHost } from "../host.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Job } from "./dispatch.ts";
@@ -49,6 +50,7 @@ export async function startWorker({
   failedMs = FAILED_MS,
 }: WorkerParts): Promise<Worker> {
   const { process, ledger, replica, dispatch, pool, connect, graceMs, notified } = cluster;
+  await mayServe(pool, place);
   const running = new Map<string, Running>();
   const left = new AbortController();
   const living = live({
@@ -144,6 +146,13 @@ export async function startWorker({
       await living.stop();
     },
   };
+}
+
+/** A login that was made for other places could take no session of this one, and would only say so in the database's log. */
+async function mayServe(pool: Cluster["pool"], place: string): Promise<void> {
+  const { rows } = await pool.query<{ place: string }>("SELECT place FROM sage.login WHERE name = session_user");
+  if (rows.length > 0 && !rows.some((row) => row.place === place))
+    throw errorBecause("not-permitted", reason("place-not-served", { place }));
 }
 
 /** The next moment at which something happens to one of these without an answer; one that came since the session was looked at last is now. */

@@ -43,6 +43,8 @@ export async function explainedFor<T>(session: string, asked: Promise<T>): Promi
     if (code === "SG001")
       throw errorBecause("session-unknown", reason("session-missing", { session }), { cause: error });
     if (code === "SG002") throw errorBecause("lease-lost", reason("taken-over", { session }), { cause: error });
+    const { detail: place = "" } = error as { detail?: string };
+    if (code === "SG005") throw errorBecause("not-permitted", reason("place-not-served", { place }), { cause: error });
     if (code === "SG004") throw errorBecause("not-permitted", reason("worker-may-not-write", {}), { cause: error });
     throw error;
   }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 export type Roles = { worker: string; gateway: string };
 
 /** Tables that everybody reads. */
-const tables = ["journal", "session", "fact", "long", "ask", "process"];
+const tables = ["journal", "session", "fact", "long", "ask", "process", "login"];
 
 /** Functions that both may call. */
 const shared = ["take", "release", "register", "unregister", "bury", "make_queue", "gateways"];

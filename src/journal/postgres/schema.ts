@@ -11,7 +11,7 @@ export const FORMAT = 1;
  * Number of the functions, grants and tables below, kept in the database. Raised with every change to any of them (a test sees to it):
  * a program that comes to older ones says so. Functions serve programs of an older revision too, for they are brought up first.
  */
-export const REVISION = 1;
+export const REVISION = 2;
 /** The name of locks that say "I live". */
 export const LIVING = 7;
 
@@ -49,6 +49,9 @@ CREATE TABLE IF NOT EXISTS sage.process(
 -- Keys by which gateways enter at the address of a process. Workers write theirs, and read none.
 CREATE TABLE IF NOT EXISTS sage.door(
   process text PRIMARY KEY REFERENCES sage.process(id) ON DELETE CASCADE, key text NOT NULL);
+
+-- Places whose sessions a login runs. One that is not in here runs those of every place.
+CREATE TABLE IF NOT EXISTS sage.login(name name NOT NULL, place text NOT NULL, PRIMARY KEY(name, place));
 
 CREATE OR REPLACE FUNCTION sage.digest(t text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT translate(rtrim(encode(sha256(convert_to(t, 'UTF8')), 'base64'), '='), '+/', '-_')
@@ -90,6 +93,16 @@ END $$;
 CREATE OR REPLACE FUNCTION sage.is_own(process_id text) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.id = process_id AND p.login <> session_user)
 $$;
+
+CREATE OR REPLACE FUNCTION sage.serves(at_place text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT NOT EXISTS (SELECT 1 FROM sage.login l WHERE l.name = session_user)
+    OR EXISTS (SELECT 1 FROM sage.login l WHERE l.name = session_user AND l.place = at_place)
+$$;
+
+CREATE OR REPLACE FUNCTION sage.check_place(at_place text) RETURNS void LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF NOT sage.serves(at_place) THEN RAISE EXCEPTION 'login-not-for-place' USING ERRCODE = 'SG005', DETAIL = at_place; END IF;
+END $$;
 ${checks}
 CREATE OR REPLACE FUNCTION sage.write_batch(
   session_id text, e int, number int, keys text[], types text[], ats bigint[], datas text[], longs text[],
@@ -97,6 +110,7 @@ CREATE OR REPLACE FUNCTION sage.write_batch(
 DECLARE s sage.session := sage.locked(session_id); n int;
 BEGIN
   IF s.epoch <> e OR (by_worker AND NOT sage.is_own(s.process)) THEN RAISE EXCEPTION 'lease-lost' USING ERRCODE = 'SG002'; END IF;
+  IF by_worker THEN PERFORM sage.check_place(s.place); END IF;
   IF s.batch = number THEN numbers := s.batch_numbers; before := s.batch_before; RETURN; END IF;
   before := s.seq;
   numbers := '{}';
@@ -124,6 +138,7 @@ DECLARE s sage.session := sage.locked(session_id); had sage.fact;
 BEGIN
   IF by_worker THEN
     IF NOT sage.is_own(s.process) THEN RAISE EXCEPTION 'lease-lost' USING ERRCODE = 'SG002'; END IF;
+    PERFORM sage.check_place(s.place);
     PERFORM sage.check_single(session_id, k, t, d, l);
     title_of_session := CASE t WHEN 'session.titled' THEN sage.parsed(d, l) ->> 'title' END;
   END IF;
@@ -193,10 +208,10 @@ CREATE OR REPLACE FUNCTION sage.worker_append(
   SELECT * FROM sage.write_one(session_id, k, t, a, d, l, title_of_session, true)
 $$;
 
--- Gives the epoch, or nothing where somebody else has the session, or its open turn is of a newer loop than this process knows.
+-- Gives the epoch, or nothing where somebody else has the session, its open turn is of a newer loop than this process knows, or its place is not this login's.
 CREATE OR REPLACE FUNCTION sage.take(session_id text, process_id text, job_id text, job_attempt int, at_place text, knows int) RETURNS int ${definer("sql")} AS $$
   UPDATE sage.session s SET process = process_id, epoch = epoch + 1, batch = 0, job = job_id, attempt = job_attempt
-    WHERE id = session_id AND (at_place IS NULL OR place = at_place) AND (knows IS NULL OR open <> 1 OR loop <= knows) AND sage.is_own(process_id) AND
+    WHERE id = session_id AND (at_place IS NULL OR place = at_place) AND (knows IS NULL OR open <> 1 OR loop <= knows) AND sage.is_own(process_id) AND sage.serves(s.place) AND
       (process IS NULL OR process = process_id OR (job = job_id AND attempt < job_attempt) OR NOT EXISTS (SELECT 1 FROM sage.process p WHERE p.id = s.process))
     RETURNING epoch
 $$;
@@ -204,7 +219,7 @@ $$;
 CREATE OR REPLACE FUNCTION sage.release(session_id text, e int, knew bigint) RETURNS boolean ${definer("plpgsql")} AS $$
 BEGIN
   UPDATE sage.session SET process = NULL, open = CASE WHEN open = 2 THEN 0 ELSE open END
-    WHERE id = session_id AND epoch = e AND seq <= knew AND sage.is_own(process);
+    WHERE id = session_id AND epoch = e AND seq <= knew AND sage.is_own(process) AND sage.serves(place);
   RETURN FOUND;
 END $$;
 
@@ -212,6 +227,7 @@ END $$;
 CREATE OR REPLACE FUNCTION sage.register(
   process_id text, number int, at_place text, loop_version int, reached_at text, door_key text, beats boolean) RETURNS boolean ${definer("plpgsql")} AS $$
 BEGIN
+  PERFORM sage.check_place(at_place);
   INSERT INTO sage.process(id, lock, place, loop, address) VALUES(process_id, number, at_place, loop_version, reached_at) ON CONFLICT DO NOTHING;
   IF NOT FOUND THEN
     UPDATE sage.process SET lock = number, beat = now() WHERE id = process_id AND login = session_user AND (beats OR lock <> number);

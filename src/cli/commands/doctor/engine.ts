@@ -23,7 +23,7 @@ type Settings = {
   may_read: boolean | null;
 };
 
-type Trust = { owns: boolean; speaks: boolean; trusted: number; is_open: boolean };
+type Trust = { owns: boolean; speaks: boolean; trusted: number; is_open: boolean; places: string[]; known: number };
 
 const OLDEST = 13;
 
@@ -52,7 +52,9 @@ async function checkRecords(url: string, { ok, bad }: Pick<Report, "ok" | "bad">
 /** Rights of this login, and the number of running workers whose login may write what people say. */
 const whom = `SELECT pg_has_role(s.nspowner, 'USAGE') AS owns, has_function_privilege(f.oid, 'EXECUTE') AS speaks,
   (SELECT count(*)::int FROM sage.process p JOIN pg_roles r ON r.rolname = p.login WHERE has_function_privilege(r.oid, f.oid, 'EXECUTE')) AS trusted,
-  EXISTS (SELECT 1 FROM pg_namespace n WHERE n.nspname = 'public' AND has_schema_privilege(n.oid, 'CREATE')) AS is_open
+  EXISTS (SELECT 1 FROM pg_namespace n WHERE n.nspname = 'public' AND has_schema_privilege(n.oid, 'CREATE')) AS is_open,
+  array(SELECT l.place FROM sage.login l WHERE l.name = session_user ORDER BY 1) AS places,
+  (SELECT count(*)::int FROM (SELECT place FROM sage.session UNION SELECT place FROM sage.process) p WHERE place <> '') AS known
   FROM pg_namespace s JOIN pg_proc f ON f.pronamespace = s.oid AND f.proname = 'append_fact' WHERE s.nspname = 'sage'`;
 
 /** Reaches the database of a shared journal, and looks whether it keeps what it has acknowledged. */
@@ -97,13 +99,16 @@ export async function checkEngine(url: string, { ok, bad, note }: Report, lang: 
     );
     if (counts[0]) ok(t.holds(counts[0]));
     // Whoever looks into a journal that it owns brings older functions up; here nothing is changed.
-    if (!misfit || misfit.code === "functions-newer") await checkRecords(url, { ok, bad }, lang);
+    if (misfit && misfit.code !== "functions-newer") return;
+    await checkRecords(url, { ok, bad }, lang);
     note(t.grace);
     const { rows: trust } = await client.query<Trust>(whom);
-    for (const { owns, speaks, trusted, is_open: isOpen } of trust) {
+    for (const { owns, speaks, trusted, is_open: isOpen, places, known } of trust) {
       if (owns) note(t.owns);
       else if (speaks) ok(t.speaks);
       else ok(t.onlyRuns);
+      if (places.length > 0) ok(t.boundTo(places));
+      else if (!speaks && known > 1) note(t.everywhere);
       if (trusted > 0) note(t.trusted(trusted));
       if (isOpen && !owns) note(clusterTexts(lang).openSchema);
     }
