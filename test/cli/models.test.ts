@@ -48,11 +48,15 @@ test("a model of Google and one of a package answer over the command line, with 
   await using server = await modelServer({ text: "from Gemini" });
   settings({ effort: "low", providers: { google: { headers: { "x-team": "tools" } } } });
   const env = { GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: server.googleURL };
-  const first = await machine.sage(["-p", "hello", "--model", "google/gemini-3-pro"], { env });
+  const first = await machine.sage(["-p", "hello", "--model", "google/gemini-3-pro", "--effort", "high"], { env });
   assert.deepEqual([first.code, first.out], [0, "from Gemini\n"], first.err);
   const { headers, body } = server.requests[0]!;
   assert.equal(headers["x-team"], "tools");
-  assert.match(JSON.stringify(body["generationConfig"]), /"thinkingLevel":"low"/);
+  assert.match(
+    JSON.stringify(body["generationConfig"]),
+    /"thinkingLevel":"high"/,
+    "the flag counts for more than the setting",
+  );
 
   const groqOf = (more: object) => ({
     effort: "high",

@@ -42,7 +42,10 @@ export function hung(line: string, width: number | undefined): string[] {
 
 /** Help for a command: its lines, details below them, and the flags it shares with others. */
 function partOf(command: string, lines: readonly string[]): string[] {
-  const shared = { answer: ["--run", "--model"], sessions: ["--json"], inbox: ["--json"] } as Record<string, string[]>;
+  const shared: Record<string, string[]> = {
+    ...{ acp: ["--model"], answer: ["--run", "--model"] },
+    ...{ sessions: ["--json"], inbox: ["--json"] },
+  };
   const starts = [`sage ${command}`, "--lang", ...(shared[command] ?? [])];
   let within = false;
   return lines.filter((line) => {

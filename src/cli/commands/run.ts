@@ -5,7 +5,9 @@ import { readInstallation, type Installation } from "../../config/installation.t
 import { silenceOptions } from "../../config/silence.ts";
 import {
   closest,
+  efforts,
   modeWords,
+  type Effort,
   type ExecutionMode,
   type ExecutionOptions,
   type SessionMode,
@@ -35,6 +37,7 @@ const options = {
   model: { type: "string" },
   agent: { type: "string" },
   "fallback-model": { type: "string" },
+  effort: { type: "string" },
   "max-steps": { type: "string" },
   "max-tokens": { type: "string" },
   timeout: { type: "string" },
@@ -201,7 +204,7 @@ function checkFlags(values: Values, t: CliTexts): void {
   for (const flag of ["yes", "deny", "bypass", "replay-answers"] as const)
     if (values[flag] && values.persona !== undefined) throw usage(t.conflict(`--${flag}`, "--persona"));
   if (values.persona !== undefined && !values.print) throw usage(t.only("--persona", "-p"));
-  for (const flag of ["model", "replay", "fallback-model"] as const)
+  for (const flag of ["model", "replay", "fallback-model", "effort"] as const)
     if (values[flag] !== undefined && values.agent !== undefined) throw usage(t.conflict(`--${flag}`, "--agent"));
   if (values.replay !== undefined && values.model !== undefined) throw usage(t.conflict("--replay", "--model"));
   if (values["replay-answers"] !== undefined && !values.print) throw usage(t.only("--replay-answers", "-p"));
@@ -273,13 +276,20 @@ function executionOptions(values: Values, t: CliTexts): Partial<ExecutionOptions
   const maxOutputTokens = count("--max-tokens", values["max-tokens"], t);
   const executionTimeout = duration("--timeout", values.timeout, t);
   const promptTimeout = duration("--prompt-timeout", values["prompt-timeout"], t);
+  const effort = effortOf(values.effort, t);
   return {
     mode: modeOf(values),
     ...(maxSteps !== undefined && { maxSteps }),
-    ...(maxOutputTokens !== undefined && { llmOptions: { maxOutputTokens } }),
+    llmOptions: { ...(maxOutputTokens !== undefined && { maxOutputTokens }), ...(effort && { effort }) },
     ...(executionTimeout !== undefined && { executionTimeout }),
     ...(promptTimeout !== undefined && { promptTimeout }),
   };
+}
+
+function effortOf(given: string | undefined, t: CliTexts): Effort | undefined {
+  const effort = efforts.find((one) => one === given);
+  if (given !== undefined && !effort) throw usage(t.expected("--effort", t.oneOf(efforts), given));
+  return effort;
 }
 
 const silentWords = ["wait", "fail", "deny", "escalate"] as const;
