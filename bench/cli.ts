@@ -189,7 +189,7 @@ function command(program: Program, task: string, { dir, baseURL }: { dir: string
     bare: ["bench/floors/bare-agent.mjs", baseURL, task],
     builtins: ["bench/floors/bare-builtins.mjs", baseURL, task],
     source: ["src/cli/main.ts", ...sage],
-    bundle: ["dist/bin.mjs", ...sage],
+    bundle: ["dist/bin.cjs", ...sage],
   };
   const [file, ...args] = script[program];
   return {

@@ -25,7 +25,7 @@ export async function terminal(dir: string): Promise<Row[]> {
   await buildBundle();
   const programs = {
     source: [join(root, "src/cli/main.ts"), "--model", "scripted/none.json"],
-    bundle: [join(root, "dist/bin.mjs"), "--model", "scripted/none.json"],
+    bundle: [join(root, "dist/bin.cjs"), "--model", "scripted/none.json"],
     line: [bare],
   };
   const frames: Record<keyof typeof programs, number[]> = { source: [], bundle: [], line: [] };

@@ -1,6 +1,7 @@
 import { copyFileSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rolldown, type Plugin, type RolldownBuild } from "rolldown";
+import { parseSync } from "rolldown/utils";
 
 const root = join(import.meta.dirname, "..");
 
@@ -35,18 +36,20 @@ export async function bundle(
     platform: "node",
     external: Object.values(unbundled),
     transform: { define: { "process.env.NODE_ENV": '"production"' } },
-    plugins: [descriptions(), builtins(), ...requiredRooms.map(behindDoors)],
+    plugins: [descriptions(), builtins(), ...requiredRooms.map(behindDoors), loadable()],
     treeshake: { propertyReadSideEffects: false },
     checks: {
+      emptyImportMeta: false, // unpdf looks for files of a package that is not here, and expects that
       eval: false, // the runtime of web-tree-sitter has two, for programs that are not ours
       ineffectiveDynamicImport: false, // what is lazy for one command may be needed at once by another
     },
   });
-  const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
   const groups = await hotGroups(build, entries);
   const { output } = await build.write({
     dir,
-    ...names,
+    format: "cjs", // scripts/bin.cjs keeps compiled functions of such files, and Node those of no others
+    entryFileNames: "[name].cjs",
+    chunkFileNames: "[name]-[hash].cjs",
     minify,
     codeSplitting: { groups },
   });
@@ -154,6 +157,7 @@ function behindDoors({ name, has, doors }: RequiredRoom): Plugin {
     name,
     resolveId(source, importer, { kind }) {
       if (source === entry || source === loader) return source;
+      if (importer === loader) return { id: source, external: true };
       const id = importer !== undefined && source.startsWith(".") ? join(dirname(importer), source) : "";
       if (!has(id) || importer === undefined || has(importer)) return null;
       if (kind === "dynamic-import") return entry;
@@ -168,7 +172,7 @@ function behindDoors({ name, has, doors }: RequiredRoom): Plugin {
       if (id === loader)
         return `let loaded;
           export function load() {
-            return (loaded ??= process.getBuiltinModule("node:module").createRequire(import.meta.url)("./${name}.mjs"));
+            return (loaded ??= require("./${name}.cjs"));
           }`;
       if (!id.startsWith(door)) return null;
       const file = id.slice(door.length);
@@ -225,6 +229,36 @@ function functionsOf(name: string, exported: readonly string[]): string {
 function constantsOf(name: string, exported: readonly string[]): string {
   const lines = exported.map((one) => `const _${one} = /* @__PURE__ */ module.${one}; export { _${one} as ${one} };`);
   return [`const module = process.getBuiltinModule("${name}");`, "export default module;", ...lines].join("\n");
+}
+
+/** Files as scripts/bin.cjs can load them, and as Node can. */
+function loadable(): Plugin {
+  return {
+    name: "loadable",
+    generateBundle(_, files) {
+      for (const file of Object.values(files))
+        if (file.type === "chunk") file.code = escaped(withoutImports(file.fileName, file.code));
+      this.emitFile({ type: "asset", fileName: "import.cjs", source: "module.exports = (name) => import(name);\n" });
+    },
+  };
+}
+
+/** What is not in the bundle is imported by a file that Node itself loads: in a script of ours it would warn of an experiment. */
+function withoutImports(name: string, code: string): string {
+  const { module } = parseSync(name, code);
+  return module.dynamicImports.reduceRight(
+    (rest, { start }) => `${rest.slice(0, start)}require("./import.cjs")${rest.slice(start + "import".length)}`,
+    code,
+  );
+}
+
+/** Characters beyond ASCII as escapes: Node reads such a file faster, and holds it in half the memory. */
+function escaped(code: string): string {
+  const escape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  // A character with a backslash before it is itself; one after an escaped backslash is no part of that.
+  return code.replaceAll(/(\\\\)|\\?([^\0-\x7f])/g, (found, pair: string | undefined, unit: string) =>
+    pair === undefined ? escape(unit) : found,
+  );
 }
 
 /** Puts the text of a tool's .md where `describe("…")` would read it: the bundle needs no files beside it. */

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { globSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundle } from "../bundle.ts";
 import { buildPage, tooLarge } from "../page.ts";
@@ -14,16 +15,24 @@ export async function build(dist: string): Promise<{ file: string; size: number 
   const page = await buildPage(join(dist, "web"));
   const problem = tooLarge(page);
   if (problem !== "") throw new Error(`the page is too large: ${problem}`);
-  copyFileSync(join(root, "scripts/bin.mjs"), join(dist, "bin.mjs"));
-  chmodSync(join(dist, "bin.mjs"), 0o755);
+  writeCommand(dist);
   writeFileSync(join(dist, "index.mjs"), libraryEntrance(dist));
   writeFileSync(
     join(dist, "LICENSES.txt"),
     licences([...new Set([...packages, ...page.packages]), join(root, "node_modules/tree-sitter-bash")]),
   );
   emitTypes(join(dist, "types"));
-  const files = globSync("*.mjs", { cwd: dist }).sort();
+  const files = globSync("*.{cjs,mjs}", { cwd: dist }).sort();
   return files.map((file) => ({ file, size: statSync(join(dist, file)).size }));
+}
+
+/** `sage`, which keeps compiled code: that of these files, and not of others with the same names. */
+function writeCommand(dist: string): void {
+  const digest = createHash("sha256");
+  for (const file of globSync("*.cjs", { cwd: dist }).sort()) digest.update(readFileSync(join(dist, file)));
+  const command = readFileSync(join(root, "scripts/bin.cjs"), "utf8");
+  const named = command.replace('build = "unknown"', `build = "${digest.digest("hex").slice(0, 16)}"`);
+  writeFileSync(join(dist, "bin.cjs"), named, { mode: 0o755 });
 }
 
 /** Licences of the libraries that are in the bundle, as they ask for. */

@@ -6,13 +6,13 @@ import { join } from "node:path";
  * therefore loaded only after the look at the version, and at once, so that `require("sage-agent")` works as well.
  */
 export function libraryEntrance(dist: string): string {
-  const names = Object.keys(createRequire(import.meta.url)(join(dist, "sdk.mjs")) as object).toSorted();
+  const names = Object.keys(createRequire(import.meta.url)(join(dist, "sdk.cjs")) as object).toSorted();
   return `import { createRequire } from "node:module";
 
 if (Number.parseInt(process.versions.node, 10) < 24)
   throw new Error(\`sage-agent needs Node 24 or newer; this is \${process.version}. See https://nodejs.org/en/download\`);
 
 export const {
-${names.map((name) => `  ${name},\n`).join("")}} = createRequire(import.meta.url)("./sdk.mjs");
+${names.map((name) => `  ${name},\n`).join("")}} = createRequire(import.meta.url)("./sdk.cjs");
 `;
 }

@@ -63,8 +63,10 @@ process.on("uncaughtException", crash);
 const program = { source: import.meta.url.endsWith(".ts"), root: join(import.meta.dirname, "../..") };
 startsAs(startedBy(process.env, program), startedElsewhere(process.env, program));
 
-const code = await main(process.argv.slice(2)).catch(explain);
-process.stdout.write("", () => process.exit(code));
+process.exitCode = 1; // of a process that ends before its command has
+void main(process.argv.slice(2))
+  .catch(explain)
+  .then((code) => process.stdout.write("", () => process.exit(code)));
 
 async function main(given: string[]): Promise<number> {
   const args = commandFirst(given);

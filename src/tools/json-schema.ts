@@ -15,6 +15,6 @@ export function jsonSchemaOf(schema: Check): JsonSchema {
 
 /** At once, since nobody can wait here; in the bundle the file has another name. */
 function zod(): typeof import("./zod.ts").z {
-  const file = import.meta.url.endsWith(".ts") ? "./zod.ts" : "./zod.mjs";
+  const file = import.meta.url.endsWith(".ts") ? "./zod.ts" : "./zod.cjs";
   return (createRequire(import.meta.url)(file) as typeof import("./zod.ts")).z;
 }

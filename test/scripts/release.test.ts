@@ -5,7 +5,6 @@ import { builtinModules } from "node:module";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { parseSync } from "rolldown/utils";
 import { releaseChangelog } from "../../scripts/release/changelog.ts";
 import { stage } from "../../scripts/release/stage.ts";
 import { workspace } from "../support/sage.ts";
@@ -59,7 +58,7 @@ test(
     mkdirSync(here.path("empty"));
     writeFileSync(here.path("empty/package.json"), "{}");
     const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-    const env = { ...inherited, SAGE_HOME: here.path("sage"), SAGE_LANG: "en" };
+    const env = { ...inherited, SAGE_HOME: here.path("sage"), XDG_CACHE_HOME: here.path("cache"), SAGE_LANG: "en" };
     const inside = { cwd: here.path("empty"), env, timeout: 50_000 };
     const { stdout: packed } = await run("npm", ["pack", "--silent", here.path("package")], inside);
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional", "--prefer-offline"];
@@ -69,6 +68,15 @@ test(
     await t.test("sage --version and the demo", async () => {
       assert.equal((await run(sage, ["--version"], inside)).stdout, `${version}\n`);
       assert.match((await run(sage, ["demo"], inside)).stdout, /demo answers itself/);
+    });
+
+    await t.test("compiled code is kept for the next start, and not used where it is damaged", async () => {
+      const [kept = ""] = globSync(here.path("cache/sage/*/core-*.cjs"));
+      const whole = readFileSync(kept);
+      const damaged = Buffer.from(whole).fill(0, whole.length >> 1);
+      writeFileSync(kept, damaged);
+      assert.match((await run(sage, ["demo"], inside)).stdout, /demo answers itself/);
+      assert.notDeepEqual(readFileSync(kept), damaged, "it is kept anew");
     });
 
     const program = `
@@ -198,17 +206,13 @@ const executorProgram = `
 
 /** Packages that the bundle loads at run time: imported, imported lazily, or required. */
 function importedFrom(dist: string): string[] {
-  const names = globSync("*.mjs", { cwd: dist }).flatMap((file) => {
-    const source = readFileSync(join(dist, file), "utf8");
-    const { module } = parseSync(file, source);
-    const lazy = module.dynamicImports.map(({ moduleRequest: { start, end } }) => source.slice(start + 1, end - 1));
-    const required = [...source.matchAll(/(?:\(import\.meta\.url\)|createRequire\(\w+\(\)\))\([`"']([^`"']+)/g)];
-    return [
-      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
-      ...lazy,
-      ...required.map(([, name = ""]) => name),
-    ];
-  });
+  const names = globSync("*.cjs", { cwd: dist }).flatMap((file) =>
+    [
+      ...readFileSync(join(dist, file), "utf8").matchAll(
+        /(?:require\("\.\/import\.cjs"\)|(?<![.`"'])\brequire|createRequire\(\w+\(\)\)|\.href\))\([`"']([^`"']+)/g,
+      ),
+    ].map(([, name = ""]) => name),
+  );
   const isPackage = (name: string) =>
     /^[a-z@]/.test(name) && !name.startsWith("node:") && !builtinModules.includes(name);
   return [...new Set(names)].filter(isPackage).toSorted();

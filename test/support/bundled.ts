@@ -7,5 +7,5 @@ const bundle = process.env["SAGE_TEST_BUNDLE"];
  * its source, where a test file is run by itself.
  */
 export function bundled(name: "sage" | "runner" | "sdk", source: string): string {
-  return bundle === undefined ? join(import.meta.dirname, "../..", source) : join(bundle, `${name}.mjs`);
+  return bundle === undefined ? join(import.meta.dirname, "../..", source) : join(bundle, `${name}.cjs`);
 }

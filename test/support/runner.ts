@@ -36,16 +36,20 @@ const host = createHost({
 const sender = { by: "runner", surface: "test" };
 
 const done = new AbortController();
-const opened = await host.send({ type: "open", session, cwd: dir, ...(agent !== undefined && { agent }) });
-// A new process may die before it said anything: the same message again is the same message.
-await host.send({ type: "say", session, text: "go", id: "first", ...sender });
-if (opened.ok && !opened.created) await host.send({ type: "resume", session });
-const watching = watch();
-const outcome = await host.run(session);
-done.abort();
-process.stdout.write(`${JSON.stringify({ status: outcome.status, text: outcome.text })}\n`);
-await watching; // a turn that had ended already leaves it in the midst of its facts
-await host.close();
+void run();
+
+async function run(): Promise<void> {
+  const opened = await host.send({ type: "open", session, cwd: dir, ...(agent !== undefined && { agent }) });
+  // A new process may die before it said anything: the same message again is the same message.
+  await host.send({ type: "say", session, text: "go", id: "first", ...sender });
+  if (opened.ok && !opened.created) await host.send({ type: "resume", session });
+  const watching = watch();
+  const outcome = await host.run(session);
+  done.abort();
+  process.stdout.write(`${JSON.stringify({ status: outcome.status, text: outcome.text })}\n`);
+  await watching; // a turn that had ended already leaves it in the midst of its facts
+  await host.close();
+}
 
 async function watch(): Promise<void> {
   for await (const event of host.watch(session, { signal: done.signal })) {

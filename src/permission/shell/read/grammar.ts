@@ -39,20 +39,42 @@ export function loadedGrammar(): ShellGrammar | undefined {
 export async function load(read: (name: WasmName) => Promise<Uint8Array>): Promise<ShellGrammar> {
   const [runtime, bash] = await Promise.all([genuine("web-tree-sitter.wasm"), genuine("tree-sitter-bash.wasm")]);
   const { Parser, Language } = await import("web-tree-sitter");
-  // The optimising compiler takes half a gigabyte and half a second for the grammar's one huge function, and every command that
-  // is started meanwhile pays for it too. The first compiler's code reads a command in a fraction of a millisecond: never optimise.
-  // A budget only delays it: a loop in that function uses up any budget within some hundred commands.
-  for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
-  await Parser.init({ wasmBinary: runtime });
-  const parser = new Parser();
-  parser.setLanguage(await Language.load(bash));
-  return { parse: (text) => parse(parser, text) };
+  const parser = await (async () => {
+    using _ = unoptimised();
+    await Parser.init({ wasmBinary: runtime });
+    const made = new Parser();
+    made.setLanguage(await Language.load(bash));
+    return made;
+  })();
+  return {
+    parse(text) {
+      using _ = unoptimised(); // functions are compiled when they are first called
+      return parse(parser, text);
+    },
+  };
 
   async function genuine(name: WasmName): Promise<Uint8Array> {
     const bytes = await read(name);
     if (hash("sha256", bytes, "hex") !== hashes[name]) throw new Error(`${name} is not the file that was reviewed`);
     return bytes;
   }
+}
+
+/**
+ * The optimising compiler takes half a gigabyte and half a second for the grammar's one huge function, and every command that
+ * is started meanwhile pays for it too. The first compiler's code reads a command in a fraction of a millisecond: never optimise.
+ * A budget only delays it: a loop in that function uses up any budget within some hundred commands.
+ * Not for longer than the grammar works: compiled code that is kept, Node's own or Sage's, counts only under the flags that it has.
+ */
+function unoptimised(): Disposable {
+  setFlagsFromString("--no-wasm-tier-up");
+  setFlagsFromString("--no-wasm-dynamic-tiering");
+  return {
+    [Symbol.dispose]() {
+      setFlagsFromString("--wasm-tier-up");
+      setFlagsFromString("--wasm-dynamic-tiering");
+    },
+  };
 }
 
 type WasmName = keyof typeof hashes;

@@ -1,0 +1,101 @@
+#!/usr/bin/env node
+// `sage`; the build puts this file beside the bundle. An old Node must be able to read it, and to say so.
+"use strict";
+const crypto = require("node:crypto");
+const fs = require("node:fs");
+const { homedir } = require("node:os");
+const { basename, dirname, join } = require("node:path");
+const vm = require("node:vm");
+
+/** Of this bundle: the build puts the digest of its files here. */
+const build = "unknown";
+const DIGEST_BYTES = 32;
+
+if (Number.parseInt(process.versions.node, 10) >= 24) {
+  keepCompiled();
+  module.exports = require("./sage.cjs");
+} else {
+  console.error(`sage needs Node 24 or newer; this is ${process.version}. See https://nodejs.org/en/download`);
+  process.exitCode = 1;
+}
+
+/**
+ * Files of the bundle are kept with the functions that have run, compiled. Node's own compile cache would keep a file as it is before
+ * it has run: without its functions, which every start would compile anew.
+ */
+function keepCompiled() {
+  // In the person's own folder: the install may be read-only, and in a shared one somebody else could plant code.
+  const caches = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "sage");
+  const folder = join(caches, `${build}-${process.version}-${process.arch}`);
+  const loaded = new Map();
+  const missing = new Set();
+  const plain = require.extensions[".js"];
+  require.extensions[".cjs"] = (module, file) => {
+    const name = basename(file);
+    if (dirname(file) !== __dirname || name === "import.cjs") return plain(module, file);
+    const kept = readWhole(join(folder, name));
+    const script = new vm.Script(wrapped(file), { filename: file, cachedData: kept });
+    loaded.set(name, script);
+    // Flags of V8 that all of a run has are told by its first file; later, the grammar may be at work (permission/shell/read).
+    if (kept === undefined || (script.cachedDataRejected && loaded.size === 1)) keepLater(name);
+    script.runInThisContext()(module.exports, (id) => module.require(id), module, file, __dirname);
+  };
+
+  function keepLater(name) {
+    if (missing.size === 0) {
+      process.once("exit", keep);
+      setTimeout(keep, 60_000).unref(); // who is killed keeps nothing, and who runs for long
+    }
+    missing.add(name);
+  }
+
+  function keep() {
+    process.removeListener("exit", keep);
+    // A file that was missing tells that this run does something new, so all files may have new functions. After a while V8 forgets
+    // functions that no longer run: what is kept then would lack those of a start.
+    const names = process.uptime() < 90 ? loaded.keys() : missing;
+    try {
+      if (fs.mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) removeOld(caches);
+      for (const name of names) {
+        const place = join(folder, name);
+        const written = `${place}.${process.pid}`;
+        const code = loaded.get(name).createCachedData();
+        fs.writeFileSync(written, Buffer.concat([digestOf(code), code]), { mode: 0o600 });
+        fs.renameSync(written, place);
+      }
+    } catch {
+      // Without a writable folder Sage only starts slower.
+    }
+    missing.clear();
+  }
+}
+
+/** As Node wraps a file of this kind. Files of the bundle are ASCII. */
+function wrapped(file) {
+  const head = "(function (exports, require, module, __filename, __dirname) {";
+  return Buffer.concat([Buffer.from(head), fs.readFileSync(file), Buffer.from("\n})")]).latin1Slice();
+}
+
+/** Undefined where nothing is kept, or not all of it: V8 would not notice, and die of it. */
+function readWhole(file) {
+  try {
+    const bytes = fs.readFileSync(file);
+    const code = bytes.subarray(DIGEST_BYTES);
+    return digestOf(code).equals(bytes.subarray(0, DIGEST_BYTES)) ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function digestOf(code) {
+  return crypto.hash("sha256", code, "buffer");
+}
+
+/** What other builds have kept and not written for a month. */
+function removeOld(caches) {
+  const month = 30 * 24 * 60 * 60_000;
+  for (const name of fs.readdirSync(caches)) {
+    const path = join(caches, name);
+    if (Date.now() - fs.statSync(path).mtimeMs > month) fs.rmSync(path, { recursive: true, force: true });
+  }
+}
