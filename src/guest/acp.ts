@@ -9,8 +9,9 @@ import {
   usageOf,
   type Seen,
 } from "./acp-map.ts";
+import { join } from "./acp-join.ts";
 import type { Guest, GuestAnswer, GuestAsk, GuestDriver, GuestEvent, GuestStart } from "./driver.ts";
-import { fields, list, text, type Fields } from "./json.ts";
+import { fields, text, type Fields } from "./json.ts";
 import { startPeer } from "./peer.ts";
 import { createQueue } from "./queue.ts";
 import { createRpc, RpcError, type Incoming } from "./rpc.ts";
@@ -26,8 +27,6 @@ export type AcpAgent = {
   mode?: string;
 };
 
-/** How long it may take to say that it is there. */
-const PATIENCE_MS = 60_000;
 const CLOSING_MS = 2_000;
 const NOT_OFFERED = -32_601;
 
@@ -42,7 +41,7 @@ type Asked = { id: RpcId; params: Fields; ask: GuestAsk } & (
 );
 
 async function start({ name, command, args, mode }: AcpAgent, options: GuestStart): Promise<Guest> {
-  const { cwd, env, spawned, signal } = options;
+  const { cwd, env, resume, spawned, signal } = options;
   const events = createQueue<GuestEvent>();
   const known = new Map<string, Seen>();
   const told = new Set<string>();
@@ -60,13 +59,15 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
   const stopped = () => peer.kill();
   signal.addEventListener("abort", stopped, { once: true });
   void listen();
-  const { session, version } = await joined().catch(async (error: unknown) => {
-    signal.removeEventListener("abort", stopped);
-    peer.kill();
-    const { words: complaint } = await peer.ended;
-    if (error instanceof RpcError && error.code === undefined) throw new Error(complaint || `${name} ended`);
-    throw error;
-  });
+  const { session, version } = await join(rpc, { name, mode, cwd, resume, late: stopped }).catch(
+    async (error: unknown) => {
+      signal.removeEventListener("abort", stopped);
+      peer.kill();
+      const { words: complaint } = await peer.ended;
+      if (error instanceof RpcError && error.code === undefined) throw new Error(complaint || `${name} ended`);
+      throw error;
+    },
+  );
 
   async function listen(): Promise<void> {
     for await (const message of rpc.incoming) hear(message);
@@ -82,57 +83,6 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
     flush();
     events.push({ type: "ended", ...(typeof how === "string" ? { how } : how) });
     events.end();
-  }
-
-  async function joined(): Promise<{ session: string; version: string }> {
-    const late = setTimeout(stopped, PATIENCE_MS);
-    try {
-      // Neither files nor terminals are offered: the agent uses its own, and asks before it does.
-      const here = await rpc.request("initialize", {
-        protocolVersion: 1,
-        clientInfo: { name: "sage", version: "1" },
-        clientCapabilities: {
-          fs: { readTextFile: false, writeTextFile: false },
-          terminal: false,
-          elicitation: { form: {} },
-        },
-      });
-      const info = fields(here["agentInfo"]);
-      const opened =
-        (await loaded(fields(here["agentCapabilities"]))) ??
-        (await rpc.request("session/new", { cwd, mcpServers: [] }));
-      const id = text(opened["sessionId"]);
-      if (id === undefined) throw new Error(`${name} began no session`);
-      await inMode(id, fields(opened["modes"]));
-      return { session: id, version: text(info["version"]) ?? "" };
-    } finally {
-      clearTimeout(late);
-    }
-  }
-
-  /** The session to go on with. What it tells of the past meanwhile is dropped: the journal knows it. */
-  async function loaded(can: Fields): Promise<Fields | undefined> {
-    if (options.resume === undefined) return undefined;
-    const way =
-      "resume" in fields(can["sessionCapabilities"])
-        ? "session/resume"
-        : can["loadSession"] === true
-          ? "session/load"
-          : undefined;
-    if (way === undefined) return undefined;
-    const found = rpc.request(way, { sessionId: options.resume, cwd, mcpServers: [] });
-    return found.then(
-      (opened) => ({ ...opened, sessionId: options.resume }),
-      () => undefined, // swept, or never written: a new one is told what there is to know
-    );
-  }
-
-  /** No agent keeps its mode. One that cannot be put into the mode in which it asks does not run. */
-  async function inMode(sessionId: string, modes: Fields): Promise<void> {
-    const offered = list(modes["availableModes"]).map((one) => text(fields(one)["id"]));
-    const wanted = mode ?? (offered.includes("default") ? "default" : undefined);
-    if (wanted === undefined || modes["currentModeId"] === wanted) return;
-    await rpc.request("session/set_mode", { sessionId, modeId: wanted });
   }
 
   function hear({ id, method, params }: Incoming): void {

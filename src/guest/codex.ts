@@ -1,20 +1,21 @@
 import { addUsage, type Call, type Usage } from "../protocol/index.ts";
 import {
-  answersOf,
-  callOf,
-  changesOf,
-  isOver,
-  judgedPatch,
-  questionsOf,
-  resultOf,
-  usageOf,
-  type CodexQuestion,
-} from "./codex-map.ts";
+  askOf,
+  commandAsk,
+  patchAsk,
+  permissionsAsk,
+  questionsAsk,
+  replyTo,
+  type AskFrame,
+  type CodexAsk,
+  type RpcId,
+} from "./codex-asks.ts";
+import { callOf, isOver, resultOf, usageOf } from "./codex-map.ts";
 import { reachCodex, type CodexInstall } from "./codex-server.ts";
 import type { Guest, GuestAnswer, GuestAsk, GuestDriver, GuestEvent, GuestStart } from "./driver.ts";
 import { fields, list, text, type Fields } from "./json.ts";
 import { createQueue } from "./queue.ts";
-import { createRpc, type Incoming } from "./rpc.ts";
+import { createRpc, type Incoming, type Rpc } from "./rpc.ts";
 
 export type CodexAgent = CodexInstall & {
   name: string;
@@ -29,35 +30,17 @@ export function codexDriver(agent: CodexAgent): GuestDriver {
 
 const NOT_OFFERED = -32_601;
 
-type RpcId = string | number;
-type Asked = { id: RpcId; ask: GuestAsk } & (
-  | { kind: "approval" }
-  | { kind: "permissions"; wanted: Fields }
-  | { kind: "questions"; questions: readonly CodexQuestion[] }
-  | { kind: "form"; answered(answer: GuestAnswer): void }
-);
-
 async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart): Promise<Guest> {
   const line = await reachCodex(agent, env, signal);
   const rpc = createRpc(line);
-  await rpc.request("initialize", {
-    clientInfo: { name: "sage", title: "Sage", version: "1" },
-    capabilities: { experimentalApi: true, requestAttestation: false },
-  });
-  rpc.notify("initialized", {});
-  // No thread keeps its policy: whoever resumes it says it again. A model does not review what a person is to be asked.
-  const policy = { cwd, approvalPolicy: "untrusted", approvalsReviewer: "user", sandbox: "workspace-write" };
-  const opened =
-    (resume !== undefined &&
-      (await rpc.request("thread/resume", { threadId: resume, ...policy }).catch(() => undefined))) ||
-    (await rpc.request("thread/start", policy));
+  const opened = await openThread(rpc, cwd, resume);
   const thread = fields(opened["thread"]);
   const session = text(thread["id"]) ?? "";
   const model = text(opened["model"]) ?? text(thread["model"]) ?? agent.name;
   const goesOn = fields(thread["status"])["type"] === "active";
 
   const events = createQueue<GuestEvent>();
-  const asked = new Map<string, Asked>();
+  const asked = new Map<string, CodexAsk>();
   /** Patches as they were announced: a request for one does not show it. */
   const items = new Map<string, Fields>();
   /** Calls of subagents that were asked about. */
@@ -161,79 +144,43 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
 
   async function asks(id: RpcId, method: string, params: Fields): Promise<void> {
     const name = [text(params["itemId"]) ?? `request-${id}`, text(params["approvalId"])].filter(Boolean).join(":");
-    const thisThread = params["threadId"] === session;
+    const isOwn = params["threadId"] === session;
     // Calls of its subagents are in threads of their own, and may have the same ids.
-    const callId = thisThread ? name : `${text(params["threadId"])}/${name}`;
-    const frame = { id: JSON.stringify(id), agent: thisThread ? [] : ["subagent"], ...whyOf(params) };
-    if (!thisThread) below.add(callId);
-    const open = (call: Omit<Call, "type" | "id">, more: Partial<GuestAsk>): GuestAsk => ({
-      ...frame,
-      call: { type: "call", id: callId, ...call },
-      judged: [],
-      ...more,
-    });
+    const callId = isOwn ? name : `${text(params["threadId"])}/${name}`;
+    if (!isOwn) below.add(callId);
+    const frame: AskFrame = { id, callId, agent: isOwn ? [] : ["subagent"], params };
     switch (method) {
-      case "item/commandExecution/requestApproval": {
-        const { kind, networkApprovalContext: host, additionalPermissions: wanted } = params;
-        const { input = {} } = callOf({ type: "commandExecution", id: callId, ...params }, { cwd }) ?? {};
-        // Words for a program that runs already, a host to connect to, and more than the usual permissions: a person looks at these.
-        const more = { ...(host ? { host } : {}), ...(wanted ? { permissions: wanted } : {}) };
-        const isPlain = (kind ?? "command") === "command" && Object.keys(more).length === 0 && input["command"] !== "";
-        const tool = isPlain ? "Bash" : kind === "writeStdin" ? "write_stdin" : "exec_command";
-        const ask = open({ tool, input: { ...input, ...more } }, isPlain ? { judged: [{ tool, input }] } : {});
-        return put({ id, ask, kind: "approval" });
-      }
-      case "item/fileChange/requestApproval": {
-        const item = items.get(callId);
-        if (item === undefined) return put({ id, ask: open(untoldPatch(params), { untold: true }), kind: "approval" });
-        const changes = changesOf(item);
-        const root = text(params["grantRoot"]);
-        // A change of a kind that nobody here knows is for a person, whatever the others are.
-        const isWhole = changes.length === list(item["changes"]).length;
-        const judged = root === undefined && isWhole ? judgedPatch(changes, { cwd }) : [];
-        const ask = open(
-          {
-            tool: "Patch",
-            input: {
-              changes: isWhole ? changes : list(item["changes"]),
-              ...(root !== undefined && { writesUnder: root }),
-            },
-          },
-          { judged },
-        );
-        return put({ id, ask, kind: "approval" });
-      }
-      case "item/permissions/requestApproval": {
-        const wanted = fields(params["permissions"]);
-        return put({ id, ask: open({ tool: "permissions", input: { ...wanted } }, {}), kind: "permissions", wanted });
-      }
+      case "item/commandExecution/requestApproval":
+        return put(commandAsk(frame, cwd));
+      case "item/fileChange/requestApproval":
+        return put(patchAsk(frame, items.get(callId), cwd));
+      case "item/permissions/requestApproval":
+        return put(permissionsAsk(frame));
       case "item/tool/requestUserInput": {
-        const questions = questionsOf(params);
-        if (!questions || questions.length === 0) return rpc.reply(id, { answers: {} });
-        const shown = questions.map(({ id: _id, ...question }) => question);
-        const ask = open({ tool: "AskUserQuestion", input: { questions: shown } }, { questions: shown });
-        return put({ id, ask, kind: "questions", questions });
+        const open = questionsAsk(frame);
+        return open ? put(open) : rpc.reply(id, { answers: {} });
       }
-      case "mcpServer/elicitation/request": {
-        const { askForm } = await import("./form.ts");
-        const server = text(params["serverName"]) ?? agent.name;
-        const result = await askForm(params, {
-          name: server,
-          signal,
-          ask: (questions) =>
-            new Promise((answered) => {
-              const ask = open({ tool: "AskUserQuestion", input: { questions } }, { questions });
-              put({ id, ask, kind: "form", answered });
-            }),
-        });
-        return rpc.reply(id, { content: null, _meta: null, ...result });
-      }
+      case "mcpServer/elicitation/request":
+        return rpc.reply(id, { content: null, _meta: null, ...(await askServerForm(frame)) });
       default:
         return rpc.refuse(id, NOT_OFFERED, "not offered");
     }
   }
 
-  function put(open: Asked): void {
+  async function askServerForm(frame: AskFrame): Promise<object> {
+    const { askForm } = await import("./form.ts");
+    return askForm(frame.params, {
+      name: text(frame.params["serverName"]) ?? agent.name,
+      signal,
+      ask: (questions) =>
+        new Promise((answered) => {
+          const ask = askOf(frame, { tool: "AskUserQuestion", input: { questions } }, { questions });
+          put({ id: frame.id, ask, kind: "form", answered });
+        }),
+    });
+  }
+
+  function put(open: CodexAsk): void {
     flush();
     asked.set(open.ask.id, open);
     line.keep(session);
@@ -307,31 +254,21 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
   };
 }
 
-/** A patch that was not announced here. It has its own names, so that a yes to one is none to another. */
-function untoldPatch(params: Fields): Omit<Call, "type" | "id"> {
-  const { threadId: thread, itemId: item, grantRoot: writesUnder } = params;
-  return { tool: "Patch", input: { thread, item, ...(typeof writesUnder === "string" && { writesUnder }) } };
-}
-
-/** Only this once: Sage's rules live in Sage's files, and not in Codex's. */
-function replyTo(open: Exclude<Asked, { kind: "form" }>, given: GuestAnswer): object {
-  switch (open.kind) {
-    case "approval":
-      return { decision: given.type === "refused" ? "decline" : "accept" };
-    case "permissions":
-      return { permissions: given.type === "allowed" ? open.wanted : {}, scope: "turn" };
-    case "questions":
-      return { answers: given.type === "answers" ? answersOf(open.questions, given.answers) : {} };
-    default:
-      return open satisfies never;
-  }
+async function openThread(rpc: Rpc, cwd: string, resume: string | undefined): Promise<Fields> {
+  await rpc.request("initialize", {
+    clientInfo: { name: "sage", title: "Sage", version: "1" },
+    capabilities: { experimentalApi: true, requestAttestation: false },
+  });
+  rpc.notify("initialized", {});
+  // No thread keeps its policy: whoever resumes it says it again. A model does not review what a person is to be asked.
+  const policy = { cwd, approvalPolicy: "untrusted", approvalsReviewer: "user", sandbox: "workspace-write" };
+  const resumed =
+    resume === undefined
+      ? undefined
+      : await rpc.request("thread/resume", { threadId: resume, ...policy }).catch(() => undefined);
+  return resumed ?? rpc.request("thread/start", policy);
 }
 
 function inputOf(words: string): object[] {
   return [{ type: "text", text: words, text_elements: [] }];
-}
-
-function whyOf(params: Fields): { why?: string } {
-  const why = text(params["reason"]);
-  return why === undefined || why === "" ? {} : { why };
 }
