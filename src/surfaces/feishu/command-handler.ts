@@ -1,31 +1,24 @@
-import { realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { isAbsolute, join, relative, resolve } from "node:path";
-import { modeWords, type Host, type Sender, type SessionMode, type SessionSummary } from "../../protocol/index.ts";
+import { modeWords, type Sender, type SessionMode } from "../../protocol/index.ts";
 import type { Card } from "./cards/card.ts";
-import { helpCard, sessionsCard } from "./cards/lists.ts";
-import type { Redaction } from "./cards/redact.ts";
-import type { Phrase, Speeches } from "./cards/speech.ts";
+import { helpCard } from "./cards/lists.ts";
+import type { Phrase } from "./cards/speech.ts";
 import type { Incoming } from "./channel.ts";
+import { createFolders } from "./folders.ts";
 import type { Follow } from "./follow.ts";
 import { mayApprove, mayStop } from "./people.ts";
-import { newRid, type Place, type Records } from "./records.ts";
-import { must, placeOf, type Beginning, type SessionManager } from "./session-manager.ts";
+import type { Place } from "./records.ts";
+import { createSessionCommands, type SessionCommandParts } from "./session-commands.ts";
+import { must, type Beginning } from "./session-manager.ts";
 import type { Stops } from "./stops.ts";
 import { folderOf } from "./team.ts";
 import { createTeamCommands, teamCommands, type TeamCommand, type TeamCommandParts } from "./team-commands.ts";
 
-export type CommandParts = TeamCommandParts & {
-  host: Host;
-  records: Records;
-  sessions: SessionManager;
-  speak(chat: string): Speeches;
-  model?: string;
-  redaction: Redaction;
-  stops: Stops;
-  now(): number;
-  senderOf(openId: string): Promise<Sender>;
-};
+export type CommandParts = TeamCommandParts &
+  SessionCommandParts & {
+    model?: string;
+    stops: Stops;
+    senderOf(openId: string): Promise<Sender>;
+  };
 
 /** Reply to a command; `task` goes on as a message to the session that the command has begun. */
 export type CommandResult =
@@ -46,9 +39,11 @@ const names = ["stop", "new", "status", "resume", "sessions", "cd", "model", "ag
 type Name = (typeof names)[number] | TeamCommand;
 
 export function createCommandHandler(parts: CommandParts): CommandHandler {
-  const { host, records, sessions, team, now } = parts;
+  const { host, sessions, team } = parts;
   const people = () => team().people;
   const forTeam = createTeamCommands(parts);
+  const earlier = createSessionCommands(parts);
+  const folders = createFolders(team);
 
   const read = (text: string): { name: Name; rest: string } | undefined => {
     const found = /^[/／]([a-z]+)(?:\s+([^]*))?$/i.exec(text.trim());
@@ -75,17 +70,8 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     return follow;
   };
 
-  const foldersOf = (chat: string) => [...new Set([folderOf(team(), chat), ...team().folders])];
-  const isAllowed = (path: string, chat: string) => foldersOf(chat).some((one) => isIn(realOf(one), path));
-  /** A session that an approver brought here may work anywhere; those that others begin may not. */
-  const folderFor = ({ sender, chatId }: Incoming, follow: Follow | undefined): string => {
-    const usual = folderOf(team(), chatId);
-    const cwd = follow?.home().cwd ?? usual;
-    return isAllowed(realOf(cwd), chatId) || mayApprove(people(), sender) ? cwd : usual;
-  };
-
   const fresh = async (message: Incoming, task: string): Promise<CommandResult> => {
-    const cwd = folderFor(message, await sessions.find(message));
+    const cwd = folders.next(message, await sessions.find(message));
     const follow = await begin(message, { cwd, ...(parts.model !== undefined && { model: parts.model }) });
     return task === "" ? { text: ({ t }) => t.newSession(follow.home().cwd) } : { task, follow };
   };
@@ -105,89 +91,33 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     };
   };
 
-  /** Own sessions and those of this chat; an approver sees every session of the machine. */
-  const visible = async (who: Incoming["sender"], chat: string): Promise<SessionSummary[]> => {
-    const all = must(await host.send({ type: "sessions" })).sessions;
-    if (mayApprove(people(), who)) return all;
-    return all.filter(({ id }) => {
-      const home = records.home(id);
-      return home !== undefined && (home.owner === who.openId || home.chat === chat);
-    });
-  };
-
-  const list = async (message: Incoming): Promise<CommandResult> => {
-    const rids: string[] = [];
-    const ridOf = (session: string) => {
-      const rid = newRid();
-      rids.push(rid);
-      records.saveCard({ k: "run", rid, session, chat: message.chatId, g: 1, at: now(), place: placeOf(message) });
-      return rid;
-    };
-    const all = await visible(message.sender, message.chatId);
-    // A group reads what it was told itself, also when somebody asks who may see more.
-    const shown = message.chatType === "p2p" ? all : all.filter(({ id }) => records.home(id)?.chat === message.chatId);
-    const found = shown.map((one) => ({ ...one, title: parts.redaction.text(one.title) }));
-    const current = (await here(message))?.handle.session;
-    return {
-      card: sessionsCard(found, { now: now(), current, ridOf }, parts.speak(message.chatId)),
-      sent(id) {
-        for (const rid of rids) {
-          const record = records.card(rid);
-          if (record) records.saveCard({ ...record, message: id });
-        }
-      },
-    };
-  };
-
-  const resume = async (session: string, who: Incoming["sender"], place: Place): Promise<Phrase> => {
-    const may = (await visible(who, place.chat)).some(({ id }) => id === session);
-    if (!may) return ({ t }) => t.noSuchSession(session);
-    // Whoever takes it over may answer and stop it: not while it does so for somebody else.
-    const owner = records.home(session)?.owner;
-    const others = owner !== undefined && owner !== who.openId && !mayApprove(people(), who);
-    if (others && (await sessions.of(session))?.view.state() !== "IDLE") return ({ t }) => t.worksForOthers;
-    const follow = await sessions.take(session, place);
-    // A turn that nobody runs goes on here; one that runs elsewhere is watched.
-    if (follow.view.working()) await host.send({ type: "resume", session });
-    return ({ t }) => t.resumed(session);
-  };
-
-  const byId = async (message: Incoming, start: string): Promise<CommandResult> => {
-    const found = (await visible(message.sender, message.chatId)).filter(({ id }) => id.startsWith(start));
-    const one = found.find(({ id }) => id === start) ?? (found.length === 1 ? found[0] : undefined);
-    if (start === "" && !(await here(message))?.view.working()) return { text: ({ t }) => t.resumeWhich };
-    if (start === "") {
-      const session = (await here(message))?.handle.session ?? "";
-      await host.send({ type: "resume", session });
-      return { text: ({ t }) => t.resumed(session) };
-    }
-    if (!one) return { text: ({ t }) => (found.length > 1 ? t.resumeWhich : t.noSuchSession(start)) };
-    return { text: await resume(one.id, message.sender, placeOf(message)) };
+  const goOn = async (message: Incoming): Promise<CommandResult> => {
+    const follow = await here(message);
+    if (!follow?.view.working()) return { text: ({ t }) => t.resumeWhich };
+    const { session } = follow.handle;
+    await host.send({ type: "resume", session });
+    return { text: ({ t }) => t.resumed(session) };
   };
 
   const cd = async (message: Incoming, to: string): Promise<CommandResult> => {
-    const folders = foldersOf(message.chatId);
-    const now = (await here(message))?.home().cwd ?? folderOf(team(), message.chatId);
-    if (to === "") return { text: ({ t }) => t.cdWhich(now, folders) };
-    const path = resolve(now, to.replace(/^~(?=$|\/)/, homedir()));
-    let real: string;
-    try {
-      real = realpathSync(path);
-      if (!statSync(real).isDirectory()) return { text: ({ t }) => t.cdMissing(path) };
-    } catch {
-      return { text: ({ t }) => (folders.some((one) => isIn(one, path)) ? t.cdMissing(path) : t.cdRefused(path)) };
+    const home = (await here(message))?.home();
+    const from = home?.cwd ?? folderOf(team(), message.chatId);
+    if (to === "") return { text: ({ t }) => t.cdWhich(from, folders.offered(message.chatId)) };
+    const found = folders.change(message.chatId, from, to);
+    if ("problem" in found) {
+      const { path, problem } = found;
+      return { text: ({ t }) => (problem === "missing" ? t.cdMissing(path) : t.cdRefused(path)) };
     }
-    if (!isAllowed(real, message.chatId)) return { text: ({ t }) => t.cdRefused(path) };
-    const model = (await here(message))?.home().model ?? parts.model;
-    await begin(message, { cwd: real, ...(model !== undefined && { model }) });
-    return { text: ({ t }) => t.newSession(real) };
+    const model = home?.model ?? parts.model;
+    await begin(message, { cwd: found.real, ...(model !== undefined && { model }) });
+    return { text: ({ t }) => t.newSession(found.real) };
   };
 
   const model = async (message: Incoming, name: string): Promise<CommandResult> => {
     const home = (await here(message))?.home();
     if (name === "") return { text: ({ t }) => t.modelNow(home?.model ?? parts.model ?? "", team().models) };
     if (!team().models.includes(name)) return { text: ({ t }) => t.modelRefused(name) };
-    await begin(message, { cwd: folderFor(message, await here(message)), model: name });
+    await begin(message, { cwd: folders.next(message, await here(message)), model: name });
     return { text: ({ t }) => t.modelNew(name) };
   };
 
@@ -197,7 +127,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     if (name === "") return { text: ({ t }) => t.agentNow(home?.agent, team().agents) };
     if (!team().agents.includes(name)) return { text: ({ t }) => t.agentRefused(name) };
     if (!mayApprove(people(), message.sender)) return { text: ({ t }) => t.approversChooseAgent };
-    await begin(message, { cwd: folderFor(message, await here(message)), agent: name });
+    await begin(message, { cwd: folders.next(message, await here(message)), agent: name });
     return { text: ({ t }) => t.agentNew(name) };
   };
 
@@ -230,7 +160,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
   return {
     isCommand: (text) => read(text) !== undefined,
     overtakes: (text) => read(text)?.name === "stop",
-    resume,
+    resume: earlier.resume,
     async handle(message) {
       const command = read(message.text);
       if (!command) return { text: ({ t }) => t.unknownCommand(message.text) };
@@ -242,9 +172,10 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
         case "status":
           return status(message);
         case "sessions":
-          return list(message);
+          return earlier.list(message, (await here(message))?.handle.session);
         case "resume":
-          return byId(message, command.rest);
+          if (command.rest === "") return goOn(message);
+          return { text: await earlier.resumeById(message, command.rest) };
         case "cd":
           return cd(message, command.rest);
         case "model":
@@ -262,17 +193,4 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
       }
     },
   };
-}
-
-function isIn(folder: string, path: string): boolean {
-  const inside = relative(folder, path);
-  return inside === "" || (!inside.startsWith("..") && !isAbsolute(inside));
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return join(path);
-  }
 }
