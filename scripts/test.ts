@@ -3,7 +3,17 @@
 // npm test -- --no-check         the tests alone
 // npm test -- --test-only        other flags are the runner's own
 import { spawn } from "node:child_process";
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,9 +27,21 @@ const RUN_MINUTES = 20;
 const alone =
   /^test\/(cli|stories|faults|docs|scripts|confine)\/|^test\/(doors|agent\/grammar|permission\/obedient)\.test\.ts$/;
 const FILES_TOGETHER = 6;
-/** Files that take the most processor time by themselves. */
-const longest =
-  /^test\/(scripts\/release|stories\/(fresh-clone|unwritable)|faults\/(cluster|mutants|simulation|guests)|cli\/(batch|modules)|docs\/examples)\.test\.ts$/;
+/** Files that run or wait the longest. They begin first, so that none of them is left when everything else is over. */
+const longest = new RegExp(
+  `^test/(${[
+    "scripts/release",
+    "cli/(batch|permissions|serve|rewind|terminal|modules|chinese|gateways)",
+    "surfaces/(web/(page|stories)|feishu/(bad-days|load|chats)|terminal/(panels|session))",
+    "permission/(properties|differential|injections|everyday|threats)",
+    "journal/(sqlite|postgres|roles)",
+    "host/cluster",
+    "remote/lasting",
+    "faults/(cluster|mutants|simulation|guests|boundaries|consent)",
+    "mcp/servers",
+    "docs/examples",
+  ].join("|")})\\.test\\.ts$`,
+);
 
 const root = join(import.meta.dirname, "..");
 const started = performance.now();
@@ -28,10 +50,7 @@ const unchecked = process.argv.includes("--no-check");
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-") && argument !== "--no-check");
 const filters = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const found = globSync((filters.length > 0 ? filters : ["test"]).map(asGlob), { cwd: root });
-// The long ones first, then those that wait for a screen or a clock: none of them begins when everything else is over.
-const weight = (file: string) =>
-  longest.test(file) ? 3 : startsPrograms(file) ? 2 : Number(file.startsWith("test/surfaces/"));
-const files = found.toSorted((a, b) => weight(b) - weight(a));
+const files = found.toSorted();
 
 // Beside the tests, of which some wait at any time.
 const [checked, tested] = await Promise.all([unchecked || check(), files.length > 0 && runTests()]);
@@ -49,20 +68,23 @@ function asGlob(filter: string): string {
 async function runTests(): Promise<boolean> {
   const home = mkdtempSync(join(tmpdir(), "sage-test-"));
   const bundled = files.some(startsPrograms) ? await bundleIn(home) : undefined;
-  const shared = filters.length === 0 ? grouped(files, home) : files;
-  const cluster = filters.length === 0 && findPostgres() ? mkdtempSync(join(tmpdir(), "sage-cluster-")) : undefined;
+  const units = filters.length === 0 ? grouped(files, home) : files.map((file) => ({ file, of: [file] }));
+  const ordered = units.toSorted((a, b) => weight(b.of) - weight(a.of)).map(({ file }) => file);
+  const cluster = filters.length === 0 && findPostgres() ? mkdtempSync(join(memory(), "sage-cluster-")) : undefined;
   if (cluster !== undefined) makeCluster(cluster); // those who need a PostgreSQL begin with a copy
+  const atOnce = availableParallelism() * 3; // more than half of them wait at any time: for a screen, a clock, a person
+  // `node --test` sorts files by name; only it knows what its flags mean.
+  const runner =
+    flags.length === 0
+      ? [join(root, "scripts/in-order.ts"), String(atOnce)]
+      : [
+          ...["--test", `--test-concurrency=${atOnce}`],
+          `--test-reporter=${process.stdout.isTTY ? "spec" : new URL("reporter.ts", import.meta.url).href}`,
+          ...flags,
+        ];
   const child = spawn(
     process.execPath,
-    [
-      "--test",
-      `--test-concurrency=${availableParallelism() * 3}`, // more than half of them wait at any time: for a screen, a clock, a person
-      "--test-timeout=60000",
-      `--import=${new URL("deadline.ts", import.meta.url).href}`,
-      `--test-reporter=${process.stdout.isTTY ? "spec" : new URL("reporter.ts", import.meta.url).href}`,
-      ...flags,
-      ...shared,
-    ],
+    ["--test-timeout=60000", `--import=${new URL("deadline.ts", import.meta.url).href}`, ...runner, ...ordered],
     {
       cwd: root,
       stdio: "inherit",
@@ -86,21 +108,37 @@ async function runTests(): Promise<boolean> {
   return code === 0;
 }
 
+/**
+ * A folder in memory where there is one with room, for the servers of PostgreSQL. A database is a thousand files, and each test begins
+ * with a new one: on a disk they take as much processor time as all tests that use them.
+ */
+function memory(): string {
+  const dir = "/dev/shm";
+  const { bavail = 0, bsize = 0 } = existsSync(dir) ? statfsSync(dir) : {};
+  return bavail * bsize > 4e9 ? dir : tmpdir();
+}
+
 function startsPrograms(file: string): boolean {
   return /support\/(cli|tmux|process|bundled-sdk)\.ts/.test(readFileSync(join(root, file), "utf8"));
 }
 
+/** Those that take long first, then those that wait for a program, a screen or a clock, and in the end those that only compute. */
+function weight(of: readonly string[]): number {
+  const waits = (file: string) => /^test\/(surfaces|remote|host)\//.test(file) || startsPrograms(file);
+  return Math.max(...of.map((file) => (longest.test(file) ? 2 : Number(waits(file)))));
+}
+
 /** Several files in one process: loading Sage anew takes longer than most of them. */
-function grouped(all: readonly string[], home: string): string[] {
+function grouped(all: readonly string[], home: string): { file: string; of: readonly string[] }[] {
   const isAlone = (file: string) => alone.test(file) || startsPrograms(file);
   const together = all.filter((file) => !isAlone(file));
   const groups = Array.from({ length: Math.ceil(together.length / FILES_TOGETHER) }, (_, n) => {
     const file = join(home, `together-${n + 1}.test.mjs`);
     const own = together.slice(n * FILES_TOGETHER, (n + 1) * FILES_TOGETHER);
     writeFileSync(file, own.map((one) => `import ${JSON.stringify(pathToFileURL(join(root, one)).href)};\n`).join(""));
-    return file;
+    return { file, of: own };
   });
-  return [...all.filter(isAlone), ...groups];
+  return [...all.filter(isAlone).map((file) => ({ file, of: [file] })), ...groups];
 }
 
 /** Tests that start Sage, an example or a runner of one session start a bundle: it is ready in a third of the time. */

@@ -16,10 +16,16 @@ export const hasPostgres = findPostgres() !== undefined;
 
 let server: ReturnType<typeof startPostgres> | undefined;
 
+/** A new folder for a server. In a run of all tests it is beside the template: in memory, where there is room. */
+export function folderOfServer(): { dir: string; template: string | undefined } {
+  const template = process.env["SAGE_TEST_CLUSTER"];
+  return { dir: mkdtempSync(join(template ?? tmpdir(), "sage-pg-")), template };
+}
+
 function start(): ReturnType<typeof startPostgres> {
-  const dir = mkdtempSync(join(tmpdir(), "sage-pg-"));
+  const { dir, template } = folderOfServer();
   process.once("exit", () => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }));
-  return startPostgres(dir, { durable: false, template: process.env["SAGE_TEST_CLUSTER"] });
+  return startPostgres(dir, { durable: false, template });
 }
 
 /** The server of this process, to be ended and started. Nothing of it outlives a kill that was not written to its log. */

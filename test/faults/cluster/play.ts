@@ -9,6 +9,7 @@ import { postgresLedger } from "../../../src/journal/postgres/ledger.ts";
 import { schema } from "../../../src/journal/postgres/schema.ts";
 import type { Ledger } from "../../../src/journal/ledger.ts";
 import { startPostgres, type Postgres } from "../../../scripts/postgres.ts";
+import { folderOfServer } from "../../support/postgres.ts";
 import { show } from "../checker.ts";
 import type { Observation } from "../history.ts";
 import { judge } from "./judge.ts";
@@ -64,10 +65,10 @@ const MOST_FOUND = 20;
 /** Plays rounds: in each, sessions begin, things are killed while people answer, and in the end everything must have ended. */
 export async function play(options: PlayOptions): Promise<Played> {
   const { seed, rounds, kills = 0, from = 0, tell = () => {} } = options;
-  const base = mkdtempSync(join(tmpdir(), "sage-pg-"));
+  const { dir: base, template } = folderOfServer();
   const wires = mkdtempSync(join(tmpdir(), "sage-wires-"));
   const settings = { track_commit_timestamp: "on" };
-  const database = await startPostgres(base, { durable: false, settings });
+  const database = await startPostgres(base, { durable: false, settings, template });
   const counts = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>;
   const played: Played = {
     ...{ rounds: 0, kills: 0, counts, sessions: 0, answers: 0, facts: 0, longestCalmMs: 0, found: [] },
