@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { ContentFile } from "../context/content.ts";
-import { createHooks } from "../hooks/hooks.ts";
+import { createHooks, noHooks } from "../hooks/hooks.ts";
 import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
 import {
   reason,
@@ -106,7 +106,7 @@ export function loadConfig(
     settings,
     sandbox,
     rules,
-    hooks: createHooks(merged(layers, project.scripts), childEnv(env, project.root)),
+    hooks: hooksOf(merged(layers, project.scripts), () => childEnv(env, project.root)),
     modules,
     servers: outside.servers,
     trust: project,
@@ -176,6 +176,11 @@ function fileFor(destination: RuleDestination, files: RuleFiles, root: string): 
 }
 
 type Layer = { path: string; destination: "user" | "project" | "local"; settings: ProjectSettings; folder: string };
+
+/** Where there are none, nobody looks for secrets in the environment. */
+function hooksOf(hooks: Partial<Record<HookMoment, Hook[]>>, env: () => NodeJS.ProcessEnv): Hooks {
+  return Object.keys(hooks).length > 0 ? createHooks(hooks, env()) : noHooks;
+}
 
 /** All hooks, each with the folder it runs in. One of a project runs only while the scripts it names are what was trusted. */
 function merged(layers: readonly Layer[], scripts: readonly ContentFile[]): Partial<Record<HookMoment, Hook[]>> {

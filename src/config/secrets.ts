@@ -35,7 +35,7 @@ export function childEnv(env: NodeJS.ProcessEnv, workspace: string): NodeJS.Proc
 
 function followed(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return path;
   }

@@ -33,6 +33,7 @@ import {
   type SubagentDefinition,
   type Reason,
 } from "../protocol/index.ts";
+import { lazy } from "../protocol/lazy.ts";
 import type { GuestParts } from "./guests.ts";
 import type { Outside } from "./outside.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";
@@ -162,7 +163,7 @@ export function createAgent(parts: AgentParts): Agent {
     sandbox &&
     import("./confining.ts").then(({ createConfining }) => createConfining(sandbox, { apart: parts.apart === true }));
   const instructions = createRecent<ReturnType<typeof findInstructions>>();
-  const places = createRecent<{ root: string; env: NodeJS.ProcessEnv }>();
+  const places = createRecent<{ root: string; env(): NodeJS.ProcessEnv }>();
   const kept = realpathSync(output);
   const prompts = createRecent<string>();
   const guestNamed = (agent: string, cwd: string): Promise<GuestParts> => {
@@ -180,12 +181,11 @@ export function createAgent(parts: AgentParts): Agent {
     async executor(session, { options, channel }, { store, warn }) {
       const place = places(session.cwd, () => ({
         root: realpathSync(session.cwd),
-        env: childEnv(env, session.cwd),
+        env: lazy(() => childEnv(env, session.cwd)),
       }));
       const keepDir = keptFor(kept, session.id);
       const inPlace = {
         roots: [place.root, keepDir, receivedFor(kept, session.id)],
-        env: place.env,
         keepDir,
         store,
       };
@@ -193,7 +193,7 @@ export function createAgent(parts: AgentParts): Agent {
       if (named !== undefined) {
         const { GuestExecutor } = await import("../agent/guest/executor.ts");
         const guest = await guestNamed(named, session.cwd);
-        const config = { ...same, ...inPlace, system: "", subagentSystem: () => "" };
+        const config = { ...same, ...inPlace, env: place.env(), system: "", subagentSystem: () => "" };
         return new GuestExecutor({ config, options: { ...options, workingDirectory: session.cwd }, ...guest });
       }
       const [model, smallModel, all] = await Promise.all([
@@ -230,6 +230,7 @@ export function createAgent(parts: AgentParts): Agent {
         },
       });
       confine?.ready().catch(() => {}); // while the model thinks; whoever needs it meets the problem
+      let system: string | undefined;
       const config = {
         ...same,
         ...(all && { tools: all }),
@@ -238,7 +239,13 @@ export function createAgent(parts: AgentParts): Agent {
         ...inPlace,
         model: traces ? traces.model(model) : model,
         ...(smallModel && { smallModel: traces ? traces.model(smallModel) : smallModel }),
-        system: prompt(session.cwd, offeredAlways, []),
+        // Made when a call is judged and when the model is asked: a turn that goes on waits for a person before that.
+        get env() {
+          return place.env();
+        },
+        get system() {
+          return (system ??= prompt(session.cwd, offeredAlways, []));
+        },
         subagentSystem: ({ definition, agent, workingDirectory, tools: names }: Child) =>
           `${prompt(workingDirectory, names, agent)}\n\n# You are ${definition.name}\n\n${definition.prompt}`,
       };

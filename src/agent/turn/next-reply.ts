@@ -22,7 +22,7 @@ import { addedBySage, between } from "./projection.ts";
 import { enterPhase } from "../state/states.ts";
 import { endOfTask } from "../state/tasks.ts";
 
-/** A model that takes longer than this leaves the time to load the shell grammar, which the first command would wait for. */
+/** A model that takes longer than this leaves the time for what the first command would wait for: the shell grammar, its environment. */
 const THINKING_MS = 20;
 
 /** The next reply, after making room for it where the prompt has grown too long. */
@@ -63,7 +63,7 @@ async function callModel(
   const added = [...fresh, ...addedBySage(told), ...planning];
   const messages = added.length > 0 ? [...progress.messages, ...added] : progress.messages;
   const loading =
-    tools.get("Bash") && !loadedGrammar() ? setTimeout(() => void loadShell(), THINKING_MS).unref() : undefined;
+    tools.get("Bash") && !loadedGrammar() ? setTimeout(makeReady, THINKING_MS, context).unref() : undefined;
   try {
     const reply = await model.reply(
       {
@@ -78,6 +78,11 @@ async function callModel(
   } finally {
     clearTimeout(loading);
   }
+}
+
+function makeReady({ config }: ExecutionContext): void {
+  void loadShell();
+  void config.env;
 }
 
 /** The skill that fits this step. A subagent hears nobody: its task is what was said to it. */
