@@ -11,10 +11,11 @@ const sage = new SageAgentSDK({ model });
 const routes: Record<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>> = {
   /** Server-sent events: every fact and delta, then the end. A browser that goes away cancels its run. */
   async "POST /run"(request, response) {
+    const task = await bodyOf(request);
     const gone = new AbortController();
     response.on("close", () => gone.abort());
+    const run = sage.run(task, { mode: { type: "interactive" }, signal: gone.signal });
     response.writeHead(200, { "content-type": "text/event-stream" });
-    const run = sage.run(await bodyOf(request), { mode: { type: "interactive" }, signal: gone.signal });
     for await (const event of run) response.write(`data: ${JSON.stringify(event)}\n\n`);
     response.end(`data: ${JSON.stringify({ type: "end", text: (await run).text })}\n\n`);
   },
@@ -32,7 +33,9 @@ const routes: Record<string, (request: IncomingMessage, response: ServerResponse
 
 const server = createServer((request, response) => {
   const route = routes[`${request.method} ${request.url}`];
-  if (route) route(request, response).catch((error: Error) => response.writeHead(500).end(error.message));
+  const failed = (error: Error) =>
+    void (response.headersSent ? response.destroy() : response.writeHead(500).end(error.message));
+  if (route) route(request, response).catch(failed);
   else response.writeHead(404).end();
 });
 await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

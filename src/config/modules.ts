@@ -1,13 +1,12 @@
 import { misfits, reason, reasonOf, type Reason, type SubagentDefinition } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
-import type { Check } from "../protocol/schema.ts";
-import { jsonSchemaOf } from "../tools/json-schema.ts";
 import type { ModuleParts, SageModule } from "../tools/module.ts";
 import type { Tool } from "../tools/tool.ts";
 import { errorBecause } from "../texts/error.ts";
 import { knownTools, rulesForNoTool, type Config } from "./config.ts";
 import type { NamedModule } from "./module-files.ts";
 import { contentId, importModule } from "./module-import.ts";
+import { subagentsSchema, toolsSchema } from "./parts-schema.ts";
 
 /** How long a module may take to load. */
 const LOAD_MS = 10_000;
@@ -100,42 +99,4 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-const wants = (expected: "function" | "schema", isFit: (value: unknown) => boolean) =>
-  z.custom(isFit, { params: { why: reason("module-wants", { expected }) } });
-const code = wants("function", (value) => typeof value === "function");
-const inputSchema = wants("schema", (value) => {
-  try {
-    return jsonSchemaOf(value as Check)["type"] === "object";
-  } catch {
-    return false;
-  }
-});
-const text = z.string().min(1);
-const schema = z.strictObject({
-  tools: z
-    .array(
-      z.object({
-        name: z.string().regex(/^(?!mcp__)[A-Za-z][\w-]{0,63}$/, "tool-name"),
-        description: text,
-        inputSchema,
-        effect: z.enum(["reads", "writes", "waits"]),
-        execute: code,
-        checkPermissions: code.optional(),
-      }),
-    )
-    .optional(),
-  agents: z
-    .array(
-      z.object({
-        name: z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u, "file-name"),
-        type: z.enum(["explore", "plan", "execute", "generalPurpose", "codeReview", "custom"]),
-        description: text,
-        prompt: text,
-        toolAccess: z.union([z.enum(["inherited", "all"]), z.strictObject({ restricted: z.array(z.string()) })]),
-        workingDirectory: z.union([z.enum(["inherited", "processCwd"]), z.strictObject({ explicit: text })]),
-        ask: z.literal("root").optional(),
-        maxSteps: z.number().int().positive().optional(),
-      }),
-    )
-    .optional(),
-});
+const schema = z.strictObject({ tools: toolsSchema.optional(), agents: subagentsSchema.optional() });

@@ -25,7 +25,8 @@ export function autoResolve(auto: Exclude<AutoResponse, AutoResponder>, request:
       response: { type: "denied", requestId },
       reason: reason("run-denies-permissions", {}),
     };
-  if (auto === "default") return { ...frame, outcome: "no_surface", reason: reason("nobody-to-ask", {}) };
+  // Any other word, too: code without types may have spelled one wrong.
+  if (auto !== "alwaysAllow") return { ...frame, outcome: "no_surface", reason: reason("nobody-to-ask", {}) };
   if (request.hard)
     return {
       ...frame,

@@ -90,15 +90,16 @@ function misfitsOf(issue: Issue, above: readonly PropertyKey[], value: unknown):
   }
 }
 
-/** A value of the right type is held against the form of that type; any other one against the types there are. */
+/** A value of the right type is held against the form of that type that it fits best; any other one against the types there are. */
 function unionMisfits(forms: Issue["errors"] & {}, path: readonly PropertyKey[], value: unknown): Misfit[] {
   const at = pathText(path);
   const read = forms.map((issues) => issues.flatMap((issue) => misfitsOf(issue, path, value)));
-  const meant = read.find((list) =>
-    list.every((one) => one.at !== at || !["type", "missing", "value"].includes(one.kind)),
-  );
+  const [meant] = read
+    .filter((list) => list.every((one) => one.at !== at || !["type", "missing", "value"].includes(one.kind)))
+    .toSorted((one, other) => one.length - other.length);
   if (meant && meant.length > 0) return meant;
-  const expected = read.flat().flatMap((one) => ("expected" in one && Array.isArray(one.expected) ? one.expected : []));
+  const all = read.flat().flatMap((one) => ("expected" in one && Array.isArray(one.expected) ? one.expected : []));
+  const expected = [...new Set(all)];
   const came = follow(value, path);
   if (expected.length === 0) return [{ at, kind: "unfit" }];
   return [came === undefined ? { at, kind: "missing", expected } : { at, kind: "value", expected, came: short(came) }];

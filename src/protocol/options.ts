@@ -104,3 +104,9 @@ export type ExecutionOptions = {
   workingDirectory: string;
   llmOptions: LlmOptions;
 };
+
+/** Options of a caller who says undefined for what they leave out: defaults count for it. */
+export function withoutUndefined<Options extends object>(given: Options): Options {
+  if (!Object.values(given).includes(undefined)) return given;
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Options;
+}

@@ -20,6 +20,8 @@ export type UseReasonArgs = {
 
   // Messages and requests.
   "message-empty": {};
+  /** `came`: a name of a type. */
+  "message-not-text": { came: string };
   "inquiry-empty": {};
   "inquiry-too-long": { limit: number; length: number };
   "message-too-long": { limit: number; length: number };
@@ -77,7 +79,11 @@ export type UseReasonArgs = {
   "module-hung": { limitMs: number };
   /** `came`: a name of a type. */
   "module-export": { came: string };
-  "module-wants": { expected: "function" | "schema" };
+  "module-wants": { expected: "function" | "schema" | "signal" | "model" | "store" | "responder" };
+  /** Options that an embedder gave to one of the doors of the SDK, by the name of the door. */
+  "options-unfit": { door: string; problem: Reason };
+  "option-folder": { option: string; path: string };
+  "sdk-closed": {};
   "module-import-untrusted": { path: string };
   "module-needs-node": { version: string };
   "package-missing": { name: string; problem: string };

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { answersOf, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
 import { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
 import { trajectory, writeLines } from "../archive/trajectory.ts";
 import { createRedaction } from "../config/redact.ts";
-import { noSandbox, type Sandbox } from "../config/sandbox.ts";
+import { noSandbox } from "../config/sandbox.ts";
 import { discover } from "../context/discover.ts";
-import type { Skill, SkillMatching } from "../context/skills.ts";
 import { createAgent, type Agent, type RunSettings } from "../host/agent.ts";
 import { assembleEach, loadOnce } from "../host/assemble.ts";
 import { newSessionId } from "../journal/session-id.ts";
@@ -19,91 +18,45 @@ import { sqliteStore } from "../journal/sqlite.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import { chooseModel } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
-import type { Prices } from "../models/prices.ts";
 import type { Script } from "../models/scripted.ts";
-import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
+import { loadRules } from "../permission/rules/rules.ts";
 import {
   errorOf,
   isSuccess,
-  messageOf,
-  noUsage,
   reason,
-  reasonOf,
   SageError,
   said,
   type AgentOutcome,
   type Command,
   type CommandReply,
-  type ExecutionOptions,
   type Host,
-  type InputRequest,
-  type PermissionMode,
   type SessionMode,
-  type SubagentDefinition,
 } from "../protocol/index.ts";
-import type { Tool } from "../tools/tool.ts";
 import { newestSeq } from "./newest.ts";
+import { checkFolder, checkOptions, type Door } from "./check-options.ts";
+import type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
+import { failureOf, withoutTurn } from "./outcome.ts";
+import { nextMessage } from "./next-message.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 import { errorBecause } from "../texts/error.ts";
 
-/** Options of `SageAgentSDK`. */
-export type SdkOptions = {
-  /** A model, or `provider/name` as for `sage --model`; by default what the environment points to. */
-  model?: Model | string;
-  /** `provider/name`: goes on with a turn for which the model cannot be had. Not for a `model` that is an object. */
-  fallbackModel?: string;
-  /** Dollars for a million tokens, by provider/name: for `outcome.cost`. */
-  prices?: Prices;
-  /** Beside the built-in ones. */
-  tools?: readonly Tool[];
-  /** Writes summaries of long conversations (the model itself by default), and names sessions. */
-  smallModel?: Model;
-  /** Beside the built-in ones. */
-  subagents?: readonly SubagentDefinition[];
-  skills?: readonly Skill[];
-  /** Also skills, subagents and own commands of the working directory's repository (`.sage`, `.claude`). Its texts then reach the model. */
-  discover?: boolean;
-  /** Use of a skill that fits: the model is told of it (`offer`, the default), or gets its text at once. */
-  matchingSkill?: SkillMatching;
-  rules?: RuleLists;
-  permissionMode?: PermissionMode;
-  /** Confines commands by the operating system. Where that is not possible no command runs; without it they run as ever. */
-  sandbox?: Partial<Sandbox>;
-  /** The journal's file. Without one, and without a store, sessions live in memory and end with the process. */
-  journal?: string;
-  /** A store of one's own instead of a journal's file; `close` closes it. */
-  store?: Store;
-  workingDirectory?: string;
-  env?: NodeJS.ProcessEnv;
-  /** How long a session waits for people alone before it is let out of memory; a minute by default. Nobody notices. */
-  sleepAfterMs?: number;
-};
-
-/** Options of one run. */
-export type RunOptions = Partial<ExecutionOptions> & {
-  /** Goes on with a session instead of opening one. */
-  session?: string;
-  /** How much the agent may do without asking, from now on; by default as the session is, and `ask` in a new one. */
-  sessionMode?: SessionMode;
-  /** Cancels the turn: its outcome is `cancelled`. */
-  signal?: AbortSignal;
-  /** The file to which the session is written as JSON lines whenever a turn of it ends or stops, without secrets. */
-  recordTrajectory?: string;
-};
-
-/** Options of a run that asks through a channel. */
-export type ChannelOptions = RunOptions & {
-  bufferSize?: number;
-  /** After each answer in words the handle is shown a `text` request; answering it is the next message, denying it ends. */
-  conversation?: boolean;
-};
-
-/** Options of `openTurns`: turns return instead of waiting, so a mode makes no sense. */
-export type TurnsOptions = Omit<RunOptions, "mode" | "signal">;
-
 const alone = { type: "nonInteractive", autoResponse: "default" } as const;
 const sender = { by: "caller", surface: "sdk" };
+
+type RunWork = {
+  door: Door;
+  given: ChannelOptions;
+  work(begins: { session: string; given: ChannelOptions; begun(): void }): Promise<AgentOutcome>;
+  /** Goes on with this session. */
+  session?: string;
+  over?(): void;
+};
+type Beginning = { begun(): void; says?: { text: string } };
+type Conversation = Beginning & { task: string; options: RunOptions; conversation: boolean | undefined };
+
+/** How long `close` waits for runs whose tools do not listen. */
+const LEAVING_MS = 5_000;
 
 /** The agent for programs. One instance serves many sessions at once: they share its model, tools, rules and journal. */
 export class SageAgentSDK {
@@ -113,10 +66,16 @@ export class SageAgentSDK {
   readonly #running = new Map<string, { settings: RunSettings; ended: Promise<unknown> }>();
   #host: LocalHost | undefined;
   #output: string | undefined;
+  readonly #leaving = new AbortController();
+  #closed: Promise<void> | undefined;
+  /** Beginnings of runs whose turns have not begun. */
+  readonly #beginnings = new Set<Promise<unknown>>();
 
+  /** Throws `config-invalid` for options that it does not know, and for values that do not fit them. */
   constructor(options: SdkOptions = {}) {
-    const { store, journal } = options;
-    this.#options = options;
+    const { store, journal } = (this.#options = checkOptions("SageAgentSDK", options));
+    if (store && journal !== undefined)
+      throw new SageError("config-invalid", said("journal and store: give one of them, not both"));
     this.#store = store ?? (journal === undefined ? memoryStore() : sqliteStore(journal));
   }
 
@@ -125,51 +84,39 @@ export class SageAgentSDK {
     return this.runWithOptions(task, options);
   }
 
+  /** The same: `mode` says who is asked. */
   runWithOptions(task: string, options: RunOptions): Run {
-    const { session, after } = this.#place(options);
-    const run = async () => {
-      await this.#open(session, options);
-      return this.#turn(session, { options: { mode: alone, ...options } }, options, task);
+    const work: RunWork["work"] = async ({ session, given, begun }) => {
+      await this.#open(session, given);
+      return this.#turn(session, { mode: alone, ...given }, { begun, says: { text: task } });
     };
-    return createRun({ store: this.#store, host: () => this.host, session, after, result: run() });
+    return this.#begin({ door: "run", given: options, work });
   }
 
   /** Goes on with the open turn of a session: one that was paused, or left open by a process that ended. */
   resume(session: string, options: Omit<RunOptions, "session"> = {}): Run {
-    const { after } = this.#place({ session });
-    const run = async () => {
-      await this.#open(session, { ...options, session });
-      return this.#turn(session, { options: { mode: alone, ...options } }, options);
+    const work: RunWork["work"] = async ({ given, begun }) => {
+      await this.#open(session, { ...given, session });
+      return this.#turn(session, { mode: alone, ...given }, { begun });
     };
-    return createRun({ store: this.#store, host: () => this.host, session, after, result: run() });
+    return this.#begin({ door: "resume", given: options, work, session });
   }
 
-  /** Returns at once: the handle answers while the result is still to come. */
+  /**
+   * Returns at once: the handle answers while the result is still to come. With "" and a `session` it goes on with the open turn of that
+   * session, whose requests the handle is shown again.
+   */
   executeWithChannel(task: string, options: ChannelOptions = {}): { handle: InputChannelHandle; result: Run } {
-    const { bufferSize = 16, conversation = false, ...rest } = options;
-    const [channel, handle] = InputChannel.create(bufferSize);
-    const { session, after } = this.#place(rest);
-    const converse = async (): Promise<AgentOutcome> => {
+    const [channel, handle] = InputChannel.create(options.bufferSize ?? 16);
+    const work: RunWork["work"] = async ({ session, given, begun }) => {
+      const { bufferSize: _size, conversation, ...rest } = given;
       await this.#open(session, rest);
-      // For the whole conversation and not only while a turn runs: a session that waits may sleep.
-      const unbridge = bridge(this.#store, session, channel);
-      try {
-        let next: string | undefined = task;
-        for (;;) {
-          const outcome: AgentOutcome = await this.#turn(session, { options: rest }, rest, next);
-          if (!conversation || !isSuccess(outcome)) return outcome;
-          next = await nextMessage(channel, outcome);
-          if (next === undefined) return outcome;
-        }
-      } finally {
-        unbridge();
-        channel.close();
-      }
+      return this.#converse(session, channel, { task, options: rest, conversation, begun });
     };
-    const result = createRun({ store: this.#store, host: () => this.host, session, after, result: converse() });
+    const result = this.#begin({ door: "executeWithChannel", given: options, work, over: channel.close });
     const close = () => {
-      if (!this.#running.has(session)) return handle.close(); // between two turns: the conversation is over
-      this.#host?.leave(session); // nobody is left who could answer: the turn stays open in the journal, and the result says `paused`
+      if (!this.#running.has(result.session)) return handle.close(); // between two turns: the conversation is over
+      this.#host?.leave(result.session); // nobody is left who could answer: the turn stays open in the journal, and the result says `paused`
       void result.then(handle.close, handle.close);
     };
     return { handle: { ...handle, close }, result };
@@ -177,11 +124,13 @@ export class SageAgentSDK {
 
   /** A conversation that returns when a person is needed instead of waiting for them; in a new session, or one that is there. */
   async openTurns(options: TurnsOptions = {}): Promise<TurnAgent> {
-    const { session = newSessionId() } = options;
-    await this.#open(session, options);
-    const settings = { options: { ...options, mode: { type: "interactive" as const } } };
-    const run = () => this.#track(session, settings, () => this.#outcome(session, options));
-    return createTurns({ store: this.#store, host: this.host, session, run });
+    this.#checkOpen();
+    const given = checkOptions("openTurns", options);
+    const { session = newSessionId() } = given;
+    await this.#open(session, given);
+    const settings = { options: { ...given, mode: { type: "interactive" as const } } };
+    const run = () => this.#track(session, settings, () => this.#outcome(session, given));
+    return createTurns({ store: this.#store, host: this.host, session, run, checkOpen: () => this.#checkOpen() });
   }
 
   /** Makes room in the conversation of an idle session, by hand. */
@@ -196,31 +145,84 @@ export class SageAgentSDK {
 
   /** Commands and facts of all sessions, for surfaces: what waits, who answers, what happens. */
   get host(): Host {
+    this.#checkOpen();
     return this.#localHost();
   }
 
   /** Steps of a session: what each said, called, got and cost; also while it runs. */
   steps(session: string, options: Pick<StepOptions, "subagents"> = {}): StepResult[] {
+    this.#checkOpen();
     const { prices } = this.#options;
     return stepsOf(this.#store.load(session), { ...options, ...(prices && { prices }) });
   }
 
   /** The model's replies and people's answers of a session, to be played again in tests: `scripted(script)`, `replayAnswers(answers)`. */
   recording(session: string): { script: Script; answers: RecordedAnswer[] } {
+    this.#checkOpen();
     const facts = this.#store.load(session);
     return { script: scriptOf(facts), answers: answersOf(facts) };
   }
 
   /** Ends what runs, as safely as a crash would: its results say `paused`, and a journal on disk goes on from there. */
-  async close(): Promise<void> {
-    const runs = [...this.#running].map(([session, { ended }]) => {
-      this.#host?.leave(session);
-      return ended;
-    });
-    await Promise.allSettled(runs);
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#leaving.abort();
+    await within(LEAVING_MS, [...this.#beginnings]);
+    for (const session of this.#running.keys()) this.#host?.leave(session);
+    await within(
+      LEAVING_MS,
+      [...this.#running.values()].map(({ ended }) => ended),
+    ); // a tool may not listen
     await this.#host?.close();
     this.#store.close();
     if (this.#output !== undefined) rmSync(this.#output, { recursive: true, force: true });
+  }
+
+  #checkOpen(): void {
+    if (this.#leaving.signal.aborted) throw errorBecause("input-invalid", reason("sdk-closed", {}));
+  }
+
+  /** A run whose `interrupt` waits until its turn has begun: before that there is nothing to stop. */
+  #begin({ door, given, work, session: known, over = () => {} }: RunWork): Run {
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    let place = { session: known ?? "", after: 0 };
+    const start = async (): Promise<AgentOutcome> => {
+      try {
+        this.#checkOpen();
+        const checked = checkOptions(door, given);
+        place = this.#place(known === undefined ? checked : { session: known });
+        return await work({ session: place.session, given: checked, begun: begin });
+      } finally {
+        begin();
+        over();
+      }
+    };
+    const result = start();
+    this.#beginnings.add(begun);
+    void begun.then(() => this.#beginnings.delete(begun));
+    const checkOpen = () => this.#checkOpen();
+    return createRun({ store: this.#store, host: () => this.#localHost(), ...place, begun, checkOpen, result });
+  }
+
+  /** For the whole conversation and not only while a turn runs: a session that waits may sleep. */
+  async #converse(session: string, channel: InputChannel, parts: Conversation): Promise<AgentOutcome> {
+    const { task, options, conversation, begun } = parts;
+    const unbridge = bridge(this.#store, session, channel);
+    try {
+      let says = task === "" && options.session !== undefined ? undefined : { text: task };
+      for (;;) {
+        const outcome = await this.#turn(session, options, { begun, ...(says && { says }) });
+        if (!conversation || !isSuccess(outcome)) return outcome;
+        const next = await nextMessage(channel, outcome, this.#leaving.signal);
+        if (next === undefined) return outcome;
+        says = { text: next };
+      }
+    } finally {
+      unbridge();
+    }
   }
 
   /** The session of a run, and its newest fact before the run. */
@@ -232,12 +234,11 @@ export class SageAgentSDK {
   async #open(id: string, options: RunOptions): Promise<void> {
     const { session, workingDirectory, sessionMode, recordTrajectory: file, signal } = options;
     signal?.throwIfAborted();
-    // Before anything costs money: a turn that was paid for must not end in a missing folder.
-    if (file !== undefined && !statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
-      throw new SageError("config-invalid", said(`recordTrajectory: there is no folder for ${file}`));
+    if (file !== undefined) checkFolder("recordTrajectory", dirname(file));
     if (session !== undefined && !this.#store.session(session))
       throw errorBecause("session-unknown", reason("session-missing", { session }));
     const cwd = workingDirectory ?? this.#options.workingDirectory ?? process.cwd();
+    if (session === undefined) checkFolder("workingDirectory", cwd);
     const { created } = await this.#send({ type: "open", cwd, session: id });
     if (session === undefined && !created)
       throw new SageError(
@@ -251,19 +252,21 @@ export class SageAgentSDK {
   }
 
   /** Runs a turn until it ends or stops. Without a message it goes on with the open one. */
-  async #turn(session: string, settings: RunSettings, options: RunOptions, message?: string): Promise<AgentOutcome> {
+  async #turn(session: string, options: RunOptions, { begun, says }: Beginning): Promise<AgentOutcome> {
+    if (this.#leaving.signal.aborted) return withoutTurn(session, { status: "paused", reason: reason("leaving", {}) });
     if (this.#running.has(session))
       throw new SageError(
         "session-owned",
         said(`session ${session} is running already; wait for its result, or answer it`),
       );
     const { signal } = options;
-    return this.#track(session, settings, async () => {
-      if (message !== undefined) await this.#send({ type: "say", session, text: message, ...sender });
-      const cancel = () => void this.host.send({ type: "interrupt", session, cancel: true, ...sender });
+    return this.#track(session, { options }, async () => {
+      if (says) await this.#send({ type: "say", session, text: says.text, ...sender });
+      const cancel = () => void this.#localHost().send({ type: "interrupt", session, cancel: true, ...sender });
       signal?.addEventListener("abort", cancel, { once: true });
       try {
         const outcome = this.#outcome(session, options);
+        begun();
         if (signal?.aborted) cancel();
         return await outcome;
       } finally {
@@ -276,7 +279,7 @@ export class SageAgentSDK {
   async #outcome(session: string, { recordTrajectory: file }: RunOptions): Promise<AgentOutcome> {
     const outcome = await this.#localHost()
       .run(session)
-      .catch((error: unknown) => failed(session, error));
+      .catch((error: unknown) => withoutTurn(session, failureOf(error)));
     if (file !== undefined) {
       const redaction = createRedaction(this.#options.env ?? process.env);
       writeLines(file, trajectory(this.#store.load(session), redaction));
@@ -298,7 +301,8 @@ export class SageAgentSDK {
   }
 
   async #send<C extends Command>(command: C): Promise<CommandReply<C["type"]> & { ok: true }> {
-    const reply = await this.host.send(command);
+    this.#checkOpen();
+    const reply = await this.#localHost().send(command);
     if (reply.ok) return reply;
     throw errorOf(reply);
   }
@@ -345,46 +349,17 @@ function firstOfName<T extends { name: string }>(given: readonly T[] = [], found
   return [...given, ...found.filter(({ name }) => !given.some((one) => one.name === name))];
 }
 
-function failed(session: string, error: unknown): AgentOutcome {
-  const code = error instanceof SageError ? error.code : "turn-failed";
-  const stats = { steps: 0, toolCalls: 0, modelCalls: 0, durationMs: 0 };
-  return {
-    status: "error",
-    error: { code, message: messageOf(error), reason: reasonOf(error) },
-    session,
-    text: "",
-    usage: noUsage,
-    stats,
-    messages: [],
-    toolHistory: [],
-  };
-}
-
-/** Idle is not a request of the journal: no deadline runs on it and no inbox lists it. */
-async function nextMessage(channel: InputChannel, { session, text }: AgentOutcome): Promise<string | undefined> {
-  const request: InputRequest = {
-    kind: "text",
-    id: `${session}/idle`,
-    session,
-    source: "sage",
-    agent: [],
-    why: reason("idle", {}),
-    at: Date.now(),
-    digest: "",
-    prompt: "What next?",
-    lastResponse: text,
-  };
-  try {
-    const response = await channel.requestInput(request);
-    return response.type === "text" ? response.text : undefined;
-  } catch {
-    return undefined; // the handle was closed: the conversation is over
-  }
-}
-
 async function resolveModel({ model, fallbackModel }: SdkOptions, env: NodeJS.ProcessEnv): Promise<Model> {
   if (typeof model === "object") return model;
   const chosen = chooseModel({ spec: model, fallback: fallbackModel, env });
   if (chosen) return chosen.load();
   throw errorBecause("config-invalid", reason("no-model", {}));
+}
+
+/** Waits for all of them, and no longer than this. */
+async function within(timeMs: number, work: readonly Promise<unknown>[]): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeMs);
+  await Promise.race([Promise.allSettled(work), late]);
+  clearTimeout(timer);
 }

@@ -1,7 +1,8 @@
 // Headings are the sections of docs/api.md, which `npm run api` writes from the comments of the exported names.
 
 // ## Running an agent
-export { SageAgentSDK, type ChannelOptions, type RunOptions, type SdkOptions, type TurnsOptions } from "./client.ts";
+export { SageAgentSDK } from "./client.ts";
+export type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
 export { executionOptions } from "../agent/state/options.ts";
 export {
   isSuccess,
@@ -60,7 +61,7 @@ export type {
 
 // ## Turns that return
 export type { InterruptOptions, Run, RunEvent } from "./run.ts";
-export type { Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult } from "./turns.ts";
+export type { Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult, WholeAnswer } from "./turns.ts";
 
 // ## Hosts and surfaces
 export { assemble, type Parts } from "../host/assemble.ts";

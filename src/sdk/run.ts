@@ -26,15 +26,21 @@ type RunParts<Result, Event> = {
   /** The newest fact before the run began, by its seq. */
   after: number;
   result: Promise<Result>;
+  /** Fulfilled when the turn has begun, or never will: an interrupt before that would find nothing to stop. */
+  begun: Promise<void>;
+  /** Throws when the journal cannot be read any more. */
+  checkOpen(): void;
   /** Told after the last fact. */
   last?(result: Result): Event[];
 };
 
 export function createRun<Result, Event = RunEvent>(parts: RunParts<Result, Event | RunEvent>): Run<Result, Event> {
-  const { session, result, host } = parts;
+  const { session, result, host, begun } = parts;
   return Object.assign(result, {
     session,
     async interrupt({ cancel = false, by = "caller" }: InterruptOptions = {}) {
+      await begun;
+      parts.checkOpen();
       const reply = await host().send({ type: "interrupt", session, cancel, by, surface: "sdk" });
       if (reply.ok) return reply.to;
       throw errorOf(reply);
@@ -44,8 +50,9 @@ export function createRun<Result, Event = RunEvent>(parts: RunParts<Result, Even
 }
 
 /** Ends when the run does, and throws what the run rejects with. */
-function eventsOf<Result, Event>(parts: RunParts<Result, Event>): AsyncGenerator<RunEvent | Event> {
+async function* eventsOf<Result, Event>(parts: RunParts<Result, Event>): AsyncGenerator<RunEvent | Event> {
   const { store, session, after, result, last } = parts;
+  parts.checkOpen();
   const queue = createEventQueue();
   // Listen before the first read, so that nothing falls between.
   const stop = store.hub.subscribe(session, {
@@ -58,29 +65,26 @@ function eventsOf<Result, Event>(parts: RunParts<Result, Event>): AsyncGenerator
     queue.wake();
   };
   result.then(end, end);
-  async function* events(): AsyncGenerator<RunEvent | Event> {
-    let told = after;
-    try {
-      for (const fact of store.since(session, after)) {
-        told = fact.seq;
-        yield { type: "fact", fact };
-      }
-      for (;;) {
-        for (const event of queue.take()) {
-          if (event.type === "delta") yield event;
-          else if (event.type === "fact" && event.fact.seq > told) {
-            told = event.fact.seq;
-            yield event;
-          }
-        }
-        if (isOver && queue.size === 0) break;
-        await queue.more();
-      }
-      yield* last?.(await result) ?? [];
-      await result;
-    } finally {
-      stop();
+  let told = after;
+  try {
+    for (const fact of store.since(session, after)) {
+      told = fact.seq;
+      yield { type: "fact", fact };
     }
+    for (;;) {
+      for (const event of queue.take()) {
+        if (event.type === "delta") yield event;
+        else if (event.type === "fact" && event.fact.seq > told) {
+          told = event.fact.seq;
+          yield event;
+        }
+      }
+      if (isOver && queue.size === 0) break;
+      await queue.more();
+    }
+    yield* last?.(await result) ?? [];
+    await result;
+  } finally {
+    stop();
   }
-  return events();
 }

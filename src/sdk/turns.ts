@@ -38,19 +38,24 @@ export type TurnEvent =
   | { type: "question_pending"; question: InputRequest };
 
 /** A decision about a permission: yes, no, or a whole response. */
-export type Confirmation = boolean | InputResponse;
+export type Confirmation = boolean | WholeAnswer;
 
 /** Options of `runTurn`. */
 export type TurnOptions = {
   /** Decides on permissions. Without it they are returned like questions. What it throws, `runTurn` throws, and nothing is decided. */
   confirm?: (request: PermissionRequest, signal: AbortSignal) => Confirmation | Promise<Confirmation>;
+  /** What it throws, `runTurn` throws, and it hears no more; the turn goes on. */
   onEvent?: (event: TurnEvent) => void;
   /** Stops looking; the turn itself goes on. */
   signal?: AbortSignal;
 };
 
 /** An answer in short form (a label, several, a text, yes or no), answers by question, or a whole response. */
-export type TurnAnswer = string | readonly string[] | boolean | LooseAnswers | InputResponse;
+export type TurnAnswer = string | readonly string[] | boolean | LooseAnswers | WholeAnswer;
+
+type Unnamed<R> = R extends unknown ? Omit<R, "requestId"> & { requestId?: string } : never;
+/** A response that need not name its request: that is the one which was shown. */
+export type WholeAnswer = Unnamed<LooseResponse>;
 
 /** A conversation that returns when a person is needed instead of waiting for them. The turn itself never stops: this is a view of it. */
 export interface TurnAgent {
@@ -84,13 +89,20 @@ export interface TurnAgent {
 /** One answer to several permissions. */
 export type AnswerToAll = boolean | SharedAnswer;
 
-type Parts = { store: Store; host: Host; session: string; run(): Promise<AgentOutcome> };
+type Parts = {
+  store: Store;
+  host: Host;
+  session: string;
+  run(): Promise<AgentOutcome>;
+  /** Throws when the journal cannot be read any more. */
+  checkOpen(): void;
+};
 
 const ELSEWHERE_MS = 100;
 
 const sender = { by: "caller", surface: "sdk" };
 
-export function createTurns({ store, host, session, run }: Parts): TurnAgent {
+export function createTurns({ store, host, session, run, checkOpen }: Parts): TurnAgent {
   let running: Promise<AgentOutcome> | undefined;
   /** The request that the caller was given last. */
   let shown: string | undefined;
@@ -142,9 +154,10 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
   };
 
   /** Follows the turn until it ends, or a request is open that `confirm` does not decide. */
-  const endOfTurn = async ({ confirm, signal }: TurnOptions): Promise<TurnResult> => {
+  const endOfTurn = async ({ confirm, signal }: TurnOptions, begun: () => void): Promise<TurnResult> => {
     for (;;) {
       const outcome = (running ??= run());
+      begun();
       const next = await endOrRequest(store, session, outcome, signal);
       if ("outcome" in next && isElsewhere(next.outcome)) {
         running = undefined;
@@ -166,39 +179,53 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
   return {
     session,
     runTurn(input, options = {}) {
-      const { onEvent = () => {} } = options;
       const after = told;
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
       let pending: TurnEvent[] = [];
-      const stop = listen(onEvent);
       const turn = async (): Promise<TurnResult> => {
-        if (input !== "") {
-          const said = await host.send({ type: "say", session, text: input, ...sender });
-          if (!said.ok) throw errorOf(said);
-          running = undefined;
+        checkOpen();
+        const heard = hearing(options.onEvent);
+        const stop = listen(heard.tell);
+        try {
+          if (input !== "") {
+            const said = await host.send({ type: "say", session, text: input, ...sender });
+            if (!said.ok) throw errorOf(said);
+            running = undefined;
+          }
+          const result = await Promise.race([endOfTurn(options, begin), heard.failed]);
+          if (result.needsInput && !announced.has(result.question.id)) {
+            announced.add(result.question.id);
+            pending = [{ type: "question_pending", question: result.question }];
+            pending.forEach(heard.tell);
+          }
+          heard.check();
+          return result;
+        } finally {
+          begin();
+          stop();
         }
-        const result = await endOfTurn(options);
-        if (result.needsInput && !announced.has(result.question.id)) {
-          announced.add(result.question.id);
-          pending = [{ type: "question_pending", question: result.question }];
-          pending.forEach(onEvent);
-        }
-        return result;
       };
-      const result = turn().finally(stop);
-      return createRun<TurnResult, TurnEvent>({ store, host: () => host, session, after, result, last: () => pending });
+      const parts = { store, host: () => host, session, after, begun, checkOpen };
+      return createRun<TurnResult, TurnEvent>({ ...parts, result: turn(), last: () => pending });
     },
-    isWaitingInput: () => store.pending(session).length > 0,
+    isWaitingInput() {
+      checkOpen();
+      return store.pending(session).length > 0;
+    },
     getPendingQuestion() {
+      checkOpen();
       const [first] = store.pending(session);
       shown = first?.id ?? shown;
       return first;
     },
     getAlike() {
+      checkOpen();
       const open = store.pending(session);
       const request = open.find(({ id }) => id === shown);
       return request ? alikeTo(request, open) : [];
     },
     async answerAll(requests, answer, { by = sender.by } = {}) {
+      checkOpen();
       const shared = typeof answer === "boolean" ? ({ type: answer ? "granted" : "denied" } as const) : answer;
       const requestIds = requests.map(({ id }) => id);
       const reply = await host.send({ type: "respondAll", requestIds, answer: shared, ...sender, by });
@@ -206,6 +233,7 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
       throw errorOf(reply);
     },
     async answerQuestion(answer, { by } = {}) {
+      checkOpen();
       // Never to whatever is open now: a second click must not allow what nobody has seen.
       const request = shownRequest(isResponse(answer) ? answer.requestId : undefined);
       const response = spellOut(request, responseTo(request, answer));
@@ -214,11 +242,34 @@ export function createTurns({ store, host, session, run }: Parts): TurnAgent {
       return send(response, by ?? sender.by);
     },
     async inquire(text, { by = sender.by, requestId, signal } = {}) {
+      checkOpen();
       const { id } = shownRequest(requestId);
       const sent = await host.send({ type: "inquire", requestId: id, text, ...sender, by });
       if (!sent.ok) throw errorOf(sent);
       if (!sent.running) running ??= run(); // nobody else is there to reply
       return replyTo(store, { requestId: id, inquiry: sent.inquiry }, signal);
+    },
+  };
+}
+
+/** Hands events to code of the embedder, outside of which nothing of Sage may break. */
+function hearing(onEvent: (event: TurnEvent) => void = () => {}) {
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  failed.catch(() => {}); // it may fail when nobody waits any more
+  let problem: { error: unknown } | undefined;
+  return {
+    failed,
+    tell(event: TurnEvent): void {
+      if (problem) return;
+      try {
+        onEvent(event);
+      } catch (error) {
+        problem = { error };
+        reject(error);
+      }
+    },
+    check(): void {
+      if (problem) throw problem.error;
     },
   };
 }
@@ -280,7 +331,7 @@ function changedElsewhere(store: Store, session: string, signal: AbortSignal | u
 
 function responseTo(request: InputRequest, answer: TurnAnswer): LooseResponse {
   const requestId = request.id;
-  if (isResponse(answer)) return { ...answer, requestId };
+  if (isResponse(answer, request)) return { ...answer, requestId };
   switch (request.kind) {
     case "permission": {
       const yes = answer === true || (typeof answer === "string" && /^yes$/i.test(answer.trim()));
@@ -293,11 +344,11 @@ function responseTo(request: InputRequest, answer: TurnAnswer): LooseResponse {
     }
     case "text":
       if (typeof answer === "string") return { type: "text", requestId, text: answer };
-      throw refused("this asks for a text and takes a string");
+      throw refused(`this asks for a text and takes a string; got ${typeof answer}`);
     case "question": {
-      if (typeof answer === "boolean")
-        throw refused("a question takes a label, your own words, or answers by question");
-      if (typeof answer === "object" && !Array.isArray(answer))
+      if (typeof answer !== "string" && (typeof answer !== "object" || answer === null))
+        throw refused(`a question takes a label, your own words, or answers by question; got ${String(answer)}`);
+      if (!Array.isArray(answer) && typeof answer === "object")
         return { type: "answers", requestId, answers: answer as LooseAnswers };
       const [only, second] = request.questions;
       const given = answer as string | readonly string[];
@@ -310,8 +361,14 @@ function responseTo(request: InputRequest, answer: TurnAnswer): LooseResponse {
   }
 }
 
-function isResponse(answer: TurnAnswer): answer is InputResponse {
-  return typeof answer === "object" && "type" in answer && "requestId" in answer;
+const responses = ["answers", "granted", "denied", "text", "cancelled"];
+
+/** Answers by question have the same form; a question that reads "type" is answered by a response that names its request. */
+function isResponse(answer: TurnAnswer, request?: InputRequest): answer is WholeAnswer {
+  if (typeof answer !== "object" || answer === null || !("type" in answer)) return false;
+  if ("requestId" in answer) return true;
+  const isAsked = request?.kind === "question" && request.questions.some(({ question }) => question === "type");
+  return !isAsked && responses.includes(answer.type as string);
 }
 
 function refused(message: string): SageError {

@@ -24,6 +24,7 @@ const en: Table = {
   "process-unreachable": () => "the process that runs this session cannot be reached",
 
   "message-empty": () => "the message is empty",
+  "message-not-text": ({ came }) => `a message should be a string; it is ${came}`,
   "inquiry-empty": () => "the inquiry is empty",
   "inquiry-too-long": ({ limit, length }) => `an inquiry has at most ${limit} characters; this one has ${length}`,
   "message-too-long": ({ limit, length }) =>
@@ -96,7 +97,14 @@ const en: Table = {
     ({
       function: "it should be a function",
       schema: "it should be a schema of zod 4 for an object, such as z.object({})",
+      signal: "it should be an AbortSignal",
+      model: "it should be provider/name, or an object with an id and the function reply",
+      store: "it should be a Store, such as memoryStore() or sqliteStore(path)",
+      responder: 'autoResponse should be "default", "alwaysAllow", "alwaysDeny" or a function',
     })[expected],
+  "options-unfit": ({ door, problem }, say) => `options of ${door}: ${say(problem)}`,
+  "option-folder": ({ option, path }) => `${option}: there is no folder ${path}`,
+  "sdk-closed": () => "this SageAgentSDK was closed; make another one",
   "module-import-untrusted": ({ path }) =>
     `it imports ${path}, which trust does not cover; import files of the project as "./name.mjs", written out`,
   "module-needs-node": ({ version }) => `modules need Node ${version} or later`,
@@ -143,6 +151,7 @@ const zh: Table = {
   "process-unreachable": () => "联系不上运行这个会话的进程",
 
   "message-empty": () => "消息是空的，没有要说的话",
+  "message-not-text": ({ came }) => `消息应是字符串，现在是 ${came}`,
   "inquiry-empty": () => "追问是空的",
   "inquiry-too-long": ({ limit, length }) => `追问最长 ${limit} 个字符，这一条有 ${length} 个`,
   "message-too-long": ({ limit, length }) =>
@@ -205,7 +214,17 @@ const zh: Table = {
   "module-hung": ({ limitMs }) => `${limitMs / 1_000} 秒内没有加载完`,
   "module-export": ({ came }) => `默认导出应是 { tools, agents }，或返回它的函数；现在是 ${came}`,
   "module-wants": ({ expected }) =>
-    ({ function: "应是函数", schema: "应是 zod 4 的对象 schema，如 z.object({})" })[expected],
+    ({
+      function: "应是函数",
+      schema: "应是 zod 4 的对象 schema，如 z.object({})",
+      signal: "应是 AbortSignal",
+      model: "应是 provider/name，或带有 id 和 reply 函数的对象",
+      store: "应是 Store，如 memoryStore() 或 sqliteStore(path)",
+      responder: 'autoResponse 应是 "default"、"alwaysAllow"、"alwaysDeny" 或函数',
+    })[expected],
+  "options-unfit": ({ door, problem }, say) => `${door} 的选项：${say(problem)}`,
+  "option-folder": ({ option, path }) => `${option}：没有 ${path} 这个目录`,
+  "sdk-closed": () => "这个 SageAgentSDK 已经关闭；请另建一个",
   "module-import-untrusted": ({ path }) =>
     `它导入了不在信任范围内的 ${path}；导入项目里的文件时，请直接写出 "./name.mjs"`,
   "module-needs-node": ({ version }) => `模块需要 Node ${version} 或更新的版本`,

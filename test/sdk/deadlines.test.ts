@@ -3,7 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { z } from "zod";
-import { SageAgentSDK, scripted, type AskerPolicy, type Resolution, type Tool } from "../../src/sdk/index.ts";
+import {
+  SageAgentSDK,
+  scripted,
+  type AskerPolicy,
+  type SageError,
+  type Resolution,
+  type Tool,
+} from "../../src/sdk/index.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 
 const text = (resolution: Resolution) =>
@@ -144,7 +151,7 @@ test("whatever policy anybody sets, silence never runs a call", async () => {
         ...(kind === "ask-rule" && { rules: { ask: ["Note"] } }),
       });
       const { result } = sage.executeWithChannel("go", { promptTimeout: 1, timeoutPolicy: given as AskerPolicy });
-      await result;
+      await result.catch(({ code }: SageError) => assert.equal(code, "config-invalid")); // no policy at all
       await sage.close();
       assert.deepEqual(ran, []);
     }),

@@ -1,12 +1,15 @@
 import type { Asking } from "../../input/ask.ts";
 import type { Store } from "../../journal/store.ts";
-import type { ExecutionOptions } from "../../protocol/index.ts";
+import { withoutUndefined, type ExecutionOptions } from "../../protocol/index.ts";
 
 /** Fills in the defaults of a run. */
 export function executionOptions(
   given: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
 ): ExecutionOptions {
-  return { mode: { type: "interactive" }, maxSteps: 100, autoCompactThreshold: 0.8, llmOptions: {}, ...given };
+  return {
+    ...{ mode: { type: "interactive" }, maxSteps: 100, autoCompactThreshold: 0.8, llmOptions: {} },
+    ...withoutUndefined(given),
+  };
 }
 
 /** How a run asks: as its options say; `usualTimeout` counts where they name none. */

@@ -16,6 +16,7 @@ import {
   type TurnLimits,
 } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
+import { kindOf } from "../../protocol/issue.ts";
 import { keepImage } from "../../tools/image.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 
@@ -30,6 +31,8 @@ export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
       const { by, surface } = sender;
       const name = personOf?.(sender);
       const row = existingSession(store, session);
+      if (typeof text !== "string")
+        throw errorBecause("input-invalid", reason("message-not-text", { came: kindOf(text) }));
       if (text.trim() === "" && given.length === 0) throw errorBecause("input-invalid", reason("message-empty", {}));
       if (limits) checkLimits(limits);
       if (text.length > LONGEST_MESSAGE)

@@ -1,0 +1,46 @@
+import * as z from "../protocol/z.ts";
+import { reason, type ReasonArgs } from "../protocol/index.ts";
+import type { Check } from "../protocol/schema.ts";
+import { jsonSchemaOf } from "../tools/json-schema.ts";
+
+/** A value of code, which no schema of data describes. */
+export const wants = (
+  expected: ReasonArgs["module-wants"]["expected"],
+  isFit: (value: unknown) => boolean,
+): ReturnType<typeof z.custom> => z.custom(isFit, { params: { why: reason("module-wants", { expected }) } });
+
+const code = wants("function", (value) => typeof value === "function");
+const inputSchema = wants("schema", (value) => {
+  try {
+    return jsonSchemaOf(value as Check)["type"] === "object";
+  } catch {
+    return false;
+  }
+});
+const text = z.string().min(1);
+
+/** Tools as embedders and modules write them. */
+export const toolsSchema = z.array(
+  z.object({
+    name: z.string().regex(/^(?!mcp__)[A-Za-z][\w-]{0,63}$/, "tool-name"),
+    description: text,
+    inputSchema,
+    effect: z.enum(["reads", "writes", "waits"]),
+    execute: code,
+    checkPermissions: code.optional(),
+  }),
+);
+
+/** The same of types of subagents. */
+export const subagentsSchema = z.array(
+  z.object({
+    name: z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u, "file-name"),
+    type: z.enum(["explore", "plan", "execute", "generalPurpose", "codeReview", "custom"]),
+    description: text,
+    prompt: text,
+    toolAccess: z.union([z.enum(["inherited", "all"]), z.strictObject({ restricted: z.array(z.string()) })]),
+    workingDirectory: z.union([z.enum(["inherited", "processCwd"]), z.strictObject({ explicit: text })]),
+    ask: z.literal("root").optional(),
+    maxSteps: z.number().int().positive().optional(),
+  }),
+);

@@ -1,0 +1,28 @@
+import type { InputChannel } from "../input/channel.ts";
+import { reason, type AgentOutcome, type InputRequest } from "../protocol/index.ts";
+
+/** Idle is not a request of the journal: no deadline runs on it and no inbox lists it. */
+export async function nextMessage(
+  channel: InputChannel,
+  { session, text }: AgentOutcome,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const request: InputRequest = {
+    kind: "text",
+    id: `${session}/idle`,
+    session,
+    source: "sage",
+    agent: [],
+    why: reason("idle", {}),
+    at: Date.now(),
+    digest: "",
+    prompt: "What next?",
+    lastResponse: text,
+  };
+  try {
+    const response = await channel.requestInput(request, signal);
+    return response.type === "text" ? response.text : undefined;
+  } catch {
+    return undefined; // the handle or the SDK was closed: the conversation is over
+  }
+}

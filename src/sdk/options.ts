@@ -1,0 +1,63 @@
+import type { Sandbox } from "../config/sandbox.ts";
+import type { Skill, SkillMatching } from "../context/skills.ts";
+import type { Store } from "../journal/store.ts";
+import type { Model } from "../models/model.ts";
+import type { Prices } from "../models/prices.ts";
+import type { RuleLists } from "../permission/rules/rules.ts";
+import type { ExecutionOptions, PermissionMode, SessionMode, SubagentDefinition } from "../protocol/index.ts";
+import type { Tool } from "../tools/tool.ts";
+
+/** Options of `SageAgentSDK`. */
+export type SdkOptions = {
+  /** A model, or `provider/name` as for `sage --model`; by default what the environment points to. */
+  model?: Model | string;
+  /** `provider/name`: goes on with a turn for which the model cannot be had. Not for a `model` that is an object. */
+  fallbackModel?: string;
+  /** Dollars for a million tokens, by provider/name: for `outcome.cost`. */
+  prices?: Prices;
+  /** Beside the built-in ones. */
+  tools?: readonly Tool[];
+  /** Writes summaries of long conversations (the model itself by default), and names sessions. */
+  smallModel?: Model;
+  /** Beside the built-in ones. */
+  subagents?: readonly SubagentDefinition[];
+  skills?: readonly Skill[];
+  /** Also skills, subagents and own commands of the working directory's repository (`.sage`, `.claude`). Its texts then reach the model. */
+  discover?: boolean;
+  /** Use of a skill that fits: the model is told of it (`offer`, the default), or gets its text at once. */
+  matchingSkill?: SkillMatching;
+  rules?: RuleLists;
+  permissionMode?: PermissionMode;
+  /** Confines commands by the operating system. Where that is not possible no command runs; without it they run as ever. */
+  sandbox?: Partial<Sandbox>;
+  /** The journal's file. Without one, and without a store, sessions live in memory and end with the process. */
+  journal?: string;
+  /** A store of one's own instead of a journal's file; `close` closes it. */
+  store?: Store;
+  workingDirectory?: string;
+  env?: NodeJS.ProcessEnv;
+  /** How long a session waits for people alone before it is let out of memory; a minute by default. Nobody notices. */
+  sleepAfterMs?: number;
+};
+
+/** Options of one run. */
+export type RunOptions = Partial<ExecutionOptions> & {
+  /** Goes on with a session instead of opening one. */
+  session?: string;
+  /** How much the agent may do without asking, from now on; by default as the session is, and `ask` in a new one. */
+  sessionMode?: SessionMode;
+  /** Cancels the turn: its outcome is `cancelled`. One that was aborted before begins nothing, and the run rejects with its reason. */
+  signal?: AbortSignal;
+  /** The file to which the session is written as JSON lines whenever a turn of it ends or stops, without secrets. */
+  recordTrajectory?: string;
+};
+
+/** Options of a run that asks through a channel. */
+export type ChannelOptions = RunOptions & {
+  bufferSize?: number;
+  /** After each answer in words the handle is shown a `text` request; answering it is the next message, denying it ends. */
+  conversation?: boolean;
+};
+
+/** Options of `openTurns`: turns return instead of waiting, so a mode makes no sense. */
+export type TurnsOptions = Omit<RunOptions, "mode" | "signal">;

@@ -1,0 +1,12 @@
+import { messageOf, noUsage, reasonOf, SageError, type AgentOutcome, type OutcomeStatus } from "../protocol/index.ts";
+
+/** Outcome of a run whose turn did nothing. */
+export function withoutTurn(session: string, status: OutcomeStatus): AgentOutcome {
+  const stats = { steps: 0, toolCalls: 0, modelCalls: 0, durationMs: 0 };
+  return { ...status, session, text: "", usage: noUsage, stats, messages: [], toolHistory: [] };
+}
+
+export function failureOf(error: unknown): OutcomeStatus {
+  const code = error instanceof SageError ? error.code : "turn-failed";
+  return { status: "error", error: { code, message: messageOf(error), reason: reasonOf(error) } };
+}

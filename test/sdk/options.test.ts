@@ -1,0 +1,153 @@
+// Embedders without types: whatever they spell wrong is refused with what was expected, before anything runs.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { memoryStore, SageAgentSDK, scripted, type SageError } from "../../src/sdk/index.ts";
+import { askUser, bash, question, workspace } from "../support/sage.ts";
+
+const model = () => scripted([{ text: "ran" }]);
+
+test("options of an instance that nobody knows, or of another kind, are refused with what was expected", () => {
+  const wrong: [unknown, RegExp][] = [
+    [{ modle: model() }, /options of SageAgentSDK: unknown: "modle"; did you mean "model"\?/],
+    ["anthropic/some", /it should be an object; it is a string/],
+    [{ model: 5 }, /model: it should be provider\/name, or an object with an id and the function reply/],
+    [{ rules: { denny: ["Bash"] } }, /rules: unknown: "denny"; did you mean "deny"\?/],
+    [{ rules: { allow: "Bash" } }, /rules\.allow should be a list/],
+    [{ permissionMode: "yolo" }, /permissionMode should be "default" or "bypass"; it is "yolo"/],
+    [{ sandbox: { enabled: true } }, /sandbox: unknown: "enabled"/],
+    [{ tools: [{ name: "Own" }] }, /tools\[0\]\.description is missing/],
+    [{ store: {} }, /store: it should be a Store/],
+    [{ store: memoryStore(), journal: "journal.db" }, /journal and store: give one of them, not both/],
+    [{ sleepAfterMs: -1 }, /sleepAfterMs should be more than 0/],
+  ];
+  for (const [options, message] of wrong)
+    assert.throws(() => new SageAgentSDK(options as never), { name: "SageError", code: "config-invalid", message });
+});
+
+test("options of a run are refused before a session is opened; what is undefined is left out", async () => {
+  const store = memoryStore();
+  const sage = new SageAgentSDK({ model: model(), store });
+  const wrong: [unknown, RegExp][] = [
+    [null, /options of run: it should be an object/],
+    [{ maxStep: 3 }, /options of run: unknown: "maxStep"; did you mean "maxSteps"\?/],
+    [{ maxSteps: "3" }, /maxSteps should be a number; it is a string/],
+    [{ mode: "interactive" }, /mode should be an object; it is a string/],
+    [{ mode: { type: "auto" } }, /mode\.type should be "interactive", "nonInteractive" or "batch"; it is "auto"/],
+    [
+      { mode: { type: "nonInteractive" } },
+      /autoResponse should be "default", "alwaysAllow", "alwaysDeny" or a function/,
+    ],
+    [{ timeoutPolicy: "allow" }, /timeoutPolicy should be "wait", "fail", "cancel", "deny" or an object/],
+    [{ timeoutPolicy: { default: { type: "granted" } } }, /default\.type should be "answers", "denied" or "text"/],
+    [{ promptTimeout: "60" }, /promptTimeout should be a number/],
+    [{ signal: {} }, /signal: it should be an AbortSignal/],
+    [{ workingDirectory: "/no/such/folder" }, /workingDirectory: there is no folder \/no\/such\/folder/],
+    [{ recordTrajectory: "/no/such/folder/file" }, /recordTrajectory: there is no folder \/no\/such\/folder/],
+  ];
+  for (const [options, message] of wrong)
+    await assert.rejects(async () => sage.run("go", options as never), { code: "config-invalid", message });
+  await assert.rejects(
+    sage.openTurns({ signal: new AbortController().signal } as never),
+    /openTurns: unknown: "signal"/,
+  );
+  const { handle, result } = sage.executeWithChannel("go", { conversations: true } as never);
+  await assert.rejects(result, /executeWithChannel: unknown: "conversations"; did you mean "conversation"\?/);
+  assert.equal(await handle.nextRequest(), undefined, "nobody waits for a request that never comes");
+  for (const task of [undefined, null, 5, ["go"]])
+    await assert.rejects(async () => sage.run(task as never), /a message should be a string; it is/);
+  assert.equal((await sage.run("go", { maxSteps: undefined, signal: undefined } as never)).text, "ran");
+  await sage.close();
+});
+
+test("a word that is no way to answer never grants", async () => {
+  using here = workspace();
+  const { autoResolve } = await import("../../src/input/auto.ts");
+  const sage = new SageAgentSDK({ model: scripted([{ calls: [bash("touch a")] }]), workingDirectory: here.dir });
+  const { handle, result } = sage.executeWithChannel("go");
+  const request = await handle.nextRequest();
+  assert.ok(request?.kind === "permission");
+  for (const word of ["alwaysDenny", "allow", "deny", undefined])
+    assert.equal(autoResolve(word as "default", request).outcome, "no_surface", word);
+  await result.interrupt({ cancel: true });
+  await sage.close();
+});
+
+test("a closed instance says so, whatever is asked of it, and a run that has not begun by then is paused", async () => {
+  using here = workspace();
+  const script = [{ calls: [askUser(question("Sure?"))] }, { text: "ran" }];
+  for (const where of [{}, { journal: here.path("journal.db") }]) {
+    const sage = new SageAgentSDK({ model: scripted(script), workingDirectory: here.dir, ...where });
+    const agent = await sage.openTurns();
+    const { handle, result } = sage.executeWithChannel("go");
+    await handle.nextRequest();
+    const early = sage.run("go");
+    await Promise.all([sage.close(), sage.close()]);
+    assert.deepEqual([(await result).status, (await early).status], ["paused", "paused"]);
+    const closed = /this SageAgentSDK was closed; make another one/;
+    const isClosed = ({ code, message }: SageError) => code === "input-invalid" && closed.test(message);
+    const asked: (() => unknown)[] = [
+      () => sage.run("go"),
+      () => sage.run("go", { session: early.session }),
+      () => sage.resume(early.session),
+      () => sage.executeWithChannel("go").result,
+      () => sage.openTurns(),
+      () => sage.compact(early.session),
+      () => sage.host,
+      () => sage.steps(early.session),
+      () => result[Symbol.asyncIterator]().next(),
+      () => agent.runTurn("go"),
+      () => agent.answerQuestion("Yes"),
+      () => agent.isWaitingInput(),
+      () => result.interrupt(),
+    ];
+    for (const ask of asked) await assert.rejects(async () => ask(), isClosed, String(ask));
+  }
+});
+
+test("an interrupt that comes at once finds the turn: it is stopped, and a pause goes on", async () => {
+  using here = workspace();
+  const slow = scripted([{ text: "ran", delayMs: 20 }]);
+  const sage = new SageAgentSDK({ model: slow, workingDirectory: here.dir });
+  const cancelled = sage.run("go");
+  assert.equal(await cancelled.interrupt({ cancel: true }), "cancel");
+  assert.equal((await cancelled).status, "cancelled");
+  const paused = sage.run("go");
+  for await (const _event of paused) break;
+  assert.equal(await paused.interrupt(), "pause");
+  assert.equal((await paused).status, "paused");
+  assert.equal((await sage.resume(paused.session)).text, "ran");
+  const { result } = sage.executeWithChannel("go");
+  assert.equal(await result.interrupt({ cancel: true }), "cancel");
+  assert.equal((await result).status, "cancelled");
+  assert.equal(await result.interrupt(), "nothing");
+  await sage.close();
+});
+
+test("what onEvent throws, runTurn throws; the turn goes on, and so does the process", async () => {
+  using here = workspace();
+  const sage = new SageAgentSDK({ model: model(), workingDirectory: here.dir });
+  const agent = await sage.openTurns();
+  const onEvent = () => {
+    throw new Error("of the embedder");
+  };
+  await assert.rejects(async () => agent.runTurn("go", { onEvent }), /of the embedder/);
+  const end = await agent.runTurn("");
+  assert.equal(end.needsInput || end.outcome.text, "ran");
+  await sage.close();
+});
+
+test("after a kill, a channel goes on with the open turn and is shown its request", async () => {
+  using here = workspace();
+  const script = [{ calls: [askUser(question("Sure?"))] }, { text: "ran" }];
+  const options = { workingDirectory: here.dir, journal: here.path("journal.db") };
+  const before = new SageAgentSDK({ model: scripted(script), ...options });
+  const first = before.executeWithChannel("go");
+  const asked = await first.handle.nextRequest();
+  await before.close();
+  const after = new SageAgentSDK({ model: scripted(script), ...options });
+  const { handle, result } = after.executeWithChannel("", { session: first.result.session });
+  assert.equal((await handle.nextRequest())?.id, asked?.id);
+  await handle.respond({ type: "answers", requestId: asked?.id ?? "", answers: { "Sure?": "Yes" } });
+  assert.equal((await result).text, "ran");
+  await after.close();
+});
