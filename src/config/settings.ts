@@ -1,9 +1,4 @@
-import { hash } from "node:crypto";
-import { realpathSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import { findContent, type ContentFile, type Found } from "../context/content.ts";
-import { contentFolders } from "../context/discover.ts";
-import { isInside } from "../permission/paths/canonical.ts";
+import { join } from "node:path";
 import { loadRules } from "../permission/rules/rules.ts";
 import {
   messageOf,
@@ -16,10 +11,8 @@ import {
 } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import { guestName, guests } from "./guests.ts";
-import { scriptsIn } from "./hook-files.ts";
 import { changeFile } from "./locked-file.ts";
-import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
-import { readServersFile, serversSchema, type ServersFile } from "./servers.ts";
+import { serversSchema } from "./servers.ts";
 import { effort, limit, price, provider, webSearch } from "./model-settings.ts";
 import { sandboxSchema as sandbox } from "./sandbox-schema.ts";
 import { hosts, serve } from "./serve-settings.ts";
@@ -60,7 +53,7 @@ const modules = z
   .optional()
   .describe("JavaScript files, relative to this one, that add tools and subagents of your own");
 
-const shared = { $schema: z.string().optional(), permissions, hooks, modules, sandbox: sandbox.optional() };
+export const shared = { $schema: z.string().optional(), permissions, hooks, modules, sandbox: sandbox.optional() };
 
 const openId = z.string().regex(/^ou_\w+$/, "open-id");
 const chatSettings = {
@@ -260,11 +253,11 @@ export type ProjectSettings = z.infer<typeof projectSchema>;
 
 /** The person's own settings. A file that cannot be understood stops the start: a deny rule in it must not be lost silently. */
 export function readSettings(path: string): Settings {
-  const text = readText(path);
+  const text = readSmallFile(path);
   // Nothing to check: most starts are of this kind, and the first check costs milliseconds.
   if (text === undefined)
     return { permissions: { deny: [], ask: [], allow: [] }, hooks: {}, providers: {}, prices: {} };
-  return parse(userSchema, path, text);
+  return parseSettings(userSchema, path, text);
 }
 
 /** Changes the person's own settings; what is not meant stays as it stands. */
@@ -274,74 +267,6 @@ export function changeSettings(path: string, change: (settings: Partial<Settings
     const settings = text.trim() === "" ? {} : (JSON.parse(text) as Partial<Settings>);
     return `${JSON.stringify(change(settings), undefined, 2)}\n`;
   });
-}
-
-export type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };
-
-/** A project's own settings, as found: nothing of them counts before the person trusted the folder. */
-export function readProject(root: string): {
-  files: ProjectFile[];
-  content: Found;
-  /** Files that the hooks name. */
-  scripts: ContentFile[];
-  modules: NamedModule[];
-  servers: ServersFile | undefined;
-  ignored: Reason[];
-  digest: string;
-} {
-  const files: ProjectFile[] = [];
-  const ignored: Reason[] = [];
-  for (const [destination, path] of Object.entries(projectFiles(root)) as ["project" | "local", string][]) {
-    const text = readText(path, root);
-    if (text === undefined) continue;
-    const settings = parse(projectSchema, path, text);
-    files.push({ path, destination, text, settings });
-    for (const key of Object.keys(JSON.parse(text) as object))
-      if (!(key in shared)) ignored.push(reason("in-file", { path, problem: reason("own-settings-only", { key }) }));
-    for (const listed of settings.permissions.ask)
-      if (typeof listed !== "string" && listed.silence)
-        ignored.push(
-          reason("in-file", { path, problem: reason("own-settings-only", { key: `${listed.rule}: silence` }) }),
-        );
-    // A folder's own settings may hide more and switch confinement on; everything else would widen it.
-    for (const [key, value] of Object.entries(settings.sandbox ?? {}))
-      if (key !== "hidden" && value !== "contain" && value !== undefined)
-        ignored.push(reason("in-file", { path, problem: reason("own-settings-only", { key: `sandbox.${key}` }) }));
-  }
-  const content = findContent(contentFolders(root));
-  const scripts = scriptsIn(
-    files.flatMap(({ settings }) => commandsOf(settings)),
-    root,
-  );
-  const modules = files.flatMap(({ path, settings }) => readModules(settings.modules, dirname(path), root));
-  const servers = readServersFile(root, (path) => readText(path, root));
-  ignored.push(...(servers?.problems ?? []));
-  const run = [...scripts, ...moduleTexts(modules), ...serverTexts(servers)];
-  return {
-    files,
-    content,
-    scripts,
-    modules,
-    servers,
-    ignored,
-    digest: projectDigest(root, files, { ...content, run }),
-  };
-}
-
-/** Trust is bound to what the file says to the letter, and to the files that its commands name. */
-export function serverTexts(servers: ServersFile | undefined): ContentFile[] {
-  return servers && Object.keys(servers.servers).length > 0 ? [servers, ...servers.scripts] : [];
-}
-
-/** Binds trust to the meaning of the settings, and to skills, subagents and commands to the letter. */
-function projectDigest(
-  root: string,
-  files: readonly ProjectFile[],
-  { skills, agents, commands, run }: Found & { /** Scripts, modules and MCP servers. */ run: readonly ContentFile[] },
-): string {
-  const settled = files.map(({ destination, settings }) => [destination, settings]);
-  const told = [...skills, ...agents, ...commands, ...run].map(({ path, text }) => [relative(root, path), text]);
-  return hash("sha256", JSON.stringify([...settled, ...told]));
 }
 
 export function commandsOf({ hooks: all }: Pick<ProjectSettings, "hooks">): string[] {
@@ -368,21 +293,7 @@ export function rulesOf(
   }
 }
 
-function readText(path: string, insideOf?: string): string | undefined {
-  if (insideOf !== undefined && leavesFolder(path, insideOf))
-    throw errorBecause("config-invalid", reason("file-leads-out", { path }));
-  return readSmallFile(path);
-}
-
-function leavesFolder(path: string, folder: string): boolean {
-  try {
-    return !isInside(realpathSync(folder), realpathSync(path));
-  } catch {
-    return false; // nothing is there, or the reader says why it cannot be read
-  }
-}
-
-function parse<T>(schema: z.Schema<T>, path: string, text: string): T {
+export function parseSettings<T>(schema: z.Schema<T>, path: string, text: string): T {
   let data: unknown;
   try {
     data = JSON.parse(text);

@@ -1,32 +1,19 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
-import type { ContentFile, Found } from "../context/content.ts";
-import { reason, type Reason } from "../protocol/index.ts";
-import { moduleTexts, type NamedModule } from "./module-files.ts";
+import { reason } from "../protocol/index.ts";
+import { moduleTexts } from "./module-files.ts";
 import { changeFile } from "./locked-file.ts";
 import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
-import type { ServersFile } from "./servers.ts";
-import { readProject, serverTexts, type ProjectFile } from "./settings.ts";
+import { readProject, serverTexts, type Project, type ProjectFile } from "./project.ts";
 import { errorBecause } from "../texts/error.ts";
 
 type Trusted = Record<string, { digest: string; at: number; files: Record<string, string> }>;
 
-export type ProjectTrust = {
+export type ProjectTrust = Project & {
   /** The repository's root, or the folder itself, by its real path. */
   root: string;
   state: "nothing-to-trust" | "trusted" | "untrusted" | "changed";
-  files: ProjectFile[];
-  /** Skills, subagents and commands of the folder. */
-  content: Found;
-  /** Files that its hooks name. */
-  scripts: ContentFile[];
-  /** With the files they are made of. */
-  modules: NamedModule[];
-  /** MCP servers of the folder. */
-  servers: ServersFile | undefined;
-  ignored: Reason[];
-  digest: string;
   /** The files as they were when they were trusted, for showing the difference. */
   before: Record<string, string>;
 };
@@ -85,7 +72,7 @@ export function revoke(trustFile: string, root: string): boolean {
   return wasTrusted;
 }
 
-const nothing = {
+const nothing: Project = {
   files: [],
   content: { skills: [], agents: [], commands: [], problems: [] },
   scripts: [],

@@ -17,7 +17,7 @@ import {
 import { keep, replacedBy } from "./kept.ts";
 import { pathSchema } from "./path.ts";
 import { keptChange, previewEdit, type Replacement } from "./preview.ts";
-import { changedSince, failed, isProblem, type ToolProblem } from "./result.ts";
+import { failed, isProblem, unseen, type ToolProblem } from "./result.ts";
 import type { Tool, ToolPlace } from "./tool.ts";
 
 const inputSchema = z
@@ -105,10 +105,9 @@ async function findPlaces(
   const { real } = canonicalPath(input.file_path, scope);
   const before = await readState(real);
   if (before.kind !== "file") return explain(before, real);
-  const seen = scope.seen(real);
   const unread = `You have not read ${real}. Read it before editing it.`;
-  if (seen === undefined) return { text: unread, why: reason("file-unread", { path: real }) };
-  if (seen !== before.hash) return changedSince(real);
+  const problem = unseen({ path: real, hash: before.hash }, scope.seen(real), unread);
+  if (problem) return problem;
   if (!isUtf8(before.bytes)) return `${real} is not valid UTF-8; editing it as text would damage it.`;
   const text = before.bytes.toString();
   const replacement = replacementIn(text, input);

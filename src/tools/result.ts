@@ -15,7 +15,14 @@ export function isProblem(found: string | ToolProblem | object): found is string
   return typeof found === "string" || "why" in found;
 }
 
-export function changedSince(path: string): ToolProblem {
+/** Why a file may not be replaced: the model has not read it, or not as it is now. */
+export function unseen(
+  { path, hash }: { path: string; hash: string },
+  seen: string | undefined,
+  unread: string,
+): ToolProblem | undefined {
+  if (seen === undefined) return { text: unread, why: reason("file-unread", { path }) };
+  if (seen === hash) return undefined;
   const text = `${path} has changed since you read it. Read it again first.`;
   return { text, why: reason("file-changed-since", { path }) };
 }

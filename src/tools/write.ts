@@ -1,5 +1,5 @@
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
-import { reason, type ToolResult } from "../protocol/index.ts";
+import type { ToolResult } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import {
@@ -17,7 +17,7 @@ import {
 import { keep, replacedBy } from "./kept.ts";
 import { pathSchema } from "./path.ts";
 import { keptChange, previewWrite } from "./preview.ts";
-import { changedSince, failed, isProblem, type ToolProblem } from "./result.ts";
+import { failed, isProblem, unseen, type ToolProblem } from "./result.ts";
 import type { Tool, ToolPlace } from "./tool.ts";
 
 const inputSchema = z.strictObject({
@@ -73,10 +73,8 @@ async function lookBefore(
   const before = await readState(real);
   if (before.kind === "missing") return { real, before };
   if (before.kind !== "file") return explain(before, real);
-  const seen = scope.seen(real);
   const unread = `${real} exists and you have not read it. Read it before overwriting it.`;
-  if (seen === undefined) return { text: unread, why: reason("file-unread", { path: real }) };
-  return seen === before.hash ? { real, before } : changedSince(real);
+  return unseen({ path: real, hash: before.hash }, scope.seen(real), unread) ?? { real, before };
 }
 
 function written({ content }: Input, real: string): ToolResult {

@@ -36,15 +36,16 @@ export function columns(text: string): number {
   return count;
 }
 
-function wrap(line: string, room: number): string[] {
+/** Cuts a line where the row ends, never within a token: a row that the terminal wraps by itself would leave its margin. */
+export function wrap(line: string, room: number, columnsOf = columns): string[] {
   if (room === Infinity) return [line];
   const found = [""];
   let used = 0;
-  const pieces = [...line.matchAll(/‹[^›]*›|./gsu)].flatMap(([piece]) =>
-    columns(piece) > room ? [...piece] : [piece],
+  const pieces = [...line.matchAll(/‹[^›]*›|\P{Mn}\p{Mn}*|\p{Mn}+/gsu)].flatMap(([piece]) =>
+    columnsOf(piece) > room ? [...piece] : [piece],
   );
   for (const piece of pieces) {
-    const wide = columns(piece);
+    const wide = columnsOf(piece);
     if (used > 0 && used + wide > room) {
       found.push("");
       used = 0;

@@ -1,4 +1,5 @@
 import { harmless, oneLine, tokens } from "../../../protocol/index.ts";
+import { columns, wrap as wrapLine } from "../../../view/lines/safe.ts";
 import type { Theme } from "./theme.ts";
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "./tui.ts";
 
@@ -36,32 +37,14 @@ export function clipped(text: string, width: number): string {
   return truncateToWidth(oneLine(text), Math.max(1, width), "…").replaceAll("\x1b[0m", "");
 }
 
-/** Columns, rather too many than too few: a row that wraps by itself would leave its margin. */
-function columns(text: string): number {
-  let count = 0;
-  for (const character of text)
-    count += /\p{Mn}/u.test(character) ? 0 : (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2;
-  return Math.max(count, visibleWidth(text));
+/** Columns of a text: as many as the library counts, or as plain lines do if those are more. */
+function columnsOf(text: string): number {
+  return /^[\x20-\x7e]$/.test(text) ? 1 : Math.max(columns(text), visibleWidth(text));
 }
 
-/** Cut where the row ends, never within a token: a row that the terminal wraps by itself would leave its margin. */
 export function wrap(line: string, room: number): string[] {
   if (line.length * 2 <= room || (line.length <= room && /^[\x20-\x7e]*$/.test(line))) return [line];
-  const found = [""];
-  let used = 0;
-  const pieces = [...line.matchAll(/‹[^›]*›|\P{Mn}\p{Mn}*|\p{Mn}+/gsu)].flatMap(([piece]) =>
-    columns(piece) > room ? [...piece] : [piece],
-  );
-  for (const piece of pieces) {
-    const wide = /^[\x20-\x7e]$/.test(piece) ? 1 : columns(piece);
-    if (used > 0 && used + wide > room) {
-      found.push("");
-      used = 0;
-    }
-    found[found.length - 1] += piece;
-    used += wide;
-  }
-  return found;
+  return wrapLine(line, room, columnsOf);
 }
 
 const sequences = /\x1b(?:\[[\d;]*m|[^])?|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]/g;

@@ -12,6 +12,7 @@ import { choicesFor, draftOf, rulesOf, type Did } from "./input.ts";
 import type { Attention } from "./seen.ts";
 import type { Note } from "./state.ts";
 import type { Words } from "./words.ts";
+import { Form } from "./form.tsx";
 
 /** `event` tells a tap from a key. */
 export type Act = (did: Did, event?: { detail: number }) => void;
@@ -194,13 +195,7 @@ function Writing({ request, act, field, label, here, go, yes }: WritingProps) {
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => box.current?.focus(), [field]);
   return (
-    <form
-      class="writing"
-      onSubmit={(event) => {
-        event.preventDefault();
-        act({ type: "confirm" });
-      }}
-    >
+    <Form class="writing" submit={() => act({ type: "confirm" })}>
       <label>
         <span>{label}</span>
         <textarea
@@ -222,7 +217,7 @@ function Writing({ request, act, field, label, here, go, yes }: WritingProps) {
           {web.back}
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -237,13 +232,7 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
   const past = useReply({ type: "past", requestId: request.id });
   useEffect(() => first.current?.focus({ preventScroll: true }), []);
   return (
-    <form
-      class="writing always"
-      onSubmit={(event) => {
-        event.preventDefault();
-        act({ type: "confirm" });
-      }}
-    >
+    <Form class="writing always" submit={() => act({ type: "confirm" })}>
       {rulesFor(request).map(({ rule, note }, n) => (
         <label class="option">
           <input
@@ -292,7 +281,7 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
           {web.back}
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

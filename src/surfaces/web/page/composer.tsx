@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { useApp } from "./context.ts";
+import { Form } from "./form.tsx";
 
 type Props = {
   label: string;
@@ -29,13 +30,7 @@ export function Composer({ label, here, send, children, sticky = false }: Props)
     box.current?.focus();
   };
   return (
-    <form
-      class={`composer${sticky ? " sticky" : ""}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void go();
-      }}
-    >
+    <Form class={`composer${sticky ? " sticky" : ""}`} submit={() => void go()}>
       <textarea
         ref={box}
         class="message"
@@ -66,6 +61,6 @@ export function Composer({ label, here, send, children, sticky = false }: Props)
           ↑
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -13,6 +13,7 @@ import { Ended } from "./request.tsx";
 import { QUIET_MS } from "./seen.ts";
 import type { App } from "./state.ts";
 import { Ago, Since } from "./time.tsx";
+import { Trouble } from "./form.tsx";
 
 /** Everything that waits for a person, over all sessions, oldest first. */
 export function InboxPage() {
@@ -115,11 +116,7 @@ function Card({ entry, alike }: { entry: InboxRequest; alike: number }) {
           </button>
         )}
       </div>
-      {note && "text" in note && (
-        <p class="note bad" role="alert">
-          {note.text}
-        </p>
-      )}
+      {note && "text" in note && <Trouble text={note.text} />}
     </article>
   );
 }
@@ -249,11 +246,7 @@ function NewTask() {
           </label>
         )}
       </Composer>
-      {trouble.value !== "" && (
-        <p class="note bad" role="alert">
-          {trouble.value}
-        </p>
-      )}
+      <Trouble text={trouble.value} />
     </section>
   );
 }

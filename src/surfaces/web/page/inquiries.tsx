@@ -5,6 +5,7 @@ import type { InboxRequest } from "../../../view/inbox.ts";
 import { dollars } from "../../../view/summary.ts";
 import type { Act } from "./choices.tsx";
 import { useApp } from "./context.ts";
+import { Form } from "./form.tsx";
 
 /** Questions about the request, with their replies and costs. The request stays as it is. */
 export function Inquiries({ entry: { request, inquiries }, act }: { entry: InboxRequest; act: Act }) {
@@ -26,13 +27,7 @@ export function Inquiries({ entry: { request, inquiries }, act }: { entry: Inbox
         </ol>
       )}
       {asking ? (
-        <form
-          class="writing"
-          onSubmit={(event) => {
-            event.preventDefault();
-            act({ type: "confirm" });
-          }}
-        >
+        <Form class="writing" submit={() => act({ type: "confirm" })}>
           <label>
             <span>{web.ask}</span>
             <textarea
@@ -50,7 +45,7 @@ export function Inquiries({ entry: { request, inquiries }, act }: { entry: Inbox
               {web.back}
             </button>
           </div>
-        </form>
+        </Form>
       ) : (
         <button
           type="button"

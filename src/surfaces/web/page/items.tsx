@@ -12,6 +12,7 @@ import { Change } from "./blocks.tsx";
 import { useApp } from "./context.ts";
 import { Markdown } from "./markdown.tsx";
 import { Since } from "./time.tsx";
+import { Trouble } from "./form.tsx";
 
 const LONGEST = 20_000;
 
@@ -62,11 +63,7 @@ function TakeBack({ session, message }: { session: string; message: string }) {
       <button type="button" class="quiet" disabled={app.away.value} onClick={() => void take()}>
         {web.takeBack}
       </button>
-      {trouble.value !== "" && (
-        <small class="bad" role="alert">
-          {trouble.value}
-        </small>
-      )}
+      <Trouble small text={trouble.value} />
     </>
   );
 }
@@ -256,11 +253,7 @@ function Whole({ session, call }: { session: string; call: string }) {
           {web.outputPage(1, pages)}
         </button>
       )}
-      {trouble.value !== "" && (
-        <small class="bad" role="alert">
-          {trouble.value}
-        </small>
-      )}
+      <Trouble small text={trouble.value} />
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { Command, CommandReply } from "../../../protocol/index.ts";
 import { useApp } from "./context.ts";
 import type { Unsigned } from "./input.ts";
+import { Trouble } from "./form.tsx";
 
 export type Asked<T extends Command["type"]> = {
   reply: Extract<CommandReply<T>, { ok: true }> | undefined;
@@ -27,11 +28,6 @@ export function useReply<C extends Unsigned>(command: C, again: readonly unknown
 /** Instead of what is not there yet, or cannot be had. */
 export function Waiting({ asked }: { asked: Asked<Command["type"]> }) {
   const { web } = useApp().words.value;
-  if (asked.trouble !== "")
-    return (
-      <p class="note bad" role="alert">
-        {asked.trouble}
-      </p>
-    );
+  if (asked.trouble !== "") return <Trouble text={asked.trouble} />;
   return <p class="empty">{web.loading}</p>;
 }

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { render } from "preact";
 import { deviceName, pairWith } from "./pair.ts";
 import type { Words } from "./words.ts";
+import { Form, Trouble } from "./form.tsx";
 
 /** `busy`: a link or a code is being traded for a key, and somebody at a terminal may have to say yes first. */
 export type Trading = "idle" | "busy" | "failed";
@@ -30,13 +31,7 @@ function Pairing({ words: { web }, begun }: { words: Words; begun: Trading }) {
       ) : (
         <>
           <p>{web.pair.how.split("`").map((part, n) => (n % 2 === 1 ? <code>{part}</code> : part))}</p>
-          <form
-            class="writing"
-            onSubmit={(event) => {
-              event.preventDefault();
-              void pair();
-            }}
-          >
+          <Form class="writing" submit={() => void pair()}>
             <label>
               <span>{web.pair.code}</span>
               <input
@@ -53,14 +48,10 @@ function Pairing({ words: { web }, begun }: { words: Words; begun: Trading }) {
                 {web.pair.go}
               </button>
             </div>
-          </form>
+          </Form>
         </>
       )}
-      {state.value === "failed" && (
-        <p class="note bad" role="alert">
-          {web.pair.failed}
-        </p>
-      )}
+      {state.value === "failed" && <Trouble text={web.pair.failed} />}
     </main>
   );
 }

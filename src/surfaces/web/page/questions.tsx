@@ -1,6 +1,7 @@
 import { harmless, takesOwnWords, type InputRequest, type Question } from "../../../protocol/index.ts";
 import { NoteLine, type Act } from "./choices.tsx";
 import { useApp } from "./context.ts";
+import { Form } from "./form.tsx";
 
 type Props<K extends InputRequest["kind"]> = { request: InputRequest & { kind: K }; act: Act; approver: boolean };
 
@@ -19,14 +20,7 @@ export function Questions({ request, act, approver }: Props<"question">) {
     );
   const lock = app.away.value ? web.lock.away : approver ? "" : web.lock["not-approver"];
   return (
-    <form
-      class="questions"
-      onSubmit={(event) => {
-        event.preventDefault();
-        act({ type: "submit" });
-      }}
-      onBlurCapture={() => app.drafts.left(request.id)}
-    >
+    <Form class="questions" submit={() => act({ type: "submit" })} onBlurCapture={() => app.drafts.left(request.id)}>
       {request.questions.map((question, n) => (
         <Field request={request} question={question} n={n} act={act} />
       ))}
@@ -49,7 +43,7 @@ export function Questions({ request, act, approver }: Props<"question">) {
         </button>
       </div>
       <NoteLine note={note} fallback={lock} />
-    </form>
+    </Form>
   );
 }
 
@@ -118,13 +112,7 @@ export function TextAnswer({ request, act, approver }: Props<"text">) {
       </p>
     );
   return (
-    <form
-      class="writing"
-      onSubmit={(event) => {
-        event.preventDefault();
-        act({ type: "submit" });
-      }}
-    >
+    <Form class="writing" submit={() => act({ type: "submit" })}>
       <label>
         <span>{wording.answer}</span>
         <textarea
@@ -144,6 +132,6 @@ export function TextAnswer({ request, act, approver }: Props<"text">) {
         </button>
       </div>
       <NoteLine note={note} fallback={lock} />
-    </form>
+    </Form>
   );
 }

@@ -5,6 +5,7 @@ import { nameOf, summaryOf, titleOf } from "../../../view/summary.ts";
 import { useApp } from "./context.ts";
 import { useReply, Waiting } from "./loading.tsx";
 import { addressOf } from "./place.ts";
+import { Form } from "./form.tsx";
 
 const PAGE = 50;
 
@@ -40,10 +41,9 @@ export function ReceiptsPage() {
   return (
     <>
       <h1>{web.pages.receipts}</h1>
-      <form
+      <Form
         role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
+        submit={() => {
           of.value = typed.value.trim();
         }}
       >
@@ -57,7 +57,7 @@ export function ReceiptsPage() {
             if (typed.value === "") of.value = "";
           }}
         />
-      </form>
+      </Form>
       {!reply || asked.value.trouble !== "" ? (
         <Waiting asked={asked.value} />
       ) : (

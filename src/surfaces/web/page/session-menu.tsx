@@ -6,6 +6,7 @@ import type { Unsigned } from "./input.ts";
 import { useReply } from "./loading.tsx";
 import { addressOf } from "./place.ts";
 import type { Followed } from "./session-state.ts";
+import { Form, Trouble } from "./form.tsx";
 
 /** Everything that can be done with a session besides talking: stop, continue, and what the menu has. */
 export function SessionMenu({ id, followed }: { id: string; followed: Followed }) {
@@ -48,11 +49,7 @@ export function SessionMenu({ id, followed }: { id: string; followed: Followed }
         <summary aria-label={web.actions}>⋯</summary>
         {opened.value && <Sheet id={id} followed={followed} send={send} off={off} trouble={trouble} />}
       </details>
-      {trouble.value !== "" && (
-        <p class="note bad" role="alert">
-          {trouble.value}
-        </p>
-      )}
+      <Trouble text={trouble.value} />
     </div>
   );
 }
@@ -129,15 +126,14 @@ function Sheet({ id, followed, send, off, trouble }: SheetProps) {
 function Field({ label, text, save }: { label: string; text: Signal<string>; save(text: string): Promise<void> }) {
   const { web } = useApp().words.value;
   return (
-    <form
+    <Form
       class="inline"
-      onSubmit={(event) => {
-        event.preventDefault();
+      submit={() => {
         if (text.value.trim() !== "") void save(text.value.trim());
       }}
     >
       <input aria-label={label} value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
       <button type="submit">{web.save}</button>
-    </form>
+    </Form>
   );
 }
