@@ -1,11 +1,9 @@
 // Two real gateways and a worker on one PostgreSQL, with a bot and a page: one of the gateways is killed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Machine, mark } from "../support/cli.ts";
-import { fakeFeishu } from "../support/feishu/platform.ts";
-import { createDatabase, hasPostgres } from "../support/postgres.ts";
+import { hasPostgres } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
-import { answered, feishuEnv } from "./gateways.ts";
+import { answered, onGateways } from "./gateways.ts";
 
 const ask = async (url: string, key: string | undefined, method: string, body?: object) => {
   const response = await fetch(url, {
@@ -22,18 +20,10 @@ const ask = async (url: string, key: string | undefined, method: string, body?: 
 test(
   "the gateway that holds the bot is killed: the other goes on with its card, hears no message twice, and knows its devices",
   { skip: !hasPostgres && "no PostgreSQL is installed" },
-  async () => {
-    const { url, drop } = await createDatabase();
-    await using feishu = await fakeFeishu();
-    {
-      using machine = new Machine();
-      const lin = feishu.user("Lin");
-      const group = feishu.group("dev", [lin]);
-      const env = feishuEnv(url, feishu, lin.openId);
-      const model = machine.script({ calls: [mark] }, { text: "done" });
-      const serve = () => machine.start(["serve", "--port", "0", "--place", "here"], { env });
+  () =>
+    onGateways(async ({ feishu, machine, lin, group, serve, work }) => {
       const both = [serve(), serve()] as const;
-      const worker = machine.start(["worker", "--place", "here", "--model", model], { env });
+      const worker = work("done");
       const holds = ({ errors }: (typeof both)[number]) => /speaking for bot/.test(errors());
       const a = await until(() => both.find(holds), "nobody takes the bot", { everyMs: 50 });
       const b = both.find((one) => one !== a) ?? assert.fail();
@@ -80,7 +70,5 @@ test(
       assert.match(b.errors(), /no longer speaking for bot/);
       worker.kill("SIGTERM");
       await worker.ended;
-    }
-    await drop();
-  },
+    }),
 );

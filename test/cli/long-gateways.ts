@@ -1,29 +1,19 @@
 // Longer than the suite has time for: the gateway that holds the bot is frozen and thawed, with devices let in from a terminal meanwhile.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Machine, mark } from "../support/cli.ts";
-import { fakeFeishu } from "../support/feishu/platform.ts";
-import { createDatabase, hasPostgres } from "../support/postgres.ts";
+import { hasPostgres } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
-import { answered, feishuEnv } from "./gateways.ts";
+import { answered, onGateways } from "./gateways.ts";
 
 test(
   "a gateway that was frozen past its time stops its bot when it wakes, and takes it up again when the other one leaves",
   { skip: !hasPostgres && "no PostgreSQL is installed" },
-  async () => {
-    const { url, drop } = await createDatabase();
-    await using feishu = await fakeFeishu();
-    {
-      using machine = new Machine();
-      const lin = feishu.user("Lin");
-      const group = feishu.group("dev", [lin]);
-      const env = feishuEnv(url, feishu, lin.openId);
-      const model = machine.script({ calls: [mark] }, { text: "all done" });
-      const serve = () => machine.start(["serve", "--port", "0", "--place", "here"], { env });
+  () =>
+    onGateways(async ({ feishu, machine, lin, group, env, serve, work }) => {
       const a = serve();
       await a.until(/speaking for bot/);
       const b = serve();
-      const worker = machine.start(["worker", "--place", "here", "--model", model], { env });
+      const worker = work("all done");
       await Promise.all([b.until(/#k=\S+/), b.until(/is held by another gateway/), worker.until(/works at here/)]);
       const [atA = "", atB = ""] = [a, b].map((one) => /listening on (http:\/\/[\d.:]+)/.exec(one.errors())?.[1]);
       lin.say("go", { chat: group, mentionBot: true });
@@ -85,7 +75,5 @@ test(
       assert.equal((await a.ended).code, 0);
       worker.kill("SIGTERM");
       await worker.ended;
-    }
-    await drop();
-  },
+    }),
 );

@@ -1,17 +1,16 @@
 // kill -9 at every commit of a turn that another agent runs: of Sage, of the agent, of both. A sample by default; all with `npm run test:faults`.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { stopCodex } from "../../src/guest/codex-server.ts";
 import { callsOf, stepOfKey, type Fact } from "../../src/protocol/index.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { fakeClaude, guestsIn } from "../support/guests/guest-sage.ts";
 import { killAtCommit } from "../support/kill.ts";
 import { startRunner } from "../support/process.ts";
 import { workspace } from "../support/sage.ts";
 import { check, show } from "./checker.ts";
-import { markedCalls, type Event, type History } from "./history.ts";
+import { historyIn } from "./witness.ts";
 import { dice, seed, thorough } from "./rounds.ts";
 
 const bash = (mark: string) => ({ name: "Bash", input: { command: `echo ${mark} >> witness` } });
@@ -56,7 +55,7 @@ for (const fault of faults)
         ended = await run(here.dir, {});
       }
       assert.match(ended.out, /"status":"success"/);
-      const history = historyOf(here.dir);
+      const history = historyIn(here.dir, counting);
       assert.equal(show(check(history)), "");
       const facts = history.journal.get("s") ?? [];
       const granted = facts.filter((fact) => fact.type === "input.resolved" && fact.data.outcome === "answered").length;
@@ -98,7 +97,7 @@ for (const [name, { commits, calls, end }] of Object.entries(others)) {
         const first = await run(here.dir, { ...env, ...killAtCommit(at, side) });
         const ended = first.code === 0 ? first : await run(here.dir, env);
         assert.match(ended.out, /"status":"success"/, ended.err);
-        const history = historyOf(here.dir);
+        const history = historyIn(here.dir, counting);
         assert.equal(show(check(history)), "");
         const ran = history.events.flatMap((event) => (event.type === "executed" ? [event.mark] : []));
         assert.deepEqual([ran.length, history.listed], [new Set(ran).size, []]);
@@ -126,32 +125,9 @@ function run(dir: string, env: Record<string, string>) {
   return startRunner([dir, "s"], { env: { ...guest, ...env }, cwd: dir }).ended;
 }
 
-function historyOf(dir: string): History {
-  const store = sqliteStore(`${dir}/journal.db`);
-  try {
-    const all = store.load("s");
-    // A call that was made again under another id is the one that counts; the one before it never started.
-    const facts = all.filter(
-      (fact) => fact.type !== "model.replied" || callsOf(fact.data).length === 0 || isStarted(fact, all),
-    );
-    const calls = markedCalls(facts);
-    const witness = existsSync(`${dir}/witness`) ? readFileSync(`${dir}/witness`, "utf8").trim().split("\n") : [];
-    const events = witness.map((mark, n): Event => {
-      const input = calls.get(mark)?.input ?? {};
-      return { n, mono: 0, wall: 0, process: "", type: "executed", session: "s", mark, tool: "Bash", input };
-    });
-    const broken = new Map(Object.entries(store.verify("s") ?? {}).map(([, at]) => ["s", String(at)]));
-    return {
-      events,
-      journal: new Map([["s", facts]]),
-      broken,
-      listed: store.pending().map(({ id }) => id),
-      over: true,
-    };
-  } finally {
-    store.close();
-  }
-}
+/** A call that was made again under another id is the one that counts; the one before it never started. */
+const counting = (all: readonly Fact[]) =>
+  all.filter((fact) => fact.type !== "model.replied" || callsOf(fact.data).length === 0 || isStarted(fact, all));
 
 function isStarted({ key }: Fact, facts: readonly Fact[]): boolean {
   const step = `${stepOfKey(key) ?? key}/`;

@@ -1,18 +1,15 @@
 // T3 and T5: real processes, really killed and really stopped. What they did is read off a file that only they write to.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { killAtCommit } from "../support/kill.ts";
 import { startRunner } from "../support/process.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 import { check, show } from "./checker.ts";
-import { markedCalls, type Event, type History } from "./history.ts";
+import { historyIn, witnessed } from "./witness.ts";
 import { dice, roundsOf, seed } from "./rounds.ts";
 import { until } from "../support/until.ts";
-
-type Here = ReturnType<typeof workspace>;
 
 /** Commands that leave a mark, one of which ends by a kill -9 of its own; a question; and a subagent that does the same. */
 const task = { tool: "Task", input: { agent: "GeneralPurpose", description: "work", prompt: "work" } };
@@ -26,31 +23,6 @@ const script = {
   ],
   GeneralPurpose: [{ calls: [bash("echo below >> witness")] }, { text: "done below" }],
 };
-
-const witnessed = (here: Here): string[] =>
-  existsSync(here.path("witness")) ? readFileSync(here.path("witness"), "utf8").trim().split("\n") : [];
-
-function historyOf(here: Here): History {
-  const store = sqliteStore(here.path("journal.db"));
-  try {
-    const facts = store.load("s");
-    const calls = markedCalls(facts);
-    const events = witnessed(here).map((mark, n): Event => {
-      const input = calls.get(mark)?.input ?? {};
-      return { n, mono: 0, wall: 0, process: "", type: "executed", session: "s", mark, tool: "Bash", input };
-    });
-    const broken = new Map(Object.entries(store.verify("s") ?? {}).map(([, at]) => ["s", String(at)]));
-    return {
-      events,
-      journal: new Map([["s", facts]]),
-      broken,
-      listed: store.pending().map(({ id }) => id),
-      over: true,
-    };
-  } finally {
-    store.close();
-  }
-}
 
 for (let round = 0; round < roundsOf(3); round++)
   test(`kill -9 at any moment (seed ${seed + round})`, { timeout: 60_000 }, async () => {
@@ -76,7 +48,7 @@ for (let round = 0; round < roundsOf(3); round++)
       assert.match(out, /all done/, err);
       break;
     }
-    const violations = check(historyOf(here));
+    const violations = check(historyIn(here.dir));
     assert.deepEqual(violations, [], show(violations));
   });
 
@@ -89,7 +61,7 @@ test(
     writeFileSync(here.path("script.json"), JSON.stringify([{ calls: [bash(command)] }, { text: "all done" }]));
     const first = startRunner([here.dir, "s"], { env: { ANSWER: "self" } });
     await first.until(/call.started/);
-    await until(() => witnessed(here).length !== 0);
+    await until(() => witnessed(here.dir).length !== 0);
     first.child.kill("SIGSTOP");
     const db = new DatabaseSync(here.path("journal.db"));
     db.exec("PRAGMA busy_timeout=5000; UPDATE process SET beat=0"); // as if it had been so for long
@@ -99,8 +71,8 @@ test(
     first.child.kill("SIGCONT");
     assert.match((await second.ended).out, /all done/);
     await first.ended;
-    assert.deepEqual(witnessed(here), ["begun"]);
-    const history = historyOf(here);
+    assert.deepEqual(witnessed(here.dir), ["begun"]);
+    const history = historyIn(here.dir);
     const violations = check(history);
     assert.deepEqual(violations, [], show(violations));
     const epochs = history.journal.get("s")!.flatMap(({ key }) => /^state\/(\d+)/.exec(key)?.[1] ?? []);

@@ -2,16 +2,12 @@
 // test/models/faults.test.ts; killed before and after every request to the model: boundaries.test.ts.)
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { z } from "zod";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
-import { anthropic } from "../../src/models/wire/anthropic.ts";
-import { throughEndpoint } from "../../src/models/choice/endpoint.ts";
-import { openai } from "../../src/models/wire/chat.ts";
 import { createHost } from "../../src/host/host.ts";
-import type { Tool } from "../../src/tools/tool.ts";
 import type { Wire } from "../support/flaky.ts";
 import { chunksOf, modelServer, type Play, type ServedReply } from "../support/model-server.ts";
+import { markTool, modelAt } from "../support/marks.ts";
 import { allow, config, workspace } from "../support/sage.ts";
 
 const calling: ServedReply = {
@@ -31,21 +27,8 @@ async function turn(wire: Wire, first: Play, dir: string): Promise<{ marks: numb
     if (JSON.stringify(body.messages).includes("marked")) return { text: "done" };
     return requests === 1 ? first : calling;
   };
-  const settings = { modelId: "m", idleTimeoutMs: 500 };
-  const baseURL = wire === "anthropic" ? server.anthropicURL : server.openaiURL;
-  const bare = wire === "anthropic" ? anthropic({ ...settings, baseURL }) : openai({ ...settings, baseURL });
-  const model = throughEndpoint(bare, { provider: wire, baseURL, limits: {}, sleep: async () => {} });
-  const marks: number[] = [];
-  const mark: Tool = {
-    name: "Mark",
-    description: "leaves a mark",
-    inputSchema: z.strictObject({ n: z.number(), why: z.literal("because") }),
-    effect: "writes",
-    async execute(input) {
-      marks.push(Number(input["n"]));
-      return { ok: true, text: `marked ${String(input["n"])}` };
-    },
-  };
+  const model = modelAt(server, wire, 500);
+  const { mark, marks } = markTool();
   const store = memoryStore();
   const made = { ...config({ script: [], dir, store, tools: [mark], rules: [allow("Mark")] }), model };
   const host = createHost({

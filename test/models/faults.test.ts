@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { z } from "zod";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
-import { anthropic } from "../../src/models/wire/anthropic.ts";
-import { throughEndpoint } from "../../src/models/choice/endpoint.ts";
-import { openai } from "../../src/models/wire/chat.ts";
 import { textOf, type AgentOutcome, type Delta, type Fact } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/host/host.ts";
-import type { Tool } from "../../src/tools/tool.ts";
 import { flaky, type Wire } from "../support/flaky.ts";
 import { modelServer, type RequestBody, type ServedReply } from "../support/model-server.ts";
+import { markTool, modelAt } from "../support/marks.ts";
 import { allow, config, workspace } from "../support/sage.ts";
 
 const SEEDS = 40;
@@ -33,22 +29,8 @@ async function play(seed: number, dir: string) {
   await using server = await modelServer();
   const faults = flaky(seed, wire, nextReply);
   server.always.play = faults.play;
-  const settings = { modelId: "m", idleTimeoutMs: 80 };
-  const baseURL = wire === "anthropic" ? server.anthropicURL : server.openaiURL;
-  const bare = wire === "anthropic" ? anthropic({ ...settings, baseURL }) : openai({ ...settings, baseURL });
-  const model = throughEndpoint(bare, { provider: wire, baseURL, limits: {}, sleep: async () => {} });
-
-  const marks: number[] = [];
-  const mark: Tool = {
-    name: "Mark",
-    description: "leaves a mark",
-    inputSchema: z.strictObject({ n: z.number(), why: z.literal("because") }),
-    effect: "writes",
-    async execute(input) {
-      marks.push(Number(input["n"]));
-      return { ok: true, text: `marked ${String(input["n"])}` };
-    },
-  };
+  const model = modelAt(server, wire, 80);
+  const { mark, marks } = markTool();
   const store = memoryStore();
   const made = { ...config({ script: [], dir, store, tools: [mark], rules: [allow("Mark")] }), model };
   const options = { workingDirectory: dir, maxSteps: 12, mode: { type: "batch" } } as const;

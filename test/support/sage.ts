@@ -135,7 +135,7 @@ export const askUser = (...questions: ReturnType<typeof question>[]) => ({
 export const bash = (command: string) => ({ tool: "Bash", input: { command } });
 export const allow = (text: string): Rule => ({ behavior: "allow", text, source: "user" });
 
-export type TestSage = {
+export type TestPerson = {
   host: LocalHost;
   store: Store;
   session: string;
@@ -144,10 +144,13 @@ export type TestSage = {
   /** Waits until this many requests are open, and gives them. */
   open(count?: number): Promise<InputRequest[]>;
   answer(response: InputResponse, by?: string): Promise<CommandReply<"respond">>;
+} & AsyncDisposable;
+
+export type TestSage = TestPerson & {
   facts(): Fact[];
   /** What the model was told of the nth call of a step. */
   result(step: number, call: number): string;
-} & AsyncDisposable;
+};
 
 /** A host with one session in this process, and a person who can do what a surface can. */
 export async function sageWith(
@@ -177,16 +180,30 @@ export async function sageWith(
   const opened = await host.send({ type: "open", cwd: dir, ...(options.session && { session: options.session }) });
   if (!opened.ok) throw new Error(opened.message);
   const { session } = opened;
+  return {
+    ...personAt({ host, store, session, watched: options.watched ?? true, everyMs: 1 }),
+    facts: () => store.load(session),
+    result(step, call) {
+      const message = store
+        .load(session)
+        .findLast((fact) => fact.type === "call.finished" && fact.key.startsWith(`t0/${step}/${call}/`));
+      return message?.type === "call.finished" ? message.data.text : "";
+    },
+  };
+}
+
+type Sitting = { host: LocalHost; store: Store; session: string; watched: boolean; everyMs: number };
+
+/** A person at one session of a host, which goes with them. */
+export function personAt({ host, store, session, watched, everyMs }: Sitting): TestPerson {
   const leaving = new AbortController();
-  if (options.watched ?? true)
+  if (watched)
     void (async () => {
       for await (const _ of host.watch(session, { signal: leaving.signal }));
     })();
   let running: Promise<AgentOutcome> | undefined;
   return {
-    host,
-    store,
-    session,
+    ...{ host, store, session },
     async say(text) {
       const said = await host.send({ type: "say", session, text, by: "Lin", surface: "test" });
       if (!said.ok) throw new Error(said.message);
@@ -200,16 +217,9 @@ export async function sageWith(
           return open.length >= count && open;
         },
         `fewer than ${count} requests are open`,
-        { everyMs: 1 },
+        { everyMs },
       ),
     answer: (response, by = "Lin") => host.send({ type: "respond", response, by, surface: "test" }),
-    facts: () => store.load(session),
-    result(step, call) {
-      const message = store
-        .load(session)
-        .findLast((fact) => fact.type === "call.finished" && fact.key.startsWith(`t0/${step}/${call}/`));
-      return message?.type === "call.finished" ? message.data.text : "";
-    },
     async [Symbol.asyncDispose]() {
       leaving.abort();
       await host.close();

@@ -3,19 +3,11 @@ import { fileURLToPath } from "node:url";
 import { GuestExecutor } from "../../../src/agent/guest/executor.ts";
 import { claudeDriver } from "../../../src/guest/claude.ts";
 import type { GuestDriver } from "../../../src/guest/driver.ts";
-import { createHost, type LocalHost } from "../../../src/host/host.ts";
+import { createHost } from "../../../src/host/host.ts";
 import { memoryStore } from "../../../src/journal/memory.ts";
 import type { Store } from "../../../src/journal/store.ts";
-import type {
-  AgentOutcome,
-  ExecutionOptions,
-  Fact,
-  FactType,
-  InputRequest,
-  InputResponse,
-} from "../../../src/protocol/index.ts";
-import { config, type TestConfig } from "../sage.ts";
-import { until } from "../until.ts";
+import type { ExecutionOptions, Fact, FactType } from "../../../src/protocol/index.ts";
+import { config, personAt, type TestConfig, type TestPerson } from "../sage.ts";
 
 export type FakeCall = { name: string; input: Record<string, unknown>; id?: string; sub?: FakeCall[] };
 export type FakeStep = { text?: string; calls?: FakeCall[] };
@@ -42,20 +34,13 @@ export type GuestOptions = Omit<TestConfig, "script"> & {
   sleepAfterMs?: number;
 };
 
-export type GuestSage = {
-  host: LocalHost;
-  store: Store;
-  session: string;
-  say(text: string): Promise<void>;
-  outcome(): Promise<AgentOutcome>;
-  open(count?: number): Promise<InputRequest[]>;
-  answer(response: InputResponse, by?: string): ReturnType<LocalHost["send"]>;
+export type GuestSage = TestPerson & {
   /** Facts of the session, or those of some types. */
   facts<T extends FactType = FactType>(...types: T[]): Fact<T>[];
   /** What the guest was told and what it ran, in order. */
   heard(): string[];
   ran(): string[];
-} & AsyncDisposable;
+};
 
 /** A host with one session that the stand-in runs, and a person who can do what a surface can. */
 export async function guestSage(options: GuestOptions): Promise<GuestSage> {
@@ -82,40 +67,17 @@ export async function guestSage(options: GuestOptions): Promise<GuestSage> {
   });
   if (!opened.ok) throw new Error(opened.message);
   const { session } = opened;
-  const leaving = new AbortController();
-  void (async () => {
-    for await (const _ of host.watch(session, { signal: leaving.signal }));
-  })();
-  let running: Promise<AgentOutcome> | undefined;
+  const person = personAt({ host, store, session, watched: true, everyMs: 5 });
   return {
-    host,
-    store,
-    session,
+    ...person,
     async say(text) {
-      const said = await host.send({ type: "say", session, text, by: "Lin", surface: "test" });
-      if (!said.ok) throw new Error(said.message);
-      running = host.run(session);
-      running.catch(() => {});
+      await person.say(text);
+      person.outcome().catch(() => {});
     },
-    outcome: () => running ?? host.run(session),
-    open: (count = 1) =>
-      until(
-        () => {
-          const open = store.pending(session);
-          return open.length >= count && open;
-        },
-        `fewer than ${count} requests are open`,
-        { everyMs: 5 },
-      ),
-    answer: (response, by = "Lin") => host.send({ type: "respond", response, by, surface: "test" }),
     facts: <T extends FactType>(...types: T[]) =>
       store.load(session).filter(({ type }) => types.length === 0 || types.includes(type as T)) as Fact<T>[],
     heard: () => (JSON.parse(readFileSync(sessionFile(dir, store, session), "utf8")) as { heard: string[] }).heard,
     ran: () => ranIn(dir),
-    async [Symbol.asyncDispose]() {
-      leaving.abort();
-      await host.close();
-    },
   };
 }
 

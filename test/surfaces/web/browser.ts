@@ -108,20 +108,26 @@ export type FakeHost = {
   lifted(tab: Tab, selector: string): Promise<unknown>;
 };
 
+/** One browser and one build of the page, for the tests of a suite. */
+export function browserAndSite(): { browser(): Browser; site(): Awaited<ReturnType<typeof fakeSite>> } {
+  let browser: Browser;
+  let site: Awaited<ReturnType<typeof fakeSite>>;
+  before(async () => {
+    [browser, site] = await Promise.all([launch(), fakeSite()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await site?.[Symbol.asyncDispose]();
+  });
+  return { browser: () => browser, site: () => site };
+}
+
 /** Tests of the page on a host that they play: one browser, and one build of the page. */
 export function onFakeHost(name: string, define: (host: FakeHost) => void): void {
   describe(name, { skip: noBrowser }, () => {
-    let browser: Browser;
-    let site: Awaited<ReturnType<typeof fakeSite>>;
-    before(async () => {
-      [browser, site] = await Promise.all([launch(), fakeSite()]);
-    });
-    after(async () => {
-      await browser?.close();
-      await site?.[Symbol.asyncDispose]();
-    });
+    const here = browserAndSite();
     const sessions = [session("s1", "Fix the parser"), session("s2", "Set up storage")];
-    const tab = (options?: TabOptions) => openTab(browser, site.url, options);
+    const tab = (options?: TabOptions) => openTab(here.browser(), here.site().url, options);
     define({
       sessions,
       tab,

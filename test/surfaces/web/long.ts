@@ -4,11 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import type { Browser } from "playwright-core";
+import { describe, test } from "node:test";
 import { buildPage } from "../../../scripts/page.ts";
 import { Machine, bash } from "../../support/cli.ts";
-import { fakeSite, launch, noBrowser, openTab } from "./browser.ts";
+import { browserAndSite, noBrowser, openTab } from "./browser.ts";
 import { fact, session, snapshot, watched } from "./examples.ts";
 import { manyTurns } from "./many-turns.ts";
 import { allow } from "./visit.ts";
@@ -22,15 +21,7 @@ async function freePort(): Promise<number> {
 }
 
 describe("the page, at length", { skip: noBrowser }, () => {
-  let browser: Browser;
-  let site: Awaited<ReturnType<typeof fakeSite>>;
-  before(async () => {
-    [browser, site] = await Promise.all([launch(), fakeSite()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await site?.[Symbol.asyncDispose]();
-  });
+  const { browser, site } = browserAndSite();
 
   test("kill -9 with a request open: the page says so and comes back; what was pressed meanwhile is not sent; the same turn goes on", async () => {
     using machine = new Machine();
@@ -48,7 +39,7 @@ describe("the page, at length", { skip: noBrowser }, () => {
     const first = machine.start(args, { env });
     await first.until(/#k=\S+/);
     const [link = ""] = /http:\S+#k=\S+/.exec(first.output() + first.errors()) ?? [];
-    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const context = await browser().newContext({ viewport: { width: 390, height: 844 } });
     const page = await context.newPage();
     await page.goto(link);
     await page.waitForSelector(".link.open");
@@ -92,7 +83,7 @@ describe("the page, at length", { skip: noBrowser }, () => {
     const [link = ""] = /http:\S+#k=\S+/.exec(daemon.output() + daemon.errors()) ?? [];
     const calls = ["env echo one >> ran", "env echo two >> ran"].map((command) => ({ calls: [bash(command)] }));
     const lines = machine.start(["--model", machine.script(...calls, { text: "All done." }), "go"]);
-    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const context = await browser().newContext({ viewport: { width: 390, height: 844 } });
     const page = await context.newPage();
     await page.goto(link);
     await lines.until("Allow? (y/n/…) > ");
@@ -117,7 +108,7 @@ describe("the page, at length", { skip: noBrowser }, () => {
   });
 
   test("4,000 items: the last 200 are drawn, and a delta draws its own item and no other", async () => {
-    const tab = await openTab(browser, site.url, { at: "#/s/s1" });
+    const tab = await openTab(browser(), site().url, { at: "#/s/s1" });
     const facts = manyTurns(1_333);
     await tab.inbox(snapshot([], [session("s1", "long", { state: "running", pending: 0 })]));
     await tab.watch("s1", ...watched(facts), {
@@ -146,7 +137,7 @@ describe("the page, at length", { skip: noBrowser }, () => {
   });
 
   test("a slow phone on a slow line gets there", async (t) => {
-    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const context = await browser().newContext({ viewport: { width: 390, height: 844 } });
     const page = await context.newPage();
     const line = await context.newCDPSession(page);
     await line.send("Network.enable");
@@ -155,7 +146,7 @@ describe("the page, at length", { skip: noBrowser }, () => {
     });
     await line.send("Emulation.setCPUThrottlingRate", { rate: 4 });
     const started = performance.now();
-    await page.goto(site.url);
+    await page.goto(site().url);
     await page.waitForSelector("h1");
     t.diagnostic(`usable after ${Math.round(performance.now() - started)} ms`);
     await context.close();
