@@ -1,6 +1,6 @@
 import { untilWritten } from "../journal/retry.ts";
 import type { Store } from "../journal/store.ts";
-import { reason, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { reason, type FactType, type InputRequest, type Resolution } from "../protocol/index.ts";
 import type { InputChannel } from "./channel.ts";
 import { respond, settle } from "./respond.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -23,6 +23,7 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
   };
   // Listen before reading, so that nothing falls between.
   const stop = store.hub.subscribe(session, {
+    types: beginningAndEnd,
     fact(fact) {
       if (fact.type === "input.requested" && !shown.has(fact.data.id)) show(fact.data);
       else if (fact.type === "input.resolved") {
@@ -40,6 +41,8 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
     forget();
   };
 }
+
+const beginningAndEnd: ReadonlySet<FactType> = new Set(["input.requested", "input.resolved"]);
 
 /** Where a channel is the only surface and is closed, nobody can be asked. */
 function nobody(store: Store, request: InputRequest): void {

@@ -1,6 +1,8 @@
 import type { Delta, Fact, FactType, Resolution, SageError } from "../protocol/index.ts";
 
 export type Listener = {
+  /** Facts that it wants to hear of; all of them where nothing is said. Somebody listens to every fact, and most want a few. */
+  readonly types?: ReadonlySet<FactType>;
   fact(fact: Fact): void;
   delta?(delta: Delta): void;
   /** This process may not go on with the session, and why: another one has taken it, or the journal is gone. */
@@ -56,8 +58,18 @@ export function createHub({ interest, before }: Others = nobody): Hub {
     };
   };
   const tellOne = (fact: Fact) => {
-    for (const listener of overhearing.get(fact.type) ?? none) aside(tellOverhearing, listener, fact);
-    for (const listener of listeners.get(fact.session) ?? none) aside(tellFact, listener, fact);
+    for (const listener of overhearing.get(fact.type) ?? none)
+      try {
+        listener(fact);
+      } catch (error) {
+        throwAside(error);
+      }
+    for (const listener of listeners.get(fact.session) ?? none)
+      try {
+        if (listener.types === undefined || listener.types.has(fact.type)) listener.fact(fact);
+      } catch (error) {
+        throwAside(error);
+      }
     if (fact.type !== "input.resolved") return;
     const woken = waiting.get(fact.data.requestId);
     if (!woken) return;
@@ -85,29 +97,30 @@ export function createHub({ interest, before }: Others = nobody): Hub {
       }
     },
     delta(delta) {
-      for (const listener of listeners.get(delta.session) ?? none) aside(tellDelta, listener, delta);
+      for (const listener of listeners.get(delta.session) ?? none)
+        try {
+          listener.delta?.(delta);
+        } catch (error) {
+          throwAside(error);
+        }
     },
     lost(session, problem) {
-      for (const listener of listeners.get(session) ?? none) aside(tellLost, listener, problem);
+      for (const listener of listeners.get(session) ?? none)
+        try {
+          listener.lost?.(problem);
+        } catch (error) {
+          throwAside(error);
+        }
     },
     cares: (session, id, type) => listeners.has(session) || waiting.has(id) || overhearing.has(type),
   };
 }
 
 const none: readonly never[] = [];
-// Written once: an approval tells half a hundred times, and each time would make a function of its own.
-const tellOverhearing = (listener: (fact: Fact) => void, fact: Fact) => listener(fact);
-const tellFact = (listener: Listener, fact: Fact) => listener.fact(fact);
-const tellDelta = (listener: Listener, delta: Delta) => listener.delta?.(delta);
-const tellLost = (listener: Listener, problem: SageError) => listener.lost?.(problem);
 
 /** Keeps a listener's mistake to itself: the fact has happened, and neither its writer nor other listeners may fail by it. */
-function aside<L, T>(tell: (listener: L, news: T) => void, listener: L, news: T): void {
-  try {
-    tell(listener, news);
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
-  }
+function throwAside(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
 }

@@ -1,4 +1,4 @@
-import { createMail, isInquiry, type Fact, type Heard, type InquiryFact } from "../protocol/index.ts";
+import { createMail, isInquiry, type Fact, type FactType, type Heard, type InquiryFact } from "../protocol/index.ts";
 
 /** The messages of a session as its owner holds them: what the next prompt hears, and what still waits. */
 export type Mailbox = {
@@ -20,6 +20,12 @@ export type Mailbox = {
   clear(): void;
 };
 
+/** Facts that say something about messages or inquiries; the others, which are the most, are not looked at. */
+const noted: ReadonlySet<FactType> = new Set([
+  ...(["user.said", "message.withdrawn", "turn.begun", "model.replied", "turn.ended"] as const),
+  ...(["inquiry.made", "inquiry.replied"] as const),
+]);
+
 export function createMailbox(): Mailbox {
   let mail = createMail();
   const said: Fact<"user.said">[] = [];
@@ -33,6 +39,7 @@ export function createMailbox(): Mailbox {
       return mail.sawUpTo;
     },
     note(fact) {
+      if (!noted.has(fact.type)) return;
       mail.note(fact);
       if (fact.type === "user.said") said.push(fact);
       else if (isInquiry(fact)) {

@@ -61,9 +61,11 @@ export function memoryStore(): LocalStore {
       const session = sessionOf(id);
       if (session.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session: id }));
       // Somebody may have answered since: their answer stands.
-      const fresh = facts.filter((fact) => fact.type !== "input.resolved" || !session.keys.has(fact.key));
-      for (const [n, { key }] of fresh.entries())
-        if (session.keys.has(key) || fresh.findIndex((fact) => fact.key === key) < n)
+      const isLate = (fact: Fact) => fact.type === "input.resolved" && session.keys.has(fact.key);
+      const fresh = facts.some(isLate) ? facts.filter((fact) => !isLate(fact)) : facts;
+      let place = 0;
+      for (const { key } of fresh)
+        if (session.keys.has(key) || isBefore(fresh, place++, key))
           throw new Error(`the key ${key} of session ${id} is written already`);
       for (const fact of fresh) keep(session, fact);
       hub.tell(fresh);
@@ -143,4 +145,10 @@ export function memoryStore(): LocalStore {
     close() {},
   };
   return store;
+}
+
+/** One of the facts before this place has the key. */
+function isBefore(facts: readonly Fact[], place: number, key: string): boolean {
+  for (let n = 0; n < place; n++) if (facts[n]?.key === key) return true;
+  return false;
 }

@@ -122,7 +122,8 @@ export class SessionLog {
   fact(fact: Fact): void {
     if (fact.seq <= this.#loadedUpTo) return;
     this.lastSeq = fact.seq;
-    this.#saw(fact);
+    if (fact.type === "mode.chosen") this.#choose(fact.data.mode);
+    this.mailbox.note(fact);
     // The loop itself adds and takes back the rules of an answer.
     if (fact.type === "rule.added" || fact.type === "rule.removed")
       if (callOfKey(fact.key) === undefined) this.ruleChanges.push(fact);
@@ -143,17 +144,13 @@ export class SessionLog {
   }
 
   #know(fact: Fact): void {
-    this.#saw(fact);
+    if (fact.type === "mode.chosen") this.#choose(fact.data.mode);
+    this.mailbox.note(fact);
     if (fact.type === "turn.interrupted") this.#interrupts.push(fact.seq);
     // A finished turn is only folded, never replayed.
     if (fact.type === "turn.ended") this.#replay = undefined;
     else if (fact.type !== "session.opened" && fact.type !== "user.said")
       (this.#replay ??= new Map()).set(fact.key, fact);
-  }
-
-  #saw(fact: Fact): void {
-    if (fact.type === "mode.chosen") this.#choose(fact.data.mode);
-    this.mailbox.note(fact);
   }
 
   #choose(mode: SessionMode): void {

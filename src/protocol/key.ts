@@ -284,11 +284,12 @@ export function codeOf(text: string): string {
   return code;
 }
 
-const ends = /\.(?:started|finished|resolved|replied|ended)$/;
+const ends = new Set(["started", "finished", "resolved", "replied", "ended"]);
 
 /** The key without its end: of the request that was resolved, of the run that has finished. `lost0.running` has none. */
 export function withoutEnd(key: string): string {
-  return key.replace(ends, "");
+  const dot = key.lastIndexOf(".");
+  return dot >= 0 && ends.has(key.slice(dot + 1)) ? key.slice(0, dot) : key;
 }
 
 function splitEnd(segment: string): [string, string | undefined] {

@@ -43,8 +43,9 @@ export function createMail(seen = 0): Mail {
     note(fact) {
       if (fact.type === "message.withdrawn") (asked ??= new Set()).add(fact.data.message);
       const heard = heardBy(fact);
-      sawUpTo = Math.max(sawUpTo, heard?.sawUpTo ?? 0);
-      for (const seq of heard?.without ?? []) (leftOut ??= new Set()).add(seq);
+      if (heard === undefined) return;
+      sawUpTo = Math.max(sawUpTo, heard.sawUpTo ?? 0);
+      for (const seq of heard.without ?? []) (leftOut ??= new Set()).add(seq);
     },
     fateOf(seq) {
       if (leftOut?.has(seq)) return "withdrawn";

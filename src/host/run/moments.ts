@@ -1,14 +1,16 @@
 import type { HookMoment, Hooks } from "../../hooks/hook.ts";
 import type { SessionRow, Store } from "../../journal/store.ts";
-import type { Fact } from "../../protocol/index.ts";
+import type { Fact, FactType } from "../../protocol/index.ts";
 import { sentence } from "../../texts/reasons.ts";
 
 const LEAVING_MS = 5_000;
+const asking: ReadonlySet<FactType> = new Set(["input.requested"]);
 const moments: readonly HookMoment[] = ["sessionStart", "waiting", "sessionEnd"];
 
 /** Hooks that are told and not asked: a session starts, ends, or waits for a person. */
 export type Moments = {
   start(session: SessionRow, hooks: Hooks): void;
+  readonly types: ReadonlySet<FactType>;
   fact(fact: Fact): void;
   /** Gives them a moment, not more: leaving must stay as quick as it is safe. */
   end(): Promise<void>;
@@ -39,6 +41,7 @@ export function createMoments(store: Store): Moments {
       started.set(session.id, one);
       void tell("sessionStart", one, {}, never);
     },
+    types: asking,
     fact(fact) {
       const one = started.get(fact.session);
       if (fact.type !== "input.requested" || !one || store.resolution(fact.data.id)) return;

@@ -10,7 +10,7 @@ import {
   reasonOf,
   unseenMessages,
   type AgentOutcome,
-  type Fact,
+  type FactType,
   type Reason,
   type SageError,
   type SageErrorCode,
@@ -193,7 +193,7 @@ export class SessionRun {
     this.#waitsFor = undefined;
     if (this.#leaving) log.close();
     if (stop) log.stop(stop);
-    const ends = { fact: ({ type }: Fact) => void (type === "turn.ended" && turnEnded(this.session)) };
+    const ends = { types: end, fact: () => turnEnded(this.session) };
     const listeners = [blocks, moments, ends].map((listener) => store.hub.subscribe(this.session, listener));
     titles?.begin(log);
     let outcome: AgentOutcome;
@@ -250,6 +250,8 @@ export class SessionRun {
     return released;
   }
 }
+
+const end: ReadonlySet<FactType> = new Set(["turn.ended"]);
 
 function isOfJournal(error: unknown): error is SageError {
   return isRetryable(error) && (error.code === "journal-locked" || error.code === "disk-full");
