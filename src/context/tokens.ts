@@ -10,15 +10,19 @@ const PER_IMAGE = 1_600;
 /** Close enough between two replies, whose usage is exact; a tokenizer would cost more than the whole step. */
 export function estimateTokens(text: string): number {
   let wide = 0;
-  for (let n = 0; n < text.length; n++) if (isWide(text.charCodeAt(n))) wide++;
+  if (anyWide.test(text)) for (let n = 0; n < text.length; n++) if (isWide(text.charCodeAt(n))) wide++;
   return wide * PER_WIDE + (text.length - wide) * PER_OTHER;
 }
 
-/** Counted once for each message object, so that a step costs what is new in it. */
+/** Counted once for each message object: a compaction weighs the whole conversation, several times. */
 export function messageTokens(message: Message): number {
   let tokens = counted.get(message);
-  if (tokens === undefined) counted.set(message, (tokens = Math.ceil(count(message) + FRAME)));
+  if (tokens === undefined) counted.set(message, (tokens = countTokens(message)));
   return tokens;
+}
+
+export function countTokens(message: Message): number {
+  return Math.ceil(count(message) + FRAME);
 }
 
 export function totalTokens(messages: readonly Message[], from = 0): number {
@@ -50,6 +54,8 @@ function count(message: Message): number {
 function sum<T>(items: readonly T[], tokens: (item: T) => number): number {
   return items.reduce((total, item) => total + tokens(item), 0);
 }
+
+const anyWide = /[\u2e80-\uffff]/;
 
 /** Chinese, Japanese and Korean, their punctuation and full-width forms. */
 function isWide(code: number): boolean {

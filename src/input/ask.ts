@@ -85,10 +85,22 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
 
 /** When nobody answers: who is called, and what happens in the end, are decided as the request is opened. */
 export function withDeadline(asked: Asked, asking: Silence, now: number): NewRequest {
+  if (waitsForever(asked, asking)) return asked;
   const { remindEvery = asking.remindEvery, ...other } = asked;
   const request = withEnd(other, asking, now);
   const remind = reminders(request.deadline, remindEvery, asking.quiet, now);
   return remind.length > 0 ? { ...request, remind } : request;
+}
+
+/** Nobody says a word about silence: the request is opened as it is. */
+function waitsForever(asked: Asked, asking: Silence): boolean {
+  const saysNothing = asked.timeoutMs === undefined && asked.timeoutPolicy === undefined && !asked.deadline;
+  return (
+    saysNothing &&
+    asked.remindEvery === undefined &&
+    asking.promptTimeout === undefined &&
+    asking.remindEvery === undefined
+  );
 }
 
 /** The asker's word goes before the run's. */

@@ -1,23 +1,15 @@
 import { untilWritten } from "../journal/retry.ts";
-import type { Store } from "../journal/store.ts";
+import { andThen, type Store } from "../journal/store.ts";
 import { reason, type FactType, type InputRequest, type Resolution } from "../protocol/index.ts";
 import type { InputChannel } from "./channel.ts";
-import { respond, settle } from "./respond.ts";
+import { respondAtOnce, settle, type Responded } from "./respond.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** Shows a session's open requests on a channel, and takes its answers to the journal. Returns the end of it. */
 export function bridge(store: Store, session: string, channel: InputChannel): () => void {
   const shown = new Map<string, (ended: Resolution) => void>();
   const show = (request: InputRequest) => {
-    const hide = channel.show(request, async (response) => {
-      const { won, resolution } = await respond(store, response, { by: "handle", surface: "channel" });
-      if (won) return resolution;
-      throw errorBecause(
-        "request-resolved",
-        reason("request-ended", { outcome: resolution.outcome, by: resolution.by, surface: resolution.surface }),
-        { cause: resolution },
-      );
-    });
+    const hide = channel.show(request, (response) => andThen(respondAtOnce(store, response, sender), winner));
     if (!hide) return nobody(store, request);
     shown.set(request.id, hide);
   };
@@ -40,6 +32,17 @@ export function bridge(store: Store, session: string, channel: InputChannel): ()
     stop();
     forget();
   };
+}
+
+const sender = { by: "handle", surface: "channel" };
+
+function winner({ won, resolution }: Responded): Resolution {
+  if (won) return resolution;
+  throw errorBecause(
+    "request-resolved",
+    reason("request-ended", { outcome: resolution.outcome, by: resolution.by, surface: resolution.surface }),
+    { cause: resolution },
+  );
 }
 
 const beginningAndEnd: ReadonlySet<FactType> = new Set(["input.requested", "input.resolved"]);

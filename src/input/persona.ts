@@ -12,6 +12,7 @@ export function asPersona(response: InputResponse, name: string): InputResponse 
 
 /** The answer as it is recorded, without the mark, and in whose name: a persona's is never anybody else's. */
 export function senderOf(given: InputResponse, otherwise: Sender): { response: InputResponse; sender: Sender } {
+  if (!("persona" in given)) return { response: { ...given }, sender: otherwise };
   const { persona: name, ...response } = given;
   if (name === undefined) return { response, sender: otherwise };
   return { response, sender: { by: `${PREFIX}${name}`, surface: SURFACE } };

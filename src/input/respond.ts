@@ -1,4 +1,4 @@
-import { timeOf, type Appended, type Awaitable, type InboundFact, type Store } from "../journal/store.ts";
+import { andThen, timeOf, type Appended, type Awaitable, type InboundFact, type Store } from "../journal/store.ts";
 import {
   canonicalJson,
   needsConsent,
@@ -30,10 +30,19 @@ export async function respond(
   response: InputResponse,
   sender: { by: string; surface: string },
 ): Promise<Responded> {
-  const prepared = prepare(store, response, sender);
-  const ready = prepared instanceof Promise ? await prepared : prepared;
-  if ("yes" in ready) throw needsPeople(ready.request);
-  return "won" in ready ? ready : settle(store, ready.request, ready.resolution);
+  return respondAtOnce(store, response, sender);
+}
+
+/** The same, without waiting for a store that writes at once. */
+export function respondAtOnce(
+  store: Store,
+  response: InputResponse,
+  sender: { by: string; surface: string },
+): Awaitable<Responded> {
+  return andThen(prepare(store, response, sender), (ready) => {
+    if ("yes" in ready) throw needsPeople(ready.request);
+    return "won" in ready ? ready : write(store, ready.request, ready.resolution);
+  });
 }
 
 /** A responder, a recording or a channel has no name that stands for one person. */
@@ -123,8 +132,12 @@ export function expired(request: InputRequest): Resolution {
 
 /** The one place where a request ends. Under the request's key that is the whole of first-answer-wins. */
 export async function settle(store: Store, request: InputRequest, resolution: Resolution): Promise<Responded> {
+  return write(store, request, resolution);
+}
+
+function write(store: Store, request: InputRequest, resolution: Resolution): Awaitable<Responded> {
   const { session, fact } = endOf(request, resolution);
-  return ended(await store.append(session, fact));
+  return andThen(store.append(session, fact), ended);
 }
 
 /** Fact that ends a request, to be written. */

@@ -7,6 +7,7 @@ import type {
   Reason,
   Resolution,
 } from "../protocol/index.ts";
+import type { Awaitable } from "./store.ts";
 
 export type StepScope = {
   /** Names this piece of work among all, and whoever does it. */
@@ -49,7 +50,11 @@ export interface Durable {
   /** A value decided here and now. Replayed, never recomputed. */
   decide<T extends FactType>(key: string, type: T, fn: () => FactData[T]): FactData[T];
   /** Safe to run again: model calls, reads, decisions. At least once. */
-  step<T extends FactType>(key: string, type: T, fn: (scope: StepScope) => Promise<FactData[T]>): Promise<FactData[T]>;
+  step<T extends FactType>(
+    key: string,
+    type: T,
+    fn: (scope: StepScope) => Awaitable<FactData[T]>,
+  ): Promise<FactData[T]>;
   /** Not safe to run again. At most once per key. */
   once(
     key: string,

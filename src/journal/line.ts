@@ -17,7 +17,7 @@ import { sentence } from "../texts/reasons.ts";
 import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
 import { isRetryable, untilWritten } from "./retry.ts";
 import type { SessionLog } from "./session.ts";
-import { timeOf } from "./store.ts";
+import { timeOf, type Awaitable } from "./store.ts";
 
 /** A straight line of keyed work. Lines of one session interleave: keys, not order, identify facts. */
 export class Line implements Durable {
@@ -93,13 +93,22 @@ export class Line implements Durable {
   async step<T extends FactType>(
     key: string,
     type: T,
-    fn: (scope: StepScope) => Promise<FactData[T]>,
+    fn: (scope: StepScope) => Awaitable<FactData[T]>,
   ): Promise<FactData[T]> {
-    const earlier = this.#log.take<T>(this.#prefix + key);
+    const log = this.#log;
+    const path = this.#prefix + key;
+    const earlier = log.take<T>(path);
     if (earlier) return earlier.data;
     if (this.stopped) throw this.stopped;
-    const value = await this.#log.during(() => fn(new Scope(this.#log, this.#prefix + key)));
-    this.#log.add(this.#prefix + key, type, value);
+    log.working++;
+    let value: FactData[T];
+    try {
+      const made = fn(new Scope(log, path));
+      value = made instanceof Promise ? await made : made;
+    } finally {
+      log.working--;
+    }
+    log.add(path, type, value);
     return value;
   }
 
@@ -118,7 +127,7 @@ export class Line implements Durable {
     let again = false;
     const scope = new Scope(log, path, this.#over);
     if (started) {
-      const found = await log.during(async () => options.reconcile?.(started.data, scope));
+      const found = await log.during(() => options.reconcile?.(started.data, scope));
       again = found === "again";
       if (found === undefined) {
         log.add(finishedKey(path), "call.unknown", { reason: reason("end-unknown", {}) });
@@ -131,7 +140,14 @@ export class Line implements Durable {
     const written = log.flush(); // on disk before the effect
     // A stop that comes while it is written reaches the effect as an aborted signal, and its end is recorded as usual.
     if (written) await written;
-    return this.#finish(path, await log.during(() => fn(scope)));
+    log.working++;
+    let value: FactData["call.finished"];
+    try {
+      value = await fn(scope);
+    } finally {
+      log.working--;
+    }
+    return this.#finish(path, value);
   }
   #finish(path: string, value: FactData["call.finished"]): Once<FactData["call.finished"]> {
     this.#log.add(finishedKey(path), "call.finished", value);

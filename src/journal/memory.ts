@@ -26,7 +26,8 @@ export function memoryStore(): LocalStore {
     const session = sessionOf(id);
     const had = session.keys.get(inbound.key);
     if (had) return { won: false, fact: had };
-    const fact = { session: id, seq: 0, ...inbound } as Fact;
+    const { key, type, at, data } = inbound;
+    const fact = { session: id, seq: 0, key, type, at, data } as Fact; // of the same shape as those of a commit
     keep(session, fact);
     hub.tell([fact]);
     return { won: true, fact };

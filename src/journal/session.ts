@@ -59,7 +59,8 @@ export class SessionLog {
   #shownLater: Delta[] | undefined;
   #held: Delta[] | undefined;
   #scheduled = false;
-  #working = 0;
+  /** Counts work that is not loop code (a call, the model, a look at the world): the session is not idle meanwhile. */
+  working = 0;
   #states = 0;
   #waiting: readonly ((reason: unknown) => void)[] = [];
   /** The newest fact known here. */
@@ -344,19 +345,18 @@ export class SessionLog {
     });
   }
 
-  /** Runs work that is not loop code (a call, the model, a look at the world): the session is not idle meanwhile. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
-    this.#working++;
+  async during<T>(work: () => Awaitable<T>): Promise<T> {
+    this.working++;
     try {
       return await work();
     } finally {
-      this.#working--;
+      this.working--;
     }
   }
   /** True while the session waits for people and nothing else, with everything on disk. */
   get idle(): boolean {
     const written = this.#buffer.length === 0 && this.#writing === undefined;
-    return this.#waiting.length > 0 && this.#working === 0 && written && this.#stopped === undefined;
+    return this.#waiting.length > 0 && this.working === 0 && written && this.#stopped === undefined;
   }
 
   /** Ends this attempt: running steps are aborted, nothing new starts, results of what was aborted may still be recorded. */

@@ -55,6 +55,11 @@ export type SessionRow = {
 /** At once, or later: see `Store`. */
 export type Awaitable<T> = T | Promise<T>;
 
+/** Goes on at once with a value that is there, and later with one that is promised: most of them are there, and waiting costs. */
+export function andThen<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
 export type Appended = { won: boolean; fact: Fact };
 
 /** `won`: this yes is new. `ended`: how the request ended, by this yes or before it. */

@@ -77,12 +77,14 @@ export function judge(call: DecisionInput, reading?: CommandReading): Judgement 
   try {
     const book = (call.books ?? createRuleBooks()).of(call.rules, call.home);
     const finding = examine(call, book, reading);
-    const concluded = conclude({ ...finding, view: stricter(finding.view, call) }, book, call);
+    const concluded = conclude(finding, stricter(finding.view, call), book, call);
     const confined = call.confine === undefined ? concluded : confine(concluded, { finding, book, call });
     const [step, result] = call.sessionMode === "plan" ? whilePlanning(confined, call) : confined;
-    const { parts = [] } = finding;
+    const { parts } = finding;
     const demand = result.behavior === "ask" ? demanded(call, finding) : undefined;
-    return { step, result: { ...result, ...demand, ...(parts.length > 0 && { parts }) }, finding };
+    const told =
+      parts && parts.length > 0 ? { ...result, ...demand, parts } : demand ? { ...result, ...demand } : result;
+    return { step, result: told, finding };
   } catch (error) {
     const why = reason("not-judged", { error: messageOf(error) });
     const consent = strictest(demanding(call).flatMap((rule) => rule.consent ?? [])); // any of them may be about it
@@ -92,7 +94,8 @@ export function judge(call: DecisionInput, reading?: CommandReading): Judgement 
 
 /** The first step that answers ends the matter; neither a rule's detail nor its place in the list counts. */
 function conclude(
-  { deny, ask, view, allow, edits }: Finding,
+  { deny, ask, allow, edits }: Finding,
+  view: PermissionResult,
   { unreadable }: RuleBook,
   call: DecisionInput,
 ): [DecisionStep, PermissionResult] {
@@ -130,6 +133,7 @@ function conclude(
  * several that match, the finding names one.
  */
 function demanded(call: DecisionInput, { shell }: Finding): Partial<PermissionResult> | undefined {
+  if (call.rules.length === 0) return undefined;
   const possible = demanding(call);
   if (possible.length === 0) return undefined;
   const asking = possible.filter((rule) => {

@@ -18,9 +18,9 @@ import { matchesGlob } from "./text/wild.ts";
 /** Holds a call against the rules and against what its tool is known to do. `reading`: its command, read before. */
 export function examine(call: DecisionInput, book: RuleBook, reading?: CommandReading): Finding {
   const { tool, cwd, home, roots, grammar, environment, anchor = cwd, sageHome } = call;
+  if (tool !== "Bash" && tool !== "WebFetch" && !pathTools.has(tool)) return otherFinding(call, book);
   const input: Record<string, unknown> = typeof call.input === "object" && call.input !== null ? { ...call.input } : {};
   if (tool === "WebFetch") return webFinding(input["url"], book, call.addresses);
-  if (tool !== "Bash" && !pathTools.has(tool)) return otherFinding(call, book);
   const { disk = openDisk() } = call;
   const reach = createReach(book, { cwd: anchor, home, roots, disk, sageHome });
   if (tool !== "Bash") return judgeFiles(tool, input, { cwd, home, reach, disk, book });
@@ -82,12 +82,10 @@ function webFinding(url: unknown, book: RuleBook, addresses: readonly string[] |
 /** An allow names the very specifier; a deny may use stars, and holds where there is none. */
 function otherFinding({ tool, specifier }: DecisionInput, book: RuleBook): Finding {
   const { deny, ask, allow } = book.about(tool);
+  const view: PermissionResult = { behavior: "passthrough", reason: reason("no-rule-tool", { tool }) };
+  if (deny.length + ask.length + allow.length === 0) return { view };
   const against = (list: typeof deny): Rule | undefined =>
     firstOf(list.filter((rule) => rule.whole || specifier === undefined || matchesGlob(rule.glob, specifier)));
   const by = firstOf(allow.filter((rule) => rule.whole || (specifier !== undefined && rule.text === specifier)));
-  return {
-    ...hits(against(deny), against(ask)),
-    ...(by && { allow: [by] }),
-    view: { behavior: "passthrough", reason: reason("no-rule-tool", { tool }) },
-  };
+  return { ...hits(against(deny), against(ask)), ...(by && { allow: [by] }), view };
 }

@@ -1,5 +1,6 @@
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
+import { andThen } from "../../journal/store.ts";
 import { callKeys, finishedKey, startedKey, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { weighAgain } from "./drift.ts";
@@ -83,13 +84,14 @@ async function rejudge(
 ): Promise<Verdict> {
   const { shown, again } = state;
   const input = again.because === "edited" ? again.input : shown.input;
-  const { verdicts } = await durable.step(callKeys.judged(state.number), "calls.judged", async ({ signal }) => {
-    const now = await judgeAgain(shownTo(again, context), call, input, signal);
-    const weighed = weighAgain(now, shown, again, (path) => context.memory.wrote(path));
-    // Nobody is asked, so no rules are offered: a turn of a thousand approvals must not hold a thousand judgements.
-    if (weighed.behavior !== "ask") context.memory.takeJudgement(now.digest);
-    return { verdicts: [weighed] };
-  });
+  const { verdicts } = await durable.step(callKeys.judged(state.number), "calls.judged", ({ signal }) =>
+    andThen(judgeAgain(shownTo(again, context), call, input, signal), (now) => {
+      const weighed = weighAgain(now, shown, again, (path) => context.memory.wrote(path));
+      // Nobody is asked, so no rules are offered: a turn of a thousand approvals must not hold a thousand judgements.
+      if (weighed.behavior !== "ask") context.memory.takeJudgement(now.digest);
+      return { verdicts: [weighed] };
+    }),
+  );
   return verdicts[0] as Verdict;
 }
 
@@ -110,8 +112,7 @@ function isFresh(
   { verdict, waited, run }: CallState & { at: "allowed" },
   judgedAt: number | undefined,
 ): boolean {
-  if (verdict.effect === "waits") return true;
+  if (verdict.effect === "waits" || (!waited && judgedAt === context.tree.happened)) return true;
   const key = callKeys.run(run);
-  if (durable.known(startedKey(key)) || durable.known(finishedKey(key)) || durable.known(key)) return true;
-  return !waited && judgedAt === context.tree.happened;
+  return durable.known(startedKey(key)) || durable.known(finishedKey(key)) || durable.known(key);
 }

@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
 import type { StepScope } from "../../journal/durable.ts";
+import { andThen, type Awaitable } from "../../journal/store.ts";
 import { judge } from "../../permission/decide.ts";
 import { couldRunConfined, type ConfinePolicy } from "../../permission/confined.ts";
 import type { DecisionInput } from "../../permission/decide.ts";
 import type { Finding } from "../../permission/finding.ts";
-import { openDisk } from "../../permission/paths/canonical.ts";
+import { openDisk, type Disk } from "../../permission/paths/canonical.ts";
 import { loadShell } from "../../permission/load.ts";
 import { loadedGrammar } from "../../permission/shell/read/grammar.ts";
 import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
@@ -38,19 +39,37 @@ const harmless = ["AskUserQuestion", "Skill", "TodoWrite"];
 const MOST_LINKS = 40;
 
 /** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
-export async function judgeHooked(
+export function judgeHooked(
   context: ExecutionContext,
   call: Call,
   { scope, settled }: { scope: StepScope; settled: boolean },
-): Promise<Verdict> {
-  const { hooks } = context.config;
+): Awaitable<Verdict> {
   const ready = readyToJudge(call, context);
-  if (ready) await ready;
+  return ready
+    ? ready.then(() => judgeReady(context, call, { scope, settled }))
+    : judgeReady(context, call, { scope, settled });
+}
+
+function judgeReady(
+  context: ExecutionContext,
+  call: Call,
+  { scope, settled }: { scope: StepScope; settled: boolean },
+): Awaitable<Verdict> {
+  const { hooks } = context.config;
   if (context.memory.refused(call)) return refusedBefore;
   // An earlier call of the same reply may still make it work, so nobody can tell yet.
   const checked = (verdict: Verdict) => (settled ? withFailure(context, call, verdict) : verdict);
-  if (!hooks.has("beforeCall", call.tool) && !hooks.has("permissionRequest", call.tool))
-    return checked(await judgeHeard(context, call, undefined, scope.signal));
+  if (hooks.has("beforeCall", call.tool) || hooks.has("permissionRequest", call.tool))
+    return hearHooks(context, call, { scope, checked });
+  return andThen(judgeHeard(context, call, undefined, scope.signal), checked);
+}
+
+async function hearHooks(
+  context: ExecutionContext,
+  call: Call,
+  { scope, checked }: { scope: StepScope; checked: (verdict: Verdict) => Awaitable<Verdict> },
+): Promise<Verdict> {
+  const { hooks } = context.config;
   const before = await hooks.run("beforeCall", eventOf(context, call), scope.signal);
   const judged = await judgeHeard(context, call, before.input, scope.signal);
   let verdict = await checked(weigh(before.input ? { ...judged, changed: { by: "hook" } } : judged, before));
@@ -78,16 +97,25 @@ export function readyToJudge(
   return tool === "Bash" ? Promise.all([loadShell(), config.confining?.ready()]) : undefined;
 }
 
-/** Judges a call once its tool has given its opinion. */
-async function judgeHeard(
+/** Judges a call once its tool has given its opinion; at once where it has none. */
+function judgeHeard(
   context: ExecutionContext,
   call: Call,
   edited: ToolInput | undefined,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Awaitable<Verdict> {
   const tool = context.config.tools.get(call.tool);
   if ((!tool?.checkPermissions && !tool?.addresses) || (call.malformed !== undefined && !edited))
     return judgeCall(context, call, edited);
+  return hearTool(context, call, tool, { edited, signal });
+}
+
+async function hearTool(
+  context: ExecutionContext,
+  call: Call,
+  tool: Tool,
+  { edited, signal }: { edited: ToolInput | undefined; signal: AbortSignal },
+): Promise<Verdict> {
   const parsed = context.memory.parse(tool, edited ?? call.input);
   if (!parsed.ok) return judgeCall(context, call, edited);
   const view = tool.checkPermissions && (await hearOut(context, tool, parsed.input, signal));
@@ -179,21 +207,27 @@ export function judgeCall(context: ExecutionContext, call: Call, edited?: ToolIn
 }
 
 /** Once more, without hooks, and with what the tool itself knows of the call's chances. */
-export async function judgeAgain(
+export function judgeAgain(
   context: ExecutionContext,
   call: Call,
   edited: ToolInput | undefined,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Awaitable<Verdict> {
+  const judged = () =>
+    andThen(judgeHeard(context, call, edited, signal), (verdict) => withFailure(context, call, verdict));
   const ready = readyToJudge(call, context);
-  if (ready) await ready;
-  return withFailure(context, call, await judgeHeard(context, call, edited, signal));
+  return ready ? ready.then(judged) : judged();
 }
 
 /** Nobody is asked about a call that cannot work: that is its result at once. */
-async function withFailure(context: ExecutionContext, call: Call, verdict: Verdict): Promise<Verdict> {
+function withFailure(context: ExecutionContext, call: Call, verdict: Verdict): Awaitable<Verdict> {
+  const preflight = verdict.behavior === "ask" ? context.config.tools.get(call.tool)?.preflight : undefined;
+  return preflight ? preflighted(context, call, verdict) : verdict;
+}
+
+async function preflighted(context: ExecutionContext, call: Call, verdict: Verdict): Promise<Verdict> {
   const tool = context.config.tools.get(call.tool);
-  if (verdict.behavior !== "ask" || !tool?.preflight) return verdict;
+  if (!tool?.preflight) return verdict;
   const input = context.memory.parse(tool, verdict.input ?? call.input);
   if (!input.ok) return verdict;
   const scope = { ...toolPlace(context), seen: (path: string) => context.memory.seen(path) };
@@ -210,28 +244,23 @@ function judgeInput(
   { edited, view }: { edited: ToolInput | undefined; view: View },
 ): Verdict {
   const disk = openDisk();
-  const judgement = judge({ ...decisionInput(context, tool, input, view), disk });
+  const judgement = judge(decisionInput(context, tool, input, view, disk));
   const { result, finding } = judgement;
   const file = operandOf(context, tool, input);
   const scripts = scriptsOf(context, finding);
-  const digest = digestOf(tool, schemaOf(context, tool), input, { ...(file && { file }), ...(scripts && { scripts }) });
+  const digest = digestOf(tool, schemaOf(context, tool), input, { file, scripts });
   const links = fewest(disk.links());
   const behavior = result.behavior === "passthrough" ? "ask" : result.behavior;
   if (behavior === "ask" && result.hard !== true) context.memory.keepJudgement(digest, judgement);
-  const verdict: Verdict = {
-    ...result,
-    behavior,
-    effect: tool.effect,
-    digest,
-    ...(links && { links }),
-    ...(scripts && { scripts }),
-    ...(tool.addresses && addressesOf(context, input)),
-    ...(file && { operand: file.path, before: file.hash }),
-    ...(edited && { input: edited }),
-    ...(behavior === "ask" &&
-      context.config.couldConfine &&
-      couldRunConfined(judgement, tool.name, context.config.roots) && { spared: true as const }),
-  };
+  const verdict: Verdict = { ...result, behavior, effect: tool.effect, digest };
+  if (links) verdict.links = links;
+  if (scripts) verdict.scripts = scripts;
+  const addresses = tool.addresses && context.memory.addresses(input);
+  if (addresses) verdict.addresses = addresses;
+  if (file) [verdict.operand, verdict.before] = [file.path, file.hash];
+  if (edited) verdict.input = edited;
+  if (behavior === "ask" && context.config.couldConfine && couldRunConfined(judgement, tool.name, context.config.roots))
+    verdict.spared = true;
   const granted = behavior === "ask" ? context.memory.takeGrant(digest) : undefined;
   return granted && isAsShown(verdict, granted.shown) && wasShown(granted.request, tool, input)
     ? {
@@ -248,11 +277,6 @@ function wasShown(request: InputRequest, tool: Tool, input: ToolInput): boolean 
   return request.kind !== "permission" || (request.tool === tool.name && canonical(request.input) === canonical(input));
 }
 
-function addressesOf({ memory }: ExecutionContext, input: ToolInput): Pick<Verdict, "addresses"> {
-  const addresses = memory.addresses(input);
-  return addresses ? { addresses } : {};
-}
-
 /** A yes holds while nothing differs from what was shown, and for no more than was asked. */
 export function isAsShown(now: Verdict, shown: Verdict): boolean {
   if (driftBetween(shown, now, () => undefined).length > 0 || isStricter(now.consent, shown.consent)) return false;
@@ -264,17 +288,19 @@ export function decisionInput(
   tool: Tool,
   input: ToolInput,
   view: View = context.memory.opinion(input),
+  disk?: Disk,
 ): DecisionInput {
   const { config } = context;
   const { permissionMode: mode, roots, ruleBooks: books, sageHome, env } = config;
   const place = toolPlace(context);
-  const sessionMode = modeFor(context, tool);
+  // Without a spread: it is made three times for each approval.
   return {
     rules: rulesOf(context),
     mode,
-    sessionMode,
+    sessionMode: modeFor(context, tool),
     effect: tool.effect,
-    ...place,
+    cwd: place.cwd,
+    home: place.home,
     anchor: anchorOf(context),
     roots,
     tool: tool.name,
@@ -290,7 +316,8 @@ export function decisionInput(
     environment: namesIn(env),
     books,
     sageHome,
-    ...(tool.name === "Bash" && config.confining && { confine: confinePolicy(context, config.confining, input) }),
+    confine: tool.name === "Bash" && config.confining ? confinePolicy(context, config.confining, input) : undefined,
+    disk,
   };
 }
 
@@ -324,9 +351,9 @@ function modeFor(context: ExecutionContext, tool: Tool): SessionMode {
 
 /** Configured rules and those of the session, as the person has changed them meanwhile. */
 export function rulesOf(context: ExecutionContext): readonly Rule[] {
-  const { config, sessionRules, ruleChanges = [] } = context;
+  const { config, sessionRules, ruleChanges } = context;
   const { rules } = config;
-  for (const change of ruleChanges.splice(0)) changeRules(context, change);
+  if (ruleChanges && ruleChanges.length > 0) for (const change of ruleChanges.splice(0)) changeRules(context, change);
   return sessionRules.length === 0 ? rules : [...rules, ...sessionRules];
 }
 
@@ -361,7 +388,8 @@ function scriptsOf(context: ExecutionContext, finding: Finding | undefined): Rec
 }
 
 /** Of very many links the first are kept, and a hash of the rest. */
-function fewest(links: Record<string, string>): Record<string, string> | undefined {
+function fewest(links: Record<string, string> | undefined): Record<string, string> | undefined {
+  if (links === undefined) return undefined;
   const entries = Object.entries(links).sort(([left], [right]) => (left < right ? -1 : 1));
   if (entries.length === 0) return undefined;
   if (entries.length <= MOST_LINKS) return Object.fromEntries(entries);

@@ -29,26 +29,24 @@ export async function runCalls(
   calls: readonly Call[],
 ): Promise<ToolResult[]> {
   // Interrupted before they were judged: they have their results, and are not judged now.
-  const over = calls.map((_, n) => durable.branch(branchKey(n))).filter((line) => line.known(callKeys.done));
-  if (over.length === calls.length && !durable.known(stepKeys.judged))
-    return over.map((line) => line.decide(callKeys.done, "call.finished", () => notRun(undefined)));
+  const lines = calls.map((_, n) => durable.branch(branchKey(n)));
+  if (lines.every((line) => line.known(callKeys.done)) && !durable.known(stepKeys.judged))
+    return lines.map((line) => line.decide(callKeys.done, "call.finished", () => notRun(undefined)));
   // Judged by an attempt before this one: what was looked at then may be different now.
   const judgedAt = durable.known(stepKeys.judged) ? undefined : context.tree.happened;
   const verdicts = await judgeAll(durable, context, calls);
   if (verdicts instanceof Stopped)
-    return calls.map((_, n) =>
-      durable.branch(branchKey(n)).decide(callKeys.done, "call.finished", () => notRun(verdicts)),
-    );
+    return lines.map((line) => line.decide(callKeys.done, "call.finished", () => notRun(verdicts)));
   enterPhase(context, "executingTools");
-  const lines = calls.map((call, n) => ({ call, line: durable.branch(branchKey(n)), verdict: verdicts[n] as Verdict }));
-  const asked = lines.map(({ line, verdict, call }) =>
-    verdict.behavior === "ask" && !durable.stopped && !line.known(callKeys.done)
-      ? openRequest(line, context, call, { verdict, number: 0 })
-      : undefined,
-  );
+  const asked = lines.map((line, n) => {
+    const verdict = verdicts[n] as Verdict;
+    if (verdict.behavior !== "ask" || durable.stopped || line.known(callKeys.done)) return undefined;
+    return openRequest(line, context, calls[n] as Call, { verdict, number: 0 });
+  });
   let before: Promise<unknown> | undefined;
-  const results = lines.map(({ line, verdict, call }, n) => {
-    const result = runCall(line, context, call, { verdict, judgedAt, asked: asked[n], before });
+  const results = lines.map((line, n) => {
+    const verdict = verdicts[n] as Verdict;
+    const result = runCall(line, context, calls[n] as Call, { verdict, judgedAt, asked: asked[n], before });
     if (verdict.effect === "writes") before = result;
     return result;
   });
@@ -81,8 +79,11 @@ async function judgeAll(
     const { verdicts } = await durable.step(stepKeys.judged, "calls.judged", async (scope) => {
       const judged: Verdict[] = [];
       // Hooks in order.
-      for (const [n, call] of calls.entries())
-        judged.push(await judgeHooked(context, call, { scope, settled: isSettled(context, calls.slice(0, n), call) }));
+      for (const [n, call] of calls.entries()) {
+        const settled = n === 0 || isSettled(context, calls.slice(0, n), call);
+        const verdict = judgeHooked(context, call, { scope, settled });
+        judged.push(verdict instanceof Promise ? await verdict : verdict);
+      }
       return { verdicts: judged };
     });
     return verdicts;

@@ -20,6 +20,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Launch } from "../../tools/spawn.ts";
 import type { Tool, ToolScope } from "../../tools/tool.ts";
+import type { Activity } from "../state/activity.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { delegate } from "../subagent/delegate.ts";
 import { createElicitations, endLostElicitations, type Elicitations } from "./elicit.ts";
@@ -59,19 +60,25 @@ export async function perform(
   };
   const web = tool.addresses && webScope(context, tool, input, verdict);
   const timed = async (scope: StepScope, kept: KeptParts = {}) => {
-    using working = createPausable(() => context.activity.begin());
-    using asked = tool.elicits ? createElicitations(durable, context, run, { idle: working.pause, heard }) : undefined;
-    const as = confinesOf(verdict, approval);
-    return await afterCall(
-      context,
-      { ...call, input },
-      await execute(effectScope(context, scope, { web, asked, as, ...kept })),
-      scope,
-    );
+    const working = new Working(context.activity);
+    const asked = tool.elicits
+      ? createElicitations(durable, context, run, { idle: () => working.pause(), heard })
+      : undefined;
+    // Not with `using`, for which the engine leaves compiled code three times.
+    try {
+      const parts = { web, asked, as: confinesOf(verdict, approval), kept };
+      const result = await execute(effectScope(context, scope, parts));
+      return context.config.hooks.has("afterCall", call.tool)
+        ? await afterCall(context, { ...call, input }, result, scope)
+        : result;
+    } finally {
+      asked?.[Symbol.dispose]();
+      working.end();
+    }
   };
   const key = callKeys.run(run);
-  const begun = [startedKey(key), finishedKey(key), key].some((one) => durable.known(one));
-  if (tool.server !== undefined && !begun && !isDefinedAs(context, tool, input, verdict.digest))
+  const begun = () => durable.known(startedKey(key)) || durable.known(finishedKey(key)) || durable.known(key);
+  if (tool.server !== undefined && !begun() && !isDefinedAs(context, tool, input, verdict.digest))
     return durable.decide(callKeys.done, "call.finished", () => told(changedMeanwhile));
   switch (verdict.effect) {
     case "reads":
@@ -112,15 +119,20 @@ const changedMeanwhile: ToolResult = {
 };
 
 /** Work that counts, apart from pauses in which a person is waited for. */
-function createPausable(begin: () => Disposable): Disposable & { pause: () => Disposable } {
-  let working = begin();
-  return {
-    pause() {
-      working[Symbol.dispose]();
-      return { [Symbol.dispose]: () => (working = begin()) };
-    },
-    [Symbol.dispose]: () => working[Symbol.dispose](),
-  };
+class Working {
+  readonly #activity: Activity;
+  #working: Disposable;
+  constructor(activity: Activity) {
+    this.#activity = activity;
+    this.#working = activity.begin();
+  }
+  pause(): Disposable {
+    this.end();
+    return { [Symbol.dispose]: () => (this.#working = this.#activity.begin()) };
+  }
+  end(): void {
+    this.#working[Symbol.dispose]();
+  }
 }
 
 /** From here on its end is looked for, and it ends with this process. */
@@ -192,29 +204,43 @@ function confinesOf({ confined }: Verdict, approval: Approval): Confined | undef
   return approval.by === "person" && approval.outside ? undefined : confined;
 }
 
-type EffectParts = { web?: ToolScope["web"]; asked?: Elicitations | undefined; as?: Confined | undefined } & KeptParts;
+type EffectParts = {
+  web?: ToolScope["web"];
+  asked?: Elicitations | undefined;
+  as?: Confined | undefined;
+  kept?: KeptParts;
+};
 
 /** Surroundings of a tool that reads or writes. */
 export function effectScope(context: ExecutionContext, scope: StepScope, parts: EffectParts): ToolScope {
-  const { web, asked, as, attaches, spawn = context.config.spawn } = parts;
-  return {
-    get signal() {
-      return scope.signal;
-    },
-    ...surroundings(context),
-    output: (text) => scope.delta("output", context.config.redact(text)),
-    waiting: (question) => scope.notice(reason("command-waits", { question: context.config.redact(question) })),
+  const { web, asked, as, kept } = parts;
+  const { config } = context;
+  const { spawn = config.spawn, attaches } = kept ?? {};
+  // Of one shape, and the rare parts after it: every call makes one.
+  const made: { -readonly [Part in keyof ToolScope]: ToolScope[Part] } = {
+    signal: scope.signal,
+    session: context.session,
+    cwd: context.options.workingDirectory,
+    home: config.home,
+    seen: (path) => context.memory.seen(path),
+    keepDir: config.keepDir,
+    env: config.env,
+    tasks: tasksOf(context),
+    mayRead: filterOf(context),
+    output: (text) => scope.delta("output", config.redact(text)),
+    waiting: (question) => scope.notice(reason("command-waits", { question: config.redact(question) })),
     spawned: (pid) => scope.spawned(pid),
-    ...(web && { web }),
-    ...(spawn && { spawn }),
-    ...(attaches && { attaches }),
     leaves: () => isLeaving(scope.signal),
     notice: (why) => scope.notice(why),
-    ...(asked && { elicit: asked.elicit }),
-    ...(as && { confine: (command) => launchOf(context, { ...command, as }) }),
     delegate: notHere,
     requestInput: notHere,
   };
+  if (web) made.web = web;
+  if (spawn) made.spawn = spawn;
+  if (attaches) made.attaches = attaches;
+  if (asked) made.elicit = asked.elicit;
+  if (as) made.confine = (command) => launchOf(context, { ...command, as });
+  return made;
 }
 
 /** A verdict that says "confined" is never run otherwise, also when the setting is gone by now. */
@@ -244,11 +270,16 @@ function waitingScope(
   heard: (talk: string | undefined) => void,
 ): ToolScope {
   let asked = 0;
+  const { config } = context;
   return {
-    get signal() {
-      return durable.signal;
-    },
-    ...surroundings(context),
+    signal: durable.signal,
+    session: context.session,
+    ...toolPlace(context),
+    seen: (path) => context.memory.seen(path),
+    keepDir: config.keepDir,
+    env: config.env,
+    tasks: tasksOf(context),
+    mayRead: filterOf(context),
     output() {},
     spawned() {},
     delegate: (task) => delegate(durable, context, task),
@@ -271,34 +302,24 @@ function waitingScope(
   };
 }
 
-function surroundings(
-  context: ExecutionContext,
-): Pick<ToolScope, "session" | "cwd" | "home" | "mayRead" | "seen" | "keepDir" | "env" | "tasks"> {
-  const { keepDir, env, home } = context.config;
-  // Made when a tool first looks: most calls search nothing.
+/** The rules for reading, compiled when a tool first looks: most calls search nothing. */
+function filterOf(context: ExecutionContext): NonNullable<ToolScope["mayRead"]> {
   let filter: { mayRead: ReturnType<typeof readFilter> } | undefined;
   const makeFilter = () => {
-    const place = { cwd: anchorOf(context), home, sageHome: context.config.sageHome };
-    return { mayRead: readFilter(rulesOf(context), place, context.config.ruleBooks) };
+    const { home, sageHome, ruleBooks } = context.config;
+    return { mayRead: readFilter(rulesOf(context), { cwd: anchorOf(context), home, sageHome }, ruleBooks) };
   };
-  return {
-    session: context.session,
-    ...toolPlace(context),
-    seen: (path) => context.memory.seen(path),
-    keepDir,
-    env,
-    tasks: tasksOf(context),
-    mayRead: (path, from) => (filter ??= makeFilter()).mayRead?.(path, from) ?? true,
-  };
+  return (path, from) => (filter ??= makeFilter()).mayRead?.(path, from) ?? true;
 }
 
+/** One for all calls of a tree of agents. */
 function tasksOf({ tree }: ExecutionContext): NonNullable<ToolScope["tasks"]> {
-  return {
+  return (tree.ofTools ??= {
     startOf,
     running: () => [...tree.tasks.values()].filter((task) => !endOfTask(task)),
     async stop(id) {
       const task = tree.tasks.get(id);
       return task && (await stopTask(task));
     },
-  };
+  });
 }

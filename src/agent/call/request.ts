@@ -160,16 +160,14 @@ export async function waitForAnswer(
   const signed = isSigned(request, resolution) && !opened.isOther;
   if ("response" in resolution && resolution.response?.type === "granted" && signed) {
     if (!opened.resolution && resolution.by !== "auto") approveTool(context, request);
-    await addRules(durable, context, resolution.response, {
-      ...{ number, by: resolution.by, surface: resolution.surface },
-      again: opened.resolution !== undefined,
-    });
+    const { by, surface, response } = resolution;
+    if (response.rules || response.removeRules)
+      await addRules(durable, context, response, { number, by, surface, again: opened.resolution !== undefined });
   }
-  return {
-    ...{ type: "resolved", resolution, own: request.kind !== "permission" },
-    ...(talk !== undefined && { talk }),
-    ...(!signed && { unsigned: true }),
-  };
+  const event: CallEvent & { type: "resolved" } = { type: "resolved", resolution, own: request.kind !== "permission" };
+  if (talk !== undefined) event.talk = talk;
+  if (!signed) event.unsigned = true;
+  return event;
 }
 
 /** The person allowed a call of the tool as it was shown to them; another definition, which came meanwhile, they have not seen. */

@@ -31,6 +31,7 @@ import type {
 import type { ConfinePolicy } from "../../permission/confined.ts";
 import type { RuleBooks } from "../../permission/rules/book.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
+import type { ToolScope } from "../../tools/tool.ts";
 import type { CommandRunner } from "../../tools/runner/runner.ts";
 import type { Launch, Spawn } from "../../tools/spawn.ts";
 import type { Activity } from "./activity.ts";
@@ -149,6 +150,8 @@ export type ExecutionContext = {
     /** Commands in the background by id, and those whose end the model was told. */
     tasks: Map<string, BackgroundTask>;
     toldTasks: Set<string>;
+    /** The tools' view of them, made for the first call. */
+    ofTools?: ToolScope["tasks"];
     usage: Usage;
     usd: number | undefined;
     modelCalls: number;

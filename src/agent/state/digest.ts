@@ -4,7 +4,7 @@ import { withSortedKeys, type ToolInput } from "../../protocol/index.ts";
 import type { Tool } from "../../tools/tool.ts";
 
 /** Files that an approval is bound to: the one that the call changes, and the scripts that it runs, by their real paths. */
-type Files = { file?: { path: string; hash: string }; scripts?: Record<string, string> };
+type Files = { file?: { path: string; hash: string } | undefined; scripts?: Record<string, string> | undefined };
 
 /** Binds an approval to the tool, its exact input, the files above and what the tool promised to take. */
 export function digestOf(tool: Tool, schema: () => unknown, input: ToolInput, { file, scripts }: Files): string {

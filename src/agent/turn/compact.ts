@@ -6,11 +6,21 @@ import {
   summaryInstructions,
   transcript,
 } from "../../context/compaction.ts";
-import { estimateTokens, totalTokens } from "../../context/tokens.ts";
+import { countTokens, estimateTokens, totalTokens } from "../../context/tokens.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
+import type { Awaitable } from "../../journal/store.ts";
 import type { Model } from "../../models/model.ts";
 import { contextWindow } from "../../models/window.ts";
-import { noUsage, reason, reasonOf, stepKeys, textOf, type Compaction, type Usage } from "../../protocol/index.ts";
+import {
+  noUsage,
+  reason,
+  reasonOf,
+  stepKeys,
+  textOf,
+  type Compaction,
+  type Message,
+  type Usage,
+} from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { between } from "./projection.ts";
@@ -31,14 +41,24 @@ const KEPT = 0.25;
  * Before a request that would not fit. Compactions of an earlier attempt are done again from their facts; one that it did not do is
  * never done after the fact. Gives "all" when that attempt had to make all the room there is.
  */
-export async function makeRoom(
+export function makeRoom(
   durable: Durable,
   context: ExecutionContext,
   progress: Progress,
+): Awaitable<"all" | undefined> {
+  const isOver = () => !durable.known(stepKeys.model) && promptTokens(context, progress) > limitOf(context);
+  const needed = durable.known(stepKeys.compact) || durable.known(stepKeys.compactAll) || isOver();
+  return needed ? takeRoom(durable, context, progress, isOver) : undefined;
+}
+
+async function takeRoom(
+  durable: Durable,
+  context: ExecutionContext,
+  progress: Progress,
+  isOver: () => boolean,
 ): Promise<"all" | undefined> {
   if (durable.known(stepKeys.compact)) await compact(durable, stepKeys.compact, context, progress);
-  else if (!durable.known(stepKeys.model) && promptTokens(context, progress) > limitOf(context))
-    await compact(durable, stepKeys.compact, context, progress, planSoft(context, progress));
+  else if (isOver()) await compact(durable, stepKeys.compact, context, progress, planSoft(context, progress));
   if (!durable.known(stepKeys.compactAll)) return undefined;
   await compact(durable, stepKeys.compactAll, context, progress);
   return "all";
@@ -180,16 +200,15 @@ function sizeAfter(context: ExecutionContext, messages: Progress["messages"], { 
 }
 
 function promptTokens(context: ExecutionContext, progress: Progress): number {
-  return (
-    countedTokens(context, progress) +
-    totalTokens(between(progress.said, progress.sawUpTo, progress.hear(progress.sawUpTo)))
-  );
+  const heard = progress.hear(progress.sawUpTo);
+  return countedTokens(context, progress) + totalTokens(between(progress.said, progress.sawUpTo, heard));
 }
 
-/** Where no provider has counted, the estimate is carried on. A replay needs neither. */
+/** Where no provider has counted, the estimate is carried on: each message is looked at once. A replay needs neither. */
 function countedTokens(context: ExecutionContext, progress: Progress): number {
   const { counted, messages } = progress;
-  const tokens = (counted.tokens || fixedTokens(context)) + totalTokens(messages, counted.messages);
+  let tokens = counted.tokens || fixedTokens(context);
+  for (let n = counted.messages; n < messages.length; n++) tokens += countTokens(messages[n] as Message);
   progress.counted = { messages: messages.length, tokens };
   return tokens;
 }

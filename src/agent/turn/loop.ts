@@ -54,7 +54,8 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     context.tree.toolCalls += calls.length;
     progress.messages.push(toolMessage(calls, results));
     progress.toolHistory.push(...calls.map((call, n) => toolUse(call, results[n] as ToolResult)));
-    progress.talk = await askIfSpinning(line, context, { calls, results });
+    const spinning = askIfSpinning(line, context, { calls, results });
+    if (spinning) progress.talk = await spinning;
   }
   return { status: "max-steps", steps: progress.maxSteps };
 }

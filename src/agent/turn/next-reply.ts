@@ -1,10 +1,8 @@
 import { planReminder } from "../../context/plan.ts";
 import { skillForStep } from "../../context/skills.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
-import type { ModelScope } from "../../models/model.ts";
+import type { ModelRequest, ModelScope } from "../../models/model.ts";
 import { isOverflow } from "../../models/window.ts";
-import { loadShell } from "../../permission/load.ts";
-import { loadedGrammar } from "../../permission/shell/read/grammar.ts";
 import {
   PLAN_TOOL,
   stepKeys,
@@ -21,9 +19,7 @@ import { makeAllRoom, makeRoom } from "./compact.ts";
 import { addedBySage, between } from "./projection.ts";
 import { enterPhase } from "../state/states.ts";
 import { endOfTask } from "../state/tasks.ts";
-
-/** A model that takes longer than this leaves the time for what the first command would wait for: the shell grammar, its environment. */
-const THINKING_MS = 20;
+import { beginThinking, endThinking } from "./thinking.ts";
 
 /** The next reply, after making room for it where the prompt has grown too long. */
 export async function nextReply(
@@ -32,8 +28,8 @@ export async function nextReply(
   progress: Progress,
 ): Promise<FactData["model.replied"]> {
   const ask = () => durable.step(stepKeys.model, "model.replied", (scope) => callModel(context, progress, scope));
-  const room = await makeRoom(durable, context, progress);
-  if (room === "all") return ask();
+  const room = makeRoom(durable, context, progress);
+  if (room && (await room) === "all") return ask();
   try {
     return await ask();
   } catch (error) {
@@ -54,7 +50,6 @@ async function callModel(
   progress.asked = heard;
   enterPhase(context, "callingLlm");
   if (tools.ready) await tools.ready(scope.signal, (why) => scope.notice(why));
-  using _working = context.activity.begin();
   const ended = newlyEnded(context);
   const planning = context.mode() === "plan" ? [planReminder(context.agent)] : [];
   const skill = matchSkill(context, progress, heard);
@@ -62,27 +57,24 @@ async function callModel(
   const told = { ...(ended.length > 0 && { ended }), ...(skill && { skill }), ...(talk !== undefined && { talk }) };
   const added = [...fresh, ...addedBySage(told), ...planning];
   const messages = added.length > 0 ? [...progress.messages, ...added] : progress.messages;
-  const loading =
-    tools.get("Bash") && !loadedGrammar() ? setTimeout(makeReady, THINKING_MS, context).unref() : undefined;
+  const request: ModelRequest = {
+    system,
+    messages,
+    tools: offersOf(context),
+    agent: context.agent,
+    image: (one) => loadImage(keepDir, one),
+    options: context.options.llmOptions,
+  };
+  const thinking = tools.get("Bash") && beginThinking(context);
+  const working = context.activity.begin(); // not with `using`, for which the engine leaves compiled code three times
   try {
-    const reply = await model.reply(
-      {
-        ...{ system, messages, tools: offersOf(context), agent: context.agent },
-        image: (one) => loadImage(keepDir, one),
-        options: context.options.llmOptions,
-      },
-      modelScope(scope),
-    );
+    const reply = await model.reply(request, modelScope(scope));
     for (const { id } of ended) context.tree.toldTasks.add(id);
     return { ...reply, ...heard, ...told };
   } finally {
-    clearTimeout(loading);
+    if (thinking) endThinking(thinking);
+    working[Symbol.dispose]();
   }
-}
-
-function makeReady({ config }: ExecutionContext): void {
-  void loadShell();
-  void config.env;
 }
 
 /** The skill that fits this step. A subagent hears nobody: its task is what was said to it. */
@@ -117,9 +109,7 @@ function offersOf({ config, planned, memory }: ExecutionContext): readonly Offer
 
 function modelScope(scope: StepScope): ModelScope {
   return {
-    get signal() {
-      return scope.signal;
-    },
+    signal: scope.signal,
     text: (delta) => scope.delta("text", delta),
     reasoning: (delta) => scope.delta("reasoning", delta),
     retry(why) {

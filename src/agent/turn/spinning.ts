@@ -12,16 +12,22 @@ import { waitForPerson } from "../state/states.ts";
 const TOO_OFTEN = 4;
 
 /** An agent that repeats itself asks the person instead of going on. What a person has answered is no repetition. Returns inquiries about its question. */
-export async function askIfSpinning(
+export function askIfSpinning(
   durable: Durable,
   context: ExecutionContext,
   { calls, results }: { calls: readonly Call[]; results: readonly ToolResult[] },
+): Promise<string | undefined> | undefined {
+  if (context.memory.repeats(calls, results) < TOO_OFTEN || durable.stopped) return undefined;
+  const { tools } = context.config;
+  const answered = calls.some(({ tool }, n) => tools.get(tool)?.requiresUserInteraction && results[n]?.ok);
+  return answered ? undefined : askToGoOn(durable, context, calls);
+}
+
+async function askToGoOn(
+  durable: Durable,
+  context: ExecutionContext,
+  calls: readonly Call[],
 ): Promise<string | undefined> {
-  const repeats = context.memory.repeats(calls, results);
-  const answered = calls.some(
-    ({ tool }, n) => context.config.tools.get(tool)?.requiresUserInteraction && results[n]?.ok,
-  );
-  if (repeats < TOO_OFTEN || answered || durable.stopped) return undefined;
   context.memory.forgetRepeats();
   const why = reason("spinning", {
     times: TOO_OFTEN,

@@ -77,7 +77,7 @@ export type Disk = {
   /** Something is there, be it a link that leads nowhere. */
   has(path: string): boolean;
   /** The paths followed so far that led elsewhere, and where. */
-  links(): Record<string, string>;
+  links(): Record<string, string> | undefined;
 };
 
 export function openDisk(): Disk {
@@ -110,7 +110,7 @@ export function openDisk(): Disk {
       if (found === undefined) there.set(path, (found = isThere(path)));
       return found;
     },
-    links: () => (looked ? Object.fromEntries(looked.links) : {}),
+    links: () => (looked ? Object.fromEntries(looked.links) : undefined),
   };
 }
 

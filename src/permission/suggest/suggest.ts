@@ -25,11 +25,10 @@ export function suggest(call: DecisionInput, judgement: Judgement = judge(call))
   const { result, finding } = judgement;
   if (result.behavior !== "ask" || result.hard === true) return [];
   const missed = confinedOffers(result);
-  const offers = unique(
-    missed.length > 0 && isEnough(call, missed, finding?.shell)
-      ? missed
-      : [...(offersFor(call, finding?.shell) ?? []), ...missed],
-  );
+  const isMissed = missed.length > 0 && isEnough(call, missed, finding?.shell);
+  const own = isMissed ? undefined : offersFor(call, finding?.shell);
+  if (own === undefined && missed.length === 0) return [];
+  const offers = unique([...(own ?? []), ...missed]);
   const wouldAllow = (given: readonly Offer[]) => isEnough(call, given, finding?.shell);
   if (offers.length === 0 || offers.length > most || !wouldAllow(offers)) return [];
   // Beside rules that are needed together, an alternative to one of them would only confuse.
