@@ -10,6 +10,7 @@ import { noticeText } from "../../src/texts/error.ts";
 import { texts } from "../../src/texts/texts.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const slow: Tool<object> = {
   name: "Slow",
@@ -47,6 +48,7 @@ test("whoever watches is told, each in their language, that a command waits and 
   })();
   await host.send({ type: "say", session: "s", text: "go", by: "Lin", surface: "test" });
   assert.equal((await host.run("s")).text, "done");
+  await until(() => notices.length >= 2); // the watcher may be a moment behind the run
   leaving.abort();
   await watching;
   await host.close();

@@ -4,11 +4,9 @@ import { andThen, type Awaitable } from "../../journal/store.ts";
 import { judge } from "../../permission/decide.ts";
 import { couldRunConfined, type ConfinePolicy } from "../../permission/confined.ts";
 import type { DecisionInput } from "../../permission/decide.ts";
-import type { Finding } from "../../permission/finding.ts";
 import { openDisk, type Disk } from "../../permission/paths/canonical.ts";
 import { loadShell } from "../../permission/load.ts";
 import { loadedGrammar } from "../../permission/shell/read/grammar.ts";
-import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
 import {
   changedRules,
   isSameReason,
@@ -26,10 +24,9 @@ import {
   type Verdict,
 } from "../../protocol/index.ts";
 import { sentence } from "../../texts/reasons.ts";
-import { jsonSchemaOf } from "../../tools/json-schema.ts";
 import type { PermissionContext, Tool, ToolPlace } from "../../tools/tool.ts";
 import type { Confining, ExecutionContext } from "../state/context.ts";
-import { canonical, digestOf, hashFile } from "../state/digest.ts";
+import { canonical, digestOf, operandOf, scriptsOf } from "../state/digest.ts";
 import { driftBetween } from "./drift.ts";
 import { eventOf, weigh } from "./hooked.ts";
 
@@ -248,7 +245,7 @@ function judgeInput(
   const { result, finding } = judgement;
   const file = operandOf(context, tool, input);
   const scripts = scriptsOf(context, finding);
-  const digest = digestOf(tool, schemaOf(context, tool), input, { file, scripts });
+  const digest = digestOf(context, tool, input, { file, scripts });
   const links = fewest(disk.links());
   const behavior = result.behavior === "passthrough" ? "ask" : result.behavior;
   if (behavior === "ask" && result.hard !== true) context.memory.keepJudgement(digest, judgement);
@@ -371,22 +368,6 @@ export function toolPlace({ config, options }: ExecutionContext): ToolPlace {
   return { cwd: options.workingDirectory, home: config.home };
 }
 
-function operandOf(
-  context: ExecutionContext,
-  tool: Tool,
-  input: ToolInput,
-): { path: string; hash: string } | undefined {
-  const path = tool.operand?.(input, toolPlace(context));
-  return path === undefined ? undefined : { path, hash: hashFile(path) };
-}
-
-/** Hashes of the workspace scripts that a command names. */
-function scriptsOf(context: ExecutionContext, finding: Finding | undefined): Record<string, string> | undefined {
-  const possible = finding?.shell?.reading.possible;
-  const paths = possible ? namedScripts(possible, context.options.workingDirectory, context.config.roots) : [];
-  return paths.length === 0 ? undefined : Object.fromEntries(paths.map((path) => [path, hashFile(path)]));
-}
-
 /** Of very many links the first are kept, and a hash of the rest. */
 function fewest(links: Record<string, string> | undefined): Record<string, string> | undefined {
   if (links === undefined) return undefined;
@@ -395,19 +376,6 @@ function fewest(links: Record<string, string> | undefined): Record<string, strin
   if (entries.length <= MOST_LINKS) return Object.fromEntries(entries);
   const rest = hash("sha256", JSON.stringify(entries.slice(MOST_LINKS)), "hex");
   return { ...Object.fromEntries(entries.slice(0, MOST_LINKS)), "…": rest };
-}
-
-/** Is a server's tool still the one that this digest was made of? */
-export function isDefinedAs(context: ExecutionContext, tool: Tool, input: ToolInput, digest: string): boolean {
-  return digestOf(tool, schemaOf(context, tool), input, {}) === digest;
-}
-
-/** Of a server's tool the description counts too: it is the server's promise. */
-function schemaOf({ config }: ExecutionContext, tool: Tool): () => unknown {
-  if (tool.server !== undefined) return () => [tool.description, jsonSchemaOf(tool.inputSchema)];
-  // A guest's own tool is offered to no model.
-  return () =>
-    config.tools.offers().find(({ name }) => name === tool.name)?.inputSchema ?? jsonSchemaOf(tool.inputSchema);
 }
 
 function refuse(why: Reason): Verdict {

@@ -23,10 +23,10 @@ import type {
 } from "../../protocol/index.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
-import { canonical } from "../state/digest.ts";
+import { canonical, isDefinedAs } from "../state/digest.ts";
 import { waitForPerson } from "../state/states.ts";
 import type { CallEvent } from "./state.ts";
-import { changeRules, decisionInput, isDefinedAs, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
+import { changeRules, decisionInput, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
 
 type PermissionBody = NewRequest & RequestTimeout & { kind: "permission" };
 

@@ -1,20 +1,53 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { Finding } from "../../permission/finding.ts";
+import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
 import { withSortedKeys, type ToolInput } from "../../protocol/index.ts";
+import { jsonSchemaOf } from "../../tools/json-schema.ts";
 import type { Tool } from "../../tools/tool.ts";
+import type { ExecutionContext } from "./context.ts";
 
 /** Files that an approval is bound to: the one that the call changes, and the scripts that it runs, by their real paths. */
 type Files = { file?: { path: string; hash: string } | undefined; scripts?: Record<string, string> | undefined };
 
 /** Binds an approval to the tool, its exact input, the files above and what the tool promised to take. */
-export function digestOf(tool: Tool, schema: () => unknown, input: ToolInput, { file, scripts }: Files): string {
+export function digestOf(
+  context: ExecutionContext,
+  tool: Tool,
+  input: ToolInput,
+  { file, scripts }: Files = {},
+): string {
   const changed = file ? `${file.path}\n${file.hash}` : "";
   const run = scripts ? `\n${canonical(scripts)}` : "";
   return hash(
     "sha256",
-    `${tool.name}\n${canonical(input)}\n${changed}\n${schemaHash(tool, schema)}${run}`,
+    `${tool.name}\n${canonical(input)}\n${changed}\n${schemaHash(context, tool)}${run}`,
     "base64url",
   );
+}
+
+/** Is a server's tool still the one that this digest was made of? */
+export function isDefinedAs(context: ExecutionContext, tool: Tool, input: ToolInput, digest: string): boolean {
+  return digestOf(context, tool, input) === digest;
+}
+
+/** The file that a call changes, as it is now. */
+export function operandOf(
+  context: ExecutionContext,
+  tool: Tool,
+  input: ToolInput,
+): { path: string; hash: string } | undefined {
+  if (!tool.operand) return undefined;
+  const path = tool.operand(input, { cwd: context.options.workingDirectory, home: context.config.home });
+  return path === undefined ? undefined : { path, hash: hashFile(path) };
+}
+
+/** Hashes of the workspace scripts that a command names. */
+export function scriptsOf(context: ExecutionContext, finding: Finding | undefined): Record<string, string> | undefined {
+  const possible = finding?.shell?.reading.possible;
+  if (!possible) return undefined;
+  const paths = namedScripts(possible, context.options.workingDirectory, context.config.roots);
+  return paths.length === 0 ? undefined : Object.fromEntries(paths.map((path) => [path, hashFile(path)]));
 }
 
 /** sha-256 of a file's content; "" when it cannot be read, which for a file to be created is the same as not there. */
@@ -32,8 +65,15 @@ export function canonical(value: unknown): string {
 }
 
 const schemas = new WeakMap<Tool, string>();
-function schemaHash(tool: Tool, schema: () => unknown): string {
+function schemaHash(context: ExecutionContext, tool: Tool): string {
   let known = schemas.get(tool);
-  if (known === undefined) schemas.set(tool, (known = hash("sha256", canonical(schema()), "base64url")));
+  if (known === undefined) schemas.set(tool, (known = hash("sha256", canonical(schemaOf(context, tool)), "base64url")));
   return known;
+}
+
+/** Of a server's tool the description counts too: it is the server's promise. */
+function schemaOf({ config }: ExecutionContext, tool: Tool): unknown {
+  if (tool.server !== undefined) return [tool.description, jsonSchemaOf(tool.inputSchema)];
+  // A guest's own tool is offered to no model.
+  return config.tools.offers().find(({ name }) => name === tool.name)?.inputSchema ?? jsonSchemaOf(tool.inputSchema);
 }
