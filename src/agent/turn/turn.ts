@@ -246,7 +246,8 @@ async function drive(log: SessionLog, turn: Turn, guest: TurnInput["drive"]): Pr
   // Sage was killed while it made room by hand: nobody has said anything that the model could reply to.
   if (!carries && !log.mailbox.saidSince(heard)) return { status: "success" };
   if (guest) return guest(log, turn);
-  return carries ? carry(log, context, { key, carries }).then(go) : go();
+  await (carries && carry(log, context, { key, carries }));
+  return go();
 }
 
 async function end(
