@@ -217,7 +217,14 @@ function builtins(): Plugin {
 const requireMaker = "\0sage:create-require";
 
 /** Modules of which we only call functions: the first call loads them, up to 4 ms later than a start would. */
-const loadedByCalls = ["node:child_process", "node:crypto", "node:fs/promises", "node:readline", "node:v8"];
+const loadedByCalls = [
+  "node:child_process",
+  "node:crypto",
+  "node:fs/promises",
+  "node:module",
+  "node:readline",
+  "node:v8",
+];
 
 function functionsOf(name: string, exported: readonly string[]): string {
   const functions = exported.filter((one) => /^[a-z]/.test(one));

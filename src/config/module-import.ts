@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import nodeModule from "node:module";
 import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "../permission/paths/canonical.ts";
@@ -9,6 +8,7 @@ import { isCode, type NamedModule } from "./module-files.ts";
 
 type Known = { texts: ReadonlyMap<string, string>; within: string | undefined };
 
+const nodeModule = process.getBuiltinModule("node:module");
 const PARAMETER = "sage-module";
 const known = new Map<string, Known>();
 let isHooked = false;

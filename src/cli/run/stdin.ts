@@ -20,7 +20,7 @@ export async function readTask(
 }
 
 async function readPiped(hasTask: boolean, t: CliTexts): Promise<{ text: string; cut: boolean } | undefined> {
-  if (process.stdin.isTTY || !isReadable()) return undefined;
+  if (!isReadable()) return undefined; // before a look at `process.stdin`, which takes 2 ms to be made
   const chunks: Buffer[] = [];
   let size = 0;
   // Programs often start others with an open pipe that they never write to.
@@ -48,6 +48,7 @@ async function readPiped(hasTask: boolean, t: CliTexts): Promise<{ text: string;
   return { text, cut: size > CAP };
 }
 
+/** A terminal and /dev/null are not. */
 function isReadable(): boolean {
   try {
     const stat = fstatSync(0);
