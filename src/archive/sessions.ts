@@ -70,7 +70,7 @@ type Retention = { sessions?: number | undefined; receipts?: number | undefined 
 
 type Retained = {
   removed: SessionRow[];
-  /** As old, and kept: a turn of theirs is open. */
+  /** Sessions as old that are kept: a turn of theirs is open. */
   open: SessionRow[];
   forgotten: number;
 };

@@ -12,7 +12,7 @@ import { usage } from "./flags.ts";
 import { ask } from "./journal.ts";
 import { factsOf, sessionOf } from "./seat.ts";
 
-/** By its id, short or whole. A session, or the start of an id, names whatever is open by now: nobody has read that yet. */
+/** Finds a request by its id, short or whole. A session, or the start of an id, names whatever is open by now: nobody has read that yet. */
 export async function requestBy(host: Host, target: string, t: CliTexts): Promise<InputRequest | Resolution> {
   const { session } = splitRequestId(target);
   const isMeant = (id: string) => id === target || shortRequestId(id) === target;

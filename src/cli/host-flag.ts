@@ -9,7 +9,7 @@ import type { HostTarget } from "./hosts.ts";
 import { usage } from "./flags.ts";
 import { engineFlag, openJournal } from "./journal.ts";
 
-/** Of commands that work on a host: another machine's, where --host or SAGE_HOST names one, or a shared journal. */
+/** Flags of commands that work on a host: another machine's, where --host or SAGE_HOST names one, or a shared journal. */
 export const hostFlag = { host: { type: "string" }, ...engineFlag } as const;
 
 type Values = { host?: string | undefined; engine?: string | undefined };

@@ -13,7 +13,7 @@ export type HostTarget = {
   address: string;
   /** The word by which it is named on the command line. */
   named: string;
-  /** Of a one-time link: this machine is paired before anything else. */
+  /** Key of a one-time link: this machine is paired before anything else. */
   invitation?: string;
 };
 
@@ -27,7 +27,7 @@ export function hostTarget(given: string | undefined, env: NodeJS.ProcessEnv, ho
   return named === undefined || named === "" ? undefined : targetOf(named, readSettings(home.settings));
 }
 
-/** By a name of the settings, by an address, or by a one-time link. */
+/** Finds a host by a name of the settings, by an address, or by a one-time link. */
 export function targetOf(given: string, { hosts = {} }: Pick<Settings, "hosts">): HostTarget {
   const known = Object.hasOwn(hosts, given) ? hosts[given] : undefined;
   if (known !== undefined) return { address: known, named: given };

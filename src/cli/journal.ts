@@ -12,7 +12,7 @@ import { version } from "../config/version.ts";
 /** A journal for commands that look and answer but run no turn. Left by whoever fails, too. */
 export type Journal = AsyncDisposable & { host: LocalHost; store: Store; home: Home };
 
-/** Of commands that work on any journal: the one that machines share, where --engine or SAGE_ENGINE names one. */
+/** Flags of commands that work on any journal: the one that machines share, where --engine or SAGE_ENGINE names one. */
 export const engineFlag = { engine: { type: "string" } } as const;
 
 type Looks = {

@@ -59,7 +59,7 @@ export async function checkKnown({ provider, modelId }: ModelChoice, { settings,
     throw errorBecause("config-invalid", reason("model-unknown", { model: modelId, provider }));
 }
 
-/** As a session remembers it: a script is found again from any folder. */
+/** The model as a session remembers it: a script is found again from any folder. */
 export function lastingSpec(spec: string | undefined): string | undefined {
   const file = spec?.startsWith("scripted/") ? spec.slice("scripted/".length) : undefined;
   return file === undefined || file === "" ? spec : `scripted/${resolve(file)}`;

@@ -21,7 +21,7 @@ export async function continueAfterAnswer(
   return place.works ? w.goesOnAt(place.name) : w.goesOnOnce(place.name);
 }
 
-/** Of a shared journal's session. */
+/** Place of a shared journal's session. */
 export async function placeOf(host: Host, session: string): Promise<Place | undefined> {
   return (await ask(host, { type: "sessions", session })).sessions[0]?.place;
 }

@@ -5,7 +5,7 @@ import { ageMs } from "../config/settings.ts";
 import type { Lang } from "../texts/language.ts";
 import { sessionTexts } from "../texts/sessions.ts";
 
-/** As the person's settings say, when they come by; never behind their back. */
+/** Removes old sessions as the person's settings say, when they start Sage; never behind their back. */
 export async function applyRetention(
   store: Store,
   { home, settings: { retention } }: Installation,

@@ -54,7 +54,7 @@ export async function act(action: TaskAction, task: BackgroundTask, w: TaskTexts
   }
 }
 
-/** By its id, or by the start of one where only one command is meant. */
+/** Finds a command by its id, or by the start of one where only one is meant. */
 export function taskBy(tasks: readonly BackgroundTask[], prefix: string, w: TaskTexts): BackgroundTask {
   const found = tasks.filter(({ id }) => id.startsWith(prefix));
   const [task] = found;

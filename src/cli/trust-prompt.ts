@@ -106,7 +106,7 @@ function serverEntries(servers: ServersFile["servers"], t: CliTexts): Entry[] {
   );
 }
 
-/** Of a text the order counts too, so what it says now is shown whole. */
+/** The order of a text counts too, so the new text is shown whole. */
 function changedText(path: string, was: readonly Entry[], is: readonly Entry[]): FileEntries[] {
   if (JSON.stringify(was) === JSON.stringify(is)) return [];
   const fresh = missing(is, was);

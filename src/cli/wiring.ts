@@ -76,7 +76,7 @@ export type Run = {
   choice: ModelChoice;
   fallback?: string | undefined;
   store: Store;
-  /** Where the session works: its settings count. */
+  /** Folder of the session: its settings count. */
   cwd: string;
   lang: Lang;
   permissionMode: PermissionMode;

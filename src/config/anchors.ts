@@ -7,11 +7,11 @@ import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
 /** The newest record of a session: its hash covers all before it. */
 export type Head = { seq: number; hash: string };
 
-/** Where a session's chain of hashes stood at the end of a turn, sealed with a key that is not in the journal. */
+/** The end of a session's chain of hashes after a turn, sealed with a key that is not in the journal. */
 export type Anchor = Head & { session: string; at: number };
 
 export type Anchors = {
-  /** At the end of a turn. Never throws: no turn is lost because its anchor could not be written. */
+  /** Writes an anchor at the end of a turn. Never throws: no turn is lost because its anchor could not be written. */
   put(session: string, head: Head): void;
   /** The newest anchor of each session. Lines that were not sealed with this person's key do not count. */
   read(): { newest: Map<string, Anchor>; forged: number };

@@ -28,10 +28,10 @@ import { errorBecause } from "../texts/error.ts";
 
 export type Config = {
   settings: Settings;
-  /** From every file that counts, each with its source; grows when the person saves one. */
+  /** Rules of every file that counts, each with its source; the list grows when the person saves one. */
   rules: Rule[];
   hooks: Hooks;
-  /** Of every file that counts; loading them is a step of its own. */
+  /** Modules of every file that counts; loading them is a step of its own. */
   modules: NamedModule[];
   /** MCP servers of every file that counts. */
   servers: ServerDefinition[];
@@ -177,7 +177,7 @@ function fileFor(destination: RuleDestination, files: RuleFiles, root: string): 
 
 type Layer = { path: string; destination: "user" | "project" | "local"; settings: ProjectSettings; folder: string };
 
-/** Where there are none, nobody looks for secrets in the environment. */
+/** Without hooks, nobody looks for secrets in the environment. */
 function hooksOf(hooks: Partial<Record<HookMoment, Hook[]>>, env: () => NodeJS.ProcessEnv): Hooks {
   return Object.keys(hooks).length > 0 ? createHooks(hooks, env()) : noHooks;
 }

@@ -5,7 +5,7 @@ import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../texts/error.ts";
 
-/** By the variable that would hold the key. What the keychain keeps is only noted, so that it is asked for nothing else. */
+/** Keys by the variable that would hold them. A key of the keychain is only noted, so that the keychain is asked for nothing else. */
 type Kept = Record<string, { key: string } | { keychain: true }>;
 
 export type KeyPlace = "keychain" | "file";

@@ -12,11 +12,11 @@ const MOST_FILES = 200;
 
 /** A module that settings name, with the files it is made of as they were when the settings were read. */
 export type NamedModule = {
-  /** As the settings name it, whole. */
+  /** Path as the settings name it, made absolute. */
   named: string;
   /** The same by its real path, where there is a file. */
   path: string;
-  /** By their real paths: the module itself, and every file that a string in it names relatively, and so on. */
+  /** Files by their real paths: the module itself, and every file that a string in it names relatively, and so on. */
   files: ContentFile[];
   /** A project's module: files of its own beyond `files` are not imported. */
   within?: string;

@@ -55,7 +55,7 @@ function hookImports(): void {
   });
 }
 
-/** By the name of a package, and not a file of the project under an alias. */
+/** True for the name of a package, and not for a file of the project under an alias. */
 function isOfPackage(specifier: string, path: string, root: string): boolean {
   const below = isInside(root, path) ? path.slice(root.length) : path;
   return !/^(?:[./#]|file:)/.test(specifier) && below.includes(`${sep}node_modules${sep}`);

@@ -13,7 +13,7 @@ const LOAD_MS = 10_000;
 
 export type LoadedModules = { tools: Tool[]; subagents: SubagentDefinition[]; warnings: Reason[] };
 
-/** By their content: a process that stays loads each once. */
+/** Loaded modules by their content: a process that stays loads each once. */
 const loaded = new Map<string, Promise<ModuleParts>>();
 
 /** Loads modules one after the other. One that cannot be loaded whole adds nothing, and a warning says why. */

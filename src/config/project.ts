@@ -14,7 +14,7 @@ import { readSmallFile } from "./small-file.ts";
 
 export type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };
 
-/** What a folder brings of its own. */
+/** Settings, content, scripts, modules and servers that a folder brings. */
 export type Project = {
   files: ProjectFile[];
   /** Skills, subagents and commands of the folder. */

@@ -12,7 +12,7 @@ export type Redaction = {
    * nothing that a shell would run is taken for a secret: an agent could hide there what it asks for.
    */
   value<T>(value: T): T;
-  /** In how many places something was taken out so far. */
+  /** Number of places from which something was taken out so far. */
   removed(): number;
 };
 
@@ -101,5 +101,5 @@ function mayRun(secret: string, before: string): boolean {
 
 const ofKey =
   /^(?:[A-Za-z0-9+/=]{20,}|[A-Za-z0-9+/]*={1,2}|-----END [A-Z0-9 ]+-----|(?:Proc-Type|DEK-Info): [\w,-]+|)$/;
-/** As a line of a key looks, and hardly a path. */
+/** Matches a word that looks like a line of a key, and hardly like a path. */
 const longWord = /(?=[A-Za-z0-9+/]*\d)(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*[a-z])[A-Za-z0-9+/]{20,}={0,2}/g;

@@ -3,10 +3,10 @@ import { errorBecause } from "../texts/error.ts";
 
 /** A repository elsewhere, and the branch to begin from. */
 export type Remote = {
-  /** As it was given, in one spelling. */
+  /** The address as it was given, in one spelling. */
   name: string;
   scheme: "https" | "ssh" | "file";
-  /** For git. */
+  /** Address that git takes. */
   url: string;
   branch: string | undefined;
 };
@@ -62,7 +62,7 @@ function isAddress(url: URL, scheme: Remote["scheme"]): boolean {
   return /^[a-z0-9[][\w.:[\]-]*$/i.test(url.host) && /^[\w.-]*$/.test(url.username) && !url.username.startsWith("-");
 }
 
-/** As `git check-ref-format --branch` has it. */
+/** True for a name that `git check-ref-format --branch` takes. */
 function isBranch(name: string): boolean {
   if (name === "" || name.length > 200 || name === "@") return false;
   if (/^[-/.]|[/.]$|\.\.|\/\/|@\{|[\s\p{C}~^:?*[\\]/u.test(name)) return false;

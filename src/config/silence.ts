@@ -29,7 +29,7 @@ const fields = {
   remind: time.optional().describe("How often those who were asked are reminded; once, late in the wait, by default"),
 };
 export const silence = z.strictObject(fields);
-/** For a whole run, and for single tools in it. */
+/** Silence of a whole run, and of single tools in it. */
 export const silenceOfRun = z.strictObject({
   ...fields,
   tools: z.record(z.string(), silence).optional().describe("The same for single tools, by name"),
@@ -43,7 +43,7 @@ export function timeMs(time: string): number {
 
 type Said = z.infer<typeof silence>;
 
-/** As the options of a run and of a request have it. */
+/** The silence of settings as the options of a run and of a request have it. */
 export function timeoutOf(said: Said | undefined): RequestTimeout | undefined {
   if (!said) return undefined;
   const { after, policy, remind } = said;

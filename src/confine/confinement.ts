@@ -61,7 +61,7 @@ const MOST_BLOCKED = 20;
 const IDLE_MS = 10 * 60_000;
 
 export function createConfinement(given: ConfinementParts): Confinement {
-  // By their real paths, as everything else is: a home folder may be a link.
+  // Resolves links first, as everywhere else: a home folder may be a link.
   const [home, sageHome] = [realOf(given.home) ?? given.home, realOf(given.sageHome) ?? given.sageHome];
   const parts = { ...given, home, sageHome };
   const folder = stateFolder(parts);
@@ -224,7 +224,7 @@ function environment(port: number): NodeJS.ProcessEnv {
     NODE_USE_ENV_PROXY: "1",
     TMPDIR: "/tmp",
     SAGE_CONFINED: "1",
-    // Of sockets and folders that are not there.
+    // Variables that name sockets and folders which are not there.
     ...{
       SSH_AUTH_SOCK: undefined,
       DBUS_SESSION_BUS_ADDRESS: undefined,

@@ -232,7 +232,7 @@ function hide(path: string): Mount[] {
     : [{ words: ["--ro-bind", "/dev/null", path] }];
 }
 
-/** Of `PATH` the folders in which no command could have put a program: the sandbox itself is started from there. */
+/** Folders of `PATH` in which no command could have put a program: the sandbox itself is started from there. */
 export function trustedPath(path: string, writable: readonly string[]): string {
   const isTrusted = (folder: string) => {
     const real = isAbsolute(folder) ? realOf(folder) : undefined;
@@ -259,7 +259,7 @@ function isReadable(path: string): boolean {
   });
 }
 
-/** Of the path itself, not of where it leads; undefined where nothing is, or nothing may be looked at. */
+/** Status of the path itself, not of its target; undefined where nothing is, or nothing may be looked at. */
 export function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

@@ -9,7 +9,7 @@ export function seccompFilter(arch: string = process.arch): Buffer | undefined {
   const program: Instruction[] = [
     [LOAD, 0, 0, ARCH_OFFSET],
     [EQUAL, 1, 0, audit],
-    // By its number a call of another architecture would be taken for another one.
+    // The same number means another call on another architecture.
     [RETURN, 0, 0, ENOSYS],
     [LOAD, 0, 0, NUMBER_OFFSET],
     ...(foreignFrom === undefined

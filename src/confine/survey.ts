@@ -20,13 +20,13 @@ export type FilePolicy = {
 export type Survey = {
   /** Protected names, git folders among them; nothing below one of them is listed. */
   guarded: readonly string[];
-  /** Where those lead that are links. */
+  /** Targets of the paths that are links. */
   links: Readonly<Record<string, string>>;
-  /** Where they end, and in which folder: another link, or a folder on the way, may have been put in its place. */
+  /** The file at the end of each, and its folder: another link, or a folder on the way, may have been put in its place. */
   ends: Readonly<Record<string, string>>;
   hidden: readonly string[];
   sockets: readonly string[];
-  /** Of guarded paths and of the folders they are in: a path keeps its name when another folder is put in the place of its own. */
+  /** Identity of guarded paths and of their folders: a path keeps its name when another folder is put in the place of its own. */
   inodes: Readonly<Record<string, number>>;
 };
 

@@ -8,7 +8,7 @@ export type OwnCommand = { name: string; description: string; body: string };
 
 const schema = z.object({ description: z.string().trim().default("") });
 
-/** Of two with the same name the first counts. One that cannot be understood is told, and no more. */
+/** The first of two with the same name counts. One that cannot be understood is reported and skipped. */
 export function readCommands(files: readonly (ContentFile & { name: string })[]): {
   commands: OwnCommand[];
   problems: Reason[];

@@ -9,7 +9,7 @@ export function applyCompaction(messages: readonly Message[], { trim, summary }:
   return summary ? [summaryMessage(summary), ...trimmed.slice(summary.upTo)] : [...trimmed];
 }
 
-/** Where the last so many steps begin. A step is a reply with its results, so no call is parted from its result here. */
+/** Index at which the last so many steps begin. A step is a reply with its results, so no call is parted from its result here. */
 export function recentFrom(messages: readonly Message[], steps: number): number {
   let at = messages.length;
   for (let left = steps; left > 0 && at > 0;) if (messages[--at]?.role === "assistant") left--;

@@ -27,7 +27,7 @@ export function contentFolders(root: string): string[] {
   return [".sage", ".claude"].map((name) => join(root, name));
 }
 
-/** Of two with the same name the first counts. */
+/** The first of two with the same name counts. */
 export function readContent(found: readonly Found[]): Discovered {
   const { skills, problems: unfitSkills } = readSkills(found.flatMap((one) => one.skills));
   const { agents, problems: unfitAgents } = readAgents(found.flatMap((one) => one.agents));

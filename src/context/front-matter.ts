@@ -33,7 +33,7 @@ export const toolsField = z
   );
 
 /**
- * As much of YAML as front matter is written in: scalars, quoted or folded over lines, and lists. Anything else is an error
+ * Reads as much of YAML as front matter is written in: scalars, quoted or folded over lines, and lists. Anything else is an error
  * and not a guess. The same field is written `when-to-use` and `when_to_use` in the wild.
  */
 function fieldsOf(lines: readonly string[]): Record<string, unknown> {

@@ -81,7 +81,7 @@ function beginning(path: string): string {
   try {
     const bytes = Buffer.alloc(longest);
     const length = readSync(file, bytes, 0, longest, 0);
-    // As a stream: a character that was cut in half is dropped, not garbled.
+    // Decodes as a stream: a character that was cut in half is dropped, not garbled.
     return new TextDecoder().decode(bytes.subarray(0, length), { stream: length === longest });
   } finally {
     closeSync(file);

@@ -31,7 +31,7 @@ const schema = z.object({
   priority: z.number().min(0).max(100).default(50),
 });
 
-/** Of two with the same name the first counts. One that cannot be understood is told, and no more. */
+/** The first of two with the same name counts. One that cannot be understood is reported and skipped. */
 export function readSkills(files: readonly ContentFile[]): { skills: Skill[]; problems: Reason[] } {
   const skills = new Map<string, Skill>();
   const problems: Reason[] = [];

@@ -4,7 +4,7 @@ const PER_WIDE = 0.75;
 const PER_OTHER = 0.27;
 /** Tokens that a provider adds around each message. */
 const FRAME = 4;
-/** Of one picture, whatever its size: providers scale it down to about this. */
+/** Tokens of one picture, whatever its size: providers scale it down to about this. */
 const PER_IMAGE = 1_600;
 
 /** Close enough between two replies, whose usage is exact; a tokenizer would cost more than the whole step. */

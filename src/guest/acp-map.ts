@@ -79,7 +79,7 @@ function wordsIn(content: unknown): string {
     .join("\n");
 }
 
-/** Of the choices that the agent offers only those for this one call are taken: Sage's rules live in Sage's files. */
+/** Takes only a choice for this one call: Sage's rules live in Sage's files. */
 export function optionOf(params: Fields, kind: "allow_once" | "reject_once"): string | undefined {
   const found = list(params["options"]).find((one) => fields(one)["kind"] === kind);
   return text(fields(found)["optionId"]);

@@ -17,7 +17,7 @@ import { startPeer, type Json, type Peer } from "./peer.ts";
 import { createQueue } from "./queue.ts";
 
 export type ClaudeOptions = {
-  /** As the settings name it. */
+  /** The agent's name in the settings. */
   name: string;
   /** The person's own install. */
   command: string;

@@ -113,7 +113,7 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
     }
   }
 
-  /** Of its subagents, which have threads of their own: patches as they are announced, and how calls that were asked about ended. */
+  /** Subagents have threads of their own. Noted are patches as they are announced, and how calls that were asked about ended. */
   function hearBelow(method: string, params: Fields): void {
     const item = fields(params["item"]);
     const id = `${text(params["threadId"])}/${text(item["id"])}`;

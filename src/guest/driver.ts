@@ -4,7 +4,7 @@ import type { Answers, Call, Part, Question, ToolInput, Usage } from "../protoco
 export type GuestAsk = {
   /** The guest's own name of this prompt. Another one after a restart: a call is met again by its id and its input. */
   id: string;
-  /** As the guest and its model name it. */
+  /** The call, with the names that the guest and its model use. */
   call: Call;
   /**
    * The same in Sage's tools and fields, for its rules; several where one call does several things, each of which has to be allowed.
@@ -84,7 +84,7 @@ export type GuestStart = {
 
 /** Speaks one guest's protocol. */
 export type GuestDriver = {
-  /** As the settings and `--agent` name it. */
+  /** Name in the settings and of `--agent`. */
   name: string;
   /**
    * `at once`: nothing is held while a person thinks. `on leaving`: held while Sage is there, kept by the guest when it leaves. `never`:

@@ -58,7 +58,7 @@ export async function makeWorkspace(
   return cwd;
 }
 
-/** By the name of its folder. */
+/** True for the name of a folder that holds a clone of this session. */
 export function isCloneOf(session: string, name: string): boolean {
   return name.startsWith(`${session}-`) && /^-[0-9a-f]{6}$/.test(name.slice(session.length));
 }

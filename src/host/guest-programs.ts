@@ -74,7 +74,7 @@ export async function driverOf(
   }
 }
 
-/** Where a program is. Folders of the PATH that depend on where one stands are left out: a project could put a program there. */
+/** Path of a program. Folders of the PATH that depend on where one stands are left out: a project could put a program there. */
 export function pathOf(command: string, env: NodeJS.ProcessEnv): string | undefined {
   if (command.includes("/")) return isAbsolute(command) && isProgram(command) ? command : undefined;
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));

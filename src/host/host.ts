@@ -55,9 +55,9 @@ export type HostParts = {
   namer?(): Promise<Model>;
   /** How long a session waits for people alone before it is let out of memory; it goes on as if it had not been. */
   sleepAfterMs?: number;
-  /** Where sessions are run by whichever process comes first: one that sleeps is let go of. */
+  /** True where sessions are run by whichever process comes first: one that sleeps is let go of. */
   letsGo?: boolean;
-  /** Where sessions are run by other processes alone: wakes them, and follows them there. */
+  /** Set where other processes alone run sessions: wakes them, and follows sessions there. */
   elsewhere?: { wake(session: string): void; peers?: Peers | undefined; kept?: CommandParts["keptElsewhere"] };
 };
 

@@ -80,7 +80,7 @@ async function makeServers(
   const memory = createServerMemory({ read: () => textOf(path), change: (edit) => changeFile(path, edit) });
   return createServers({
     definitions,
-    // Where the files that were trusted lie, whichever folder of the project a session works in.
+    // Folder of the trusted files, whichever folder of the project a session works in.
     cwd: root,
     env: { ...childEnv(env, root), SAGE_INSIDE: "1" },
     version,

@@ -143,7 +143,7 @@ function linksTo(begun: Fact<"turn.begun"> | undefined): Link[] {
   return [{ context: before, attributes: { "sage.link": "earlier_attempt" } }];
 }
 
-/** As `traceparent` of the W3C writes it. */
+/** The W3C's `traceparent`. */
 function parentOf({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
 }

@@ -2,7 +2,7 @@ import type { Deadline, Quiet, QuietHours } from "../protocol/index.ts";
 
 const DAY_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
-/** Whoever has not looked after so many reminders will not look after one more. */
+/** Reminders before it gives up: somebody who has not looked by then will not look after one more. */
 const MOST_REMINDERS = 10;
 /** A shorter wait needs no reminder: people have just been called. */
 const SHORTEST_MS = 2 * MINUTE_MS;

@@ -36,7 +36,7 @@ export function resolve(request: InputRequest, response: InputResponse, { by, su
       if (request.source === "outside") checkPlainYes(request, response);
       if (request.fixed && response.input !== undefined)
         throw refused(reason("input-fixed", { agent: request.agent[0] ?? "" }));
-      // Those who may approve it do so one by one, in `approve.ts`.
+      // Approvers approve one by one, in `approve.ts`.
       if (request.consent) throw refused(reason("needs-people", { approvals: request.consent.approvals }));
       if (response.mode !== undefined && request.tool !== PLAN_TOOL) throw refused(reason("mode-without-plan", {}));
       if (response.outside && !request.mayLeave) throw refused(reason("not-offered-outside", {}));

@@ -6,14 +6,14 @@ import { untilWritten } from "./retry.ts";
 
 /** A session that is held here, as far as the ledger has confirmed it. */
 export type Copy = Held & {
-  /** Of this process's lease; 0 where it only looks. */
+  /** Epoch of this process's lease; 0 where it only looks. */
   epoch: number;
   /** Counts commits under that epoch. A batch that was not confirmed keeps its number, for it may have been written. */
   batch: number;
   unconfirmed?: { facts: readonly Fact[]; number: number };
   /** Readings of what came between, one after the other. */
   catchingUp: Promise<void>;
-  /** How many look at it. */
+  /** Number of those who look at it. */
   uses: number;
 };
 

@@ -37,7 +37,7 @@ export type Facts = Reading &
 type FactParts = Pick<Database, "q" | "all" | "cells" | "write"> & {
   /** Names the journal in messages. */
   path: string;
-  /** In the transaction of each fact: what is kept beside it, to find it again. */
+  /** Writes, in the transaction of each fact, what is kept beside it to find it again. */
   index(fact: Fact): void;
   /** The facts of a session were read whole. */
   mend(session: string, facts: readonly Fact[]): void;

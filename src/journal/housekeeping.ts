@@ -133,7 +133,7 @@ export function createHousekeeping({
   };
 }
 
-/** For LIKE, over data as it is written: the text may stand anywhere in it. */
+/** A pattern for LIKE, over data as it is written: the text may stand anywhere in it. */
 export function patternFor(text: string): string {
   return `%${JSON.stringify(text)
     .slice(1, -1)

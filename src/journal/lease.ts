@@ -139,7 +139,7 @@ export function createLease({ q, all, writeUnsynced, writeIfPossible, gone, row,
 
 type Process = { id: string; pid: number; started: string; beat: number; namespace: string | null };
 
-/** For how long nothing was heard of a process; for ever when its heartbeat is from before the machine was started. */
+/** Time since a process was heard of; Infinity when its heartbeat is from before the machine was started. */
 function silenceOf({ beat }: Process): number {
   const silence = uptime() - beat;
   return silence < 0 ? Infinity : silence;

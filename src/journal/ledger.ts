@@ -7,7 +7,7 @@ export type Written = { fact: Fact; before: number };
 
 /** How a session stands in the ledger: as a list shows it, without its facts. */
 export type Standing = Omit<SessionRow, "pending" | "place"> & {
-  /** Its newest number. */ seq: number;
+  /** Its newest fact. */ seq: number;
   /** The set of files that it works on. */ place: string;
   /** Version of the loop that began its open turn; 0 where none is open. */ loop: number;
 };

@@ -59,7 +59,7 @@ export function openForWriting(path: string): Opened {
   return checked(path, new DatabaseSync(path, { timeout: BUSY_AT_START_MS }), { readOnly: false });
 }
 
-/** For those who only look: also where the journal, or the disk it lies on, may not be written. */
+/** Opens for reading, also where the journal, or the disk it lies on, may not be written. */
 export function openForReading(path: string): Opened {
   try {
     return openForWriting(path);

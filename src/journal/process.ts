@@ -87,7 +87,7 @@ function relativesOf(pid: number): Relatives | undefined {
   }
 }
 
-/** Where there is no /proc. Empty where there is no `ps` either. */
+/** Asks `ps` where there is no /proc. Empty where there is no `ps` either. */
 function processTable(): Map<number, Relatives> {
   try {
     const table = execFileSync("/bin/ps", ["-axo", "pid=,ppid=,pgid="], { encoding: "utf8", timeout: 5_000 });

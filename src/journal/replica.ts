@@ -13,7 +13,7 @@ import { createMembers, type Appended, type InboundFact, type SessionRow, type S
 type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place">;
 
 export type ReplicaOptions = {
-  /** Of new sessions. */
+  /** The place of new sessions. */
   place?(): string;
   /** The clock of the server. */
   now?(): number;

@@ -48,11 +48,11 @@ export type SessionRow = {
   /** A living process holds the lease. */
   owned: boolean;
   pending: number;
-  /** Of a shared journal. */
+  /** Set on a shared journal. */
   place?: Place;
 };
 
-/** At once, or later: see `Store`. */
+/** A value now, or a promise of it: see `Store`. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** Goes on at once with a value that is there, and later with one that is promised: most of them are there, and waiting costs. */

@@ -72,7 +72,7 @@ export async function askFor(
   return { action: "accept", content };
 }
 
-/** Whatever people read beside a field says what to write there, and the message says it for every field that takes any words. */
+/** The text beside a field says what to write there, and the message says it for every field that takes any words. */
 function wantsSecret(name: string, schema: Schema, message: string): boolean {
   const { title, description, format } = schema;
   const isFree =

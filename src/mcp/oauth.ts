@@ -13,7 +13,7 @@ import { ServerFailure } from "./failure.ts";
 import { addressOf, guardedFetch } from "./http.ts";
 import type { ServerDefinition } from "./server.ts";
 
-/** Where the tokens of one server are kept, as text. */
+/** Storage of one server's tokens, as text. */
 export type TokenStore = { read(): string | undefined; write(text: string): void };
 
 type Kept = { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; discovery?: OAuthDiscoveryState };

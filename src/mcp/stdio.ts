@@ -109,7 +109,7 @@ export function stdioTransport(
   return transport;
 }
 
-/** Whatever of the group still runs ends now: the watcher sees the end of its pipe. */
+/** Processes of the group that still run end now: the watcher sees the end of its pipe. */
 function release(child: ChildProcess | undefined): void {
   (child?.stdio[3] as Writable | null | undefined)?.destroy();
   if (process.platform === "win32") child?.kill();

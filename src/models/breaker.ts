@@ -6,7 +6,7 @@ import { realClock, type Clock } from "./sleep.ts";
 export type BreakerOptions = {
   /** Failures in a row that open it. */
   failures?: number;
-  /** How long it lets no request through; then it lets one. */
+  /** Time for which it lets no request through; then it lets one. */
   restMs?: number;
   clock?: Pick<Clock, "now">;
 };

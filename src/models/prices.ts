@@ -3,7 +3,7 @@ import type { Usage } from "../protocol/index.ts";
 /** US dollars for a million tokens. What is not said of the cache costs as input does. */
 export type Price = { input: number; output: number; cacheRead?: number; cacheWrite?: number };
 
-/** By provider/model. */
+/** Prices by provider/model. */
 export type Prices = Readonly<Record<string, Price>>;
 
 /** List prices of the default models, as published in October 2026. Of everything else only the person knows what they pay. */

@@ -146,7 +146,7 @@ async function stream({ reasoning = "", text = "", delayMs = 0 }: ScriptedTurn, 
   }
 }
 
-/** By code points, so that no character is torn in two. */
+/** Cuts between code points, so that no character is torn in two. */
 function pieces(text: string): string[] {
   return text.match(/[^]{1,16}/gu) ?? [];
 }

@@ -46,7 +46,7 @@ export type DecisionInput = {
   addresses?: readonly string[] | undefined;
   /** The tool is described otherwise than when the person gave rules for it: those allow nothing until they are confirmed. */
   changed?: boolean | undefined;
-  /** Where Sage keeps its state, if not in `~/.sage`. */
+  /** Folder of Sage's state, if not `~/.sage`. */
   sageHome?: string | undefined;
   /** Names of the variables that commands inherit: others that a line sets reach no program. */
   environment?: ReadonlySet<string> | undefined;
@@ -72,7 +72,7 @@ export function decide(call: DecisionInput): PermissionResult {
   return judge(call).result;
 }
 
-/** As `decide`, with everything found on the way. `reading`: the command of this call, read before. */
+/** Decides as `decide` does, and returns everything found on the way. `reading`: the command of this call, read before. */
 export function judge(call: DecisionInput, reading?: CommandReading): Judgement {
   try {
     const book = (call.books ?? createRuleBooks()).of(call.rules, call.home);
@@ -166,7 +166,7 @@ function by(rule: Rule | undefined): Pick<PermissionResult, "rule" | "source"> {
   return rule ? { rule: rule.text, source: rule.source } : {};
 }
 
-/** Of several that only together allow it, the one that was given last made the difference. */
+/** Where only several rules together allow it, the one that was given last made the difference. */
 function lastGiven(rules: readonly Rule[]): Rule | undefined {
   return rules.find(({ source }) => source === "session") ?? rules[0];
 }

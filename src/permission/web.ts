@@ -23,7 +23,7 @@ export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly
   const whole = (list: readonly CompiledRule[]) => list.filter((rule) => rule.whole);
   if (url === undefined || host === undefined) {
     const hit = (list: readonly CompiledRule[]) => firstOf(list);
-    // Where it leads is not known, so that any rule against a host may be about it.
+    // The host is not known, so any rule against a host may be about it.
     const [deny, ask] = [hit(rules.deny), hit(rules.ask)];
     const mustAsk = reason("address-unusable", {});
     return { reason: mustAsk, mustAsk, ...(deny && { deny }), ...(ask && { ask }) };
@@ -95,7 +95,7 @@ export function mayName({ glob }: CompiledRule, host: string): boolean {
   const at = text.slice(0, 7).join("") === "domain:" ? 7 : 0;
   if (matchesGlob(text.slice(at), host)) return true;
   if (text.includes(star)) return false;
-  // As a browser would spell it: ASCII, and without the last dot.
+  // The host as a browser would spell it: ASCII, and without the last dot.
   const spelled = URL.parse(`http://${text.slice(at).join("")}`)?.hostname ?? "";
   return spelled.replace(/\.+$/, "") === host;
 }

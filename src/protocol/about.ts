@@ -38,6 +38,6 @@ export type SessionAbout = {
 /** A host's account of itself. */
 export type HostAbout = {
   folders: WorkFolder[];
-  /** Of the session that was named. */
+  /** About the session that was named. */
   session?: SessionAbout;
 };

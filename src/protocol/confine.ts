@@ -19,7 +19,7 @@ export type Blocked =
       port: number;
       /** Not to be had by asking: a rule denies it, or it is this machine. */ final?: true;
     }
-  /** As its output tells: a hint for words, and never by itself a reason to allow anything. */
+  /** Read off its output: a hint for words, and never by itself a reason to allow anything. */
   | { kind: "write"; path: string }
   /** A file that other programs would obey, made by the command and moved away when it had ended. */
   | { kind: "aside"; path: string; to: string };

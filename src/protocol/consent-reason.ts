@@ -8,7 +8,7 @@ export type ConsentReasonArgs = {
   "asker-unknown": { by: string };
   "consent-takes-no-rules": {};
   "edited-anew": { by: string };
-  /** Of a request in a list that one answer was meant for. */
+  /** Refuses one request of a list that one answer was meant for. */
   "answered-by-itself": { request: string };
   "list-changed": {};
 };

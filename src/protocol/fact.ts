@@ -26,7 +26,7 @@ export type FactData = {
     /** The session it was copied from, up to this fact. */ forkedFrom?: { session: string; seq: number };
   };
   /** The session was opened on a remote: its clone is this folder, and it works there from now on. */
-  "workspace.made": { cwd: string; /** As in `session.opened`. */ from: string; commit: string };
+  "workspace.made": { cwd: string; /** The same as in `session.opened`. */ from: string; commit: string };
   /** Remains of a session that was deleted: who did what in it is told for as long as receipts are kept. */
   "session.removed": {
     session: string;
@@ -88,7 +88,7 @@ export type FactData = {
     name?: string | null;
     /** Pictures that came with it, kept beside the journal. */ images?: readonly ImagePart[];
     /** Text that the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
-    /** Of the turn that it begins, if it begins one. */ limits?: TurnLimits;
+    /** Limits of the turn that it begins, if it begins one. */ limits?: TurnLimits;
   };
   /** Somebody took back a message, by its seq. A prompt that had it by then has read it all the same. */
   "message.withdrawn": { message: number; by: string; surface: string };
@@ -152,7 +152,7 @@ export type Compaction = {
   /** Results among the first `upTo` messages that are longer than this many characters are shortened. */
   trim?: { upTo: number; longest: number };
   summary?: Summary;
-  /** Of the whole prompt, estimated. */
+  /** Tokens of the whole prompt, estimated. */
   tokens: { before: number; after: number };
   /** Cost of the summary. */
   usage: Usage;

@@ -193,7 +193,7 @@ type Replies = {
   pending: { requests: PendingRequest[] };
   request: { resolution?: Resolution; inquiries?: Inquired[] } & PendingRequest;
   fork: { session: string };
-  addRule: { /** Where it was written. */ file?: string };
+  addRule: { /** Path of the file that was written. */ file?: string };
   rewindPoints: { points: RewindPoint[]; /** A turn is open, and no process runs it. */ paused: boolean };
   planRewind: { plan: RewindPlan };
   rewind: FactData["rewind.ended"];

@@ -20,14 +20,14 @@ export type ImagePart = {
   sha256: string;
   /** Size of the file. */
   bytes: number;
-  /** As people know it: a file's own name, safe to draw. */
+  /** Name that people know: a file's own, safe to draw. */
   name: string;
 };
 
 /** A picture on its way in, before it is kept. */
 export type GivenImage = { name: string; /** base64. */ data: string };
 
-/** By the first bytes: a name proves nothing. */
+/** Kind of a picture by its first bytes: a name proves nothing. */
 export function imageKindOf(content: Uint8Array): ImageKind | undefined {
   const head = String.fromCharCode(...content.subarray(0, 12));
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "png";

@@ -6,7 +6,7 @@ import type { Reason } from "./reason.ts";
 /** A person asks about an open request instead of answering it. The request stays open, and so does its deadline. */
 export type InquiryMade = {
   requestId: string;
-  /** Of this inquiry, below its request: the same message that arrives twice is one inquiry. */
+  /** Id of this inquiry, below its request: the same message that arrives twice is one inquiry. */
   inquiry: string;
   text: string;
   by: string;

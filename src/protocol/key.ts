@@ -155,7 +155,7 @@ export const guestKeys = {
   parked: (number: number) => `parked${number}`,
 } as const;
 
-/** Where processes of a session's guest are noted, whichever turn it runs. */
+/** Key under which processes of a session's guest are noted, whichever turn it runs. */
 export const guestProcessKey = "guest";
 
 /** Keys below a step, for the branch that stands there. */
@@ -196,7 +196,7 @@ export const replyKey = (step: number): string => `${branchKey(step)}/${stepKeys
 /** The first reply of the subagent that a call runs, from the branch of the call. */
 export const firstSubReplyKey = `${callKeys.sub}/${replyKey(0)}`;
 export const doneKey = (call: string): string => `${call}/${callKeys.done}`;
-/** Where requests lie that a turn carries on for an older one. */
+/** Key of requests that a turn carries on for an older one. */
 export const carriedKey = "carried";
 
 /** Keys that lie side by side: from the first one up to `end`, which is none of them. */
@@ -206,7 +206,7 @@ export const saidKeys: KeyRange = { from: "said/", end: "said0" };
 export const turnKeys: KeyRange = { from: "t", end: "u" };
 export const saidKey = (id: string): string => `${saidKeys.from}${id}`;
 export const withdrawnKeys: KeyRange = { from: "withdrawn/", end: "withdrawn0" };
-/** Of the message with this key: it is taken back once. */
+/** Key of taking back the message with this key, which happens once. */
 export const withdrawnKey = (message: string): string => `${withdrawnKeys.from}${message}`;
 /** A change of state: of the attempt with this epoch, the nth. */
 export const stateKey = (epoch: number, n: number): string => `state/${epoch}.${n}`;
@@ -236,13 +236,13 @@ export const ruleRemovedKey = (id: string): string => `rule-removed/${id}`;
 export const modelChosenKey = (id: string): string => `model/${id}`;
 export const rewindKey = (n: number): string => `rewind/${n}`;
 export const endedKey = (key: string): string => `${key}.ended`;
-/** One for each session: it works in one folder. */
+/** One key for each session: it works in one folder. */
 export const workspaceKey = "workspace";
 export const modeChosenKey = (id: string): string => `mode/${id}`;
 
 /** Keys of facts that a run writes by itself, as a pattern that PostgreSQL reads as well. */
 export const runKeyPattern = "^(t[0-9]+([/.]|$)|state/|rewind/[0-9]+[.]ended$)";
-/** Of the message by which a turn tells what became of requests that it carries on. */
+/** Key of the message by which a turn tells what became of requests that it carries on. */
 export const carriedSaidPattern = `^${saidKeys.from}t[0-9]+[.]${carriedKey}$`;
 
 /** The end of the key of a mode that came with a plan, and the rest of a request's end below the same call. */

@@ -27,7 +27,7 @@ export type RuleTrial = {
   since?: number;
   /** Calls that it would have decided otherwise: allowed without a question, refused, or asked about. */
   changed: number;
-  /** Of those: calls about which a person had said the contrary. */
+  /** Calls among them about which a person had said the contrary. */
   against: number;
   /** The most surprising of them, the contrary ones first. */
   surprising: PastCall[];

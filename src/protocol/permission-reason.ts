@@ -172,7 +172,10 @@ export type PermissionReasonArgs = {
 
   // Web
   "address-unusable": {};
-  "host-private": { host: string; /** Where its name leads, if the name alone does not tell. */ address?: string };
+  "host-private": {
+    host: string;
+    /** Address that its name resolves to, if the name alone does not tell. */ address?: string;
+  };
   "query-long": { length: number };
   "address-secret": {};
   "search-long": { length: number };

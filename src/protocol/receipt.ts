@@ -61,7 +61,7 @@ export type Receipt = {
   rule?: {
     text: string;
     source: RuleDestination;
-    /** Of the settings file, or of who gave it in this session. */ from?: string;
+    /** Path of the settings file, or who gave it in this session. */ from?: string;
   };
   /** Everything a person was asked on the way, with how it ended. */
   asked: Asked[];
@@ -98,7 +98,7 @@ export type FoundReceipts = {
   modes?: Fact<"mode.chosen">[];
   /** The file that they are about, after every link; `same`: it is as the last of these calls left it. */
   file?: { path: string; now: "same" | "changed" | "gone" | "unknown" };
-  /** Of a session that is there no more. */
+  /** Set for a session that was deleted. */
   deleted?: true;
   /** There are older ones. */
   more?: true;

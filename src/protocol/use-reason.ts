@@ -101,7 +101,7 @@ export type UseReasonArgs = {
   "provider-package-broken": { package: string; problem: string };
   "provider-package-unfit": {
     package: string;
-    /** Of the interface that it speaks, if it is a provider at all. */ version?: string;
+    /** Version of the interface that it speaks, if it is a provider at all. */ version?: string;
   };
   /** `scheme`: what the address starts with, where it is one. */
   "proxy-unfit": { variable: string; scheme?: string };

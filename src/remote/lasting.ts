@@ -26,7 +26,7 @@ const CONNECT_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** How the connection to a host that is elsewhere stands. */
+/** State of the connection to a remote host. */
 export type LinkState =
   | { name: "connecting" }
   | { name: "open"; welcome: Welcome }

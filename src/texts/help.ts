@@ -13,7 +13,7 @@ export type ExitName =
 
 export type HelpTexts = {
   usage: string;
-  /** Where the command has another name. */
+  /** For a command that has another name here. */
   insteadOf: (command: string) => string;
   exitTitle: string;
   exit: Record<ExitName, string>;

@@ -54,7 +54,7 @@ export function createExcerpt(
     }
   };
 
-  /** By its content: the same output again takes no room again. */
+  /** Named by its content: the same output again takes no room again. */
   const settle = async () => {
     const named = join(folder, `${content.digest("hex").slice(0, 32)}.txt`);
     try {

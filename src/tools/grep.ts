@@ -72,7 +72,7 @@ export const grep: Tool<Input> = {
 type Found = { path: string; line: string };
 
 async function* found(input: Input, real: string, signal: AbortSignal): AsyncGenerator<Found> {
-  // By path, so that the same search always gives the same text, also when it is cut.
+  // Sorted by path, so that the same search always gives the same text, also when it is cut.
   const args = ["--sort=path"];
   if (input["-i"]) args.push("--ignore-case");
   if (input.multiline) args.push("--multiline", "--multiline-dotall");

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** How much of the end of an output is looked at. */
+/** Characters at the end of an output that are looked at. */
 const TAIL = 2_000;
 /** The same question so often is a program that takes "no input" for "ask again". */
 const AGAIN = 10;

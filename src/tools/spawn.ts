@@ -65,7 +65,7 @@ export type Spawned = {
   ended: Promise<Ending>;
   /** Stops listening to its keeper, and lets it go on. */
   letGo?(): void;
-  /** Of a command that is kept. Its keeper sees to the timeout and to processes that it leaves behind. */
+  /** Set for a command that is kept. Its keeper sees to the timeout and to processes that it leaves behind. */
   kept?: {
     runs(): boolean;
     end(graceMs: number): Promise<boolean>;

@@ -51,7 +51,7 @@ export type ToolScope = {
   readonly tasks?: {
     running(): readonly BackgroundTask[];
     stop(id: string): Promise<"stopped" | "ended" | undefined>;
-    /** By its start no other process with the same number is taken for it. */
+    /** Start of a process, so that no other with the same number is taken for it. */
     startOf(pid: number): string;
   };
   /** Starts a command line; without it the tool's own process does. */

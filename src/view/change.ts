@@ -131,7 +131,7 @@ export function detailed({ from, lines }: Hunk): DetailedLine[] {
   });
 }
 
-/** By the index of their line. Lines that went and lines that came in their place belong together in their order. */
+/** Changed words by the index of their line. Lines that went and lines that came in their place belong together in their order. */
 function changedWords(lines: readonly ChangedLine[]): Map<number, Range[]> {
   const found = new Map<number, Range[]>();
   for (let n = 0; n < lines.length;) {

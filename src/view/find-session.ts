@@ -2,7 +2,7 @@ import { isOutsideSession, reason } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
 import { titleOf } from "./summary.ts";
 
-/** By its id, or by the start of one where only one session is meant. */
+/** Finds a session by its id, or by the start of one where only one is meant. */
 export function sessionBy<S extends { id: string; title: string }>(sessions: readonly S[], prefix: string): S {
   const found = sessions.filter(({ id }) => id.startsWith(prefix));
   const exact = found.find(({ id }) => id === prefix) ?? (found.length === 1 ? found[0] : undefined);

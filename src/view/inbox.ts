@@ -18,7 +18,7 @@ export type InboxRequest = PendingRequest & {
 
 /** Open requests of all sessions, those that ended since, and the sessions. */
 export type Inbox = {
-  /** By id, oldest first. */
+  /** Requests by id, oldest first. */
   requests: ReadonlyMap<string, InboxRequest>;
   sessions: ReadonlyMap<string, SessionSummary>;
   /** Open requests that are not among these. */

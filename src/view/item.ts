@@ -72,7 +72,7 @@ export type TextItem = {
   within: readonly string[];
   text: string;
   done: boolean;
-  /** How often the text was thrown away and began again. */
+  /** Number of times that the text was thrown away and began again. */
   restarts: number;
   reply?: ReplyHead;
 };
@@ -97,7 +97,7 @@ export type CallItem = {
   /** Names of the agents from the root's child down to the one that called. */
   agent: readonly string[];
   reply: ReplyHead;
-  /** As the model sent it. */
+  /** The call as the model sent it. */
   call: Call;
   /** The input that runs, ran or would have run. */
   input: ToolInput;
@@ -129,7 +129,7 @@ export type CallItem = {
 /** A person asked about an open request. The request stays as it is. */
 export type InquiryItem = {
   type: "inquiry";
-  /** Of the inquiry. */
+  /** Key of the inquiry. */
   key: string;
   at: number;
   within: readonly string[];

@@ -22,7 +22,7 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
     case "compacted":
       return { tone: "dim", line: t.compacted(item.tokens.before, item.tokens.after) };
     case "interrupted":
-      // Of a turn that is cancelled its end tells.
+      // The end of a cancelled turn tells it.
       return item.to === "cancel" ? undefined : { tone: "warn", line: t.interrupted(whoOf(item, t, me)) };
     case "model":
       return { tone: "dim", line: t.modelChosen(oneLine(item.model), whoOf(item, t, me)) };
@@ -74,7 +74,7 @@ function restoredNote({ restored, problems }: FactData["rewind.ended"], t: Texts
   return left.length === 0 ? { tone: "dim", line } : { tone: "warn", line, foreign: left.join("\n") };
 }
 
-/** Where a rule was saved, or why it holds in its session alone. */
+/** The place that a rule was saved in, or why it holds in its session alone. */
 export function ruleNote(
   { rule, saved, problem }: Pick<FactData["rule.added"], "rule" | "saved" | "problem">,
   t: Texts,

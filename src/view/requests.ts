@@ -22,7 +22,7 @@ export type Requests = {
 };
 
 export function createRequests(change: Change): Requests {
-  /** By request id, while they are open. */
+  /** Open requests, by id. */
   const requests = new Map<string, { asked: Asked; item: CallItem | AskedItem }>();
   /** Inquiries about open requests, by their keys. */
   const inquiries = new Map<string, InquiryItem>();

@@ -75,7 +75,7 @@ async function fromVerdictToResult(
   }
 }
 
-/** As a fact under the next number, without hooks: those had their say. */
+/** Judges again, in a fact under the next number, without hooks: those had their say. */
 async function rejudge(
   durable: Durable,
   context: ExecutionContext,

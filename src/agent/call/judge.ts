@@ -368,7 +368,7 @@ export function toolPlace({ config, options }: ExecutionContext): ToolPlace {
   return { cwd: options.workingDirectory, home: config.home };
 }
 
-/** Of very many links the first are kept, and a hash of the rest. */
+/** Keeps the first of very many links, and a hash of the rest. */
 function fewest(links: Record<string, string> | undefined): Record<string, string> | undefined {
   if (links === undefined) return undefined;
   const entries = Object.entries(links).sort(([left], [right]) => (left < right ? -1 : 1));

@@ -125,7 +125,7 @@ function mayLeave({ reason: why }: Verdict, { config, asking }: ExecutionContext
   return why.code === "confined-blocked" && config.permissionMode !== "bypass" && asking.mode.type === "interactive";
 }
 
-/** For this session, and for each file in which the rule may be kept. */
+/** Places for a rule: this session, and each file in which it may be kept. */
 function inEveryPlace(suggestion: PermissionSuggestion, { config }: ExecutionContext): PermissionSuggestion[] {
   const { ruleFiles = {} } = config;
   const kept = (["local", "project", "user"] as const).flatMap((destination) => {

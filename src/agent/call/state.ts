@@ -13,7 +13,7 @@ type PersonsWord = { comment?: string; plan?: FactData["mode.chosen"]; outside?:
 
 /** How a call came to be allowed. */
 export type Approval =
-  /** By rules, the mode or the tool itself. */
+  /** Allowed by rules, the mode or the tool itself. */
   | { by: "rules" }
   | { by: "hook" }
   /** A person who saw it, in this turn or in one before an update. */

@@ -17,7 +17,7 @@ export type KnownCall = {
   /** Key of the call. */
   place: string;
   call: Call;
-  /** Of the guest's tool and its exact input. Files that it changes are in its hands, and not in ours. */
+  /** Digest of the guest's tool and its exact input. Files that it changes are in its hands, and not in ours. */
   digest: string;
   verdict: Verdict | undefined;
   request: InputRequest | undefined;

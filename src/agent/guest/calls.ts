@@ -36,10 +36,10 @@ import type { GuestTurn, Resolved } from "./state.ts";
 
 type Said = GuestEvent & { type: "said" };
 
-/** Something that the guest's model said: a step of its own, but for calls that are known already. */
+/** Notes what the guest's model said: a step of its own, but for calls that are known already. */
 export function noteSaid(turn: GuestTurn, { parts, usage, model, agent }: Said): void {
   const fresh = parts.filter((part) => part.type !== "call" || isNews(turn, part));
-  // Of subagents only the calls count: what they say is between them and the guest.
+  // Only the calls of subagents count: what they say is between them and the guest.
   const kept = agent.length === 0 ? fresh : fresh.filter(({ type }) => type === "call");
   if (kept.length > 0)
     reply(
@@ -88,7 +88,7 @@ export function placeOf(turn: GuestTurn, { call }: GuestAsk): KnownCall {
   return placed as KnownCall;
 }
 
-/** From a prompt to its answer, or to a request that waits for a person. */
+/** Leads from a prompt to its answer, or to a request that waits for a person. */
 export async function takeUp(
   turn: GuestTurn,
   ask: GuestAsk,
@@ -163,7 +163,7 @@ export async function conclude(
   return { answer, ...(comment?.trim() && { comment }) };
 }
 
-/** As a fact of its own: a rule that came while the person thought still refuses, and an edited input is judged as it will run. */
+/** Judges in a fact of its own: a rule that came while the person thought still refuses, and an edited input is judged as it will run. */
 async function approvedVerdict(
   turn: GuestTurn,
   ask: Pick<GuestAsk, "call" | "judged">,

@@ -101,7 +101,7 @@ function isUnfit({ digest, repeated }: Verdict): boolean {
 
 const order = ["deny", "ask", "allow"] as const;
 
-/** Of several things that one call does, the strictest word holds. */
+/** The strictest verdict on the things that one call does holds for all of it. */
 function together(verdicts: readonly Verdict[]): Verdict {
   const ranked = [...verdicts].sort(
     (left, right) =>

@@ -14,7 +14,7 @@ export type Ended = GuestEvent & { type: "ended" };
 
 type Held = { ask: GuestAsk; known: KnownCall };
 
-/** For so long a guest may take to stop, or to keep what it asks, before it is ended. */
+/** Time that a guest may take to stop, or to keep what it asks, before it is ended. */
 const PATIENCE_MS = 3_000;
 
 /** Runs a guest, from its start to its end. Throws what ends the attempt: an interrupt, a person who is needed. */

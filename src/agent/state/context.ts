@@ -45,14 +45,14 @@ export type AgentConfig = {
   model: Model;
   /** Writes summaries; the model itself when there is none. */
   smallModel?: Model;
-  /** Beside the list prices that are known. */
+  /** Prices besides the list prices that are known. */
   prices?: Prices;
   tools: ToolRegistry;
   rules: readonly Rule[];
   permissionMode: PermissionMode;
   /** Keeps rules compiled between calls. */
   ruleBooks?: RuleBooks;
-  /** Where Sage keeps its state, if not in `~/.sage`. */
+  /** Folder of Sage's state, if not `~/.sage`. */
   sageHome?: string | undefined;
   system: string;
   home: string;
@@ -60,7 +60,7 @@ export type AgentConfig = {
   roots: readonly string[];
   /** Environment of processes that tools start. */
   env: NodeJS.ProcessEnv;
-  /** Where output too long for the model is kept. */
+  /** Folder for output too long for the model. */
   keepDir: string;
   hooks: Hooks;
   subagents: SubagentRegistry;
@@ -75,7 +75,7 @@ export type AgentConfig = {
   saveRule(grant: RuleGrant): string;
   /** Takes a rule out of its file, and gives the file; undefined when it does not stand there. */
   dropRule?(rule: string, destination: RuleDestination): string | undefined;
-  /** Where rules may be kept, for the prompt that offers it. */
+  /** Places that a rule may be saved in, for the prompt that offers it. */
   ruleFiles?: RuleFiles;
   /** Takes secrets out of tool output, before journal and model alike. */
   redact(text: string): string;
@@ -125,7 +125,7 @@ export type ExecutionContext = {
   /** A subagent whose definition says so may put questions to the root's surfaces. */
   asksRoot: boolean;
   /** Names of the people who asked for what the turn does, by the messages that it has heard so far. */
-  askers(): { names: string[]; /** Those of them whom the settings do not name. */ unnamed: string[] };
+  askers(): { names: string[]; /** The people among them whom the settings do not name. */ unnamed: string[] };
   /** Rules given in this session, on top of the configured ones. */
   sessionRules: Rule[];
   /** Rules that were given or taken back by hand since, until `sessionRules` tells so. */
@@ -140,7 +140,7 @@ export type ExecutionContext = {
   /** Permits and open requests of the whole tree of agents. */
   tree: {
     permits: readonly Permit[];
-    /** For a person, oldest first. */
+    /** Requests that wait for a person, oldest first. */
     waiting: readonly InputRequest[];
     /**
      * Counts what may give another meaning to a call that was judged before: calls that may write and were started, and waits for a

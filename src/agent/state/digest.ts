@@ -71,7 +71,7 @@ function schemaHash(context: ExecutionContext, tool: Tool): string {
   return known;
 }
 
-/** Of a server's tool the description counts too: it is the server's promise. */
+/** The description of a server's tool counts too: it is the server's promise. */
 function schemaOf({ config }: ExecutionContext, tool: Tool): unknown {
   if (tool.server !== undefined) return [tool.description, jsonSchemaOf(tool.inputSchema)];
   // A guest's own tool is offered to no model.

@@ -30,7 +30,7 @@ import { enterPhase } from "../state/states.ts";
 /** Results older than these steps, and longer than this, are the first to go. */
 const RECENT_STEPS = 4;
 const LONG_RESULT = 2_000;
-/** Where room has to be made whatever it costs. */
+/** Longest result kept where room has to be made whatever it costs. */
 const LONG_AT_WORST = 200;
 const LONG_IN_LAST_STEP = 4_000;
 /** Less would soon have to be done again, and every time the provider's cache is lost. */
@@ -71,7 +71,7 @@ export async function makeAllRoom(durable: Durable, context: ExecutionContext, p
   return plan !== undefined;
 }
 
-/** By hand: everything but the last step is summarised. False when there is too little to be worth it. */
+/** Compacts by hand: everything but the last step is summarised. False when there is too little to be worth it. */
 export async function compactNow(durable: Durable, context: ExecutionContext, progress: Progress): Promise<boolean> {
   const cover = coverable(progress.messages, 0);
   if (cover <= 1 && !durable.known(stepKeys.compact)) return false;
@@ -224,7 +224,7 @@ function fixedTokens({ config }: ExecutionContext): number {
   return tokens;
 }
 
-/** By the tools, which all runs of one agent share. */
+/** Cached by the tools, which all runs of one agent share. */
 const fixed = new WeakMap<object, { system: string; tokens: number }>();
 
 function limitOf({ config, options }: ExecutionContext): number {

@@ -49,7 +49,7 @@ export type TurnInput = {
 
 export type Turn = {
   key: string;
-  /** Of the loop that began it. */
+  /** Version of the loop that began it. */
   version: number;
   at: number;
   carries: string[] | undefined;
@@ -62,7 +62,7 @@ export type Turn = {
   progress: Progress;
 };
 
-/** From `turn.begun` to an outcome, whatever happens on the way. */
+/** Runs a turn from `turn.begun` to an outcome, whatever happens on the way. */
 export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentOutcome> {
   if (log.writing) await log.writing;
   const facts = log.begin();

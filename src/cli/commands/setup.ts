@@ -22,7 +22,7 @@ const LISTED = 20;
 /** A model as the person described it. Nothing of it is written before it was tried, or they insist. */
 type Draft = {
   spec: string;
-  /** Where the key is looked for, and what it is if it was typed. */
+  /** The variable that the key is looked for in, and the key itself if it was typed. */
   variable?: string;
   key?: string;
   provider?: { name: string; baseURL: string };
@@ -60,7 +60,7 @@ export async function firstRun(lang: Lang): Promise<"set up" | "demo" | "leave">
   }
 }
 
-/** Where commands can be confined and nothing was said about it yet. Root would be asked as ever. */
+/** Offers the sandbox where commands can be confined and nothing was said about it yet. Root would be asked as ever. */
 async function offerSandbox(lang: Lang): Promise<void> {
   const home = sageHome(process.env);
   if (readSettings(home.settings).sandbox?.mode !== undefined || process.getuid?.() === 0) return;

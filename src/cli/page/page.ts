@@ -23,7 +23,7 @@ export type Page = {
   cwd: string;
   facts: readonly Fact[];
   version: string;
-  /** How many secrets the facts have lost. */
+  /** Number of secrets that were removed from the facts. */
   removed: number;
   lang: Lang;
 };

@@ -11,7 +11,7 @@ import { importHint } from "../import-hint.ts";
 import { onLeave } from "../leaving.ts";
 import { factsOf, sessionOf, type Seat } from "../seat.ts";
 
-/** Where what goes wrong before a turn can begin is told. */
+/** Told of problems before a turn can begin. */
 export type Late = { failed?: (error: unknown) => void };
 
 export type Chat = { session: string; task: string | undefined; lang: Lang; late: Late; plain: boolean };
@@ -23,7 +23,7 @@ export async function chat(seat: Seat, chat: Chat): Promise<number> {
   return onTerminal(seat, chat);
 }
 
-/** Where keys come from a keyboard and a screen can be drawn on. */
+/** True where keys come from a keyboard and a screen can be drawn on. */
 export function drawable(env: NodeJS.ProcessEnv): boolean {
   const { stdin, stdout, platform } = process;
   const term = env["TERM"] || (platform === "win32" ? "windows" : "dumb");

@@ -9,7 +9,7 @@ export type Clock = { now(): number; look(pool: Pick<Pool, "query">): Promise<vo
 export function createClock(): Clock {
   let ahead: number | undefined;
   return {
-    // In whole milliseconds, as facts have them.
+    // The time in whole milliseconds, as facts have it.
     now: () => Math.floor(performance.now() + (ahead ?? performance.timeOrigin)),
     async look(pool) {
       const sent = performance.now();

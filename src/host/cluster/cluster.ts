@@ -11,7 +11,7 @@ import type { Client, Pool } from "pg";
 
 /** A process's part in a shared journal: gateway and workers have the same. */
 export type Cluster = {
-  /** Of this process. */
+  /** Id of this process. */
   process: string;
   ledger: Ledger;
   replica: Replica;
@@ -32,14 +32,14 @@ export type ClusterOptions = {
   as: "worker" | "gateway";
   /** Knowledge of this machine alone. */
   local: Pick<Store, "noteChild" | "children" | "callOf" | "place">;
-  /** Of new sessions. */
+  /** The place of new sessions. */
   place(): string;
   /** False: no notifications and no locks of the server are used; others are heard of at the next look, and everything still happens. */
   notified?: boolean;
   graceMs?: number;
   /** Keeps a list of all sessions and of everything that waits. */
   roster?: boolean;
-  /** Told of what whoever runs this process should see to. */
+  /** Told of problems that the operator of this process should see to. */
   note?: ((why: Reason) => void) | undefined;
 };
 

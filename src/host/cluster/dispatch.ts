@@ -202,7 +202,7 @@ export const queues = {
     retentionSeconds: 31_536_000,
     deleteAfterSeconds: 3_600,
   },
-  /** Whoever is killed with some of them in hand holds them up for no longer than this. */
+  /** A process that is killed with some of them in hand holds them up for no longer than this. */
   due: {
     policy: "short",
     expireInSeconds: 15,

@@ -31,7 +31,7 @@ const limits: Limits = {
 /** Commands that read, and are answered at the place where the files are. Nobody speaks, answers or stops anything through the door. */
 const takes: readonly Command["type"][] = ["output"];
 
-/** Where gateways reach a worker, and the key that lets them in. */
+/** Address at which gateways reach a worker, and the key that lets them in. */
 export type Door = { address: string; key: string; close(): Promise<void> };
 
 export type DoorParts = {

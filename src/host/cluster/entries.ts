@@ -19,7 +19,7 @@ export function createEntries(
   { now = Date.now, changed = () => {} }: { now?(): number; changed?(): void } = {},
 ): Entries {
   const kept = new Map<string, Kept>();
-  /** In the order of their keys. */
+  /** Entries in the order of their keys. */
   let keys: string[] = [];
   let made = new Map<string, Kept | undefined>();
   /** Entries as they were before the transaction that runs. */

@@ -51,7 +51,7 @@ export function gateway(
           yield event;
           ready ||= event.type === "ready";
           const row = ready && isForWorkers(event) ? store?.session(session) : undefined;
-          // What was said before is told once, if it still waits.
+          // Messages from before are told once, if they still wait.
           if (!row?.place || row.place.works || (event.type === "ready" && !row.open && !row.unheard)) continue;
           const places = await staffed?.().catch(() => undefined); // somebody may have come since
           if (places && !places.includes(row.place.name))

@@ -19,7 +19,7 @@ export type HoldingParts = {
   name: string;
   watch: HoldWatch;
   table: SurfaceTable;
-  /** Of this gateway. */
+  /** Id of this gateway. */
   process: string;
   /** Resolves once nobody else can have taken what is held here; rejects when the hold is lost. */
   sure(lost: AbortSignal): Promise<void>;

@@ -11,7 +11,7 @@ type LivingParts = {
   process: string;
   place: string;
   loop: number;
-  /** Where gateways reach this process, if they do. */
+  /** Address and key by which gateways reach this process, if they do. */
   door?: { address: string; key: string } | undefined;
   pool: Pool;
   connect(): Promise<Client>;

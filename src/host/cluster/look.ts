@@ -30,7 +30,7 @@ export async function lookInto(url: string): Promise<Look | { missing: string }>
       return { missing: where };
     }
     let dispatching: Promise<Dispatch> | undefined;
-    // Whoever comes for a moment judges nobody.
+    // A process that comes for a moment judges nobody.
     const start = () => startDispatch(url, pool, { notified: true, graceMs: Infinity });
     const dispatch = async () => {
       const joining = (dispatching ??= start());

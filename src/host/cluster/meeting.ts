@@ -194,7 +194,7 @@ function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreacha
       return host;
     } catch (error) {
       const { since, told } = before ?? { since: now, told: false };
-      // One that was killed stands in the list for a while.
+      // A worker that was killed stands in the list for a while.
       const tells = now - since > TELL_AFTER * againMs;
       if (tells && !told) unreachable({ process, place: worker.place, address, problem: messageOf(error) });
       if (failed.size > 1_000) failed.clear();

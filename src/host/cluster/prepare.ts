@@ -96,7 +96,7 @@ async function bind(client: ClientBase, login: string, places: readonly string[]
 const openSchema =
   "SELECT bool_or(has_schema_privilege($1, oid, 'CREATE')) AS open FROM pg_catalog.pg_namespace WHERE nspname = 'public'";
 
-/** Whoever may not make queues has this make those of a place. */
+/** Makes the queues of a place for logins that may not make any. */
 export const queueMaker = `
 CREATE OR REPLACE FUNCTION sage.make_queue(queue text, notified boolean) RETURNS void ${definer("plpgsql")} AS $$
 BEGIN

@@ -27,7 +27,7 @@ export async function shareMemory(
     ({ version } = read);
     memory.replace(read.entries);
   };
-  /** One after the other, and everybody who asks meanwhile waits for the same one: strangers with wrong keys ask for many. */
+  /** Reads one after the other, and everybody who asks meanwhile waits for the same one: strangers with wrong keys ask for many. */
   const refresh = (): Promise<void> =>
     (next ??= reading
       .catch(() => {})

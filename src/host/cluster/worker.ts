@@ -23,7 +23,7 @@ export type WorkerParts = {
   door?: Pick<Door, "address" | "key"> | undefined;
   /** A run ended by an error that its facts may not tell. */
   failed?(session: string, error: unknown): void;
-  /** How many sessions at once. */
+  /** Sessions that it runs at once. */
   atOnce?: number;
   /** The newest version of the loop that it knows. */
   loop?: number;

@@ -14,7 +14,7 @@ import { sessionCommands } from "./session.ts";
 import { trialCommands } from "./trials.ts";
 import { turnCommands } from "./turn.ts";
 
-/** For so long a command is tried on a journal that another process keeps busy. */
+/** Time for which a command is tried on a journal that another process keeps busy. */
 const BUSY_MS = 30_000;
 
 type Given = Omit<CommandParts, "isRunning"> & {

@@ -23,7 +23,7 @@ export async function readOutput(
     .flatMap((fact) => (fact.type === "call.finished" && callOfKey(fact.key) === call ? [fact.data.output?.file] : []))
     .findLast((one) => one !== undefined);
   const folder = home ? keptFor(home.output, session) : keepDir(row);
-  // By its name alone: whatever a result says, nothing outside of the session's own folder is read.
+  // Finds the file by its name alone: whatever a result says, nothing outside of the session's own folder is read.
   const path = file === undefined || folder === undefined ? undefined : join(folder, basename(file));
   const found = path === undefined ? undefined : await readPage(path, page).catch(() => undefined);
   if (!found) throw errorBecause("input-invalid", reason("output-missing", { call }));
@@ -56,7 +56,7 @@ async function startOf(file: FileHandle, page: number, size: number): Promise<nu
   return from + cutOf(await read(file, from, ROOM + 1));
 }
 
-/** Where to cut, before the last byte: after a line, before a key of many lines, else between words, else between characters. */
+/** Position to cut at, before the last byte: after a line, before a key of many lines, else between words, else between characters. */
 export function cutOf(bytes: Buffer): number {
   const last = bytes.length - 1;
   const line = bytes.lastIndexOf(10, last - 1) + 1;

@@ -38,7 +38,7 @@ export type CommandParts = {
   isRunning(session: string): boolean;
   home: HostHome | undefined;
   surroundings: Surroundings | undefined;
-  /** Where output is kept on other machines: asks there. */
+  /** Asks the machines on which output is kept. */
   keptElsewhere: ((command: Extract<Command, { type: "output" }>) => Promise<Reply<"output">>) | undefined;
   /** Aborted when the host lets go of everything. */
   leaving: AbortSignal;

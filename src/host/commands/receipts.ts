@@ -36,7 +36,7 @@ type Found = {
   more?: true;
 };
 
-/** By the id of a session or of a call, or by the start of one; by the path of a file; of the last session in a folder; or the latest of all. */
+/** Finds receipts by the id of a session or of a call, or by the start of one; by the path of a file; of the last session in a folder; or the latest of all. */
 export async function findReceipts({ store, runner, home }: Parts, asked: Asked): Promise<FoundReceipts> {
   const { receipts, sessions, modes, file, deleted, more } = await find({ store, home }, asked);
   const integrity = await integrityOf(

@@ -8,7 +8,7 @@ export type Veil = {
   pending(pending: PendingRequest): PendingRequest;
   reply(reply: CommandReply): CommandReply;
   inbox(event: InboxEvent): InboxEvent;
-  /** For the events of one watch, in their order. Undefined: nothing of it may be shown yet. */
+  /** Veils the events of one watch, in their order. Undefined: nothing of it may be shown yet. */
   watching(): (event: WatchEvent) => WatchEvent | undefined;
   /** Places of a request in which something was taken out. */
   masked(request: InputRequest): number;

@@ -2,7 +2,7 @@ import type { LifecycleManager } from "../../agent/state/lifecycle.ts";
 import type { SessionLog, Stopped } from "../../journal/session.ts";
 import type { Asleep } from "./sleep.ts";
 
-/** How far the run of one session has come in this process. */
+/** State of one session's run in this process. */
 export type RunPhase =
   /**
    * No attempt runs: before the first one, between two, or after a sleep. `kept` is the epoch of the lease that was held through the

@@ -10,7 +10,7 @@ export type Runner = {
   start(session: string): SessionRun;
   /** Starts a session here unless another process runs it, which hears of what was written by itself. */
   wake(session: string): void;
-  /** For good: runs that were begun here end, and nothing begins after them. */
+  /** Closes for good: runs that were begun here end, and nothing begins after them. */
   leaveAll(): Promise<unknown>[];
 };
 

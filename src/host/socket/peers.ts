@@ -22,7 +22,7 @@ export type Peers = {
   serve(session: string, host: Host): () => void;
   /** The host of the process with this id; the caller leaves it with `release`. */
   reach: Lines;
-  /** In place of `followOwner`, where many may watch one session. */
+  /** Used in place of `followOwner`, where many may watch one session. */
   follow?: (parts: FollowParts) => Following;
 };
 
@@ -110,7 +110,7 @@ function sessionOf(command: Command): string | undefined {
   return "requestId" in command ? splitRequestId(command.requestId).session : undefined;
 }
 
-/** Beside the journal, or where its path is too long for a socket, in a folder of ours among the temporary ones. */
+/** Folder of sockets: beside the journal or, where its path is too long for a socket, a folder of ours among the temporary ones. */
 function addressOf(journal: string, id: string): string | undefined {
   const name = id.replaceAll("-", "").slice(0, 12);
   const place = createHash("sha256").update(journal).digest("hex").slice(0, 12);

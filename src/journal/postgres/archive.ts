@@ -75,7 +75,7 @@ export function postgresArchive({
       return row?.gone ?? 0;
     },
     async search(text, types) {
-      // As SQLite compares: letters of ASCII alike, large or small.
+      // Compares as SQLite does: ASCII letters match in either case.
       const rows = await ask<{ session: string; seq: string }>(
         pool,
         `SELECT f.session, min(f.seq) AS seq FROM sage.fact f LEFT JOIN sage.long l ON f.data LIKE '~%' AND l.session=f.session AND l.key=f.key

@@ -3,7 +3,7 @@ import type { Fact, FactType } from "../../protocol/index.ts";
 import type { Ledger } from "../ledger.ts";
 import { inlineFor, isPointer, stored } from "../row.ts";
 
-/** Somebody who can be asked one thing after another: a pool, or one connection in a transaction. */
+/** A pool, or one connection in a transaction. */
 export type Asks = Pick<PoolClient, "query">;
 
 export type Ask = <R extends object>(asks: Asks, text: string, values?: unknown[]) => Promise<R[]>;

@@ -31,7 +31,7 @@ export function rolesOf(database: string): Roles {
   return { worker: named("worker"), gateway: named("gateway") };
 }
 
-/** As a name in SQL. */
+/** Quotes a name for SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

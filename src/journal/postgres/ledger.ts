@@ -23,7 +23,7 @@ import { prepare } from "./tables.ts";
 import { inTransaction } from "./transaction.ts";
 
 export type PostgresOptions = {
-  /** Of this process in the `process` table. */ process: string;
+  /** Id of this process in the `process` table. */ process: string;
   /** A worker writes what runs do and nothing in a person's name: the database sees to that. */ as?:
     | "worker"
     | "gateway";

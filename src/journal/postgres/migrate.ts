@@ -66,7 +66,7 @@ export async function* migrate(pool: Pool, path: string, place: string): AsyncGe
   }
 }
 
-/** As it was at one moment. */
+/** Reads the session as it was at one moment. */
 function readSession({ db }: Opened, id: string): Copy {
   const all = <R>(text: string) => db.prepare(text).all(id) as R[];
   db.exec("BEGIN");

@@ -14,7 +14,7 @@ export type Change = { key: string; value: string | undefined; ttlMs: number };
 export type SurfaceStanding = {
   name: string;
   version: number;
-  /** Of the last hold. */
+  /** Number of the last hold. */
   number: number;
   holder: string | undefined;
   /** Nobody holds it, or whoever did is gone. */

@@ -34,7 +34,7 @@ export type ModelChoice = { provider: string; modelId: string; load(): Promise<M
 
 type Loadable = Omit<ModelChoice, "load"> & { load(options: { standby: boolean }): Promise<Model> };
 
-/** In the order in which they are preferred when nobody names one. */
+/** Providers in the order in which they are preferred when nobody names one. */
 export const defaultModels = {
   anthropic: "claude-sonnet-5-5",
   openai: "gpt-6.1-sol",
@@ -190,7 +190,7 @@ async function loadScripted(path: string): Promise<Model> {
   return scripted(await loadScript(path));
 }
 
-/** Where a provider is, and with which key. */
+/** Address of a provider, and its key. */
 export function addressOf(provider: string, env: Env, { providers = {} }: ModelSettings) {
   const own = Object.hasOwn(builtin, provider) ? builtin[provider as Known] : undefined;
   const setting = Object.hasOwn(providers, provider) ? providers[provider] : undefined;

@@ -3,7 +3,7 @@ export type Claude = { output: number; temperature: boolean; budget: boolean; is
 
 const newest: Claude = { output: 128_000, temperature: false, budget: false, isKnown: true };
 
-/** By name; the first that fits counts. */
+/** Claude models by a pattern of their name; the first that fits counts. */
 const claudes: readonly [RegExp, Claude][] = [
   [/claude-(sonnet|opus|haiku)-5-5|claude-fable-5/, newest],
   [/claude-(sonnet|opus)-5|claude-opus-4-[78]/, { ...newest, budget: true }],

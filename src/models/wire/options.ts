@@ -14,6 +14,6 @@ export type WireOptions = {
   /** Does it take PDF files? By default its name tells. */
   files?: boolean | undefined;
   idleTimeoutMs?: number;
-  /** Where a proxy is named; by default the environment of this process. */
+  /** Environment in which a proxy is named; this process's by default. */
   env?: Env;
 };

@@ -9,7 +9,7 @@ export type PostOptions = {
   url: string;
   headers: Record<string, string>;
   idleTimeoutMs?: number | undefined;
-  /** Where a proxy is named; by default the environment of this process. */
+  /** Environment in which a proxy is named; this process's by default. */
   env?: Env | undefined;
 };
 

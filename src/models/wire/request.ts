@@ -9,7 +9,7 @@ export type RequestOptions = {
   headers: Record<string, string>;
   body?: Body;
   idleTimeoutMs: number;
-  /** Where a proxy is named. */
+  /** Environment in which a proxy is named. */
   env: Env;
   signal: AbortSignal;
 };

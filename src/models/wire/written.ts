@@ -18,7 +18,7 @@ export function createWritten<T>(
 
 type Kept = {
   messages: Message[];
-  /** Where each of them ends. */
+  /** Position at which each of them ends. */
   ends: number[];
   bytes: Buffer;
 };

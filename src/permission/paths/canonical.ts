@@ -4,7 +4,7 @@ import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 
-/** Where a path leads: as written, and after every link. Rules look at both; tools act on the real one. */
+/** A path as written, and after every link. Rules look at both; tools act on the real one. */
 export type CanonicalPath = { lexical: string; real: string };
 
 /** Folders for relative paths and for `~`. */
@@ -35,7 +35,7 @@ export function troubleWithPath(path: string): PathError | undefined {
     : undefined;
 }
 
-/** As a reason, whatever went wrong while a path was followed. */
+/** The reason for an error that came while a path was followed. */
 export function pathTrouble(error: unknown): Reason {
   return error instanceof PathError ? error.reason : reason("path-error", { error: messageOf(error) });
 }
@@ -61,7 +61,7 @@ export function expandHome(path: string, home: string): string {
   return named[1]?.includes("HOME") === true ? join(home, rest) : join(".", rest);
 }
 
-/** By segments: /w is not inside /workspace. */
+/** Compares whole segments: /workspace is not inside /w. */
 export function isInside(root: string, path: string): boolean {
   const way = relative(root.normalize("NFC"), path.normalize("NFC"));
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
@@ -124,7 +124,7 @@ function emptyLook() {
   };
 }
 
-/** How far a path leads: `base` is there and has no links in it, `rest` is not there. */
+/** The part of a path that exists: `base` is there and has no links in it, `rest` is not there. */
 type Led = { base: string; rest: string };
 type Walk = { walked: Map<string, Led>; links: number };
 

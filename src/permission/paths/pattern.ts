@@ -11,7 +11,7 @@ type Pattern = {
   anchor: "cwd" | "home" | "root";
   up: number;
   names: (Name | Star)[];
-  /** With everything below. */
+  /** Matches everything below as well. */
   open: (Name | Star)[];
 };
 type Name = string | NamePattern;
@@ -38,7 +38,7 @@ export function namesOf(path: string): NamedPath {
 export type Anchors = Record<"exact" | "loose", Record<Pattern["anchor"], string[][]>> & {
   place: Place;
   disk: Disk | undefined;
-  /** Where the folders that rules name lead, looked up once; undefined where that is themselves. */
+  /** Targets of the folders that rules name, looked up once; undefined for a folder that is no link. */
   led: Map<PathRule, readonly (Name | Star)[] | undefined>;
 };
 

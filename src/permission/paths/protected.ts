@@ -46,7 +46,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** As `protectedKind`, for a path inside a folder that is removed: only kinds that cannot be restored, or that guard. */
+/** Like `protectedKind`, for a path inside a folder that is removed: only kinds that cannot be restored, or that guard. */
 export function lostKind(path: string, sageHome?: string): ProtectedKind | undefined {
   const kind = protectedKind(path, sageHome);
   return kind !== undefined && irreplaceable.has(kind) ? kind : undefined;

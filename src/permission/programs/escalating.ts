@@ -36,7 +36,7 @@ const options = new Map(
   }).flatMap(([names, list]) => names.split(" ").map((name) => [name, list.split(" ")] as const)),
 );
 
-/** Of these only what is spelled out counts: a word that is not known is far more often a name than one of their options. */
+/** Only spelled-out options of these count: a word that is not known is far more often a name than one of their options. */
 const mild = new Set("rsync go cargo npm pnpm yarn make gmake".split(" "));
 
 /** `args` are those that do not stand in the rule, `all` are all of them. */
@@ -128,7 +128,7 @@ function gitRuns(_: readonly string[], all: readonly string[], literal: Readonly
   const at = subcommandAt(all);
   const [before, subcommand = "", after] = [all.slice(0, at), all[at], all.slice(at + 1)];
   const given = (args: readonly string[], option: RegExp) => args.some((arg) => option.test(arg) && !literal.has(arg));
-  // Whoever names a subcommand in a rule meant it.
+  // A subcommand that a rule names was meant.
   if (!literal.has(subcommand) && subcommand !== "" && !ordinary.has(subcommand))
     if (subcommand !== "config" || !asksConfig(after)) return true;
   return (

@@ -2,7 +2,7 @@ import { isAbsolute, join } from "node:path";
 import type { Disk } from "../paths/canonical.ts";
 import type { Word } from "../shell/read/word.ts";
 
-/** Where git's subcommand stands: after its own options, of which some take the next word. */
+/** Index of git's subcommand: after git's own options, of which some take the next word. */
 export function subcommandAt(args: readonly string[]): number {
   let at = 0;
   while (args[at]?.startsWith("-") === true) at += valued.has(args[at]!) ? 2 : 1;

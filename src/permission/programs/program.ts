@@ -78,7 +78,7 @@ export function gitTrouble(git: { tree: boolean }, bases: readonly string[], ses
 
 type Folders = { bases: readonly string[]; session: string; disk: Disk; meant: ReadonlySet<string> };
 
-/** As `gitTrouble`, of a git that a rule allows: in a repository other than the session's, where `cd` and `-C` lead. */
+/** Like `gitTrouble`, for a git that a rule allows: in a repository other than the session's, where `cd` and `-C` lead. */
 export function gitElsewhere(words: readonly Word[], { bases, session, disk, meant }: Folders): Reason | undefined {
   const folders = foldersOfGit(words, bases, disk);
   if (folders === undefined) return unknownRepository;

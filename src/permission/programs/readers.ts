@@ -34,7 +34,7 @@ export function readerUse(words: readonly Word[]): Use | undefined {
   return { readOnly: true, reads: [...files, ...paths, ...inside], writes: [], deep, follows };
 }
 
-/** Of a program whose words are no program themselves. */
+/** For a program whose words are no program themselves. */
 export function plainReaderUse(words: readonly Word[]): Use | undefined {
   return readers.has(words[0]?.text ?? "") ? readerUse(words) : undefined;
 }

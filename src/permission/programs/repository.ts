@@ -63,7 +63,7 @@ export function runsProgram(gitFolder: string): boolean {
   }
 }
 
-/** As git looks for it: in this folder and every one above. */
+/** Looks as git does: in this folder and every one above. */
 export function repositoryOf(from: string): { root: string; bare: boolean } | undefined {
   for (let here = from; ; here = dirname(here)) {
     // Objects and refs may be kept elsewhere, so that HEAD alone is enough to be wary.

@@ -43,7 +43,7 @@ function substitution(script: string, at: number): number | undefined {
 
 const plainPattern = new RegExp(String.raw`^(?:\\.|${bracket("")}|[^\\\n[])*$`);
 
-/** Where the next delimiter that is not escaped stands. Neither part may hold a line break. */
+/** Position of the next delimiter that is not escaped. Neither part may hold a line break. */
 function delimited(script: string, from: number, delimiter: string): number | undefined {
   for (let at = from; at < script.length; at++) {
     if (script[at] === delimiter) return at;

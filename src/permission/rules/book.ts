@@ -102,7 +102,7 @@ function indexed(rules: readonly CompiledRule[], key: (rule: CompiledRule) => st
   return index;
 }
 
-/** By the program they name; under no name those that may mean any. */
+/** Rules by the program they name; under no name those that may mean any. */
 function headed(rules: readonly CompiledRule[]): Index {
   return indexed(rules, ({ against }) => against?.head);
 }

@@ -113,7 +113,7 @@ export function allowedBy(...rules: readonly Rule[]): Reason {
 /** The reason of a command that no rule is about. */
 export const uncovered = reason("no-rule-command", {});
 
-/** Of several rules that match, the one reported is the first by text. */
+/** Reports the first of several matching rules, by text. */
 export function firstOf(rules: readonly CompiledRule[]): Rule | undefined {
   let first: Rule | undefined;
   for (const { rule } of rules) if (first === undefined || order(rule) < order(first)) first = rule;

@@ -69,7 +69,7 @@ export function loadRules(lists: RuleLists, source: RuleDestination): { rules: R
   return { rules, warnings };
 }
 
-/** As `parseRule`, with what only deny and ask rules may do. */
+/** Like `parseRule`, with what only deny and ask rules may do. */
 export function readRule(text: string, behavior: Rule["behavior"]): RuleReading {
   const reading = parseRule(text);
   if (!reading.ok || behavior !== "allow" || !reading.tool.includes("*")) return reading;

@@ -49,7 +49,7 @@ function leading(words: readonly Word[]): string[] {
   return (end < 0 ? words : words.slice(0, end)).map(({ text }) => text!);
 }
 
-/** How many words say what a command is about. Undefined: only all of them do. */
+/** Number of words that say what a command is about. Undefined: only all of them do. */
 function prefixLength([name = "", second = ""]: readonly string[]): number | undefined {
   const program = Object.hasOwn(families, name) ? families[name] : undefined;
   if (program === undefined || baseName(name) !== name) return undefined;
@@ -86,7 +86,7 @@ const families: Record<string, { three?: string; exact?: string }> = {
   rake: {},
 };
 
-/** As it would be typed. What takes more than one kind of quotes is not worth keeping. */
+/** The word as it would be typed. What takes more than one kind of quotes is not worth keeping. */
 function quoted(text: string): string | undefined {
   if (/^[A-Za-z0-9_./,:@%+=^-]+$/.test(text)) return text;
   if (/[\n\t]/.test(text)) return undefined;

@@ -60,13 +60,13 @@ export type CardAnswer = {
   toast?: {
     type: "info" | "success" | "warning" | "error";
     content: string;
-    /** By the platform's name of the language. */ i18n?: Record<string, string>;
+    /** Texts by the platform's name of the language. */ i18n?: Record<string, string>;
   };
   /** A whole card of the new dialect. Not for a card that streams. */
   card?: object;
 };
 
-/** Where something is sent. */
+/** Chat or person that something is sent to. */
 export type Target = {
   /** A chat (`oc_…`) or a person (`ou_…`). */
   chat: string;

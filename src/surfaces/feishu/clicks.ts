@@ -36,7 +36,7 @@ type Toast = NonNullable<CardAnswer["toast"]>["type"];
 export function createClicks(parts: ClickParts): (click: CardClick) => Promise<CardAnswer> {
   const { records, sessions, people, log, host } = parts;
 
-  /** Whoever clicked reads it in the language of their client. */
+  /** The person who clicked reads it in the language of their client. */
   const toastIn =
     ({ chatId }: CardClick) =>
     (type: Toast, phrase: Phrase): CardAnswer => {

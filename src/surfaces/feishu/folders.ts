@@ -12,7 +12,7 @@ export type Folders = {
   next(message: Incoming, follow: Follow | undefined): string;
   /** The folders that a chat may choose from, its own first. */
   offered(chat: string): string[];
-  /** Where a chat may work after `cd`: the folder with its links resolved, or why not. */
+  /** The folder that `cd` leads to, with its links resolved, or why a chat may not work there. */
   change(chat: string, from: string, to: string): { real: string } | { path: string; problem: "missing" | "refused" };
 };
 

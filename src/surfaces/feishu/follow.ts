@@ -143,7 +143,7 @@ export function followSession(
   return { handle, view, asker, home, ready, leave: following.leave, settled: queue.settled };
 }
 
-/** Of a session that speaks elsewhere, cards of people who were called are kept up to date, and nothing else is told. */
+/** Where a session speaks elsewhere, only the cards of people who were called are kept up to date. */
 const shownAway = new Set<Effect["do"]>(["call", "ask-again", "recount", "reply", "fold", "tidy", "leave"]);
 
 async function watch(following: Following, handle: ExecutionHandle): Promise<void> {

@@ -31,7 +31,7 @@ export type FeishuOptions = {
   changeTeam: ChangeTeam;
   /** The model of new sessions. */
   model?: string;
-  /** Where received files go: below it a folder for each session, which that session alone may read. */
+  /** Folder for received files: below it one for each session, which that session alone may read. */
   inbox: string;
   /** The host goes on with open turns after a restart by itself; otherwise those that were begun here are resumed from here. */
   hostRecovers?: boolean;

@@ -22,7 +22,7 @@ export type BridgeParts = {
   team(): Team;
   speak(chat: string): Speeches;
   model?: string;
-  /** Where received files go: below it a folder for each session, which that session alone may read. */
+  /** Folder for received files: below it one for each session, which that session alone may read. */
   inbox: string;
   stops: Stops;
   log(line: string): void;

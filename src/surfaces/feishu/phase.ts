@@ -4,7 +4,7 @@ import type { ChatState } from "./state.ts";
 /** A turn that ended or was paused: what the chat is told last about it. */
 export type Ending = Fact<"turn.ended" | "turn.interrupted">;
 
-/** Where the following of one session is. */
+/** State of following one session. */
 export type Phase =
   /**
    * Facts of before are being read; nothing is sent. `unsaid`: the newest ending that the chat has not been told. `calls`: whatever
@@ -76,7 +76,7 @@ function catchUp(phase: Phase & { name: "catching-up" }, happening: Happening): 
     case "fact": {
       const { fact } = happening;
       const unsaid = fact.seq > phase.told && isEnding(fact) ? { unsaid: fact } : {};
-      // Whoever begins to follow now sends a card that is a call in itself.
+      // A follower that begins now sends a card that is a call in itself.
       const call = phase.told < Infinity ? callOf(fact) : undefined;
       const calls = call ? { calls: [...(phase.calls ?? []), call] } : {};
       return { phase: { ...phase, ...unsaid, ...calls }, effects: [] };

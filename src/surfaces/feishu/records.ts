@@ -7,7 +7,7 @@ export const CARD_LIFE_MS = 14 * DAY;
 const MEMORY_MS = 90 * DAY;
 const SAID_MS = 7 * DAY;
 
-/** Where a session speaks. */
+/** The chat, or thread of it, in which a session speaks. */
 export type Home = {
   session: string;
   chat: string;
@@ -40,7 +40,7 @@ export function isAway({ chat }: Home): boolean {
 export type CardRecord = {
   rid: string;
   session: string;
-  /** Where the card is: a chat, or a person (`ou_…`) in their chat with the bot. */
+  /** Chat of the card, or a person (`ou_…`) in their chat with the bot. */
   chat: string;
   /** Unknown until the platform has said so. */
   message?: string;

@@ -1,6 +1,6 @@
 import type { InputRequest, PermissionRequest } from "../../protocol/index.ts";
 
-/** Where a session in a chat is. Never set: it follows from the facts and the request that waits. */
+/** State of a session in a chat. Never set: it follows from the facts and the request that waits. */
 export type ChatState = "IDLE" | "EXECUTING" | "WAITING_INPUT" | "WAITING_CONFIRM";
 
 export function stateOf({ working, open }: { working: boolean; open: readonly InputRequest[] }): ChatState {

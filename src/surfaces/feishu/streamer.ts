@@ -196,7 +196,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     },
   };
 
-  /** As a card of its own; and if no card will do, in words. */
+  /** Sends a card of its own or, if no card will do, words. */
   async function instead(card: Card, view: ProgressView, finish: Finishing, uuid: string): Promise<void> {
     const target = targetOf(home());
     try {
@@ -234,7 +234,7 @@ function settled({ text, said = false }: ProgressView): string {
   return said ? text : text.replace(/[\x21-\x7e]{1,500}$/, "");
 }
 
-/** As much of the text as one card should hold, up to the end of a line. */
+/** The part of the text that one card should hold, up to the end of a line. */
 function headOf(view: ProgressView, speeches: Speeches): string {
   const size = (text: string) => bytesOf(progressCard({ ...view, text }, { rid: "", streaming: true }, speeches));
   if (size(view.text) <= ROLL_BYTES) return view.text;

@@ -5,9 +5,9 @@ import type { People } from "./people.ts";
 /** Settings of a bot. Read anew when they change: nothing of it needs a restart. */
 export type Team = {
   people: People;
-  /** Where new sessions work, unless their chat has a folder of its own. */
+  /** Folder of new sessions, unless their chat has one of its own. */
   cwd: string;
-  /** Where else they may work, with /cd. */
+  /** Folders that they may change to with /cd. */
   folders: readonly string[];
   /** Folders by the name that /bind takes. */
   workspaces: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export type Team = {
   models: readonly string[];
   /** Other agents that may run sessions, with /agent. */
   agents: readonly string[];
-  /** Of texts for clients that speak neither language. */
+  /** Language of texts for clients that speak neither. */
   lang: Lang;
   limits: ChatLimits;
   chats: Readonly<Record<string, ChatSettings>>;
@@ -24,7 +24,7 @@ export type Team = {
 /** Settings of a single chat; the rest is the bot's. */
 export type ChatSettings = { workspace?: string; lang?: Lang; limits?: ChatLimits };
 
-/** Of turns that are begun in a chat. */
+/** Limits of turns that are begun in a chat. */
 export type ChatLimits = {
   /** How long a request waits for an answer, in ms. */
   promptTimeout?: number;

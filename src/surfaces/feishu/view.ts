@@ -42,7 +42,7 @@ export type SessionView = {
   begunWith(): FactData["user.said"] | undefined;
   /** The turn under way was begun with the message of this id. */
   isBegunWith(messageId: string): boolean;
-  /** Of the present turn: nobody answered it in time. */
+  /** The request of the present turn that was not answered in time. */
   expired(): InputRequest | undefined;
   fact(fact: Fact): void;
   delta(delta: Delta): void;

@@ -15,7 +15,7 @@ import { mayEdit } from "../../view/choices.ts";
 import { keyOf, several, single, unquoted } from "./answers.ts";
 import { readAlways, type Writing } from "./keeping.ts";
 
-/** Where the person is in answering one request. */
+/** Stage of answering one request. */
 export type Dialog =
   | { at: "choices" }
   /** One answer for all of these, which stand above it. */

@@ -13,7 +13,7 @@ export type Ask = {
   prefill?: string | undefined;
 };
 
-/** Where typed lines come from: a keyboard, or a pipe in which every line counts in order. */
+/** Source of typed lines: a keyboard, or a pipe in which every line counts in order. */
 export type Lines = {
   /** Takes one line under this label. */
   ask(label: string, ask: Ask): void;

@@ -6,7 +6,7 @@ import { framed } from "../../view/lines/safe.ts";
 export type Live = {
   /** Rows that are whole now and were not shown yet. */
   more(item: CallItem): string[];
-  /** Of the result's rows those that do not stand on the screen already. */
+  /** Rows of the result that do not stand on the screen already. */
   rest(item: CallItem, rows: string[]): string[];
 };
 

@@ -1,6 +1,6 @@
 import type { Approval, InputRequest, PendingRequest } from "../../protocol/index.ts";
 
-/** By /quit, by Ctrl-C, because no more input came, or because no turn can begin. */
+/** Why it ended: /quit, Ctrl-C, no more input, or no turn can begin. */
 export type Leaving = "left" | "interrupted" | "ended" | "failed";
 
 export type Prompt = { for: "nothing" } | { for: "message" } | { for: "request"; id: string };

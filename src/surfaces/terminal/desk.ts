@@ -129,7 +129,7 @@ export function createDesk({ t, me, createPanel, respond, respondAll, saveDraft,
     if (!reply.ok && panel?.requestId === id) panel.refused(errorText(reply, t));
   };
 
-  /** Whatever became of each: those that have ended are gone, and the transcript says how. */
+  /** Requests that have ended are gone, and the transcript says how. */
   const answerAll = async (id: string, { requestIds, answer: given }: AnswerAll) => {
     for (const one of requestIds) answering.add(one);
     const reply = await respondAll(requestIds, given);

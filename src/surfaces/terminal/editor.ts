@@ -16,7 +16,7 @@ export type Writing = Component & {
   insert(text: string): void;
   /** A list of completions is open, or Vim's insert mode ends with it: Esc is for the editor. */
   choosing(): boolean;
-  /** Of Vim's keys, where the person wants them. */
+  /** Mode of Vim's keys, where the person wants them. */
   mode(): "insert" | "normal";
 };
 

@@ -172,7 +172,7 @@ function unfold(parts: Parts): void {
 
 type Whole = { title: string; text: string; file?: string | undefined; call?: string };
 
-/** As the agent reads it. */
+/** The whole item as the agent reads it. */
 function wholeOf(
   item: CallItem | ThoughtItem | ReadsItem,
   { tt, progress: { cwd } }: Pick<Parts, "tt" | "progress">,

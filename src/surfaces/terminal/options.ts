@@ -66,7 +66,7 @@ export type TerminalOptions = {
   /** Stands at the bottom, until another one is chosen. */
   model: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** Where the library writes what it has to say about its own mistakes. */
+  /** Folder in which the library logs its own errors. */
   logDirectory: string;
   theme?: ThemeSetting;
   /** Keys of the editor. */
@@ -108,7 +108,7 @@ export type TerminalOptions = {
 };
 
 export type TerminalEnd = {
-  /** By /quit, by Ctrl-C, because the turn or the terminal ended, because no turn can begin, or for another session. */
+  /** Why it ended: /quit, Ctrl-C, the end of the turn or the terminal, no turn can begin, or another session. */
   why: "left" | "interrupted" | "ended" | "failed" | "switched";
   waiting: number;
   last: OutcomeStatus | undefined;
@@ -118,7 +118,7 @@ export type TerminalEnd = {
 
 export type Terminal = {
   done: Promise<TerminalEnd>;
-  /** As Ctrl-C does. */
+  /** Interrupts as Ctrl-C does. */
   interrupt(): void;
   /** No turn can begin: that is said, and the end. */
   failed(error: TurnError): void;

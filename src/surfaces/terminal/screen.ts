@@ -31,7 +31,7 @@ export class Screen extends SafeTui {
   #size = { columns: 0, rows: 0 };
   #fresh: Fresh;
   #frame: Frame = { above: [], live: [] };
-  /** How wide the rows are that were drawn for good, the last of them. */
+  /** Width of the last rows that were drawn for good. */
   #drawn: number[] = [];
 
   constructor(terminal: Terminal, logDirectory: string, compose: Compose) {

@@ -20,9 +20,9 @@ export type Entry = {
   item: Item | NoteItem | BoxItem | ReadsItem;
   /** A blank row comes before it. */
   gap: boolean;
-  /** Of a text: characters before this went to the scrollback as an entry of their own. */
+  /** Position in a text: characters before it went to the scrollback as an entry of their own. */
   from: number;
-  /** Of a text: this entry ends here. */
+  /** Position in a text at which this entry ends. */
   upTo?: number;
   /** Rows that went to the scrollback while the text was still growing. */
   frozen: number;

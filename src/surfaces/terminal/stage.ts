@@ -21,7 +21,7 @@ const LEAST_ROWS = 3;
 export function createStage({ scroll, rowsOf, bottom, above: hint }: Parts): Stage {
   /** The last of what went to the scrollback: a screen of another size is filled with it again. */
   let kept: { entry: Entry; rows: number }[] = [];
-  /** How many rows the last frame had that were not for good. */
+  /** Rows of the last frame that were not final. */
   let before = 0;
 
   const keep = (entry: Entry, rows: string[]): string[] => {

@@ -76,7 +76,7 @@ export type Devices = {
 
 export type Taken = { state: "paired"; paired: Paired } | { state: "waiting"; look(): Promise<Verdict> };
 
-/** How it stands with an applicant: let in, turned away, or still waiting. */
+/** State of an applicant: let in, turned away, or still waiting. */
 export type Verdict = Paired | "refused" | "waiting";
 
 type Kept = Invitation & { applicant?: Applicant; admitted?: boolean };

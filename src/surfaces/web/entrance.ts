@@ -37,7 +37,7 @@ export type Entered = { identity: Identity; visitor: Visitor; ended: AbortSignal
 
 export type EntranceParts = {
   devices: Devices;
-  /** As the settings are now; undefined for somebody who has no role in them. */
+  /** The visitor by the settings of this moment; undefined for somebody who has no role in them. */
   visitorOf(identity: Identity): Visitor | undefined;
   /** Keys are looked up again this often while somebody is here: another process may take one back. */
   everyMs?: number;

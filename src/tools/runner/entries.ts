@@ -33,7 +33,7 @@ export type Found = "never" | "unknown" | { folder: string };
 export type Entries = {
   /** Raises the epoch of a session; owners before this one begin nothing from now on. Undefined: somebody later has the session, or it is impossible. */
   take(session: string, epoch: number): { id: string } | undefined;
-  /** As `take`, where commands of the session were entered already; otherwise there is nobody to be kept out. */
+  /** Like `take`, where commands of the session were entered already; otherwise there is nobody to be kept out. */
   retake(session: string, epoch: number): void;
   /** Makes the entry of a call. "there": it was made before. Throws when the session is somebody else's. */
   enter(call: RunnerCall, id: string): { folder: string } | "there";

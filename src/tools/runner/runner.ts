@@ -19,7 +19,7 @@ const SWEEP_MS = 7 * 24 * 3_600_000;
 export type CommandRunner = {
   /** Keeps out earlier owners of the session. The id is for `call.started`; undefined: commands of it cannot be kept now. */
   take(session: string, epoch: number): string | undefined;
-  /** As `take`, for a turn that goes on. */
+  /** Like `take`, for a turn that goes on. */
   retake(session: string, epoch: number): void;
   /** Starts the command of a call, once; a second time it is attached to. */
   start(call: RunnerCall, id: string): Spawn;
@@ -33,7 +33,7 @@ export type CommandRunner = {
 };
 
 export type RunnerParts = {
-  /** Of the place: all its workers share it. */
+  /** Folder of the place: all its workers share it. */
   folder: string;
   /** Names this machine since it was started, as far as processes see each other. */
   machine: string;

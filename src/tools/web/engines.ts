@@ -51,7 +51,7 @@ export function tavily(key: string, fetchJson: FetchJson, baseURL = "https://api
   };
 }
 
-/** Whatever a server calls a result: entries without a web address are none. */
+/** Results of a server; entries without a web address are none. */
 export function list(results: unknown, text: string): Found[] {
   if (!Array.isArray(results)) return [];
   return (results as Record<string, unknown>[]).flatMap((one) => {

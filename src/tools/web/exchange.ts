@@ -9,7 +9,7 @@ export type Way = { addresses: readonly string[] } | { proxy: Agent };
 export type Limits = {
   /** From the first byte sent to the last one received. */
   totalMs: number;
-  /** Of the body, after it was unpacked. */
+  /** Bytes of the body, after it was unpacked. */
   bytes: number;
 };
 

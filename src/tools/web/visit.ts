@@ -21,7 +21,7 @@ export type Page = PageText & { at: number };
 export type Kept = { to: string } | { page: Page };
 
 export type Means = {
-  /** As judged with the call; undefined when nobody looked them up. */
+  /** Addresses judged with the call; undefined when nobody looked them up. */
   addresses: readonly string[] | undefined;
   objection(url: string, addresses?: readonly string[]): Reason | undefined;
   /** Connections to this address by way of the person's proxy, if there is one for it. */

@@ -72,7 +72,7 @@ function inFile(path: string): Remembered {
   return { of: (bot) => stores.of(surfaceOf(bot)), close: stores.close };
 }
 
-/** As the gateways remember it now. */
+/** Reads the memory of the bots as the gateways have it now. */
 async function inDatabase(url: string, bots: readonly BotConfig[], lang: Lang): Promise<Remembered> {
   const memory = await openGatewayMemory(url, clusterTexts(lang));
   try {

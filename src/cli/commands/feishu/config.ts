@@ -183,7 +183,7 @@ function readPeople(
   };
 }
 
-/** By way of the proxy that the environment names, if it names one for there. */
+/** Agent for the proxy that the environment names for this address, if any. */
 export function wayTo(domain: string, env: Env): Pick<FeishuApp, "agent"> {
   const url = new URL(domain);
   return proxyFor(url, env) === undefined ? {} : { agent: agentFor(url, env) };

@@ -6,7 +6,7 @@ import type { ImportReason } from "../../../texts/permissions.ts";
 
 type Behavior = Rule["behavior"];
 
-/** Where settings come from, and where their rules are to go. */
+/** Settings file to import from, and the file that its rules go to. */
 export type Origin = {
   kind: "user" | "project" | "local";
   /** The folder that a leading slash means there. */

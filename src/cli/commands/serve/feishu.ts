@@ -26,7 +26,7 @@ export type SurfaceParts = {
   env: NodeJS.ProcessEnv;
   /** Each session may read its own part of it, wherever it works. */
   output: string;
-  /** Of new sessions, where one was named. */
+  /** The model of new sessions, where one was named. */
   model: string | undefined;
   config: ConfigParts;
   log: Log;
@@ -184,7 +184,7 @@ async function missingOf({ app }: BotConfig): ReturnType<Examine> {
 
 type Examine = NonNullable<Parameters<typeof import("../../../surfaces/feishu/index.ts").attachFeishu>[1]["examine"]>;
 
-/** By the rules as they stand in that folder now; whoever would be asked about it has not been. */
+/** Judges by the rules of that folder as they stand now; nobody was asked about it. */
 export async function mayRead(
   path: string,
   cwd: string,

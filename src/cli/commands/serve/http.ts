@@ -10,7 +10,7 @@ import type { ServeTexts } from "../../../texts/serve.ts";
 import { limitConnections, type ConnectionLimits } from "./connections.ts";
 
 const LARGEST = 1024 * 1024;
-/** Of all bodies that are being received. */
+/** Bytes of all bodies that are being received. */
 const LARGEST_TOGETHER = 64 * 1024 * 1024;
 const SLOWEST_MS = 10_000;
 const usual: ConnectionLimits = { most: 500, silentMs: 10_000 };
@@ -26,7 +26,7 @@ export type HttpParts = {
   ready(): Readiness;
   /** In Prometheus text; only this machine may read it. */
   metrics?(): string;
-  /** By their path. None where events come over connections of our own. */
+  /** Webhooks by their path. None where events come over connections of our own. */
   webhooks?: Readonly<Record<string, Webhook>>;
   /** Further routes, such as those of the page. */
   more?(app: App, readBody: BodyReader): void;

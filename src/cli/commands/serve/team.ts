@@ -63,7 +63,7 @@ function withChat(
   return { ...feishu, bots: { ...feishu?.bots, [bot]: own(feishu?.bots?.[bot]) } };
 }
 
-/** As the settings write it. */
+/** A duration as the settings write it. */
 function timeText(ms: number): string {
   const units = [
     ["d", 86_400_000],

@@ -68,7 +68,7 @@ function saidIn(subcommand: string, args: readonly string[], base: string): { pl
   // Copies land in a folder of their own, whose place does not say which files are in it; others show whole commits.
   const isWhole = wholes.has(subcommand) || args.some((arg) => arg.startsWith("--full-d"));
   const places = isWhole ? [] : named.map((arg) => resolve(base, arg));
-  // Of `grep` the first operand is a pattern.
+  // The first operand of `grep` is a pattern.
   const pattern = subcommand === "grep" && !args.some((arg) => /^-[A-Za-z]*e/.test(arg)) ? before[0] : undefined;
   const revisions = before.filter((arg) => (end >= 0 || !isThere(arg)) && arg !== pattern);
   const isNow = presents.has(subcommand) && revisions.length === 0 && !args.some((arg) => /^--(cach|stag)/.test(arg));

@@ -228,7 +228,7 @@ function rootIn(path: string, base: string, roots: readonly string[], disk: Disk
   return [lexical, real].find((one) => one.split("/").length <= 2 || roots.some((root) => isInside(one, root)));
 }
 
-/** Where a line may have gone by then, wherever in it the `cd` stands. */
+/** Folders that a line may have changed to by then, wherever in it the `cd` stands. */
 function basesOf({ possible, cwd, home }: Scene): string[] {
   const moves = possible.readings.flat().flatMap(({ words: [name, to] }) => {
     const path = name === "cd" || name === "pushd" ? expandHome(to ?? "~", home) : undefined;

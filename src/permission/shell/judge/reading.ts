@@ -15,7 +15,7 @@ import { commandsIn, marksOf, uncoveredNode } from "../read/tree.ts";
 
 /** A command line, taken apart. */
 export type CommandReading = {
-  /** As the shell reads it, continued lines joined. */
+  /** The line as the shell reads it, continued lines joined. */
   text: string;
   /** Why nobody can tell what it runs: only a person may allow it. */
   trouble?: Reason;
@@ -80,7 +80,7 @@ function commandsOf(root: ShellNode, text: string, home: string): CommandReading
   });
 }
 
-/** As far as it is known: what is not known in it, no rule names. */
+/** The word as far as it is known; no rule names the rest. */
 export function guarded(word: Word | undefined): string {
   if (word?.pipe) return "/dev/fd/63";
   return word === undefined ? anyWords : spelled(word, { text: anyText, words: anyWords, file: anyFile });

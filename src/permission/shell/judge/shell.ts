@@ -75,7 +75,7 @@ export type ShellCall = {
   environment?: ReadonlySet<string> | undefined;
   /** The same command as it was read before. */
   reading?: CommandReading | undefined;
-  /** How many commands this one is given to, each by the one before. */
+  /** Number of commands that this one is given to, each by the one before. */
   depth?: number;
 };
 

@@ -11,7 +11,7 @@ import type { Use, Write } from "../../programs/use.ts";
 
 /** A file or folder that a command reads or writes: every path it may be. */
 export type Target = {
-  /** As it stands in the command, and as the program is given it. */
+  /** The word as it stands in the command, and as the program is given it. */
   shown: string;
   text: string | undefined;
   writes: boolean;
@@ -164,7 +164,7 @@ function deviceIn(paths: readonly CanonicalPath[]): Reason | undefined {
   return device === undefined ? undefined : reason("not-a-file", { path: device });
 }
 
-/** As the system finds it: dots after links, unlike a tool, which takes them as they are written. */
+/** Resolves a path as the system does: dots after links, unlike a tool, which takes them as they are written. */
 function locate(text: string, base: string, { disk }: Where): CanonicalPath {
   return { lexical: resolve(base, text), real: disk.follow(isAbsolute(text) ? text : `${base}/${text}`) };
 }

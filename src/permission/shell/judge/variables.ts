@@ -20,7 +20,7 @@ export type Variables = {
   goesThrough(loop: Loop, texts: readonly string[] | undefined): void;
 };
 
-/** Where a variable is surely set: from one position of the text to another. */
+/** Range of the text in which a variable is surely set. */
 type Span = { from: number; to: number };
 type Source =
   | { type: "word"; word: Word }
@@ -227,7 +227,7 @@ function startOf(command: Command): number {
   return startOf(scripts[0]!.items[0]!.command);
 }
 
-/** Where the last word of a command ends. */
+/** Position at which the last word of a command ends. */
 function endOf(command: Command): number {
   if (command.kind === "simple") {
     const { assignments, words, redirects } = command;

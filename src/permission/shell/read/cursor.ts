@@ -16,7 +16,7 @@ export function unclear(construct: Construct): Unclear {
   return new Unclear(reason("not-understood", { construct }));
 }
 
-/** Where the reader of a command line stands, and what it has seen so far. */
+/** Position of the reader in a command line, and what it has seen so far. */
 export type Cursor = {
   readonly text: string;
   readonly home: string;

@@ -35,7 +35,7 @@ export function loadedGrammar(): ShellGrammar | undefined {
   return loaded;
 }
 
-/** As `loadGrammar`, from files of one's own choice. */
+/** Like `loadGrammar`, from files of one's own choice. */
 export async function load(read: (name: WasmName) => Promise<Uint8Array>): Promise<ShellGrammar> {
   const [runtime, bash] = await Promise.all([genuine("web-tree-sitter.wasm"), genuine("tree-sitter-bash.wasm")]);
   const { Parser, Language } = await import("web-tree-sitter");

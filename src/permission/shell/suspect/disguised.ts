@@ -37,7 +37,7 @@ function behind(args: readonly string[], names: readonly string[]): string[][] {
 /** Programs whose words are known to be no commands; some of those have a verb that is called like a program. */
 function isKnown(name: string, args: readonly string[]): boolean {
   if (isReader(name) || isWriter(name) || elsewhere.has(name)) return name !== "arch";
-  // Of a package it runs a script, whatever that is called.
+  // Runs a script of a package, whatever that is called.
   const runsScript = /^(npm|pnpm|yarn|bun|deno)$/.test(name) && args.includes("run");
   if (!runsScript && args.some((arg) => /^(run|exec|watch|unshare|x|dlx|shell|develop|enter)$/.test(arg)))
     return name === "git";

@@ -8,7 +8,7 @@ export type Line = { words: Token[]; loose: boolean };
 type Reading = {
   /** False: quotes and backslashes are as good as absent, so that scripts inside quotes are seen too. */
   quotes: boolean;
-  /** Where backslash-newline joins two lines. In a comment it does not, but what seems a comment may be none. */
+  /** Says where backslash-newline joins two lines. In a comment it does not, but what seems a comment may be none. */
   joins: "always" | "outside comments" | "never";
 };
 

@@ -28,7 +28,7 @@ export function resemblanceOf(words: readonly (Glob | Star)[], name: Glob): Rese
   const isOption = (text: string | undefined) => text !== undefined && /^--?[A-Za-z0-9]/.test(text);
   const options = texts.filter(isOption) as string[];
   const operands = rest.filter((_, n) => !isOption(texts[n]));
-  // Whoever forbids an option forbids it with any operands.
+  // An option that is forbidden is forbidden with any operands.
   const isOpen = operands.at(-1) === star || options.length === 0;
   return { name, options, operands: isOpen ? operands : [...operands, star] };
 }

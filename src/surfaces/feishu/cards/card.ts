@@ -174,7 +174,7 @@ export function fits(one: object): boolean {
   return bytesOf(one) <= LARGEST_CARD && elementsOf(one) <= MOST_ELEMENTS;
 }
 
-/** By code points, with a sign that there was more. */
+/** Cuts between code points, with a sign that there was more. */
 export function short(text: string, longest = 200): string {
   const characters = [...text];
   return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join("")}…`;

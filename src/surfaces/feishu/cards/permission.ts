@@ -27,7 +27,7 @@ export type Asked = {
   alike?: number;
   /** The past of the rules that are offered. */
   past?: readonly RuleTrial[];
-  /** Of those who have approved it so far. */
+  /** Approvals that it has so far. */
   approvals?: readonly Approval[];
   /** The agent that asked was stopped since. */
   carried?: boolean;

@@ -136,7 +136,7 @@ export function readClick({ header, event }: Envelope): CardClick | undefined {
   };
 }
 
-/** As the platform wants the answer to a click. */
+/** The answer to a click in the platform's form. */
 export function wireAnswer({ toast, card }: CardAnswer): Record<string, unknown> {
   return { ...(toast && { toast }), ...(card && { card: { type: "raw", data: card } }) };
 }

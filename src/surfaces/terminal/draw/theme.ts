@@ -11,7 +11,7 @@ const attributes = { bold: [1, 22], dim: [2, 22], italic: [3, 23], underline: [4
 
 /** Meanings of colours, never the colours themselves: 16 colours on dark and light, 256 on dark and light, then exact ones. */
 const meanings = {
-  /** Where the person is, and what can be chosen. */
+  /** The row that is chosen, and rows that can be. */
   accent: { "16": [36, 34], "256": [80, 25], true: [0x5fd7d7, 0x005faf] },
   good: { "16": [32, 32], "256": [114, 22], true: [0x87d787, 0x1a7f37] },
   warn: { "16": [33, 35], "256": [221, 94], true: [0xffd75f, 0x8a5c00] },
@@ -93,7 +93,7 @@ export async function learnBackground(
 
 type Colour = { r: number; g: number; b: number };
 
-/** By how bright a colour looks, of 255. */
+/** Judges by how bright a colour looks, of 255. */
 function isLight({ r, g, b }: Colour): boolean {
   return 0.299 * r + 0.587 * g + 0.114 * b > 140;
 }

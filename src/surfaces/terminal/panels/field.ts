@@ -201,7 +201,7 @@ function lineEnd(text: string, at: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** As many columns into the line that holds `other` as the caret is into its own. */
+/** Position as many columns into the line that holds `other` as the caret is into its own. */
 function vertical(text: string, at: number, other: number): number {
   const column = visibleWidth(text.slice(lineStart(text, at), at));
   const from = lineStart(text, other);

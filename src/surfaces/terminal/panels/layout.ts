@@ -19,7 +19,7 @@ export type Laid = {
   lines: string[];
   /** The first row of the body that is shown, after it was brought back into bounds. */
   scroll: number;
-  /** How far a page goes. */
+  /** Rows of a page. */
   page: number;
   /** The last row that has to be seen is, or was passed. */
   endShown: boolean;

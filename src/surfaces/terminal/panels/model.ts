@@ -28,7 +28,7 @@ export type Model<S> = {
   start: S;
   /** It could do harm, and looks so. */
   dangerous?: boolean;
-  /** Of a long one, for the title. */
+  /** Size of a long one, for the title. */
   size?: { characters: number; lines: number };
   press(state: S, key: Key, context: { seenEnd: boolean }): Step<S>;
   /** The name of what the body shows; another one starts at its top. */

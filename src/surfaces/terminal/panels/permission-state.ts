@@ -33,7 +33,7 @@ export type Always = { row: number; ticked: boolean[]; own: Field; place: RuleDe
 export type AlwaysRow =
   | { type: "offer"; n: number; offer: Offer }
   | { type: "own" }
-  /** Where the rules are saved; one of several. */
+  /** Place that the rules are saved in; one of several. */
   | { type: "place"; places: { destination: RuleDestination; file: string | undefined }[] }
   | { type: "keep" };
 

@@ -103,7 +103,7 @@ export type PickerLook = {
   title: string;
   placeholder?: string | undefined;
   width: number;
-  /** How many rows there are. */
+  /** Rows to draw on. */
   rows: number;
   focused: boolean;
 };

@@ -73,7 +73,7 @@ function answer(asked: QuestionRequest, state: QuestionState, key: Key, { questi
     if (digit <= options.length) return { state: pick(asked, at(state, digit - 1), question, digit - 1) };
     return { state: digit === options.length + 1 ? at(state, last) : state };
   }
-  // Whoever begins to type means the text row.
+  // Somebody who begins to type means the text row.
   if (key.text !== undefined && key.text.trim() !== "" && takesOwnWords(asked))
     return writeOther(asked, at(state, options.length), key, question);
   return { state };

@@ -6,7 +6,7 @@ import { colours } from "./settings.ts";
 
 const pages = ["inbox", "sessions", "receipts", "rules", "devices", "stats"] as const;
 
-/** Where one is, whether the host is there, and the way to the other pages. */
+/** Name of the page, state of the host, and links to the other pages. */
 export function Header({ skip }: { skip(): void }) {
   const app = useApp();
   const { web } = app.words.value;

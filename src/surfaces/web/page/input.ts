@@ -20,7 +20,7 @@ import { neededOf } from "../../../view/describe.ts";
 /** A choice that waits for its second step. */
 export type Armed = Exclude<Choice, "always" | "reason" | "edit" | "comment" | "together"> | "allowAll" | "refuseAll";
 
-/** How far a person is with an answer. Nothing of it is known elsewhere but its draft. */
+/** State of an answer that a person is giving. Nothing of it is known elsewhere but its draft. */
 export type Answering = {
   stage: "choices" | "confirm" | "reason" | "comment" | "edit" | "always" | "together" | "inquire";
   armed?: Armed;
@@ -32,7 +32,7 @@ export type Answering = {
   text: string;
   remark: string;
   inquiry: string;
-  /** By the text of the question. */
+  /** Answers by the text of the question. */
   answers: Answers;
   ticked: readonly boolean[];
   own: string;

@@ -1,4 +1,4 @@
-/** Where one is on the page. Addresses are fragments: no server, proxy or log sees them. */
+/** Address within the page. It is a fragment: no server, proxy or log sees it. */
 export type Place =
   | { page: "inbox" | "sessions" | "receipts" | "rules" | "devices" | "stats" }
   | { page: "request"; id: string }

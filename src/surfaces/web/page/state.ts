@@ -27,7 +27,7 @@ import type { Place } from "./place.ts";
 import type { Settings } from "./settings.ts";
 import type { Words } from "./words.ts";
 
-/** How the page stands to the host. `lost`: it tries again by itself. `refused`: this device has to be paired. */
+/** State of the link to the host. `lost`: it tries again by itself. `refused`: this device has to be paired. */
 export type Connection = { state: "connecting" | "open" | "lost" | "refused"; since: number };
 
 /** A person's way with one request. `saving`: an answer is on its way. */
