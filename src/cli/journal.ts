@@ -32,7 +32,7 @@ export async function openJournal(
   return openSharedJournal(url, process.env, lang);
 }
 
-export async function engineNamed(flag: string | undefined, lang: Lang): Promise<string | undefined> {
+async function engineNamed(flag: string | undefined, lang: Lang): Promise<string | undefined> {
   if (flag === undefined && !process.env["SAGE_ENGINE"]) return undefined;
   const [{ engineOf }, { clusterTexts }] = await Promise.all([import("./engine.ts"), import("../texts/cluster.ts")]);
   return engineOf(flag, process.env, clusterTexts(lang));

@@ -56,7 +56,7 @@ export function trustGuests(trustFile: string, { root, files }: GuestTrust): voi
 }
 
 /** Beside the folder's entry for Sage's own settings: each is trusted for itself. */
-export const entry = (root: string): string => `agents:${root}`;
+const entry = (root: string): string => `agents:${root}`;
 
 function digestOf(files: GuestTrust["files"]): string {
   return hash("sha256", JSON.stringify(files), "base64url");

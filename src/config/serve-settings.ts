@@ -44,4 +44,3 @@ export const serve = z
   .describe("The daemon");
 
 export type WebSettings = z.infer<typeof web>;
-export type IdentitySettings = NonNullable<WebSettings["identity"]>;

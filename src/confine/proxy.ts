@@ -158,7 +158,7 @@ async function dial(host: string, port: number, gate: Gate): Promise<Socket | "r
 const plainHost = /^([0-9a-f:.]+|[\w-]+(\.[\w-]+)*)$/i;
 
 /** True for this machine by name or address. A name that only resolves to it is found when it is dialled. */
-export function isThisMachine(host: string): boolean {
+function isThisMachine(host: string): boolean {
   return isIP(host) === 0 ? /(^|\.)localhost$/.test(host) : isLocal(host);
 }
 

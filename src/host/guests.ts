@@ -32,6 +32,6 @@ export async function guestOf(
 }
 
 /** The person's own, without Sage's variables: an agent needs its own login, and none of ours. */
-export function guestEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function guestEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(SAGE|FEISHU)_/.test(name)));
 }

@@ -46,7 +46,7 @@ export function respondAtOnce(
 }
 
 /** A responder, a recording or a channel has no name that stands for one person. */
-export function needsPeople({ consent }: ConsentRequest): SageError {
+function needsPeople({ consent }: ConsentRequest): SageError {
   return errorBecause("request-invalid", reason("needs-people", { approvals: consent.approvals }));
 }
 

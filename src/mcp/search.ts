@@ -2,7 +2,7 @@ import { reason } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import type { Tool } from "../tools/tool.ts";
 
-export const SEARCH_TOOL = "ToolSearch";
+const SEARCH_TOOL = "ToolSearch";
 const MOST_FOUND = 20;
 const FOUND = 5;
 const LONGEST_LINE = 200;

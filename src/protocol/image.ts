@@ -1,5 +1,5 @@
 /** Kinds of pictures that every provider with eyes takes. */
-export const imageKinds = { png: "image/png", jpg: "image/jpeg", gif: "image/gif", webp: "image/webp" } as const;
+const imageKinds = { png: "image/png", jpg: "image/jpeg", gif: "image/gif", webp: "image/webp" } as const;
 
 export type ImageKind = keyof typeof imageKinds;
 

@@ -10,7 +10,6 @@ const en = {
   untrusted: `ignored: not trusted, see \`${sage("trust")}\``,
   added: (name: string, file: string) => `Saved to ${file}: ${name}`,
   removed: (name: string, file: string) => `Removed from ${file}: ${name}`,
-  trustNext: `Review and trust it with \`${sage("trust")}\`.`,
   works: (name: string, tools: number, prompts: number, ms: number) =>
     `${name}: ${tools === 1 ? "1 tool" : `${tools} tools`}, ${prompts === 1 ? "1 prompt" : `${prompts} prompts`} (${ms} ms)`,
   fails: (name: string, problem: string) => `${name}: ${problem}`,
@@ -36,7 +35,6 @@ const zh: McpTexts = {
   untrusted: `已忽略：尚未受信任，见 \`${sage("trust")}\``,
   added: (name, file) => `已保存到 ${file}：${name}`,
   removed: (name, file) => `已从 ${file} 删除：${name}`,
-  trustNext: `请用 \`${sage("trust")}\` 查看并信任它。`,
   works: (name, tools, prompts, ms) => `${name}：${tools} 个工具，${prompts} 个提示（${ms} 毫秒）`,
   fails: (name, problem) => `${name}：${problem}`,
   notHttp: (name) => `${name} 是本机的命令，不需要登录`,

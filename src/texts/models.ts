@@ -8,7 +8,6 @@ const en = {
   files: "PDF",
   used: "(in use)",
   none: "No model has this in its name.",
-  noList: "tells of no models",
   howToPrice: 'A "?" is not known here. Prices that are missing or not yours go into your settings, under "prices".',
   provider: (name: string, models: number) =>
     `provider ${name} answers: ${models === 1 ? "1 model" : `${models} models`}`,
@@ -27,7 +26,6 @@ const zh: ModelsTexts = {
   files: "PDF",
   used: "（正在使用）",
   none: "没有名称含此内容的模型。",
-  noList: "不提供模型列表",
   howToPrice: "“？”表示这里不知道。缺少的价格，或与你的不同的价格，写在设置的“prices”里。",
   provider: (name, models) => `提供方 ${name} 有回应：${models} 个模型`,
   package: (name, what) => `提供方 ${name} 可用（${what}）`,

@@ -40,7 +40,6 @@ const en = {
       : `No rule would have spared more than one of ${count(asked, "question")} without allowing something that was refused.`,
   spared: (n: number) => count(n, "question"),
   keep: (rule: string) => `Keep one with:  ${sage("permissions add allow")} ${rule}`,
-  statsHow: `${sage("stats")} [--all] [--since <d>] [--session <id>] [--json]`,
   overall: (calls: number, since: string, sessions: number) =>
     `${count(calls, "call")} in ${count(sessions, "session")} since ${since}`,
   nothing: "No calls yet.",
@@ -94,7 +93,6 @@ const zh: PastTexts = {
       : `在 ${asked} 次询问中，没有规则能省去一次以上而又不放行被拒绝过的调用。`,
   spared: (n) => `${n} 次询问`,
   keep: (rule) => `保留其中一条：  ${sage("permissions add allow")} ${rule}`,
-  statsHow: `${sage("stats")} [--all] [--since <时长>] [--session <编号>] [--json]`,
   overall: (calls, since, sessions) => `自 ${since} 起 ${sessions} 个会话中的 ${calls} 次调用`,
   nothing: "还没有调用。",
   askedOf: (asked, share, refused) =>

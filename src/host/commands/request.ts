@@ -124,7 +124,7 @@ function isCarried(store: Store, { id, session, agent }: InputRequest): boolean 
 }
 
 /** The sender as a resolution holds them: the id in the list of people is for the guard alone. */
-export function placeOf({ by, surface, device }: Sender): Pick<Sender, "by" | "surface" | "device"> {
+function placeOf({ by, surface, device }: Sender): Pick<Sender, "by" | "surface" | "device"> {
   return { by, surface, ...(device !== undefined && { device }) };
 }
 

@@ -31,7 +31,7 @@ export function messageOf(blocks: readonly ContentBlock[]): { text: string; imag
 }
 
 /** A file by its path, anything else by its address. */
-export function placeOf(uri: string): string {
+function placeOf(uri: string): string {
   try {
     const { protocol, pathname } = new URL(uri);
     return protocol === "file:" ? decodeURIComponent(pathname) : uri;

@@ -69,11 +69,11 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   ...{ Task: "think", Skill: "think", AskUserQuestion: "think", ExitPlanMode: "switch_mode" },
 };
 
-export function kindOf(tool: string): ToolKind {
+function kindOf(tool: string): ToolKind {
   return Object.hasOwn(kinds, tool) ? (kinds[tool] ?? "other") : "other";
 }
 
-export function statusOf(standing: Standing): ToolCallStatus {
+function statusOf(standing: Standing): ToolCallStatus {
   switch (standing) {
     case "new":
     case "waiting":

@@ -15,10 +15,8 @@ import { languageOf, type ChangeTeam, type Examine, type Team } from "./team.ts"
 
 export type { Redaction } from "./cards/redact.ts";
 export type { People } from "./people.ts";
-export type { ChangeTeam, ChatSettings, Team, TeamChange } from "./team.ts";
+export type { ChangeTeam, ChatSettings, Team } from "./team.ts";
 export { defaultLimits } from "./team.ts";
-export type { ExecutionHandle } from "./execution-handle.ts";
-export type { ChatState } from "./state.ts";
 
 export type FeishuOptions = {
   channel: FeishuChannel;

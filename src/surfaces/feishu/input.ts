@@ -31,7 +31,7 @@ export function decided(request: PermissionRequest, decision: Decision): InputRe
 }
 
 /** From a chat, a rule is kept for the session; files are for whoever sits at the machine. */
-export function rulesOf(request: PermissionRequest): RuleGrant[] {
+function rulesOf(request: PermissionRequest): RuleGrant[] {
   return neededOf(rulesFor(request))
     .filter(({ behavior }) => behavior === "allow")
     .map(({ rule, behavior }) => ({ rule, behavior, destination: "session" }));

@@ -183,7 +183,7 @@ function page(source: Source, { line, row }: State, { width, height }: { width: 
 }
 
 /** Nothing of a foreign text steers the screen. Colours, which say nothing here, are left out. */
-export function shownLine(text: string): string {
+function shownLine(text: string): string {
   return harmless(text.replace(/\x1b\[[\d;:]*m/g, "").replace(/\r$/, ""));
 }
 

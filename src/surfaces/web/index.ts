@@ -21,8 +21,8 @@ import { pageFiles, type PageFiles } from "./files.ts";
 import { guardHeaders, isForeign, refuse, type Origins } from "./headers.ts";
 import { createPairLimits } from "./limits.ts";
 
-export { createDevices, CODE_MS, LINK_MS, type Applicant, type Device, type Devices } from "./devices.ts";
-export { createEntrance, type Caller, type Entered, type Entrance, type Identity, type Visitor } from "./entrance.ts";
+export { createDevices, CODE_MS, LINK_MS, type Devices } from "./devices.ts";
+export { createEntrance, type Caller, type Entered, type Identity, type Visitor } from "./entrance.ts";
 export type { PageFiles } from "./files.ts";
 
 const LOOK_MS = 250;
@@ -239,7 +239,7 @@ const statuses: Partial<Record<SageErrorCode, number>> = {
   "disk-full": 503,
 };
 
-export function statusOf(code: SageErrorCode): number {
+function statusOf(code: SageErrorCode): number {
   return statuses[code] ?? 500;
 }
 
@@ -253,7 +253,7 @@ function answer(status: number, body: object, headers: Record<string, string> = 
 const phrases: Record<number, string> = { 403: "Forbidden", 404: "Not Found", 421: "Misdirected Request" };
 
 /** Before any frame: a browser learns no more than that it failed. */
-export function hangUp(socket: Duplex, status: number): void {
+function hangUp(socket: Duplex, status: number): void {
   socket.on("error", () => {});
   socket.end(`HTTP/1.1 ${status} ${phrases[status] ?? ""}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

@@ -52,7 +52,7 @@ export function tavily(key: string, fetchJson: FetchJson, baseURL = "https://api
 }
 
 /** Results of a server; entries without a web address are none. */
-export function list(results: unknown, text: string): Found[] {
+function list(results: unknown, text: string): Found[] {
   if (!Array.isArray(results)) return [];
   return (results as Record<string, unknown>[]).flatMap((one) => {
     const words = (field: string) => (typeof one?.[field] === "string" ? one[field] : "");

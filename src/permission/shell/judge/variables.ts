@@ -239,7 +239,7 @@ function endOf(command: Command): number {
 }
 
 /** Scripts that are part of a command, in whatever place. */
-export function scriptsIn(command: Command): Script[] {
+function scriptsIn(command: Command): Script[] {
   const redirected = command.redirects.flatMap(({ target, heredoc }) => [
     ...target.scripts,
     ...(heredoc?.scripts ?? []),

@@ -49,7 +49,7 @@ export function card(heading: Heading, elements: Element[], config: Record<strin
 }
 
 /** Shown as it is, on one line; nothing in it is obeyed. */
-export const plain = (content: string) => ({ tag: "plain_text", content: short(oneLine(content)) });
+const plain = (content: string) => ({ tag: "plain_text", content: short(oneLine(content)) });
 
 /** `content` is Markdown that is safe already: see escape.ts. */
 export const markdown = (content: string, id?: string): Element => ({
@@ -103,7 +103,7 @@ export function link(text: string, url: string): Element {
 export type Submit = Button & { confirm?: { title: string; text: string } };
 
 /** Sends the form it stands in. */
-export function submit({ id, confirm, ...rest }: Submit): Element {
+function submit({ id, confirm, ...rest }: Submit): Element {
   const { element_id: _id, ...made } = button({ id, ...rest });
   return {
     ...made,

@@ -92,7 +92,7 @@ export function createPanel(options: PanelOptions): Panel {
 }
 
 /** Nothing that was typed to somebody else may answer: keys count after this long a silence. */
-export const QUIET_MS = 300;
+const QUIET_MS = 300;
 const DRAFT_MS = 500;
 
 function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): Panel {

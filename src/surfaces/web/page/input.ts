@@ -364,7 +364,7 @@ export function rulesOf(request: PermissionRequest, { ticked, own, place }: Answ
 }
 
 /** A rule is kept only where it was offered. */
-export function fitsPlace(request: PermissionRequest, { ticked, place }: Answering): boolean {
+function fitsPlace(request: PermissionRequest, { ticked, place }: Answering): boolean {
   return rulesFor(request).every(
     ({ places }, n) => !ticked[n] || places.some(({ destination }) => destination === place),
   );

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { harmless, oneLine, type InputRequest, type PermissionRequest, type Reason } from "../../../protocol/index.ts";
+import { harmless, oneLine, type InputRequest, type Reason } from "../../../protocol/index.ts";
 import { headline } from "../../../texts/resolution.ts";
 import { carriedLines, whyOf } from "../../../view/answering.ts";
 import { consentLines } from "../../../view/consent.ts";
@@ -284,8 +284,4 @@ function DraftElsewhere({ entry: { request, draft, draftBy }, act }: { entry: In
       </button>
     </p>
   );
-}
-
-export function isPermission(request: InputRequest): request is PermissionRequest {
-  return request.kind === "permission";
 }

@@ -1,5 +1,5 @@
 /** The end of what will run has to be on the screen for this long before it can be allowed. */
-export const DWELL_MS = 300;
+const DWELL_MS = 300;
 /** Nothing is taken for an answer this soon after a request appeared or moved. */
 export const QUIET_MS = 500;
 /** A second tap this soon is the same tap. */

@@ -39,8 +39,6 @@ export type Note =
 
 /** An ended request is shown for this long, folded. */
 const SHOWN_MS = 8_000;
-/** Nothing that allows is sent later than this after it was pressed. */
-export const LATE_MS = 5_000;
 
 export type App = {
   host: Host;
