@@ -23,6 +23,9 @@ test("the pages people use Sage by are there in Chinese", () => {
     "docs/permissions.md",
     "docs/recovery.md",
     "docs/settings.md",
+    "docs/skills.md",
+    "docs/subagents.md",
+    "docs/testing.md",
     "docs/web-tools.md",
     "docs/web.md",
   ];
