@@ -3,6 +3,7 @@ import { madeNote, replyNote } from "../view/inquiry.ts";
 import { noteLines } from "../view/lines/note.ts";
 import { offerLines } from "../view/lines/offers.ts";
 import type { Style } from "../view/lines/paint.ts";
+import { fitted } from "../view/lines/safe.ts";
 import { wholeRequest } from "../view/lines/request.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
@@ -49,7 +50,7 @@ function howLines(request: InputRequest, style: Style, t: CliTexts): string[] {
         t.alsoPermission,
         t.alsoAlways(style.t.always(neededOf(offers).length)),
         ...rules,
-        ...(how.length > 0 ? [style.paint.dim(`     ${how.join(" · ")}`)] : []),
+        ...(how.length > 0 ? fitted([`     ${how.join(" · ")}`], style.width).map(style.paint.dim) : []),
         ...files,
       ];
     }

@@ -1,5 +1,6 @@
 import { format } from "node:util";
 import { prose } from "../protocol/visible.ts";
+import { fitted } from "../view/lines/safe.ts";
 
 /** The codes of Sage's own colours. Anything else that steers a terminal came out of a file, a name, a model or a server. */
 const paint = /(\x1b\[(?:1|2|7|22|27|31|32|33|36|39)m)/;
@@ -9,10 +10,25 @@ export function toStdout(text: string): boolean {
   return process.stdout.write(process.stdout.isTTY ? harmless(text) : text);
 }
 
-/** Makes `console` print for people alone: nothing steers their terminal, nor that of `sage why | less -R`. */
+/**
+ * Makes `console` print for people alone: nothing steers their terminal, nor that of `sage why | less -R`, and on a terminal sentences
+ * are broken between words.
+ */
 export function guardConsole(): void {
-  console.log = (...given: unknown[]) => void process.stdout.write(`${harmless(format(...given))}\n`);
+  console.log = (...given: unknown[]) => {
+    const { isTTY, columns } = process.stdout;
+    const text = harmless(format(...given));
+    process.stdout.write(`${isTTY ? sentencesFitted(text, columns) : text}\n`);
+  };
   console.error = (...given: unknown[]) => void process.stderr.write(`${harmless(format(...given))}\n`);
+}
+
+/** Columns, margins, drawings, JSON and commands to copy: they stay as they are, and the terminal breaks them. */
+const laidOut = /^[\s{}[\]"]|\S {2}|[\u2500-\u259f]/;
+
+export function sentencesFitted(text: string, width: number): string {
+  const lines = text.split("\n");
+  return lines.flatMap((line) => (laidOut.test(line) ? [line] : fitted([line], width))).join("\n");
 }
 
 function harmless(text: string): string {

@@ -1,4 +1,5 @@
 import type { CallReasonArgs } from "../protocol/call-reason.ts";
+import { durationText } from "./duration.ts";
 import type { Lang } from "./language.ts";
 
 type Table = { [C in keyof CallReasonArgs]: (args: CallReasonArgs[C]) => string };
@@ -8,8 +9,8 @@ const en: Table = {
   "exit-code": ({ code }) => `Exit code ${code}`,
   "ended-by-signal": ({ signal }) => `Ended by ${signal}`,
   "exit-unknown": () => "How it ended is unknown.",
-  "command-stopped": () => "Interrupted; this is the output until then.",
-  "command-timed-out": ({ ms }) => `Stopped after ${seconds(ms)} s; this is the output until then.`,
+  "command-stopped": () => "Interrupted; the output ends there.",
+  "command-timed-out": ({ ms }) => `Stopped after ${durationText(ms, "en")}; the output ends there.`,
   "left-processes-ended": () => "Processes that it left running were ended.",
   "waited-for-answer": ({ question }) => `It seems to have waited for an answer to: ${question}`,
   "task-started": ({ id }) => `Runs in the background as ${id} (/tasks shows and stops it)`,
@@ -26,8 +27,8 @@ const zh: Table = {
   "exit-code": ({ code }) => `退出码 ${code}`,
   "ended-by-signal": ({ signal }) => `被 ${signal} 终止`,
   "exit-unknown": () => "结果未知。",
-  "command-stopped": () => "已中断；以上是中断前的输出。",
-  "command-timed-out": ({ ms }) => `运行 ${seconds(ms)} 秒后已停止；以上是停止前的输出。`,
+  "command-stopped": () => "已中断；输出到此为止。",
+  "command-timed-out": ({ ms }) => `运行 ${durationText(ms, "zh")}后已停止；输出到此为止。`,
   "left-processes-ended": () => "它留下的进程已终止。",
   "waited-for-answer": ({ question }) => `它好像在等待回答：${question}`,
   "task-started": ({ id }) => `在后台运行，编号 ${id}（用 /tasks 查看和停止）`,
@@ -40,7 +41,3 @@ const zh: Table = {
 };
 
 export const callReasons = { en, zh } satisfies Record<Lang, Table>;
-
-function seconds(ms: number): string {
-  return `${Math.round(ms / 100) / 10}`;
-}

@@ -314,7 +314,7 @@ const zh: HelpTexts = {
                               事实、独立的网页，或供 --replay 与
                               --replay-answers 使用的文件；机密会被移除
 
-权限
+许可
   sage permissions list [--json]
   sage permissions add <allow|ask|deny> <规则> [--to local|project|user]
   sage permissions remove <规则> [--to local|project|user]

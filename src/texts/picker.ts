@@ -46,7 +46,7 @@ const zh: PickerTexts = {
   models: "选择模型",
   current: "当前",
   modelsFailed: (provider, why) => `${provider}：${why}`,
-  rules: "权限规则",
+  rules: "许可规则",
   addRule: "添加规则…",
   ruleText: "规则，例如 Bash(npm test) 或 Edit(src/**)",
   behaviors: { allow: "允许", ask: "询问", deny: "拒绝" },

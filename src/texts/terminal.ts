@@ -54,6 +54,7 @@ const en = {
 
   // Input
   placeholder: "What would you like to do? (@file, /command, !shell, Ctrl-G opens your editor)",
+  placeholderNarrow: "What would you like to do? (/help)",
   shellPrefix: "The output goes to the agent with your next message.",
   shellTold: (command: string) => `I ran this myself: ${command}`,
   shellPrinted: "Output:",
@@ -161,6 +162,7 @@ const zh: TerminalTexts = {
   },
 
   placeholder: "想做什么？（@文件、/命令、!shell，Ctrl-G 打开你的编辑器）",
+  placeholderNarrow: "想做什么？（/help）",
   shellPrefix: "输出会随你的下一条消息交给智能体。",
   shellTold: (command) => `我自己运行了：${command}`,
   shellPrinted: "输出：",
@@ -185,7 +187,7 @@ const zh: TerminalTexts = {
     inbox: "列出所有会话中待处理的请求",
     clear: "开始新会话",
     model: "选择模型，或直接指定：/model provider/name",
-    permissions: "查看、添加、编辑和删除权限规则",
+    permissions: "查看、添加、编辑和删除许可规则",
     agents: "列出子智能体",
     skills: "列出技能",
     export: "把会话保存为网页，或指定的文件（.jsonl：事实）",

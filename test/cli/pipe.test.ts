@@ -18,7 +18,7 @@ suite("the demo", () => {
         /Demo: the model is a script[^]*\[demo answers itself\] 1[^]*\[demo answers itself\] y[^]*Lighthouse: Welcome home\./,
       ],
       [[], /sage: no model configured|Demo: /],
-      [["demo", "--lang", "zh"], /演示：模型[^]*\[演示自动回答\] 1[^]*灯塔: 欢迎回家。/],
+      [["demo", "--lang", "zh"], /演示：模型[^]*\[演示自动回答\] 1[^]*灯塔：欢迎回家。/],
     ] as const) {
       const { code, out } = await machine.sage([...args]);
       assert.equal(code, 0, out);

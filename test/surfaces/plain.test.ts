@@ -1,4 +1,5 @@
 import { said, reasonFrom } from "../../src/protocol/index.ts";
+import { sentencesFitted } from "../../src/cli/stdout.ts";
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { suite, test } from "node:test";
@@ -72,6 +73,18 @@ suite("what may run is seen for what it is", () => {
       "rm -rf /tmp/一二三四五六七八九十 && echo done── Permission needed ──",
     );
     assert.equal(rows.map((row) => row[2]).join(""), "│┊┊│┊");
+  });
+
+  test("commands break their sentences between words, and leave columns, drawings, JSON and commands as they are", () => {
+    const sentence = "✓ hash chain intact in 1 session; 0 match an anchor outside";
+    assert.equal(sentencesFitted(sentence, 40), "✓ hash chain intact in 1 session; 0\n  match an anchor outside");
+    for (const line of [
+      "Resume with:  sage --resume abcdefgh --model provider/name",
+      `█▀▀▀▀▀█ ${"▀".repeat(40)}`,
+      `  │ ${"word ".repeat(20)}`,
+      `"text": "${"word ".repeat(20)}"`,
+    ])
+      assert.equal(sentencesFitted(line, 40), line);
   });
 
   test("B1: what stands for a character has a look that no text can have, and is not torn in two", () => {

@@ -84,9 +84,9 @@ function storyOf(facts: readonly Fact[], t: DemoTexts, lang: Lang, drawn: boolea
   return transcriptOf(facts).flatMap((item) => {
     if (item.type !== "call") return [];
     const asked = item.asked.flatMap(({ request, resolution }) => [
-      `  ${t.asked[request.kind]}${request.kind === "permission" ? `: ${request.tool}` : ""}`,
+      `  ${t.asked[request.kind]}${request.kind === "permission" ? `${words.colon}${request.tool}` : ""}`,
       ...(resolution ? [`    ${oneLine(headline(resolution, words, me))}`] : []),
     ]);
-    return [...asked, ...(isAsking(item) ? [] : [`  ${item.call.tool}: ${words.standing[item.standing]}`])];
+    return [...asked, ...(isAsking(item) ? [] : [`  ${item.call.tool}${words.colon}${words.standing[item.standing]}`])];
   });
 }

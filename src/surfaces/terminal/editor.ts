@@ -1,6 +1,14 @@
 import { createCompletion, type Sources } from "./completion.ts";
 import type { Theme } from "./draw/theme.ts";
-import { CURSOR_MARKER, Editor, matchesKey, truncateToWidth, type Component, type TUI } from "./draw/tui.ts";
+import {
+  CURSOR_MARKER,
+  Editor,
+  matchesKey,
+  truncateToWidth,
+  visibleWidth,
+  type Component,
+  type TUI,
+} from "./draw/tui.ts";
 import { readTyped } from "./input.ts";
 import type { TerminalOptions } from "./options.ts";
 import { createVimEditor } from "./vim-editor.ts";
@@ -23,7 +31,7 @@ export type Writing = Component & {
 type Options = {
   tui: TUI;
   theme: Theme;
-  placeholder: string;
+  placeholder: { wide: string; narrow: string };
   sources: Sources;
   history: TerminalOptions["history"];
   submit(text: string): void;
@@ -84,7 +92,8 @@ export function createWriting({
       const rows = editor.render(width);
       if (editor.getText() !== "" || rows.length < 3) return rows;
       const caret = editor.focused ? CURSOR_MARKER : "";
-      return [rows[0] ?? "", caret + theme.dim(truncateToWidth(placeholder, width, "…")), ...rows.slice(2)];
+      const words = visibleWidth(placeholder.wide) < width ? placeholder.wide : placeholder.narrow;
+      return [rows[0] ?? "", caret + theme.dim(truncateToWidth(words, width, "…")), ...rows.slice(2)];
     },
     text: () => editor.getExpandedText(),
     set: (text) => editor.setText(text.replace(unwritable, "")),

@@ -100,7 +100,7 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
     writing: createWriting({
       tui: screen,
       theme: setting.theme,
-      placeholder: setting.tt.placeholder,
+      placeholder: { wide: setting.tt.placeholder, narrow: setting.tt.placeholderNarrow },
       sources: { commands: talk.commands, ...(options.files && { files: options.files }) },
       history: options.history,
       submit: talk.submit,

@@ -4,7 +4,7 @@ import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { diffRows } from "./draw/diff.ts";
 import { marginedMarkdown, markdownRows } from "./draw/markdown.ts";
-import { clipped, margined, own, wrap } from "./draw/rows.ts";
+import { clipped, listed, margined, own, wrap } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";
 import { truncateToWidth, visibleWidth } from "./draw/tui.ts";
 import type { Board, Entry } from "./scroll.ts";
@@ -70,7 +70,7 @@ function bodyOf({ item, from, upTo }: Entry, view: View): string[] {
     case "inquiry":
       return inquiryRows(item, view);
     case "note":
-      return item.lines.flatMap((line) => own(theme[item.tone](line), width, 2));
+      return item.lines.flatMap((line) => listed(line, width, theme[item.tone]));
     case "box":
       return [
         theme.bold(clipped(item.title, width)),

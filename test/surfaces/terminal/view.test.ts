@@ -118,6 +118,25 @@ suite("what is drawn", () => {
     );
   });
 
+  test("words of a list go on below themselves, and no row begins with the sign that ends a Chinese sentence", () => {
+    const note = (...lines: string[]) => entry({ type: "note", tone: "dim", lines });
+    const rows = (lines: string[], width: number) =>
+      bare(rowsOf(note(...lines), look({ width }))).map((row) => row.trimEnd());
+    assert.deepEqual(rows(["/rewind       go back to before a message: files or both"], 40), [
+      "/rewind       go back to before a",
+      "              message: files or both",
+    ]);
+    assert.deepEqual(rows(["你已中断。请说明接下来做什么，或用 /resume 继续。"], 48), [
+      "你已中断。请说明接下来做什么，或用 /resume 继",
+      "  续。",
+    ]);
+    for (let width = 20; width < 60; width++)
+      for (const row of rows(["你已中断。请说明接下来做什么，或用 /resume 继续（见说明）。"], width)) {
+        assert.doesNotMatch(row.trimStart(), /^[，。）]/);
+        assert.ok(visibleWidth(row) <= width);
+      }
+  });
+
   test("todos, a subagent's last calls, a change and a thought", () => {
     const todos = [
       { content: "look", status: "completed" },

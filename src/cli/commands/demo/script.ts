@@ -21,6 +21,7 @@ export function demoScript(t: DemoTexts, delayMs: number): Turns {
         : { text: t.notWritten },
     (request) => {
       const ran = resultOf(request, "Bash");
+      if (ran?.end === "refused-by-person") return { text: t.refused };
       return { text: ran?.ok ? t.ran(ran.text.trim()) : t.notRun(ran?.text ?? "") };
     },
   ];
@@ -31,7 +32,7 @@ function question({ question, header, options }: DemoTexts) {
   return { question, header, options, multiSelect: false };
 }
 
-function program(request: ModelRequest, { options, readme }: DemoTexts): string {
+function program(request: ModelRequest, { options, readme, greets }: DemoTexts): string {
   const name = (resultOf(request, "Read")?.text ?? readme).match(/# (.+)/)?.[1] ?? "";
   const answer = resultOf(request, "AskUserQuestion")?.text ?? "";
   const picked = options.filter(({ label }) => answer.includes(JSON.stringify(label)));
@@ -42,7 +43,7 @@ function program(request: ModelRequest, { options, readme }: DemoTexts): string 
     : picked[0] === options[2]
       ? greetings
       : [picked[0]?.description ?? "Welcome home."];
-  return lines.map((line) => `console.log(${JSON.stringify(`${name}: ${line}`)});\n`).join("");
+  return lines.map((line) => `console.log(${JSON.stringify(greets(name, line))});\n`).join("");
 }
 
 function resultOf({ messages }: ModelRequest, tool: string): ToolResult | undefined {

@@ -7,9 +7,29 @@ type Paint = (text: string) => string;
 
 /** Sage's own words, broken between words; what goes on is set in. */
 export function own(text: string, width: number, indent = 0): string[] {
-  return wrapTextWithAnsi(text, Math.max(4, width - indent)).map(
-    (line, n) => `${n > 0 ? " ".repeat(indent) : ""}${line}`,
-  );
+  return worded(text, Math.max(4, width - indent)).map((line, n) => `${n > 0 ? " ".repeat(indent) : ""}${line}`);
+}
+
+/** A line of a list, such as `/name   words about it`: the words go on below themselves. */
+export function listed(line: string, width: number, paint: Paint): string[] {
+  const lead = /^\S+ {2,}(?=\S)/.exec(line)?.[0] ?? "";
+  if (lead === "" || lead.length * 2 > width) return own(paint(line), width, 2);
+  const words = worded(line.slice(lead.length), width - lead.length);
+  return words.map((row, n) => paint(`${n === 0 ? lead : " ".repeat(lead.length)}${row}`));
+}
+
+/** A sign at the beginning of a row that ends a Chinese sentence or bracket, or goes on with it. */
+const misplaced = /^(?:\x1b\[[\d;]*m)*[，。、；：！？）”」…]/u;
+
+/** Broken between words, a little earlier where a row would begin with a Chinese sign that belongs to the word before it. */
+export function worded(text: string, room: number): string[] {
+  const rows = wrapTextWithAnsi(text, room);
+  if (!rows.some((row) => misplaced.test(row))) return rows;
+  for (let narrower = room - 1; narrower >= Math.max(4, room - 8); narrower--) {
+    const others = wrapTextWithAnsi(text, narrower);
+    if (!others.some((row) => misplaced.test(row))) return others;
+  }
+  return rows;
 }
 
 type Framing = {

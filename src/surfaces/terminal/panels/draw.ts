@@ -1,9 +1,9 @@
 import { harmless, tokens, visible, type RuleTrial } from "../../../protocol/index.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import type { Texts } from "../../../texts/texts.ts";
-import { wrap } from "../draw/rows.ts";
+import { worded as wordedRows, wrap } from "../draw/rows.ts";
 import type { Theme } from "../draw/theme.ts";
-import { CURSOR_MARKER, visibleWidth, wrapTextWithAnsi } from "../draw/tui.ts";
+import { CURSOR_MARKER, visibleWidth } from "../draw/tui.ts";
 import { fieldRows, type Field } from "./field.ts";
 
 /** Theme, texts and width that a panel is drawn with. */
@@ -26,7 +26,7 @@ const plain: Paint = (text) => text;
 /** Sage's own words, broken between words; what goes on is set in. */
 export function own(text: string, { width }: Draw, { paint = plain, indent = 0 }: Own = {}): string[] {
   const room = Math.max(4, width - indent);
-  return wrapTextWithAnsi(text, room).map((line) => " ".repeat(indent) + paint(line.trimEnd()));
+  return wordedRows(text, room).map((line) => " ".repeat(indent) + paint(line.trimEnd()));
 }
 
 type Own = { paint?: Paint; indent?: number };
@@ -43,7 +43,7 @@ export function worded(text: string, draw: Draw, more: Framing = {}): string[] {
   return harmless(text)
     .split("\n")
     .flatMap((line) => {
-      const rows = line === "" ? [""] : wrapTextWithAnsi(line, room).map((row) => row.trimEnd());
+      const rows = line === "" ? [""] : wordedRows(line, room).map((row) => row.trimEnd());
       return rows.flatMap((row, n) => margined([row], draw, { ...more, goesOn: n > 0 }));
     });
 }
