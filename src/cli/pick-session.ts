@@ -36,13 +36,13 @@ export function pickSession(
   choose: NonNullable<Picking["choose"]>,
 ): Picking {
   const t = cliTexts(lang);
-  const { duration } = texts(lang);
+  const { age } = texts(lang);
   const entries = sessions.map((one) => ({
     value: one.id,
     label: oneLine(titleOf(one)),
     detail: [
       ...(one.state === "idle" ? [] : [stateOf(one, lang)]),
-      t.ago(duration(Math.max(1_000, Date.now() - one.lastAt))),
+      t.ago(age(Date.now() - one.lastAt)),
       oneLine(shortFolder(one.cwd)),
       one.id,
     ].join(" · "),

@@ -11,7 +11,7 @@ import type {
   SessionMode,
 } from "../protocol/index.ts";
 import { sage } from "./command.ts";
-import { durationText } from "./duration.ts";
+import { ageText, durationText } from "./duration.ts";
 import { questionIn, type ShownQuestion } from "./questions.ts";
 import { sentence } from "./reasons.ts";
 
@@ -299,4 +299,5 @@ export const en = {
   inboxEmpty: "No open requests.",
   answerWith: (id: string) => sage(`answer ${id}`),
   duration: (ms: number) => durationText(ms, "en"),
+  age: (ms: number) => ageText(ms, "en"),
 };

@@ -174,7 +174,7 @@ const en = {
   stillOpen: "Open",
   median: "Median",
   slowest: "9 of 10 within",
-  spared: "Spared",
+  spared: "Spared by rules",
   tool: "Tool",
   rule: "Rule",
 

@@ -1,6 +1,6 @@
 import type { Texts } from "./texts.ts";
 import { sage } from "./command.ts";
-import { durationText } from "./duration.ts";
+import { ageText, durationText } from "./duration.ts";
 import { questionIn } from "./questions.ts";
 import { sentence } from "./reasons.ts";
 
@@ -260,4 +260,5 @@ export const zh: Texts = {
   inboxEmpty: "没有待处理的请求。",
   answerWith: (id) => sage(`answer ${id}`),
   duration: (ms) => durationText(ms, "zh"),
+  age: (ms) => ageText(ms, "zh"),
 };

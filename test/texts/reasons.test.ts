@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reason, type Reason } from "../../src/protocol/index.ts";
-import { durationText } from "../../src/texts/duration.ts";
+import { ageText, durationText } from "../../src/texts/duration.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { answer, rulesOf } from "../permission/asking.ts";
 import { everyday, everydayRules } from "../permission/everyday.ts";
@@ -120,4 +120,10 @@ test("a length of time is told in its largest unit, and in the next smaller one 
     [9.4 * day, "9 days", "9 天"],
   ];
   for (const [ms, en, zh] of told) assert.deepEqual([durationText(ms, "en"), durationText(ms, "zh")], [en, zh]);
+  const ages = [0, 59.9 * second, 107 * second, 119.9 * minute, 47.9 * hour, 9.9 * day];
+  assert.deepEqual(
+    ages.map((ms) => ageText(ms, "en")),
+    ["1 s", "59 s", "1 min", "1 h", "1 day", "9 days"],
+    "an age is told in units that have passed",
+  );
 });

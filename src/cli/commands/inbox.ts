@@ -105,11 +105,7 @@ function leaving(): AbortSignal {
 }
 
 function whereLine(request: InputRequest, session: SessionSummary | undefined, lang: Lang): string {
-  const line = cliTexts(lang).inSession(
-    request.session,
-    session?.cwd ?? "?",
-    texts(lang).duration(Math.max(1_000, Date.now() - request.at)),
-  );
+  const line = cliTexts(lang).inSession(request.session, session?.cwd ?? "?", texts(lang).age(Date.now() - request.at));
   const waits = waitsFor(session, lang);
   return waits === undefined ? line : `${line}; ${waits}`;
 }

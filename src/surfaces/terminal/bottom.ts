@@ -80,6 +80,6 @@ function asideRow({ desk, t, theme, tt, now }: Parts, width: number): string {
   const open = desk.open();
   const [first] = open;
   if (!first) return "";
-  const age = t.duration(Math.max(0, now() - first.request.at));
+  const age = t.age(now() - first.request.at);
   return theme.warn(clipped(`◆ ${tt.collapsed(open.length, nameOf(first.request, t), age)}`, width));
 }

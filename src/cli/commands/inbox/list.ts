@@ -28,7 +28,7 @@ export function listLines(
   const cells = rows.map(({ request, approvals = [], title, damaged, waits, last }) => ({
     below: last ? [w.groupOf(last.length, shortRequestId(last[0]!.request.id))] : [],
     id: shortRequestId(request.id),
-    age: t.duration(Math.max(1_000, Date.now() - request.at)),
+    age: t.age(Date.now() - request.at),
     title: clipped(titleOf({ title }), Math.min(LONGEST_TITLE, Math.floor((width ?? 200) / 5))),
     what: [
       ...(damaged ? [w.damaged] : []),

@@ -37,15 +37,13 @@ export async function list(args: string[]): Promise<number> {
   }
   if (shown.length === 0)
     console.log(search === undefined ? t.noSessions : sessionTexts(lang).nothingFound(oneLine(search)));
-  const { duration } = texts(lang);
+  const { age } = texts(lang);
   const w = clusterTexts(lang);
   const state = (one: SessionSummary) => `${stateOf(one, lang)}${one.pending > 0 ? ` (${one.pending})` : ""}`;
   const at = ({ place, state: now }: SessionSummary) =>
     place ? `${place.works || now !== "waiting" ? w.atPlace(place.name) : w.waitsFor(place.name)}  ` : "";
   for (const one of shown) {
-    console.log(
-      `${one.id}  ${state(one)}  ${t.ago(duration(Math.max(1_000, Date.now() - one.lastAt)))}  ${at(one)}${oneLine(one.cwd)}`,
-    );
+    console.log(`${one.id}  ${state(one)}  ${t.ago(age(Date.now() - one.lastAt))}  ${at(one)}${oneLine(one.cwd)}`);
     console.log(`    ${clipped(titleOf(one), 100)}`);
     const place = where?.get(one.id);
     if (place !== undefined && !oneLine(titleOf(one)).includes(place)) console.log(`    … ${place} …`);

@@ -20,7 +20,7 @@ export function headLines(request: InputRequest, { queue, now, draw, dangerous, 
   const title = [
     queue.total > 1 ? t.aside(t.title[request.kind], t.place(queue.position, queue.total)) : t.title[request.kind],
     ...(size ? [t.size(size.characters, size.lines)] : []),
-    ...(age >= 60_000 ? [wording.asked(t.duration(age))] : []),
+    ...(age >= 60_000 ? [wording.asked(t.age(age))] : []),
   ].join(" · ");
   const line = "─".repeat(Math.max(0, Math.min(width, 72) - visibleWidth(title) - 4));
   const urgent = request.deadline !== undefined && request.deadline.at - now < 60_000;

@@ -123,6 +123,7 @@ function Call({ item, session, cwd }: { item: CallItem; session: string; cwd: st
   const shown = open.value ?? (running || (change.length > 0 && standing === "done"));
   const who = asked.findLast(({ resolution }) => resolution)?.resolution;
   const by = who ? whoOf(who, t, app.me.value) : verdict?.rule !== undefined ? web.byRule : "";
+  const how = standing === "refused-by-person" && who ? t.refused : t.standing[standing]; // who it was comes next
   const bad =
     standing === "failed" || standing.startsWith("refused") || standing === "invalid" || standing === "unknown";
   return (
@@ -136,7 +137,7 @@ function Call({ item, session, cwd }: { item: CallItem; session: string; cwd: st
         <b>{oneLine(call.tool)}</b>
         <code>{short(oneLine(briefOf(item, cwd)))}</code>
         <small>
-          {[...(standing === "done" ? [] : [t.standing[standing]]), ...(by === "" ? [] : [by])].join(" · ")}
+          {[...(standing === "done" ? [] : [how]), ...(by === "" ? [] : [by])].join(" · ")}
           {running && since !== undefined && runs.length > 0 && (
             <>
               {" "}

@@ -278,7 +278,7 @@ function DraftElsewhere({ entry: { request, draft, draftBy }, act }: { entry: In
   const who = t.byWhom(oneLine(draftBy.by), t.surfaces[draftBy.surface] ?? t.otherSurface(oneLine(draftBy.surface)));
   return (
     <p class="draft" role="status">
-      ✎ {web.draftNewer(who, web.ago(t.duration(Math.max(1_000, app.clock.value - draftBy.at))))}{" "}
+      ✎ {web.draftNewer(who, web.ago(t.age(app.clock.value - draftBy.at)))}{" "}
       <button type="button" class="quiet" onClick={() => act({ type: "take", draft })}>
         {web.draftTake}
       </button>

@@ -5,7 +5,7 @@ export function Ago({ at }: { at: number }) {
   const app = useApp();
   const { t, web } = app.words.value;
   const ms = app.clock.value - at;
-  return <time dateTime={new Date(at).toISOString()}>{ms < 5_000 ? web.now : web.ago(t.duration(ms))}</time>;
+  return <time dateTime={new Date(at).toISOString()}>{ms < 5_000 ? web.now : web.ago(t.age(ms))}</time>;
 }
 
 /** How long something has been going on. */
