@@ -1,7 +1,7 @@
 import { asPersona } from "../input/persona.ts";
 import { spellOut } from "../input/validate.ts";
 import type { Model } from "../models/model.ts";
-import { callsOf, type AutoResponder, type InputRequest, type InputResponse, type Message } from "../protocol/index.ts";
+import { callsOf, type InputRequest, type InputResponse, type Message } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import { sentence } from "../texts/reasons.ts";
 import { jsonSchemaOf } from "../tools/json-schema.ts";
@@ -27,7 +27,7 @@ const MOST_BEFORE = 20;
  * Answers requests as this person would. For tests alone: in a journal that is neither in memory nor made with `test: true`,
  * whatever it answers is refused, and so is its request.
  */
-export function persona({ name, description, model }: Persona): AutoResponder {
+export function persona({ name, description, model }: Persona): (request: InputRequest) => Promise<InputResponse> {
   const before: string[] = [];
   return async (request) => {
     const asked = describe(request);

@@ -25,7 +25,7 @@ import { arm } from "./deadlines.ts";
 import { senderOf } from "./persona.ts";
 import { awakeAt, reminders } from "./quiet.ts";
 import { expired, respond, settle } from "./respond.ts";
-import { resolve, spellOut } from "./validate.ts";
+import { resolve, responseOf, spellOut } from "./validate.ts";
 
 /** How this run asks. */
 export type Asking = Silence & {
@@ -189,9 +189,9 @@ async function consult(
 ): Promise<void> {
   let from = sender;
   try {
-    const given = await auto(request);
-    from = senderOf(given, sender).sender;
-    await respond(store, { ...given, requestId: request.id }, from);
+    const response = responseOf(request, await auto(request));
+    from = senderOf(response, sender).sender;
+    await respond(store, response, from);
   } catch (error) {
     if (error instanceof NeedsInput) throw error; // it leaves this one to a person: the turn stays open for them
     const why = reason("responder-failed", { problem: messageOf(error) });

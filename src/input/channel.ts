@@ -13,7 +13,7 @@ import {
   type Resolution,
 } from "../protocol/index.ts";
 import { autoResolve } from "./auto.ts";
-import { resolve, spellOut } from "./validate.ts";
+import { checkResponse, resolve, responseOf, spellOut } from "./validate.ts";
 
 type Settle = (response: InputResponse) => Resolution | Promise<Resolution>;
 
@@ -59,10 +59,21 @@ export const InputChannel = {
     bufferSize: number,
     options: { policy?: "queue" | "reject"; defaultTimeout?: number } = {},
   ): [InputChannel, InputChannelHandle] {
+    const { policy = "queue", defaultTimeout = 1 } = options;
     if (!Number.isInteger(bufferSize) || bufferSize < 1)
       throw new SageError(
         "config-invalid",
         said(`the buffer size of a channel should be a whole number from 1; got ${bufferSize}`),
+      );
+    if (policy !== "queue" && policy !== "reject")
+      throw new SageError(
+        "config-invalid",
+        said(`the policy of a channel should be queue or reject; got ${String(policy)}`),
+      );
+    if (typeof defaultTimeout !== "number" || !(defaultTimeout > 0))
+      throw new SageError(
+        "config-invalid",
+        said(`the defaultTimeout of a channel should be above 0; got ${defaultTimeout}`),
       );
     return createChannel(bufferSize, options);
   },
@@ -71,7 +82,7 @@ export const InputChannel = {
   nonInteractive(autoResponse: AutoResponse): InputChannel {
     const answer = async (request: InputRequest): Promise<InputResponse> => {
       if (typeof autoResponse === "function") {
-        const response = { ...(await autoResponse(request)), requestId: request.id };
+        const response = responseOf(request, await autoResponse(request));
         resolve(request, response, { by: "auto", surface: "custom" });
         return response;
       }
@@ -270,6 +281,7 @@ function createChannel(
         deliver();
       }),
     async respond(response) {
+      checkResponse(response);
       const offer = offers.get(response.requestId);
       if (offer) return await offer.settle(spellOut(offer.request, response));
       const winner = ended.get(response.requestId);

@@ -9,12 +9,13 @@ import {
   type ConsentRequest,
   type InputRequest,
   type InputResponse,
+  type LooseResponse,
   type Resolution,
   type SageError,
 } from "../protocol/index.ts";
 import { duesOf } from "./due.ts";
 import { checkPersona, isPersona, senderOf } from "./persona.ts";
-import { resolve } from "./validate.ts";
+import { checkResponse, resolve, spellOut } from "./validate.ts";
 import { errorBecause } from "../texts/error.ts";
 
 type Granted = InputResponse & { type: "granted" };
@@ -27,7 +28,7 @@ export type Responded = { won: true; resolution: Resolution } | { won: false; re
  */
 export async function respond(
   store: Store,
-  response: InputResponse,
+  response: LooseResponse,
   sender: { by: string; surface: string },
 ): Promise<Responded> {
   return respondAtOnce(store, response, sender);
@@ -36,7 +37,7 @@ export async function respond(
 /** The same, without waiting for a store that writes at once. */
 export function respondAtOnce(
   store: Store,
-  response: InputResponse,
+  response: LooseResponse,
   sender: { by: string; surface: string },
 ): Awaitable<Responded> {
   return andThen(prepare(store, response, sender), (ready) => {
@@ -53,15 +54,16 @@ function needsPeople({ consent }: ConsentRequest): SageError {
 /** Everything but the writing: how it ended already, what would be written, or that it is one yes of those that the request takes. */
 export function prepare(
   store: Store,
-  given: InputResponse,
+  given: LooseResponse,
   from: { by: string; surface: string; device?: string },
 ): Awaitable<
   Responded | { request: InputRequest; resolution: Resolution } | { request: ConsentRequest; yes: Granted }
 > {
-  const { response, sender } = senderOf(given, from);
+  checkResponse(given);
+  const found = store.find(given.requestId);
+  if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: given.requestId }));
+  const { response, sender } = senderOf(spellOut(found.request, given), from);
   checkPersona(store, sender);
-  const found = store.find(response.requestId);
-  if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: response.requestId }));
   if (found.resolution) return { won: false, resolution: found.resolution };
   checkGoesOn(store, found.request);
   if (isOrphan(store, found.request)) {
@@ -81,13 +83,13 @@ export function prepare(
 /** Is this how the request ended: by the same answer, of the same person, from the same surface? Its first reply may have been lost. */
 export function isRepeated(
   store: Store,
-  given: InputResponse,
+  given: LooseResponse,
   from: { by: string; surface: string; /** The one name that they have on every surface. */ name: string },
   ended: Resolution,
 ): boolean {
-  const { response, sender } = senderOf(given, from);
-  const request = store.find(response.requestId)?.request;
+  const request = store.find(given.requestId)?.request;
   if (!request) return false;
+  const { response, sender } = senderOf(spellOut(request, given), from);
   if (needsConsent(request)) {
     const completing = ended.outcome === "answered" ? ended.approvals?.at(-1) : undefined;
     return (

@@ -1,3 +1,4 @@
+import { kindOf } from "../protocol/issue.ts";
 import { errorBecause } from "../texts/error.ts";
 import {
   PLAN_TOOL,
@@ -10,9 +11,12 @@ import {
   type InputResponse,
   type LooseAnswers,
   type LooseResponse,
+  type Misfit,
   type Reason,
   type Resolution,
+  type RuleDestination,
   type SageError,
+  type WholeAnswer,
 } from "../protocol/index.ts";
 
 type Sender = { by: string; surface: string; device?: string };
@@ -57,6 +61,76 @@ function checkPlainYes({ agent }: InputRequest, response: InputResponse & { type
   const { type: _type, requestId: _id, comment: _comment, ...more } = response;
   if (Object.values(more).some((given) => given !== undefined))
     throw refused(reason("outside-yes-or-no", { agent: agent[0] ?? "" }));
+}
+
+/**
+ * Refuses what has no form of a response at all: code without types answers with anything. What does not fit its request, or is
+ * of no known type, is refused by `resolve`.
+ */
+export function checkResponse(given: LooseResponse): void {
+  if (kindOf(given) !== "object") throw misfit("response", "object", given);
+  if (typeof given.requestId !== "string") throw misfit("requestId", "string", given.requestId);
+  if (given.type === "text" && typeof given.text !== "string") throw misfit("text", "string", given.text);
+  if (given.type === "denied" || given.type === "cancelled") checkWords("reason", given.reason);
+  if (given.type === "granted") {
+    checkWords("comment", given.comment);
+    if (given.input !== undefined && kindOf(given.input) !== "object") throw misfit("input", "object", given.input);
+    for (const list of ["rules", "removeRules"] as const) checkList(list, given[list]);
+  }
+  if (given.type !== "answers") return;
+  checkWords("remark", given.remark);
+  if (kindOf(given.answers) !== "object") throw misfit("answers", "object", given.answers);
+  for (const [question, answer] of Object.entries(given.answers)) checkAnswerForm(question, answer);
+}
+
+function checkAnswerForm(question: string, answer: LooseAnswers[string]): void {
+  const at = `answers[${JSON.stringify(question)}]`;
+  const words = kindOf(answer) === "object" ? (answer as Answer).selected : answer;
+  if (typeof words === "string" && words === answer) return;
+  if (!Array.isArray(words) || !words.every((one) => typeof one === "string")) throw misfit(at, "string", answer);
+  if (kindOf(answer) === "object") checkWords(`${at}.other`, (answer as Answer).other);
+}
+
+function checkWords(at: string, words: unknown): void {
+  if (words !== undefined && typeof words !== "string") throw misfit(at, "string", words);
+}
+
+function checkList(at: string, list: readonly unknown[] | undefined): void {
+  if (list === undefined) return;
+  if (!Array.isArray(list)) throw misfit(at, "array", list);
+  for (const [n, one] of list.entries()) {
+    if (kindOf(one) !== "object") throw misfit(`${at}[${n}]`, "object", one);
+    const { rule, destination } = one as { rule?: unknown; destination?: unknown };
+    if (typeof rule !== "string") throw misfit(`${at}[${n}].rule`, "string", rule);
+    if (!destinations.includes(destination as RuleDestination))
+      throw noDestination(`${at}[${n}].destination`, destination);
+  }
+}
+
+const destinations: readonly RuleDestination[] = ["session", "local", "project", "user"];
+
+function noDestination(at: string, came: unknown): SageError {
+  const expected = destinations.map((one) => JSON.stringify(one));
+  const found =
+    came === undefined
+      ? { at, kind: "missing", expected }
+      : { at, kind: "value", expected, came: JSON.stringify(came) };
+  return refused(reason("misfits", { misfits: [found as Misfit] }));
+}
+
+function misfit(at: string, type: string, value: unknown): SageError {
+  const expected = [type];
+  const found: Misfit =
+    value === undefined ? { at, kind: "missing", expected } : { at, kind: "type", expected, came: kindOf(value) };
+  return refused(reason("misfits", { misfits: [found] }));
+}
+
+/** The whole response of code that was shown this request. */
+export function responseOf(request: InputRequest, given: WholeAnswer): InputResponse {
+  if (kindOf(given) !== "object") throw misfit("response", "object", given);
+  const response = { ...given, requestId: request.id };
+  checkResponse(response);
+  return spellOut(request, response);
 }
 
 /** Spells out answers that were given for short. */

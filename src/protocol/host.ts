@@ -10,7 +10,7 @@ import type { RuleTrial, Stats } from "./past.ts";
 import type { RuleDestination } from "./permission.ts";
 import type { Reason } from "./reason.ts";
 import type { FoundReceipts } from "./receipt.ts";
-import type { Approval, Approved, Draft, InputRequest, InputResponse, Resolution } from "./request.ts";
+import type { Approval, Approved, Draft, InputRequest, LooseResponse, Resolution } from "./request.ts";
 import type { RewindPlan, RewindPoint, RewindWhat } from "./rewind.ts";
 
 /**
@@ -45,7 +45,7 @@ export type Command =
    * it at this moment: the facts tell, and so does whoever shows them.
    */
   | ({ type: "withdraw"; session: string; message: string } & Sender)
-  | ({ type: "respond"; response: InputResponse } & Sender)
+  | ({ type: "respond"; response: LooseResponse } & Sender)
   /** One answer to several requests that are alike, after their list was seen whole. */
   | ({ type: "respondAll"; requestIds: readonly string[]; answer: SharedAnswer } & Sender)
   /**

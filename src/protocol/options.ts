@@ -1,8 +1,8 @@
 import type { Sender } from "./host.ts";
-import type { DeadlinePolicy, InputRequest, InputResponse, LooseAnswers } from "./request.ts";
+import type { DeadlinePolicy, InputRequest, LooseAnswers, WholeAnswer } from "./request.ts";
 
 /** Answers in a person's place. If it throws, or its answer does not fit, the request is refused. */
-export type AutoResponder = (request: InputRequest) => InputResponse | Promise<InputResponse>;
+export type AutoResponder = (request: InputRequest) => WholeAnswer | Promise<WholeAnswer>;
 
 /**
  * The answer where nobody is. `default` grants nothing and says why, `alwaysAllow` grants ordinary permissions, `alwaysDeny`

@@ -10,9 +10,11 @@ import { discover } from "../context/discover.ts";
 import { createAgent, type Agent, type RunSettings } from "../host/agent.ts";
 import { assembleEach, loadOnce } from "../host/assemble.ts";
 import { newSessionId } from "../journal/session-id.ts";
+import { checkGrant } from "../host/commands/request.ts";
 import type { LocalHost } from "../host/host.ts";
 import { bridge } from "../input/bridge.ts";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
+import { checkResponse } from "../input/validate.ts";
 import { memoryStore } from "../journal/memory.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
@@ -119,7 +121,14 @@ export class SageAgentSDK {
       this.#host?.leave(result.session); // nobody is left who could answer: the turn stays open in the journal, and the result says `paused`
       void result.then(handle.close, handle.close);
     };
-    return { handle: { ...handle, close }, result };
+    const grant: InputChannelHandle["respond"] = async (response) => {
+      checkResponse(response);
+      checkGrant(this.#store, response, this.#options.tools);
+      return handle.respond(response);
+    };
+    const respond: InputChannelHandle["respond"] = (response) =>
+      response?.type === "granted" && (response.input ?? response.rules) ? grant(response) : handle.respond(response);
+    return { handle: { ...handle, respond, close }, result };
   }
 
   /** A conversation that returns when a person is needed instead of waiting for them; in a new session, or one that is there. */

@@ -44,6 +44,7 @@ export type {
   InquiryReplied,
   LooseAnswers,
   LooseResponse,
+  WholeAnswer,
   NewRequest,
   Outcome,
   PermissionRequest,
@@ -61,7 +62,7 @@ export type {
 
 // ## Turns that return
 export type { InterruptOptions, Run, RunEvent } from "./run.ts";
-export type { Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult, WholeAnswer } from "./turns.ts";
+export type { Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult } from "./turns.ts";
 
 // ## Hosts and surfaces
 export { assemble, type Parts } from "../host/assemble.ts";

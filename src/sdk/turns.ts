@@ -19,6 +19,7 @@ import {
   type Resolution,
   type RespondedEach,
   type SharedAnswer,
+  type WholeAnswer,
 } from "../protocol/index.ts";
 import { replyTo } from "./inquire.ts";
 import { alikeTo } from "../view/alike.ts";
@@ -52,10 +53,6 @@ export type TurnOptions = {
 
 /** An answer in short form (a label, several, a text, yes or no), answers by question, or a whole response. */
 export type TurnAnswer = string | readonly string[] | boolean | LooseAnswers | WholeAnswer;
-
-type Unnamed<R> = R extends unknown ? Omit<R, "requestId"> & { requestId?: string } : never;
-/** A response that need not name its request: that is the one which was shown. */
-export type WholeAnswer = Unnamed<LooseResponse>;
 
 /** A conversation that returns when a person is needed instead of waiting for them. The turn itself never stops: this is a view of it. */
 export interface TurnAgent {

@@ -5,8 +5,8 @@ export const exported: Record<string, string> = {
     executionOptions isSuccess messageOf reason said`,
   "Asking and answering": `Answer Answers AskerPolicy AutoResponder AutoResponse Deadline DeadlinePolicy DefaultAnswer Draft InputChannel
     InputChannelHandle InputRequest InputResponse InquiryMade InquiryReplied LooseAnswers LooseResponse NewRequest Outcome PermissionRequest Preview PreviewLine
-    Question QuestionOption RequestBody RequestSource RequestTimeout Resolution RuleGrant RuleRemoval`,
-  "Turns that return": `Confirmation InterruptOptions Run RunEvent TurnAgent TurnAnswer TurnEvent TurnOptions TurnResult WholeAnswer`,
+    Question QuestionOption RequestBody RequestSource RequestTimeout Resolution RuleGrant RuleRemoval WholeAnswer`,
+  "Turns that return": `Confirmation InterruptOptions Run RunEvent TurnAgent TurnAnswer TurnEvent TurnOptions TurnResult`,
   "Hosts and surfaces": `Command CommandReply Host LocalHost Parts PendingRequest Place Sender SessionState SessionSummary SurfaceStore
     WatchEvent assemble`,
   "What is seen": `Block Compaction Delta DescribedPart Description Fact FactData FactType Offer Progress Summary createProgress

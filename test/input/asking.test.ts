@@ -153,7 +153,7 @@ suite("a function in a person's place", () => {
         surface: "x",
         response: { type: "granted", requestId: id },
       }),
-    "returns another shape": () => nonsense({ type: "answers", answers: { "Which colour?": "Red" } }),
+    "returns another shape": () => nonsense({ type: "answers", answers: { "Which colour?": { selected: "Red" } } }),
   };
   for (const { name, open } of journals)
     for (const [what, auto] of Object.entries(wrong))

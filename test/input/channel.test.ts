@@ -402,7 +402,7 @@ suite("a channel without a person", () => {
     "answers nothing": () => undefined as never,
     "answers nonsense": () => ({ type: "sure" }) as never,
     "answers in another shape": ({ id }) =>
-      ({ type: "answers", requestId: id, answers: { "Which colour?": "Red" } }) as never,
+      ({ type: "answers", requestId: id, answers: { "Which colour?": { selected: "Red" } } }) as never,
   };
   for (const [what, auto] of Object.entries(wrong))
     test(`fails when its function ${what}`, async () => {

@@ -36,7 +36,7 @@ const forProgrammers: Record<string, number> = {
   "host/socket/messages.ts": 2,
   "host/socket/serve.ts": 1,
   "input/ask.ts": 2,
-  "input/channel.ts": 7,
+  "input/channel.ts": 9,
   "models/scripted.ts": 3,
   "sdk/client.ts": 3,
   "sdk/turns.ts": 1,

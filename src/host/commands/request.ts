@@ -16,16 +16,21 @@ import {
   withInquiry,
   type InputRequest,
   type InputResponse,
+  type LooseResponse,
   type PendingRequest,
   type Resolution,
   type SageError,
   type Sender,
 } from "../../protocol/index.ts";
+import { checkResponse } from "../../input/validate.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { builtinTools } from "../../tools/registry.ts";
+import type { Tool } from "../../tools/tool.ts";
 import { batchAppends } from "./batched-appends.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 import { respondAll } from "./respond-all.ts";
+
+type Granted = InputResponse & { type: "granted" };
 
 const LONGEST_INQUIRY = 10_000;
 
@@ -37,8 +42,8 @@ export function requestCommands(
   const append = batchAppends(store);
   return {
     async respond({ response, ...sender }) {
-      checkRules(response);
-      await checkInput(store, response);
+      checkResponse(response);
+      checkGrant(store, response);
       const ready = await prepare(store, response, placeOf(sender));
       const { session } = splitRequestId(response.requestId);
       const end =
@@ -145,21 +150,29 @@ export function existingRequest(
   return found;
 }
 
-/** A rule that would not parse must not be recorded as granted. */
-function checkRules(response: InputResponse): void {
+/** A grant that could not be carried out is refused while the request is still open. `tools`: those beside the built-in ones. */
+export function checkGrant(store: Store, response: LooseResponse, tools: readonly Tool[] = []): void {
   if (response.type !== "granted") return;
+  checkRules(response);
+  if (response.input) checkInput(store, response, tools);
+}
+
+/** A rule that would not parse must not be recorded as granted. */
+function checkRules(response: Granted): void {
   for (const { rule, behavior } of response.rules ?? []) {
     const parsed = readRule(rule, behavior);
     if (!parsed.ok) throw errorBecause("request-invalid", reason("rule-not-read", { rule, problem: parsed.problem }));
   }
 }
 
-/** An edit that does not fit its tool is refused while the request is still open. Tools of an embedder check their own. */
-async function checkInput(store: Store, response: InputResponse): Promise<void> {
-  if (response.type !== "granted" || !response.input) return;
+/** Where the tool is not known here, it checks the edit itself when it runs. */
+function checkInput(store: Store, response: Granted, tools: readonly Tool[]): void {
   const request = store.find(response.requestId)?.request;
   if (request && store.opened(request.session)?.agent !== undefined) return; // a guest's tool takes what it takes
-  const tool = request?.kind === "permission" ? builtinTools().find(({ name }) => name === request.tool) : undefined;
+  const tool =
+    request?.kind === "permission"
+      ? [...builtinTools(), ...tools].find(({ name }) => name === request.tool)
+      : undefined;
   const parsed = tool?.inputSchema.safeParse(response.input);
   if (!parsed || parsed.success) return;
   throw errorBecause(

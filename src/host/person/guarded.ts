@@ -8,7 +8,7 @@ import {
   type Host,
   type InboxEvent,
   type InputRequest,
-  type InputResponse,
+  type LooseResponse,
   type Sender,
   type WatchEvent,
 } from "../../protocol/index.ts";
@@ -137,7 +137,7 @@ function checkKnown(command: Command, reply: CommandReply): void {
     throw errorBecause("session-unknown", reason("receipts-unknown", { given: command.of ?? "" }));
 }
 
-function unveiled(request: InputRequest, response: InputResponse, veil: Veil): InputResponse {
+function unveiled(request: InputRequest, response: LooseResponse, veil: Veil): LooseResponse {
   if (response.type === "granted" && response.input !== undefined && veil.masked(request) > 0)
     throw errorBecause("request-invalid", reason("masked-not-edited", {}));
   return veil.lift(request, response);

@@ -1,0 +1,125 @@
+// Answers as code writes them: in short form at every door, and refused with what was expected where they are none.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import {
+  InputChannel,
+  SageAgentSDK,
+  scripted,
+  type AutoResponder,
+  type InputRequest,
+  type Tool,
+} from "../../src/sdk/index.ts";
+import { askUser, bash, question, workspace } from "../support/sage.ts";
+
+const script = [{ calls: [askUser(question("Which?"), question("多选？", ["甲", "乙"], true))] }, { text: "done" }];
+const short = { type: "answers", answers: { "Which?": "Red", "多选？": ["甲", "乙"] } } as const;
+const spelled = { "Which?": { selected: ["Red"] }, "多选？": { selected: ["甲", "乙"] } };
+
+test("answers in short form are taken from a responder, a handle, a host and code that was shown the question", async () => {
+  using here = workspace();
+  const sage = new SageAgentSDK({ model: scripted(script), workingDirectory: here.dir });
+  const responder = { mode: { type: "nonInteractive", autoResponse: () => short } } as const;
+  const answered: unknown[] = [(await sage.run("go", responder)).toolHistory[0]?.result.answers];
+
+  const { handle, result } = sage.executeWithChannel("go");
+  await handle.respond({ ...short, requestId: (await handle.nextRequest())?.id ?? "" });
+  answered.push((await result).toolHistory[0]?.result.answers);
+
+  const elsewhere = sage.executeWithChannel("go");
+  const requestId = (await elsewhere.handle.nextRequest())?.id ?? "";
+  const respond = { type: "respond", response: { ...short, requestId }, by: "Ada", surface: "web" } as const;
+  const first = await sage.host.send(respond);
+  const second = await sage.host.send(respond);
+  assert.deepEqual([first.ok, second.ok && second.again], [true, true], "the same answer once more is the same answer");
+  answered.push((await elsewhere.result).toolHistory[0]?.result.answers);
+
+  const agent = await sage.openTurns();
+  await agent.runTurn("go");
+  await agent.answerQuestion(short);
+  const end = await agent.runTurn("");
+  answered.push(end.needsInput || end.outcome.toolHistory[0]?.result.answers);
+  assert.deepEqual(answered, [spelled, spelled, spelled, spelled]);
+  await sage.close();
+});
+
+test("what is no response is refused with what was expected, at every door, and the request stays open", async () => {
+  using here = workspace();
+  const sage = new SageAgentSDK({ model: scripted(script), workingDirectory: here.dir });
+  const { handle, result } = sage.executeWithChannel("go");
+  const requestId = (await handle.nextRequest())?.id ?? "";
+  const wrong: [unknown, RegExp][] = [
+    [undefined, /response is missing; it should be an object/],
+    ["Red", /response should be an object; it is a string/],
+    [{ type: "denied" }, /requestId is missing; it should be a string/],
+    [{ requestId }, /a response is answers, granted, denied, text or cancelled/],
+    [{ type: "answers", requestId }, /answers is missing; it should be an object/],
+    [
+      { type: "answers", requestId, answers: { "Which?": 3 } },
+      /answers\["Which\?"\] should be a string; it is a number/,
+    ],
+    [{ type: "answers", requestId, answers: { "Which?": { selected: "Red" } } }, /answers\["Which\?"\] should be/],
+    [{ type: "denied", requestId, reason: 5 }, /reason should be a string/],
+  ];
+  for (const [response, message] of wrong) {
+    await assert.rejects(handle.respond(response as never), { code: "request-invalid", message });
+    const reply = await sage.host.send({ type: "respond", response: response as never, by: "Ada", surface: "web" });
+    assert.match(reply.ok ? "taken" : reply.message, message);
+  }
+  assert.equal(handle.pending().length, 1);
+  await handle.respond({ ...short, requestId });
+  assert.equal((await result).text, "done");
+  for (const [given, problem] of [
+    [undefined, /response is missing/],
+    ["Red", /response should be an object/],
+  ] as const) {
+    const autoResponse = (() => given) as unknown as AutoResponder;
+    const { toolHistory } = await sage.run("go", { mode: { type: "nonInteractive", autoResponse } });
+    assert.match(toolHistory[0]?.result.text ?? "", problem);
+  }
+  await sage.close();
+});
+
+test("a yes with an edit or a rule that cannot be carried out is refused while the request is open, for tools of one's own, too", async () => {
+  using here = workspace();
+  const own: Tool<{ line: string }> = {
+    ...{ name: "Own", description: "Writes.", effect: "writes", inputSchema: z.object({ line: z.string() }) },
+    execute: async ({ line }) => ({ ok: true, text: `wrote ${line}` }),
+  };
+  const calls = [bash("touch a"), { tool: "Own", input: { line: "一" } }];
+  const model = scripted([{ calls }, { text: "done" }]);
+  const sage = new SageAgentSDK({ model, tools: [own], workingDirectory: here.dir });
+  const { handle, result } = sage.executeWithChannel("go");
+  const refuse = async ({ id }: InputRequest, more: object, message: RegExp) =>
+    assert.rejects(handle.respond({ type: "granted", requestId: id, ...more }), {
+      code: "request-invalid",
+      message,
+    });
+  const shell = (await handle.nextRequest()) as InputRequest;
+  await refuse(shell, { input: { command: 5 } }, /command should be a string; it is a number/);
+  await refuse(shell, { input: "echo" }, /input should be an object/);
+  await refuse(shell, { rules: [{ rule: "Bash((", behavior: "allow", destination: "session" }] }, /Bash\(\(/);
+  await refuse(
+    shell,
+    { rules: [{ rule: "Bash", behavior: "allow", destination: "moon" }] },
+    /destination should be "session"/,
+  );
+  await handle.respond({ type: "granted", requestId: shell.id, input: { command: "echo 改了" } });
+  const mine = (await handle.nextRequest()) as InputRequest;
+  await refuse(mine, { input: { line: 2 } }, /line should be a string/);
+  await handle.respond({ type: "granted", requestId: mine.id, input: { line: "二" } });
+  assert.deepEqual(
+    (await result).toolHistory.map((use) => use.result.text.split("\n")[0]),
+    ["改了", "wrote 二"],
+  );
+  await sage.close();
+});
+
+test("a channel refuses options that it does not know", () => {
+  assert.throws(
+    () => InputChannel.create(1, { policy: "drop" as "queue" }),
+    /policy of a channel should be queue or reject; got drop/,
+  );
+  for (const defaultTimeout of [-1, 0, Number.NaN, "5" as never])
+    assert.throws(() => InputChannel.create(1, { defaultTimeout }), /defaultTimeout of a channel should be above 0/);
+});
