@@ -1,4 +1,4 @@
-import type { ContentBlock, InitializeResponse, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
+import type { ContentBlock, InitializeResponse } from "@agentclientprotocol/sdk";
 import {
   isOutsideSession,
   messageOf as errorMessage,
@@ -7,7 +7,6 @@ import {
   sessionModes,
   type Host,
   type Sender,
-  type SessionAbout,
 } from "../../protocol/index.ts";
 import { listIssues } from "../../protocol/issue.ts";
 import * as z from "../../protocol/z.ts";
@@ -15,13 +14,12 @@ import { acpTexts } from "../../texts/acp.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
-import type { Progress } from "../../view/progress.ts";
 import { titleOf } from "../../view/summary.ts";
-import { commandsOf, configOf, modesOf, offeredModels } from "./config.ts";
 import { codeOf, codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
 import { messageOf } from "./prompt.ts";
-import { followSession, send, type Session } from "./session.ts";
+import { send } from "./session.ts";
+import { createSessions } from "./sessions.ts";
 
 export type { Editor } from "./editor.ts";
 
@@ -41,84 +39,18 @@ export type AcpOptions = {
 };
 
 type Params = Record<string, unknown>;
-type Setup = { modes: SessionModeState; configOptions: SessionConfigOption[] };
 
 /** Sage as an agent that an editor runs, until the editor goes. The same sessions stay open to every other surface. */
 export async function attachAcp(host: Host, editor: Editor, options: AcpOptions): Promise<void> {
   const words: Words = { t: texts(options.lang), w: acpTexts(options.lang) };
   const me: Sender = { by: options.by, surface: "acp" };
-  const sessions = new Map<string, Session>();
   /** Prompts that have not ended, by the editor's id of the request. */
   const prompting = new Map<string | number, string>();
   let form: boolean | undefined;
-  let offered: Promise<string[]> | undefined;
-
-  const follow = (session: string, replay: boolean): Session => {
-    const found = followSession(
-      { host, editor, words, me, form: form === true, signal: options.signal, changed },
-      session,
-      { replay },
-    );
-    sessions.set(session, found);
-    return found;
-  };
-  const sessionOf = (id: string): Session => {
-    const found = sessions.get(id);
-    if (!found) throw new Refusal(codes.notFound, `session ${oneLine(id)} is not loaded`);
-    return found;
-  };
-  const about = async (session: string, prompts = false): Promise<SessionAbout | undefined> => {
-    const reply = await host.send({ type: "about", session, ...(prompts && { prompts }) });
-    return reply.ok ? reply.session : undefined;
-  };
-  const setupOf = async (session: string, { mode }: Progress, models: readonly string[]): Promise<Setup> => {
-    const model = (await about(session))?.model ?? "";
-    return { modes: modesOf(mode, words.w), configOptions: configOf({ mode, model, offered: models }, words.w) };
-  };
-  const update = (session: string, what: object) =>
-    editor.notify("session/update", { sessionId: session, update: what });
-
-  const changed = (session: string, progress: Progress): void => {
-    void (async () => {
-      const { configOptions } = await setupOf(session, progress, await (offered ?? []));
-      update(session, { sessionUpdate: "config_option_update", configOptions });
-    })().catch(() => {});
-  };
-
-  /** Everything that may take a while comes after the session is there. */
-  const furnish = (session: string, progress: Progress): void => {
-    void (async () => {
-      const told = (found: SessionAbout | undefined) =>
-        update(session, {
-          sessionUpdate: "available_commands_update",
-          availableCommands: commandsOf(found, words.w),
-        });
-      told(await about(session));
-      const found = await about(session, true);
-      if ((found?.prompts?.length ?? 0) > 0) told(found);
-      offered ??= offeredModels(host);
-      if ((await offered).length > 0) changed(session, progress);
-    })().catch(() => {});
-  };
-
-  const begin = async (session: string, replay: boolean): Promise<Setup> => {
-    const followed = follow(session, replay);
-    await followed.ready.catch((error: unknown) => {
-      if (sessions.get(session) === followed) sessions.delete(session);
-      throw error;
-    });
-    const setup = await setupOf(session, followed.progress, []);
-    setImmediate(() => furnish(session, followed.progress)); // after the reply
-    return setup;
-  };
-
-  const goOn = async (given: Params, replay: boolean): Promise<Setup> => {
-    const { sessionId } = read(z.looseObject({ sessionId: text, cwd: text }), given);
-    if (isOutsideSession(sessionId)) throw new Refusal(codes.notFound, `no session ${oneLine(sessionId)}`);
-    await send(host, words, { type: "sessions", session: sessionId });
-    sessions.get(sessionId)?.leave();
-    return begin(sessionId, replay);
-  };
+  const parts = { host, editor, words, me, form: () => form === true, signal: options.signal };
+  const sessions = createSessions(parts);
+  const resume = (given: Params, replay: boolean) =>
+    sessions.resume(read(z.looseObject({ sessionId: text, cwd: text }), given).sessionId, replay);
 
   const methods: Record<string, (params: Params, id?: string | number) => Promise<object>> = {
     async initialize(given) {
@@ -131,17 +63,7 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
       );
       const elicitation = clientCapabilities?.elicitation as { form?: unknown } | null | undefined;
       form = elicitation?.form !== undefined && elicitation.form !== null;
-      return {
-        protocolVersion: PROTOCOL,
-        agentCapabilities: {
-          loadSession: true,
-          promptCapabilities: { image: true, audio: false, embeddedContext: true },
-          mcpCapabilities: { http: false, sse: false },
-          sessionCapabilities: { list: {}, resume: {} },
-        },
-        authMethods: [],
-        agentInfo: { name: "sage", title: "Sage", version: options.version },
-      } satisfies InitializeResponse;
+      return greeting(options.version);
     },
     async authenticate() {
       return {};
@@ -151,33 +73,17 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
       const { model } = options;
       const opened = { cwd: folder(cwd), ...(model !== undefined && { model }) };
       const { session } = await send(host, words, { type: "open", ...opened });
-      return { sessionId: session, ...(await begin(session, false)) };
+      return { sessionId: session, ...(await sessions.begin(session, false)) };
     },
-    "session/load": (given) => goOn(given, true),
-    "session/resume": (given) => goOn(given, false),
-    async "session/list"(given) {
-      const { cwd, cursor } = read(
-        z.looseObject({ cwd: text.nullable().optional(), cursor: text.nullable().optional() }),
-        given,
-      );
-      const page = { limit: PAGE, ...(cursor && { after: cursor }) };
-      const found = (await send(host, words, { type: "sessions", ...page })).sessions;
-      const last = found.length < PAGE ? undefined : found.at(-1)?.id;
-      const shown = found.filter((one) => !isOutsideSession(one.id) && one.title !== "" && (!cwd || one.cwd === cwd));
-      return {
-        sessions: shown.map((one) => ({
-          ...{ sessionId: one.id, cwd: one.cwd, title: oneLine(titleOf(one)) },
-          updatedAt: new Date(one.lastAt).toISOString(),
-        })),
-        ...(last !== undefined && { nextCursor: last }),
-      };
-    },
+    "session/load": (given) => resume(given, true),
+    "session/resume": (given) => resume(given, false),
+    "session/list": (given) => listSessions(host, words, given),
     async "session/prompt"(given, id) {
       const { sessionId, prompt } = read(
         z.looseObject({ sessionId: text, prompt: z.array(z.looseObject({ type: text })) }),
         given,
       );
-      const session = sessionOf(sessionId);
+      const session = sessions.of(sessionId);
       const said = messageOf(prompt as unknown as ContentBlock[]);
       if (id !== undefined) prompting.set(id, sessionId);
       try {
@@ -188,7 +94,7 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
     },
     async "session/set_mode"(given) {
       const { sessionId, modeId } = read(z.looseObject({ sessionId: text, modeId: z.enum(sessionModes) }), given);
-      sessionOf(sessionId);
+      sessions.of(sessionId);
       await send(host, words, { type: "chooseMode", session: sessionId, mode: modeId, ...me });
       return {};
     },
@@ -197,16 +103,14 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
         z.looseObject({ sessionId: text, configId: z.enum(["mode", "model"]), value: text }),
         given,
       );
-      const { progress } = sessionOf(sessionId);
-      if (configId === "model")
+      const { progress } = sessions.of(sessionId);
+      if (configId === "model") {
         await send(host, words, { type: "choose", session: sessionId, model: value, checked: true, ...me });
-      else {
-        const mode = read(z.enum(sessionModes), value);
-        await send(host, words, { type: "chooseMode", session: sessionId, mode, ...me });
-        const { configOptions } = await setupOf(sessionId, { ...progress, mode }, await (offered ?? []));
-        return { configOptions };
+        return { configOptions: (await sessions.setupOf(sessionId, progress)).configOptions };
       }
-      return { configOptions: (await setupOf(sessionId, progress, await (offered ?? []))).configOptions };
+      const mode = read(z.enum(sessionModes), value);
+      await send(host, words, { type: "chooseMode", session: sessionId, mode, ...me });
+      return { configOptions: (await sessions.setupOf(sessionId, { ...progress, mode })).configOptions };
     },
   };
 
@@ -248,6 +152,38 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
     if (id !== undefined) void answer(id, method, params);
     else if (Object.hasOwn(notifications, method)) void notifications[method]?.(params).catch(() => {});
   }
+}
+
+function greeting(version: string): InitializeResponse {
+  return {
+    protocolVersion: PROTOCOL,
+    agentCapabilities: {
+      loadSession: true,
+      promptCapabilities: { image: true, audio: false, embeddedContext: true },
+      mcpCapabilities: { http: false, sse: false },
+      sessionCapabilities: { list: {}, resume: {} },
+    },
+    authMethods: [],
+    agentInfo: { name: "sage", title: "Sage", version },
+  };
+}
+
+async function listSessions(host: Host, words: Words, given: Params): Promise<object> {
+  const { cwd, cursor } = read(
+    z.looseObject({ cwd: text.nullable().optional(), cursor: text.nullable().optional() }),
+    given,
+  );
+  const page = { limit: PAGE, ...(cursor && { after: cursor }) };
+  const found = (await send(host, words, { type: "sessions", ...page })).sessions;
+  const last = found.length < PAGE ? undefined : found.at(-1)?.id;
+  const shown = found.filter((one) => !isOutsideSession(one.id) && one.title !== "" && (!cwd || one.cwd === cwd));
+  return {
+    sessions: shown.map((one) => ({
+      ...{ sessionId: one.id, cwd: one.cwd, title: oneLine(titleOf(one)) },
+      updatedAt: new Date(one.lastAt).toISOString(),
+    })),
+    ...(last !== undefined && { nextCursor: last }),
+  };
 }
 
 const text = z.string();

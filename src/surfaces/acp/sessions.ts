@@ -1,0 +1,98 @@
+import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
+import { isOutsideSession, oneLine, type Host, type Sender, type SessionAbout } from "../../protocol/index.ts";
+import type { Progress } from "../../view/progress.ts";
+import { commandsOf, configOf, modesOf, offeredModels } from "./config.ts";
+import { codes, Refusal, type Editor } from "./editor.ts";
+import type { Words } from "./input.ts";
+import { followSession, send, type Session } from "./session.ts";
+
+/** Modes and options of a session, as the editor shows them. */
+export type Setup = { modes: SessionModeState; configOptions: SessionConfigOption[] };
+
+/** Sessions that the editor has open. */
+export type Sessions = {
+  get(id: string): Session | undefined;
+  /** The session; refused where the editor has not loaded it. */
+  of(id: string): Session;
+  /** Follows a new session, or one that is there. `replay`: the editor is told its past. */
+  begin(session: string, replay: boolean): Promise<Setup>;
+  resume(session: string, replay: boolean): Promise<Setup>;
+  setupOf(session: string, progress: Progress): Promise<Setup>;
+};
+
+export type SessionsParts = {
+  host: Host;
+  editor: Editor;
+  words: Words;
+  me: Sender;
+  /** The editor can show forms. */
+  form(): boolean;
+  signal: AbortSignal;
+};
+
+export function createSessions({ host, editor, words, me, form, signal }: SessionsParts): Sessions {
+  const sessions = new Map<string, Session>();
+  let offered: Promise<string[]> | undefined;
+
+  const about = async (session: string, prompts = false): Promise<SessionAbout | undefined> => {
+    const reply = await host.send({ type: "about", session, ...(prompts && { prompts }) });
+    return reply.ok ? reply.session : undefined;
+  };
+  const setupOf = async (session: string, { mode }: Progress, models?: readonly string[]): Promise<Setup> => {
+    const choice = { mode, offered: models ?? (await (offered ?? [])), model: (await about(session))?.model ?? "" };
+    return { modes: modesOf(mode, words.w), configOptions: configOf(choice, words.w) };
+  };
+  const update = (session: string, what: object) =>
+    editor.notify("session/update", { sessionId: session, update: what });
+
+  const changed = (session: string, progress: Progress): void => {
+    void (async () => {
+      const { configOptions } = await setupOf(session, progress);
+      update(session, { sessionUpdate: "config_option_update", configOptions });
+    })().catch(() => {});
+  };
+
+  /** Tells the editor, after the session is there, what may take a while to find out. */
+  const furnish = (session: string, progress: Progress): void => {
+    void (async () => {
+      const told = (found: SessionAbout | undefined) =>
+        update(session, {
+          sessionUpdate: "available_commands_update",
+          availableCommands: commandsOf(found, words.w),
+        });
+      told(await about(session));
+      const found = await about(session, true);
+      if ((found?.prompts?.length ?? 0) > 0) told(found);
+      offered ??= offeredModels(host);
+      if ((await offered).length > 0) changed(session, progress);
+    })().catch(() => {});
+  };
+
+  const begin: Sessions["begin"] = async (session, replay) => {
+    const followed = followSession({ host, editor, words, me, form: form(), signal, changed }, session, { replay });
+    sessions.set(session, followed);
+    await followed.ready.catch((error: unknown) => {
+      if (sessions.get(session) === followed) sessions.delete(session);
+      throw error;
+    });
+    const setup = await setupOf(session, followed.progress, []);
+    setImmediate(() => furnish(session, followed.progress)); // after the reply
+    return setup;
+  };
+  return {
+    begin,
+    setupOf,
+    get: (id) => sessions.get(id),
+    of(id) {
+      const found = sessions.get(id);
+      if (!found) throw new Refusal(codes.notFound, `session ${oneLine(id)} is not loaded`);
+      return found;
+    },
+    async resume(session, replay) {
+      if (isOutsideSession(session)) throw new Refusal(codes.notFound, `no session ${oneLine(session)}`);
+      await send(host, words, { type: "sessions", session });
+      sessions.get(session)?.leave();
+      return begin(session, replay);
+    },
+  };
+}
