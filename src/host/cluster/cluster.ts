@@ -39,6 +39,8 @@ export type ClusterOptions = {
   graceMs?: number;
   /** Keeps a list of all sessions and of everything that waits. */
   roster?: boolean;
+  /** How long a connection may be silent before it is taken for lost. */
+  silentMs?: number;
   /** Told of problems that the operator of this process should see to. */
   note?: ((why: Reason) => void) | undefined;
 };
@@ -56,10 +58,11 @@ export async function joinCluster({
   notified = true,
   graceMs = GRACE_MS,
   roster = false,
+  silentMs,
   note,
 }: ClusterOptions): Promise<Cluster> {
   const process = randomUUID();
-  const pool = await openPool({ connectionString: url, max: 10, keepAlive: true });
+  const pool = await openPool({ connectionString: url, max: 10 }, { silentMs });
   const dispatch: { current?: Dispatch } = {};
   const ledger = await postgresLedger(pool, {
     process,
@@ -67,11 +70,11 @@ export async function joinCluster({
     ...(note && { note }),
     wake: async (asks, session, at) => dispatch.current?.wake(session, at, asks),
   });
-  const started = (dispatch.current = await startDispatch(url, pool, { notified, graceMs }));
+  const started = (dispatch.current = await startDispatch(url, pool, { notified, graceMs, silentMs }));
   const replica = createReplica(ledger, local, { place, roster, now: started.now });
   await replica.caughtUp();
   const over = new AbortController();
-  const connect = () => openClient({ connectionString: url });
+  const connect = () => openClient({ connectionString: url }, { silentMs });
   const catchUp = () =>
     void replica.caughtUp().catch((error: unknown) => {
       if (!over.signal.aborted) throw error;

@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { PgBoss } from "pg-boss";
 import type { Pool, PoolClient } from "pg";
 import { explained } from "../../journal/postgres/error.ts";
+import { SILENT_MS } from "../../journal/postgres/pool.ts";
 import { unprepared } from "../../journal/postgres/tables.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { createClock } from "./clock.ts";
 
 const LOOK_MS = 1_000;
+const GOODBYE_MS = 2_000;
 
 /** A session to be run, under a job that only one process has at a time. */
 export type Job = {
@@ -39,6 +42,8 @@ export type DispatchOptions = {
   /** Without it, whatever waits is found within half a second. */
   notified: boolean;
   graceMs: number;
+  /** How long a question may be without an answer. */
+  silentMs?: number | undefined;
 };
 
 /**
@@ -46,9 +51,9 @@ export type DispatchOptions = {
  * after a lost connection: without it, an outage takes running turns from living workers.
  */
 export async function startDispatch(url: string, pool: Pool, options: DispatchOptions): Promise<Dispatch> {
-  const { notified, graceMs } = options;
+  const { notified, graceMs, silentMs = SILENT_MS } = options;
   const migrate = await mayMake(pool);
-  const boss = await startBoss(url, pool, { notified, migrate });
+  const boss = await startBoss(url, pool, { notified, migrate, silentMs });
   const { turnsOf, duesOf, names } = createQueues(boss, { notified, migrate });
   const sight = createSight(graceMs);
   const clock = createClock();
@@ -89,7 +94,12 @@ export async function startDispatch(url: string, pool: Pool, options: DispatchOp
     now: clock.now,
     async stop({ timeoutMs }) {
       clearInterval(looking);
-      await boss.stop({ graceful: true, timeout: timeoutMs, close: true }).catch(() => {});
+      const stopped = new AbortController();
+      const stopping = boss.stop({ graceful: true, timeout: timeoutMs, close: true });
+      // It says goodbye on each connection, and would wait for ever for an answer on one that the network has forgotten.
+      const over = sleep(timeoutMs + GOODBYE_MS, undefined, { signal: stopped.signal });
+      await Promise.race([stopping, over]).catch(() => {});
+      stopped.abort();
     },
   };
 }
@@ -100,9 +110,15 @@ type QueueOptions = {
   migrate: boolean;
 };
 
-async function startBoss(url: string, pool: Pool, { notified, migrate }: QueueOptions): Promise<PgBoss> {
+async function startBoss(
+  url: string,
+  pool: Pool,
+  { notified, migrate, silentMs }: QueueOptions & { silentMs: number },
+): Promise<PgBoss> {
   const boss = new PgBoss({
     ...{ connectionString: url, max: 8, supervise: false, schedule: false, useListenNotify: notified, migrate },
+    ...{ query_timeout: silentMs, keepAlive: true },
+    ...{ notifyHeartbeatIntervalMs: silentMs / 3, notifyHeartbeatTimeoutMs: silentMs / 6 },
     ...{ monitorIntervalSeconds: 1, queueCacheIntervalSeconds: 1, reindex: migrate },
   });
   boss.on("error", () => {}); // told by the look, which decides what it means

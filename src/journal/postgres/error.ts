@@ -2,7 +2,7 @@ import { messageOf, reason, SageError } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 
 /** Connection lost, server ending, starting or out of connections: the same write may succeed later. */
-const passing = /^(08|57P|53[1-4]|40001|40P01|ECONN|EPIPE|ENOENT|ETIMEDOUT|EAI_AGAIN)/;
+const passing = /^(08|25P03|57P|53[1-4]|40001|40P01|ECONN|EPIPE|ENOENT|ETIMEDOUT|EAI_AGAIN)/;
 
 /** Trying again changes nothing: somebody has to correct the address, or give another login. */
 const lasting = {
@@ -26,7 +26,7 @@ export function explained(where: string, error: unknown): unknown {
   }
   const lost =
     passing.test(code) ||
-    /Connection terminated|Client has encountered a connection error|timeout exceeded/.test(problem);
+    /Connection terminated|Client has encountered a connection error|timeout exceeded|Query read timeout/.test(problem);
   if (!lost) return error;
   return errorBecause("journal-locked", reason("database-away", { path: where, problem }), {
     retryable: true,

@@ -1,15 +1,65 @@
-import type { Client, ClientConfig, Pool, PoolConfig } from "pg";
+import type { Socket } from "node:net";
+import type { Client, ClientBase, ClientConfig, Pool, PoolConfig } from "pg";
 
-/** Opens a pool. A connection that breaks is met by the next caller who asks something on it. */
-export async function openPool(config: PoolConfig): Promise<Pool> {
+/**
+ * A server that has been asked and says nothing for so long is taken for gone, and so is one whose connections nobody gets: a network
+ * that has forgotten a connection tells neither side.
+ */
+export const SILENT_MS = 30_000;
+
+export type Patience = { silentMs?: number | undefined };
+
+/** Opens a pool. A connection that breaks, or falls silent, is met by the next caller who asks something on it. */
+export async function openPool(config: PoolConfig, { silentMs = SILENT_MS }: Patience = {}): Promise<Pool> {
   const { default: pg } = await import("pg");
-  return new pg.Pool(config).on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
+  const onConnect = async (client: ClientBase) => {
+    client.on("error", () => {});
+    endWhenSilent(client, silentMs);
+    await client.query(forgetful(silentMs)).catch(() => {}); // a server that knows one of them not goes on without
+  };
+  const options = { connectionTimeoutMillis: silentMs, keepAlive: true, onConnect }; // the pool waits for it
+  return new pg.Pool({ ...options, ...config }).on("error", () => {});
 }
 
-/** Opens one connection, for notifications and locks. */
-export async function openClient(config: ClientConfig): Promise<Client> {
+/** Opens one connection, for notifications and locks. Nothing is asked on it for days, so it is asked for a sign of life. */
+export async function openClient(config: ClientConfig, { silentMs = SILENT_MS }: Patience = {}): Promise<Client> {
   const { default: pg } = await import("pg");
-  const client = new pg.Client(config).on("error", () => {});
+  const client = new pg.Client({ connectionTimeoutMillis: silentMs, keepAlive: true, ...config }).on("error", () => {});
   await client.connect();
+  endWhenSilent(client, silentMs);
+  let isAsked = false;
+  const ask = async () => {
+    if (isAsked) return; // a second question would look like a sign of life
+    isAsked = true;
+    await client.query(forgetful(silentMs)).catch(() => {});
+    isAsked = false;
+  };
+  const asking = setInterval(() => void ask(), silentMs / 3).unref();
+  client.once("end", () => clearInterval(asking));
+  void ask();
   return client;
+}
+
+/** To everybody who waits for an answer on it, a connection on which nothing moves is a broken one. */
+function endWhenSilent(client: ClientBase, silentMs: number): void {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  const problem = `no word for ${silentMs / 1_000} s`;
+  stream.setTimeout(silentMs, () => stream.destroy(Object.assign(new Error(problem), { code: "ETIMEDOUT" })));
+}
+
+/**
+ * Has the server let go of what a lost process holds: a session that is locked in a transaction, and the lock that says that the process
+ * lives. Left to itself, it may wait for hours.
+ */
+function forgetful(silentMs: number): string {
+  const settings = {
+    idle_in_transaction_session_timeout: `${silentMs}ms`,
+    tcp_keepalives_idle: "10",
+    tcp_keepalives_interval: "5",
+    tcp_keepalives_count: "3",
+    tcp_user_timeout: `${silentMs}ms`,
+  };
+  return `SELECT ${Object.entries(settings)
+    .map(([name, value]) => `set_config('${name}','${value}',false)`)
+    .join(",")}`;
 }

@@ -10,6 +10,8 @@ export type Wire = {
   cut(): number;
   /** Nothing comes through, either way, until the function that it gives is called. */
   hold(): () => void;
+  /** Nothing comes through on the connections that there are, ever, and neither side is told. New ones are as good as any. */
+  forget(): void;
   /** At the next commit, before the server hears of it or before its reply is heard, the connection ends. */
   arm(side: "before" | "after", sprung: () => void): () => void;
   close(): void;
@@ -66,6 +68,9 @@ export async function openWire(folder: string, server: string, commits: readonly
       return () => {
         if (--held === 0) for (const socket of all()) socket.resume();
       };
+    },
+    forget() {
+      for (const pair of pairs) for (const socket of pair) socket.pause().removeAllListeners("data");
     },
     arm(side, sprung) {
       const own = (trap = { side, sprung });
