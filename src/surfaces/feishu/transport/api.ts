@@ -229,3 +229,6 @@ async function loadLibrary(app: FeishuApp, { callMs }: Timings, logger: ReturnTy
     send: (config: Record<string, unknown>) => client.request<unknown>(config),
   };
 }
+
+/** An id as part of a URL. */
+export const segment = (id: string): string => encodeURIComponent(id);

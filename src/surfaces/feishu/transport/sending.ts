@@ -1,21 +1,16 @@
 import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
 import type { FeishuChannel, Sent, Target } from "../channel.ts";
 import { FeishuFailure } from "../failure.ts";
-import type { Answer, Api, CallOptions, Request } from "./api.ts";
+import { segment, type Answer, type Api } from "./api.ts";
 import type { Log } from "./config.ts";
-import { readItems } from "./event.ts";
+import { createDrawing } from "./drawing.ts";
+import { createEntities, forgetOldest } from "./entities.ts";
+import { createLookups } from "./lookups.ts";
 import { createPace, type Queues } from "./queues.ts";
 
 /** The platform allows five per second and chat, shared by all bots in it. */
 const PER_CHAT = 4;
 const PER_MESSAGE = 4;
-const PER_ENTITY = 8;
-const SKIPS = [1_000, 100_000, 10_000_000];
-const MOST_ENTITIES = 1_000;
-const NAME_MS = 24 * 60 * 60_000;
-const NO_NAME_MS = 10 * 60_000;
-const MEMBERS_MS = 5 * 60_000;
-const MOST_PAGES = 20;
 
 export type Sending = Pick<
   FeishuChannel,
@@ -54,26 +49,7 @@ export type SendingParts = {
 export function createSending({ api, appId, queues, store, sleep, log }: SendingParts): Sending {
   const chatPace = createPace(PER_CHAT, sleep);
   const messagePace = createPace(PER_MESSAGE, sleep);
-  const entityPace = createPace(PER_ENTITY, sleep);
-  /** Newest requested version of each message or text; older ones are skipped. */
-  const newest = new Map<string, number>();
-  let count = 0;
-
-  /** Sends a change of which only the newest version matters. */
-  const draw = (name: string, queue: string, work: (moot: () => boolean) => Promise<void>): Promise<void> => {
-    const mine = ++count;
-    newest.set(name, mine);
-    const moot = () => newest.get(name) !== mine;
-    return queues.run(queue, async () => {
-      if (moot()) return;
-      try {
-        await work(moot);
-      } finally {
-        if (!moot()) newest.delete(name);
-      }
-    });
-  };
-
+  const drawing = createDrawing(queues);
   const send = (target: Target, type: string, content: object): Promise<Sent> =>
     // In order within each thread of a chat: one that cannot be written to delays no other.
     queues.run(`chat/${target.chat}/${target.replyTo ?? ""}`, async () => {
@@ -94,39 +70,12 @@ export function createSending({ api, appId, queues, store, sleep, log }: Sending
     return found;
   };
 
-  const sequences = createSequences();
-  const entity = async (
-    cardId: string,
-    request: Pick<Request, "method" | "path"> & { data: Record<string, unknown> },
-    options: CallOptions = {},
-  ): Promise<void> => {
-    await entityPace(cardId);
-    const call = () =>
-      api.call(
-        {
-          method: request.method,
-          path: `cardkit/v1/cards/${segment(cardId)}${request.path}`,
-          data: { ...request.data, sequence: sequences.next(cardId) },
-        },
-        options,
-      );
-    for (const skip of SKIPS) {
-      try {
-        await call();
-        return;
-      } catch (error) {
-        if (!(error instanceof FeishuFailure) || error.kind !== "sequence") throw error;
-        // The platform has seen a higher number, or our clock was set back: numbers may skip, but never repeat.
-        sequences.skip(cardId, skip);
-      }
-    }
-    await call();
-  };
-
-  /** Messages by card entity: a click on the message also blocks changes to the entity. */
+  /** Card entities by their message: a click on the message also blocks changes to the entity. */
   const entityOf = new Map<string, string>();
 
   return {
+    ...createLookups({ api, appId, store, log }),
+    ...createEntities({ api, queues, drawing, sleep }),
     async sendCard(it) {
       if ("card" in it) return send(it, "interactive", it.card);
       const sent = await send(it, "interactive", { type: "card", data: { card_id: it.cardId } });
@@ -135,7 +84,7 @@ export function createSending({ api, appId, queues, store, sleep, log }: Sending
       return sent;
     },
     patchCard: (messageId, card) =>
-      draw(`message/${messageId}`, `message/${messageId}`, async (moot) => {
+      drawing.draw(`message/${messageId}`, `message/${messageId}`, async (moot) => {
         await messagePace(messageId);
         const data = { content: JSON.stringify(card) };
         await api.call({ method: "PATCH", path: `im/v1/messages/${segment(messageId)}`, data }, { moot });
@@ -166,99 +115,14 @@ export function createSending({ api, appId, queues, store, sleep, log }: Sending
         if (!(error instanceof FeishuFailure) || error.kind !== "gone") throw error;
       });
     },
-    download: (messageId, key, kind, { limit, signal }) =>
-      api.download({
-        method: "GET",
-        path: `im/v1/messages/${segment(messageId)}/resources/${segment(key)}`,
-        query: { type: kind },
-        bytes: limit,
-        signal,
-      }),
-    async userName(openId) {
-      const known = store.get(`name/${openId}`) as { name?: string } | undefined;
-      if (known) return known.name;
-      const name = await api
-        .call(
-          { method: "GET", path: `contact/v3/users/${segment(openId)}`, query: { user_id_type: "open_id" } },
-          { once: true },
-        )
-        .then((answer) => (answer["data"] as { user?: { name?: string } } | undefined)?.user?.name)
-        .catch((error: unknown) => void log("debug", `no name for ${openId}: ${messageOf(error)}`));
-      store.set(`name/${openId}`, name === undefined ? {} : { name }, { ttlMs: name ? NAME_MS : NO_NAME_MS });
-      return name;
-    },
-    async message(messageId) {
-      const answer = await api.call({ method: "GET", path: `im/v1/messages/${segment(messageId)}` });
-      const found = readItems((answer["data"] as { items?: unknown } | undefined)?.items, appId);
-      if (!found) throw new FeishuFailure("gone", "Feishu gave a message that cannot be read");
-      return found;
-    },
-    async members(chat) {
-      const known = store.get(`members/${chat}`) as { all?: string[] } | undefined;
-      if (known) return known.all;
-      const all = await membersOf(api, chat).catch(
-        (error: unknown) => void log("debug", `the people of ${chat} are not known: ${messageOf(error)}`),
-      );
-      store.set(`members/${chat}`, all === undefined ? {} : { all }, { ttlMs: MEMBERS_MS });
-      return all;
-    },
-    async createEntity(card) {
-      const data = { type: "card_json", data: JSON.stringify(card) };
-      const made = (await api.call({ method: "POST", path: "cardkit/v1/cards", data }))["data"] as
-        | { card_id?: string }
-        | undefined;
-      if (made?.card_id === undefined) throw new FeishuFailure("unknown", "Feishu gave no id for the card");
-      return { cardId: made.card_id };
-    },
-    streamText: (cardId, elementId, text) =>
-      draw(`text/${cardId}/${elementId}`, `card/${cardId}`, (moot) =>
-        entity(
-          cardId,
-          { method: "PUT", path: `/elements/${segment(elementId)}/content`, data: { content: text } },
-          { moot },
-        ),
-      ),
-    entitySettings: (cardId, settings) =>
-      queues.run(`card/${cardId}`, () =>
-        entity(cardId, { method: "PATCH", path: "/settings", data: { settings: JSON.stringify(settings) } }),
-      ),
-    updateEntity: (cardId, card) =>
-      draw(`card/${cardId}`, `card/${cardId}`, (moot) =>
-        entity(
-          cardId,
-          { method: "PUT", path: "", data: { card: { type: "card_json", data: JSON.stringify(card) } } },
-          { moot },
-        ),
-      ),
     hold(messageId) {
       const cardId = entityOf.get(messageId);
       const releases = [`message/${messageId}`, ...(cardId === undefined ? [] : [`card/${cardId}`])].map(queues.hold);
       return () => releases.forEach((release) => release());
     },
-    replaced(messageId) {
-      newest.delete(`message/${messageId}`);
-    },
+    replaced: (messageId) => drawing.drop(`message/${messageId}`),
   };
 }
-
-async function membersOf(api: Api, chat: string): Promise<string[]> {
-  const found: string[] = [];
-  let page = "";
-  for (let count = 0; count < MOST_PAGES; count++) {
-    const query = { member_id_type: "open_id", page_size: "100", ...(page !== "" && { page_token: page }) };
-    const answer = await api.call(
-      { method: "GET", path: `im/v1/chats/${segment(chat)}/members`, query },
-      { once: true },
-    );
-    const { items = [], page_token, has_more } = (answer["data"] ?? {}) as MemberPage;
-    found.push(...items.flatMap(({ member_id }) => (member_id === undefined ? [] : [member_id])));
-    if (has_more !== true || !page_token) break;
-    page = page_token;
-  }
-  return found;
-}
-
-type MemberPage = { items?: { member_id?: string }[]; page_token?: string; has_more?: boolean };
 
 /** A text as a message that may mention people and may come in several languages. */
 function postOf(text: string, mention: readonly string[]): object {
@@ -286,31 +150,3 @@ async function replyOrCreate(api: Api, target: Target, data: Record<string, unkn
     data: { ...data, receive_id: target.chat },
   });
 }
-
-/** Sequence numbers that grow across restarts: they start at the current time, ten per second. */
-function createSequences() {
-  const last = new Map<string, number>();
-  const clock = () => (Math.floor(Date.now() / 100) % (2 ** 31 - 2)) + 1;
-  return {
-    next(cardId: string): number {
-      const next = Math.max((last.get(cardId) ?? 0) + 1, clock());
-      last.delete(cardId); // keeps the map in order of use
-      last.set(cardId, next);
-      forgetOldest(last);
-      return next;
-    },
-    skip(cardId: string, by: number): void {
-      last.set(cardId, (last.get(cardId) ?? clock()) + by);
-    },
-  };
-}
-
-/** Drops the oldest entries: a card changes for minutes, the process runs for months. */
-function forgetOldest(map: Map<string, unknown>): void {
-  for (const key of map.keys())
-    if (map.size > MOST_ENTITIES) map.delete(key);
-    else return;
-}
-
-/** An id as part of a URL. */
-const segment = (id: string): string => encodeURIComponent(id);
