@@ -7,7 +7,7 @@ import { runsOf } from "../../../src/surfaces/terminal/draw/highlight.ts";
 import { markdownRows } from "../../../src/surfaces/terminal/draw/markdown.ts";
 import { readTyped, stopOf } from "../../../src/surfaces/terminal/input.ts";
 import { notification, title } from "../../../src/surfaces/terminal/notify.ts";
-import { toldOf } from "../../../src/surfaces/terminal/talk.ts";
+import { toldOf } from "../../../src/surfaces/terminal/own-shell.ts";
 import { createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import type { Entry } from "../../../src/surfaces/terminal/scroll.ts";
 import { visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
