@@ -120,10 +120,9 @@ async function complain(text: string): Promise<void> {
 /** In the reader's language where the error says why by a code. */
 async function told(error: SageError): Promise<string> {
   const { languageOf } = await import("../texts/language.ts");
-  if (error.reason) return (await import("../texts/reasons.ts")).sentence(error.reason, languageOf(process.env));
-  const { sage } = await import("../texts/command.ts");
-  // Rooms that know nothing of how Sage was started name its commands in their own way.
-  return error.message.replace(/`sage ([^`]+)`/g, (_, args: string) => `\`${sage(args)}\``);
+  const { asTyped } = await import("../texts/command.ts");
+  if (!error.reason) return asTyped(error.message);
+  return asTyped((await import("../texts/reasons.ts")).sentence(error.reason, languageOf(process.env)));
 }
 
 function crash(thrown: unknown): void {

@@ -13,6 +13,11 @@ export function sage(args = ""): string {
   return start === "sage" ? `${start} ${args}` : `${start} -- ${args}`;
 }
 
+/** The same for a text whose author does not know how Sage was started, and names its commands as `sage …` in backquotes. */
+export function asTyped(text: string): string {
+  return text.replace(/`sage ([^`]+)`/g, (_, args: string) => `\`${sage(args)}\``);
+}
+
 /** How the person starts Sage in a project of theirs. */
 export function sageElsewhere(): string {
   return elsewhere;

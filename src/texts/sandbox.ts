@@ -7,7 +7,7 @@ type Problem = ConfineReasonArgs["confine-impossible"];
 
 const en = {
   modes: {
-    off: "commands run as ever, with your files, keys and network",
+    off: "commands run with your files, keys and network, as without a sandbox",
     contain: "commands that are allowed run confined",
     autoAllow: "commands run confined, and those that fit in run without asking",
   } satisfies Record<ConfineMode, string>,
@@ -29,7 +29,7 @@ type SandboxTexts = typeof en;
 
 const zh: SandboxTexts = {
   modes: {
-    off: "命令照常运行，可用你的文件、密钥和网络",
+    off: "命令不受限制，可用你的文件、密钥和网络",
     contain: "获准的命令在沙箱中运行",
     autoAllow: "命令在沙箱中运行，适合沙箱的命令不再询问",
   },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { asTyped, startsAs } from "../../src/texts/command.ts";
 import { startedBy, startedElsewhere } from "../../src/cli/started-by.ts";
 
 test("a hint is a command the person has", () => {
@@ -13,5 +14,14 @@ test("a hint is a command the person has", () => {
   assert.equal(startedBy({ ...npm, INIT_CWD: "/w/other" }, source), "npm --prefix /w/sage start");
   assert.equal(startedElsewhere({ ...npm, INIT_CWD: "/w/sage" }, source), "npm --prefix /w/sage start");
   assert.equal(startedElsewhere({}, source), "sage");
+  try {
+    startsAs("npm start");
+    assert.equal(
+      asTyped("look with `sage trust`; `sage` is not it"),
+      "look with `npm start -- trust`; `sage` is not it",
+    );
+  } finally {
+    startsAs("sage");
+  }
   assert.equal(startedBy({ ...npm, INIT_CWD: "/" }, { source: true, root: "/w/a b" }), 'npm --prefix "/w/a b" start');
 });

@@ -138,7 +138,7 @@ async function checkJournal(home: Home, { ok, bad, note, t }: Report): Promise<v
     if (!readSettings(home.settings).retention?.receipts) for (const id of vanished) bad(t.vanished(oneLine(id)));
     if (forged > 0) bad(t.forged(home.anchors, forged));
     const states = [...records.values()].map(({ state }) => state);
-    if (!states.includes("broken") && !states.includes("rewritten"))
+    if (sessions.length > 0 && !states.includes("broken") && !states.includes("rewritten"))
       ok(t.chain(sessions.length, states.filter((state) => state === "anchored").length));
   } finally {
     store.close();
