@@ -1,5 +1,5 @@
 // The packed SDK, as an embedder meets it. Run by itself with a measure's name it is the child that prints what it found as JSON.
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, copyFileSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { buildBundle } from "./cli.ts";
 import { checkLength, factsPerApproval } from "./facts.ts";
@@ -28,6 +28,7 @@ export async function sdk(dir: string): Promise<Row[]> {
     { facts: 200, aim: { atMost: 3.3 } },
     { facts: 5_000, aim: { atMost: 33 } },
   ]) {
+    await child("write", file, `${facts}`); // in a process of its own: the one that resumes has run nothing yet
     const found = await child("resume", file, `${facts}`);
     const figure = `SDK: to resume from ${facts} facts`;
     resumed.push(
@@ -64,8 +65,14 @@ async function importing(): Promise<Row> {
   return { figure: "CPU of import, over bare Node", unit: "ms", sage: over, aim: { atMost: 37 } };
 }
 
+type Place = Pick<SdkOptions, "journal" | "store">;
+
+async function createSdk(calls: number, place?: Place) {
+  return (await embedder(calls))(place);
+}
+
 /** A model that asks for one call after another, and a tool that no rule covers. */
-async function createSdk(calls: number, options: Pick<SdkOptions, "journal" | "store"> = {}) {
+async function embedder(calls: number) {
   const { SageAgentSDK, noUsage } = (await import(library)) as Sdk;
   const model = {
     id: "bench",
@@ -84,7 +91,7 @@ async function createSdk(calls: number, options: Pick<SdkOptions, "journal" | "s
     effect: "writes" as const,
     execute: async () => ({ ok: true, text: "the command ended with exit code 0" }),
   };
-  return new SageAgentSDK({ model, tools: [shell], sleepAfterMs: 100, ...options });
+  return (place?: Place) => new SageAgentSDK({ model, tools: [shell], sleepAfterMs: 100, ...place });
 }
 
 async function measureBlocked(): Promise<Found> {
@@ -133,23 +140,27 @@ async function measureApprovals(): Promise<Found> {
   return { short: await approve(200), long: await approve(20_000) };
 }
 
-async function measureResume(journal: string, facts: number): Promise<Found> {
-  if (!existsSync(journal)) {
-    const sage = await createSdk(facts, { journal });
-    const { handle, result } = sage.executeWithChannel("go", { maxSteps: facts, maxContextTokens: 1e9 });
-    result.catch(() => {});
-    for (let n = factsPerApproval; n < facts; n += factsPerApproval) {
-      const request = await handle.nextRequest();
-      await handle.respond({ type: "granted", requestId: request!.id });
-    }
-    await handle.nextRequest();
-    await sage.close();
+/** A turn of so many facts that waits for an answer. */
+async function writeJournal(journal: string, facts: number): Promise<Found> {
+  const sage = await createSdk(facts, { journal });
+  const { handle, result } = sage.executeWithChannel("go", { maxSteps: facts, maxContextTokens: 1e9 });
+  result.catch(() => {});
+  for (let n = factsPerApproval; n < facts; n += factsPerApproval) {
+    const request = await handle.nextRequest();
+    await handle.respond({ type: "granted", requestId: request!.id });
   }
+  await handle.nextRequest();
+  await sage.close();
+  return {};
+}
+
+async function measureResume(journal: string, facts: number): Promise<Found> {
   const { sqliteStore } = (await import(library)) as Sdk;
   const store = sqliteStore(journal);
   const session = store.sessions()[0]!.id;
   checkLength(store.since(session, 0).length, facts);
   store.close();
+  const create = await embedder(facts); // whose tools are there before a session is
   const resumed: number[] = [];
   const answered: number[] = [];
   const copy = `${journal}.copy`;
@@ -158,7 +169,7 @@ async function measureResume(journal: string, facts: number): Promise<Found> {
     const started = performance.now();
     const opened = sqliteStore(copy);
     const blocked = blocking(opened);
-    const sage = await createSdk(facts, { store: opened });
+    const sage = create({ store: opened });
     const agent = await sage.openTurns({ session, maxSteps: facts, maxContextTokens: 1e9 });
     const { needsInput: waits } = await agent.runTurn("");
     await blocked;
@@ -208,7 +219,9 @@ if (import.meta.main) {
       ? await measureBlocked()
       : measure === "approvals"
         ? await measureApprovals()
-        : await measureResume(file, Number(facts));
+        : measure === "write"
+          ? await writeJournal(file, Number(facts))
+          : await measureResume(file, Number(facts));
   console.log(JSON.stringify(found));
   process.exit(); // turns may wait for nobody
 }
