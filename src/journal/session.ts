@@ -148,9 +148,9 @@ export class SessionLog {
     if (fact.type === "mode.chosen") this.#choose(fact.data.mode);
     this.mailbox.note(fact);
     if (fact.type === "turn.interrupted") this.#interrupts.push(fact.seq);
-    // A finished turn is only folded, never replayed.
+    // A finished turn is only folded, never replayed. These no loop asks for: a session that waits for days would hold them.
     if (fact.type === "turn.ended") this.#replay = undefined;
-    else if (fact.type !== "session.opened" && fact.type !== "user.said")
+    else if (fact.type !== "session.opened" && fact.type !== "user.said" && fact.type !== "state.changed")
       (this.#replay ??= new Map()).set(fact.key, fact);
   }
 

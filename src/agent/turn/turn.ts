@@ -72,20 +72,20 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
   if (!folded.open && log.unseen().length === 0) return nothingNew(log, folded);
   const { traces, model } = input.config;
   if (folded.open) input.config.runner?.retake(log.id, log.epoch); // a process that had it before begins no command from now on
-  const attempt = () => runFolded(log, folded, facts, input);
+  const attempt = () => runToEnd(log, goOn(log, folded, facts, input), input);
   return traces ? traces.turn({ log, facts, model }, attempt) : attempt();
 }
 
-async function runFolded(
-  log: SessionLog,
-  folded: Folded,
-  facts: readonly Fact[],
-  input: TurnInput,
-): Promise<AgentOutcome> {
+/** The turn that is open, or the next one; of a turn of another version, one in its place. */
+function goOn(log: SessionLog, folded: Folded, facts: readonly Fact[], input: TurnInput): Turn {
   const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
-  const turn = foreign
+  return foreign
     ? begin(log, endForeign(log, folded, { facts, loop: LOOP }), facts, input, openIn(log, folded))
     : begin(log, folded, facts, input);
+}
+
+/** Knows nothing of the facts: an async function holds everything that it was given for as long as the turn waits. */
+async function runToEnd(log: SessionLog, turn: Turn, input: TurnInput): Promise<AgentOutcome> {
   try {
     return await end(log, turn, await drive(log, turn, input.drive));
   } catch (error) {
