@@ -190,7 +190,11 @@ export const secretPatterns: readonly SecretPattern[] = [
   },
 ];
 
+/** Each pattern needs one of these; most variables of an environment have none, and are not looked at in twenty ways. */
+const suspicious = /[\d\s:=]|eyJ|[^\0-\x7f]/;
+
 export function holdsSecret(text: string): boolean {
+  if (!suspicious.test(text)) return false;
   return secretPatterns.some(({ pattern, worth }) =>
     [...text.matchAll(pattern)].some(({ groups }) => !worth || worth(groups?.["secret"] ?? "")),
   );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRedaction } from "../../src/config/redact.ts";
+import { holdsSecret, secretPatterns } from "../../src/config/secret-patterns.ts";
 
 const key = "s3cr3t/value+with=signs";
 const env = { MY_API_KEY: key, HOME: "/home/lin", SHORT_TOKEN: "abc" };
@@ -160,6 +161,22 @@ test("E2: every kind of secret is taken out of text, and what stands around it s
     assert.ok(!clean.includes("hunter2"), `${kind}: ${clean}`);
     assert.ok(clean.startsWith(before) && clean.endsWith(after), `${kind}: ${clean}`);
   }
+});
+
+test("E1: the short look at a value passes over nothing that the patterns would find", () => {
+  const texts = [
+    ...Object.values(kinds),
+    ...Object.values(around).flatMap(([before, after]) =>
+      ["hunter2hunter2hunter2", "hunterhunterhunter"].map((secret) => before + secret + after),
+    ),
+  ].flatMap((text) => [text, text.replaceAll(/\d/g, "x"), text.trim(), text.replaceAll(/\s/g, "")]);
+  const found = texts.filter((text) =>
+    secretPatterns.some(({ pattern, worth }) =>
+      [...text.matchAll(pattern)].some(({ groups }) => worth?.(groups?.["secret"] ?? "") ?? true),
+    ),
+  );
+  assert.ok(found.length > 200);
+  assert.deepEqual(texts.filter(holdsSecret), found);
 });
 
 test("E2: a password with an at sign in it is taken out whole", () => {
