@@ -1,8 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { lazy } from "../protocol/lazy.ts";
 
 /** When a process was started, in a form that no other process with the same pid can have. "" when it does not live. */
 export function startOf(pid: number): string {
+  return pid === process.pid ? (ownStart ||= lookUpStart(pid)) : lookUpStart(pid);
+}
+
+/** Asked for whenever a journal is opened or a session claimed; the kernel takes longer to tell it than SQLite to find a row. */
+let ownStart = "";
+
+function lookUpStart(pid: number): string {
   try {
     const { state, started } = stat(pid);
     return state === "Z" ? "" : `${boot()}:${started}`;
@@ -17,13 +25,13 @@ export function isOfThisBoot(started: string): boolean {
 }
 
 /** Names the numbering of processes that this one sees: in another container the same pid is another process. Null where there is one. */
-export function pidNamespace(): string | null {
+export const pidNamespace = lazy((): string | null => {
   try {
     return readlinkSync("/proc/self/ns/pid");
   } catch {
     return null;
   }
-}
+});
 
 /** Names this machine since it was started, as far as its processes see each other. */
 export function machineRun(): string {
@@ -113,10 +121,7 @@ function stat(pid: number): Stat {
   };
 }
 
-let bootId: string | undefined;
-function boot(): string {
-  return (bootId ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8));
-}
+const boot = lazy(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8));
 
 function livesByPid(pid: number): string {
   try {
