@@ -35,6 +35,7 @@ function keepCompiled() {
     if (dirname(file) !== __dirname || name === "import.cjs") return plain(module, file);
     const kept = readWhole(join(folder, name));
     const script = new vm.Script(wrapped(file), { filename: file, cachedData: kept });
+    if (kept) free(kept);
     loaded.set(name, script);
     // Flags of V8 that all of a run has are told by its first file; later, the grammar may be at work (permission/shell/read).
     if (kept === undefined || (script.cachedDataRejected && loaded.size === 1)) keepLater(name);
@@ -72,8 +73,15 @@ function keepCompiled() {
 
 /** As Node wraps a file of this kind. Files of the bundle are ASCII. */
 function wrapped(file) {
-  const head = "(function (exports, require, module, __filename, __dirname) {";
-  return Buffer.concat([Buffer.from(head), fs.readFileSync(file), Buffer.from("\n})")]).latin1Slice();
+  const bytes = fs.readFileSync(file);
+  const source = bytes.latin1Slice();
+  free(bytes);
+  return `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
+}
+
+/** Now: the next collection may be far. Small buffers share their memory with others. */
+function free({ buffer, length }) {
+  if (length > Buffer.poolSize) buffer.transfer(0);
 }
 
 /** Undefined where nothing is kept, or not all of it: V8 would not notice, and die of it. */

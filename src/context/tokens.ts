@@ -10,7 +10,8 @@ const PER_IMAGE = 1_600;
 /** Close enough between two replies, whose usage is exact; a tokenizer would cost more than the whole step. */
 export function estimateTokens(text: string): number {
   let wide = 0;
-  if (anyWide.test(text)) for (let n = 0; n < text.length; n++) if (isWide(text.charCodeAt(n))) wide++;
+  // A loop over all characters would have V8 optimise it: 5 MB of its compiler, for a prompt with one Chinese sentence in it.
+  for (const run of text.match(wideRuns) ?? []) wide += run.length;
   return wide * PER_WIDE + (text.length - wide) * PER_OTHER;
 }
 
@@ -55,9 +56,5 @@ function sum<T>(items: readonly T[], tokens: (item: T) => number): number {
   return items.reduce((total, item) => total + tokens(item), 0);
 }
 
-const anyWide = /[\u2e80-\uffff]/;
-
 /** Chinese, Japanese and Korean, their punctuation and full-width forms. */
-function isWide(code: number): boolean {
-  return code >= 0x2e80 && (code <= 0xd7af || (code >= 0xf900 && code <= 0xfaff) || (code >= 0xff00 && code <= 0xffef));
-}
+const wideRuns = /[\u2e80-\ud7af\uf900-\ufaff\uff00-\uffef]+/g;

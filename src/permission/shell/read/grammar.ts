@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -36,7 +36,7 @@ export function loadedGrammar(): ShellGrammar | undefined {
 }
 
 /** Like `loadGrammar`, from files of one's own choice. */
-export async function load(read: (name: WasmName) => Promise<Uint8Array>): Promise<ShellGrammar> {
+export async function load(read: (name: WasmName) => Promise<Uint8Array<ArrayBuffer>>): Promise<ShellGrammar> {
   const [runtime, bash] = await Promise.all([genuine("web-tree-sitter.wasm"), genuine("tree-sitter-bash.wasm")]);
   const { Parser, Language } = await import("web-tree-sitter");
   const parser = await (async () => {
@@ -44,6 +44,7 @@ export async function load(read: (name: WasmName) => Promise<Uint8Array>): Promi
     await Parser.init({ wasmBinary: runtime });
     const made = new Parser();
     made.setLanguage(await Language.load(bash));
+    for (const { buffer } of [runtime, bash]) buffer.transfer(0); // V8 has its own copy, and the next collection may be far
     return made;
   })();
   return {
@@ -53,7 +54,7 @@ export async function load(read: (name: WasmName) => Promise<Uint8Array>): Promi
     },
   };
 
-  async function genuine(name: WasmName): Promise<Uint8Array> {
+  async function genuine(name: WasmName): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = await read(name);
     if (hash("sha256", bytes, "hex") !== hashes[name]) throw new Error(`${name} is not the file that was reviewed`);
     return bytes;
@@ -85,13 +86,13 @@ const hashes = {
   "tree-sitter-bash.wasm": "8292919c88a0f7d3fb31d0cd0253ca5a9531bc1ede82b0537f2c63dd8abe6a7a",
 };
 
-/** Beside the bundle, or in the packages it came from. */
-export async function wasmFile(name: WasmName): Promise<Uint8Array> {
+/** Beside the bundle, or in the packages it came from. At once: in pieces it would lie in memory twice. */
+export async function wasmFile(name: WasmName): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    return await readFile(join(import.meta.dirname, name));
+    return readFileSync(join(import.meta.dirname, name));
   } catch {
     const folder = name.slice(0, -".wasm".length);
-    return readFile(createRequire(import.meta.url).resolve(`${folder}/${name}`));
+    return readFileSync(createRequire(import.meta.url).resolve(`${folder}/${name}`));
   }
 }
 
