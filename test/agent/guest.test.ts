@@ -1,27 +1,21 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { receiptsOf } from "../../src/archive/receipts.ts";
-import { respond } from "../../src/input/respond.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { reason, type InputRequest } from "../../src/protocol/index.ts";
 import { allow, question, workspace } from "../support/sage.ts";
-import { bashCall, guestSage, guestsIn, type GuestOptions, type GuestSage } from "../support/guests/guest-sage.ts";
+import {
+  bashCall,
+  commandOf,
+  finished,
+  guestSage,
+  guestsIn,
+  no,
+  yes,
+  type GuestOptions,
+  type GuestSage,
+} from "../support/guests/guest-sage.ts";
 import { until } from "../support/until.ts";
 
-const yes = (request: InputRequest | undefined, more = {}) => ({
-  type: "granted" as const,
-  requestId: request?.id ?? "",
-  ...more,
-});
-const no = (request: InputRequest | undefined, reason?: string) => ({
-  type: "denied" as const,
-  requestId: request?.id ?? "",
-  ...(reason !== undefined && { reason }),
-});
-const commandOf = (request: InputRequest | undefined) =>
-  request?.kind === "permission" ? request.input["command"] : undefined;
-const finished = (sage: GuestSage) => sage.facts("call.finished").map(({ data }) => [data.end, data.text]);
 const run = (dir: string, script: GuestOptions["script"], more: Partial<GuestOptions> = {}) =>
   guestSage({ dir, script, ...more });
 
@@ -161,139 +155,6 @@ test("in a subagent a prompt is held and not deferred, and says whose it is; wit
   await sage.answer(yes(outer));
   assert.equal((await sage.outcome()).status, "success");
   assert.deepEqual([sage.ran(), sage.facts("guest.parked")], [["touch inner", "touch outer"], []]);
-});
-
-test("a guest that is killed while it holds a prompt is resumed with the answer in words, and the yes counts once", async () => {
-  using place = workspace();
-  await using sage = await run(
-    place.dir,
-    [{ calls: [bashCall("echo a >> made.txt")] }, { calls: [bashCall("echo a >> made.txt")] }, { text: "ok" }],
-    { guestVersion: "2.0.1" }, // too old to defer: it holds what it asks
-  );
-  await sage.say("go");
-  const [request] = await sage.open();
-  const [group] = await until(() => {
-    const living = guestsIn(place.dir);
-    return living.length > 0 && living;
-  }, "no guest runs");
-  const told: (string | undefined)[] = [];
-  sage.store.hub.subscribe(sage.session, { fact() {}, delta: ({ reason }) => void told.push(reason?.code) });
-  process.kill(-group!, "SIGKILL");
-  // An answer before Sage has noticed goes to nobody: the call would count as started, and its end as unknown.
-  await until(() => told.includes("guest-carried"), "nobody was told that the guest is gone");
-  await sage.answer(yes(request));
-  // The second step makes the same call once more: that is another call, and asks.
-  const second = await until(
-    () => sage.store.pending(sage.session).find(({ id }) => id !== request?.id),
-    "nothing was asked",
-  );
-  assert.deepEqual(sage.ran(), ["echo a >> made.txt"]);
-  await sage.answer(yes(second));
-  assert.equal((await sage.outcome()).status, "success");
-  assert.equal(sage.ran().length, 2);
-  assert.match(sage.heard()[1] ?? "", /stopped in the midst.*\n- May Bash run.*\n {2}The person allowed it/s);
-  const allowed = sage.facts("calls.judged").filter(({ data }) => data.verdicts[0]?.reason.code === "approved-earlier");
-  assert.equal(allowed.length, 1);
-  assert.equal(sage.facts("input.requested").length, 2);
-});
-
-test("left while it is about to keep a call, a guest keeps it: answered while nobody runs, it goes on without a word", async () => {
-  using place = workspace();
-  const script = [{ calls: [bashCall("echo a >> made.txt")] }, { text: "ok" }];
-  const env = { ...process.env, FAKE_DEFER_MS: "150" };
-  const more = { store: memoryStore(), session: "one", env };
-  const first = await run(place.dir, script, more);
-  await first.say("go");
-  const [request] = await first.open();
-  await first[Symbol.asyncDispose]();
-  assert.deepEqual([first.facts("guest.parked"), guestsIn(place.dir)], [[], []]);
-  await respond(more.store, yes(request), { by: "Lin", surface: "test" });
-  await using sage = await run(place.dir, script, more);
-  assert.equal((await sage.outcome()).status, "success");
-  assert.deepEqual([sage.ran(), sage.heard()], [["echo a >> made.txt"], ["go"]]);
-});
-
-test("a call that may have run already is asked about again, and says so, whatever rules allow", async () => {
-  using place = workspace();
-  // Cut off in the midst of the command, the agent forgets its subagent, which then makes the same call again.
-  const cut = bashCall("echo ran >> witness; test -e once || { touch once; kill -9 $PPID; }");
-  const helper = { name: "Task", input: { prompt: "x" }, sub: [cut] };
-  const store = memoryStore();
-  const script = [{ calls: [helper] }, { text: "All done." }];
-  const allowed = { store, session: "s", rules: [allow("Bash")] };
-  const witness = () => readFileSync(place.path("witness"), "utf8");
-  {
-    await using sage = await run(place.dir, script, allowed);
-    await sage.say("delegate it");
-    const [request] = await sage.open();
-    assert.deepEqual(
-      request?.kind === "permission" && [request.why, request.hard, request.suggestions, request.agent],
-      [reason("guest-may-have-run", { agent: "claude", before: "unknown" }), true, [], ["claude", "helper"]],
-    );
-    assert.equal(witness(), "ran\n");
-    assert.match(sage.heard().at(-1) ?? "", /It was started, and its end was not heard of/);
-  }
-  // Another process has the same request open. A turn later it is asked anew; the yes is for one run.
-  await using sage = await run(place.dir, script, allowed);
-  const going = sage.outcome();
-  const [again, ...others] = await sage.open();
-  assert.deepEqual([again?.why.code, others], ["guest-may-have-run", []]);
-  await sage.answer({ type: "cancelled", requestId: again?.id ?? "" });
-  assert.equal((await going).status, "cancelled");
-  await sage.say("go on");
-  const [later] = await sage.open();
-  assert.deepEqual([later?.id === again?.id, later?.why.code], [false, "guest-may-have-run"]);
-  await sage.answer(yes(later));
-  assert.equal((await sage.outcome()).status, "success");
-  assert.equal(witness(), "ran\nran\n");
-  assert.equal(sage.facts("call.unknown").length, 1);
-});
-
-test("an agent that lost its conversation is told what it did; when it does so again, a person is asked", async () => {
-  using place = workspace();
-  const calls = [bashCall("echo one >> witness"), { name: "Deploy", input: { to: "staging" } }];
-  const script = [...calls.map((call) => ({ calls: [call] })), { text: "All done." }];
-  const options = { store: memoryStore(), session: "s", rules: [allow("Bash")] };
-  {
-    await using sage = await run(place.dir, script, options);
-    await sage.say("both");
-    await sage.open();
-    await until(() => sage.facts("guest.parked").length === 1, "the guest was not left");
-  }
-  for (const name of readdirSync(place.dir)) if (name.startsWith("session-")) rmSync(place.path(name));
-  await using sage = await run(place.dir, script, options);
-  const going = sage.outcome();
-  const [deploy] = await sage.open();
-  await sage.answer(yes(deploy));
-  const one = await until(
-    () => sage.store.pending("s").find((request) => request.id !== deploy?.id),
-    "nobody is asked",
-  );
-  assert.deepEqual(
-    [commandOf(one), one.why],
-    ["echo one >> witness", reason("guest-may-have-run", { agent: "claude", before: "forgotten" })],
-  );
-  assert.match(
-    sage.heard().at(-1) ?? "",
-    /they ran\. Do not make them again[^]*echo one[^]*The person allowed it[^]*both$/,
-  );
-  await sage.answer(no(one));
-  assert.equal((await going).status, "success");
-  assert.equal(readFileSync(place.path("witness"), "utf8"), "one\n");
-});
-
-test("no standing order lets a call run that may have run already", async () => {
-  using place = workspace();
-  const cut = bashCall("echo ran >> witness; kill -9 $PPID");
-  const helper = { name: "Task", input: { prompt: "x" }, sub: [cut] };
-  const mode = { type: "nonInteractive", autoResponse: "alwaysAllow" } as const;
-  await using sage = await run(place.dir, [{ calls: [helper] }, { text: "All done." }], { options: { mode } });
-  await sage.say("delegate it");
-  assert.equal((await sage.outcome()).status, "success");
-  const asked = sage.facts("input.requested").map(({ data }) => data.why.code);
-  const answers = sage.facts("input.resolved").map(({ data }) => "response" in data && data.response?.type);
-  assert.deepEqual([asked.slice(1), answers], [["guest-may-have-run"], ["granted", "denied"]]);
-  assert.equal(readFileSync(place.path("witness"), "utf8"), "ran\n");
 });
 
 test("two different calls under one id are two requests", async () => {

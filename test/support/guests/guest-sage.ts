@@ -6,7 +6,7 @@ import type { GuestDriver } from "../../../src/guest/driver.ts";
 import { createHost } from "../../../src/host/host.ts";
 import { memoryStore } from "../../../src/journal/memory.ts";
 import type { Store } from "../../../src/journal/store.ts";
-import type { ExecutionOptions, Fact, FactType } from "../../../src/protocol/index.ts";
+import type { ExecutionOptions, Fact, FactType, InputRequest } from "../../../src/protocol/index.ts";
 import { config, personAt, type TestConfig, type TestPerson } from "../sage.ts";
 
 export type FakeCall = { name: string; input: Record<string, unknown>; id?: string; sub?: FakeCall[] };
@@ -105,3 +105,17 @@ function sessionFile(dir: string, store: Store, session: string): string {
   const joined = store.load(session).findLast((fact) => fact.type === "guest.joined");
   return `${dir}/session-${joined?.type === "guest.joined" ? joined.data.session : ""}.json`;
 }
+
+export const yes = (request: InputRequest | undefined, more = {}) => ({
+  type: "granted" as const,
+  requestId: request?.id ?? "",
+  ...more,
+});
+export const no = (request: InputRequest | undefined, reason?: string) => ({
+  type: "denied" as const,
+  requestId: request?.id ?? "",
+  ...(reason !== undefined && { reason }),
+});
+export const commandOf = (request: InputRequest | undefined) =>
+  request?.kind === "permission" ? request.input["command"] : undefined;
+export const finished = (sage: GuestSage) => sage.facts("call.finished").map(({ data }) => [data.end, data.text]);
