@@ -36,7 +36,28 @@ export function emptySession(cwd: string): Held {
 export function hold(session: Held, fact: Fact): void {
   session.facts.push(fact);
   session.keys.set(fact.key, fact);
-  note(session, fact);
+  switch (fact.type) {
+    case "user.said":
+      session.said ??= fact;
+      return;
+    case "session.titled":
+      session.titled = fact;
+      return;
+    case "workspace.made":
+      session.cwd = fact.data.cwd;
+      return;
+    case "turn.begun":
+    case "turn.ended":
+      session.turn = fact;
+      return;
+    case "input.requested":
+      if (!session.keys.has(resolvedKey(fact.key))) session.open.set(fact.key, fact);
+      return;
+    case "input.resolved":
+      session.open.delete(withoutEnd(fact.key));
+      return;
+    default:
+  }
 }
 
 /** The part of a store that reads. */
@@ -122,31 +143,6 @@ export function sessionIn<H extends Held>(sessions: Sessions<H>, id: string): H 
   const session = sessions.get(id);
   if (!session) throw errorBecause("session-unknown", reason("session-missing", { session: id }));
   return session;
-}
-
-function note(session: Held, fact: Fact): void {
-  switch (fact.type) {
-    case "user.said":
-      session.said ??= fact;
-      return;
-    case "session.titled":
-      session.titled = fact;
-      return;
-    case "workspace.made":
-      session.cwd = fact.data.cwd;
-      return;
-    case "turn.begun":
-    case "turn.ended":
-      session.turn = fact;
-      return;
-    case "input.requested":
-      if (!session.keys.has(resolvedKey(fact.key))) session.open.set(fact.key, fact);
-      return;
-    case "input.resolved":
-      session.open.delete(withoutEnd(fact.key));
-      return;
-    default:
-  }
 }
 
 /** The session as a list shows it. */

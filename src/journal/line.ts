@@ -75,7 +75,8 @@ export class Line implements Durable {
     return new Line(this.#log, `${this.#prefix}${key}/`, new Stopped("interrupted", reason("interrupted", {})));
   }
   known(key: string): boolean {
-    return this.#log.peek(this.#prefix + key) !== undefined;
+    const { replay } = this.#log;
+    return replay !== undefined && replay.has(this.#prefix + key);
   }
   interruptedSince(key: string): boolean {
     const fact = this.#log.peek(this.#prefix + key);

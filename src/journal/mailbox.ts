@@ -21,7 +21,7 @@ export type Mailbox = {
 };
 
 /** Facts that say something about messages or inquiries; the others, which are the most, are not looked at. */
-const noted: ReadonlySet<FactType> = new Set([
+export const noted: ReadonlySet<FactType> = new Set([
   ...(["user.said", "message.withdrawn", "turn.begun", "model.replied", "turn.ended"] as const),
   ...(["inquiry.made", "inquiry.replied"] as const),
 ]);
@@ -39,7 +39,6 @@ export function createMailbox(): Mailbox {
       return mail.sawUpTo;
     },
     note(fact) {
-      if (!noted.has(fact.type)) return;
       mail.note(fact);
       if (fact.type === "user.said") said.push(fact);
       else if (isInquiry(fact)) {

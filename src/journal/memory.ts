@@ -62,12 +62,16 @@ export function memoryStore(): LocalStore {
       const session = sessionOf(id);
       if (session.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session: id }));
       // Somebody may have answered since: their answer stands.
-      const isLate = (fact: Fact) => fact.type === "input.resolved" && session.keys.has(fact.key);
-      const fresh = facts.some(isLate) ? facts.filter((fact) => !isLate(fact)) : facts;
+      let late = 0;
       let place = 0;
-      for (const { key } of fresh)
-        if (session.keys.has(key) || isBefore(fresh, place++, key))
+      for (const { key, type } of facts) {
+        const isThere = session.keys.has(key);
+        if (isThere && type === "input.resolved") late++;
+        else if (isThere || isBefore(facts, place, key))
           throw new Error(`the key ${key} of session ${id} is written already`);
+        place++;
+      }
+      const fresh = late > 0 ? facts.filter(({ key }) => !session.keys.has(key)) : facts;
       for (const fact of fresh) keep(session, fact);
       hub.tell(fresh);
     },

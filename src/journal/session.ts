@@ -14,7 +14,7 @@ import { sentence } from "../texts/reasons.ts";
 import { attemptsIn, isCutShort } from "./attempts.ts";
 import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
-import { createMailbox, type Mailbox } from "./mailbox.ts";
+import { createMailbox, noted, type Mailbox } from "./mailbox.ts";
 import { isRetryable, quietly, untilWritten } from "./retry.ts";
 import type { Awaitable, Store } from "./store.ts";
 
@@ -44,7 +44,8 @@ export class SessionLog {
   mode: SessionMode = "ask";
   /** True once the session was in plan mode. */
   planned = false;
-  #replay: Map<string, Fact> | undefined;
+  /** Facts that the loop has not passed yet; none in a turn that was never left. */
+  replay: Map<string, Fact> | undefined;
   /** Seqs of interrupts, and of the first fact of each attempt: looked up only where there is an interrupt. */
   #interrupts: number[] = [];
   #attempts: number[] | undefined;
@@ -67,7 +68,8 @@ export class SessionLog {
   lastSeq = 0;
   #loadedUpTo = 0;
   #controller: AbortController | undefined;
-  #stopped: unknown;
+  /** Why this attempt is over. Read at every step, and therefore no getter. */
+  stopped: unknown;
   #closed: unknown;
   /** Ends a commit that is tried again; made for the first that is. */
   #closing: AbortController | undefined;
@@ -106,7 +108,7 @@ export class SessionLog {
   #again(): readonly Fact[] {
     if (this.flush())
       throw new Error(`session ${this.id} has facts on their way to the store: flush them before a turn begins`);
-    this.#stopped = this.#controller = this.#replay = undefined;
+    this.stopped = this.#controller = this.replay = undefined;
     this.mailbox.clear();
     this.ruleChanges.length = this.#interrupts.length = 0;
     return this.#knowAll(withoutRewound(this.store.load(this.id)));
@@ -124,7 +126,7 @@ export class SessionLog {
     if (fact.seq <= this.#loadedUpTo) return;
     this.lastSeq = fact.seq;
     if (fact.type === "mode.chosen") this.#choose(fact.data.mode);
-    this.mailbox.note(fact);
+    if (noted.has(fact.type)) this.mailbox.note(fact);
     // The loop itself adds and takes back the rules of an answer.
     if (fact.type === "rule.added" || fact.type === "rule.removed")
       if (callOfKey(fact.key) === undefined) this.ruleChanges.push(fact);
@@ -149,9 +151,9 @@ export class SessionLog {
     this.mailbox.note(fact);
     if (fact.type === "turn.interrupted") this.#interrupts.push(fact.seq);
     // A finished turn is only folded, never replayed. These no loop asks for: a session that waits for days would hold them.
-    if (fact.type === "turn.ended") this.#replay = undefined;
+    if (fact.type === "turn.ended") this.replay = undefined;
     else if (fact.type !== "session.opened" && fact.type !== "user.said" && fact.type !== "state.changed")
-      (this.#replay ??= new Map()).set(fact.key, fact);
+      (this.replay ??= new Map()).set(fact.key, fact);
   }
 
   #choose(mode: SessionMode): void {
@@ -178,12 +180,9 @@ export class SessionLog {
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      if (this.#stopped) this.#controller.abort(this.#stopped);
+      if (this.stopped) this.#controller.abort(this.stopped);
     }
     return this.#controller.signal;
-  }
-  get stopped(): unknown {
-    return this.#stopped;
   }
   /** True when nothing can be recorded here any more. */
   get closed(): boolean {
@@ -200,11 +199,11 @@ export class SessionLog {
   }
 
   peek(key: string): Fact | undefined {
-    return this.#replay?.get(key);
+    return this.replay?.get(key);
   }
   take<T extends FactType>(key: string): Fact<T> | undefined {
-    const fact = this.#replay?.get(key);
-    if (fact) this.#replay?.delete(key);
+    const fact = this.replay?.get(key);
+    if (fact) this.replay?.delete(key);
     return fact as Fact<T> | undefined;
   }
 
@@ -327,7 +326,7 @@ export class SessionLog {
   wait(id: string): Promise<Resolution> {
     return new Promise((resolve, reject) => {
       void this.flush(); // told to nobody before it is on disk, which the store sees to
-      if (this.#closed ?? this.#stopped) return reject(this.#closed ?? this.#stopped);
+      if (this.#closed ?? this.stopped) return reject(this.#closed ?? this.stopped);
       const done = (resolution: Resolution) => {
         stop();
         this.#waiting = this.#waiting.filter((other) => other !== leave);
@@ -356,13 +355,13 @@ export class SessionLog {
   /** True while the session waits for people and nothing else, with everything on disk. */
   get idle(): boolean {
     const written = this.#buffer.length === 0 && this.#writing === undefined;
-    return this.#waiting.length > 0 && this.working === 0 && written && this.#stopped === undefined;
+    return this.#waiting.length > 0 && this.working === 0 && written && this.stopped === undefined;
   }
 
   /** Ends this attempt: running steps are aborted, nothing new starts, results of what was aborted may still be recorded. */
   stop(reason: unknown): void {
-    if (this.#stopped) return;
-    this.#stopped = reason;
+    if (this.stopped) return;
+    this.stopped = reason;
     this.#controller?.abort(reason);
     for (const leave of this.#waiting) leave(reason);
     this.#waiting = [];

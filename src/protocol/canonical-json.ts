@@ -10,10 +10,15 @@ export function withSortedKeys(value: unknown): unknown {
     const items = value.map(withSortedKeys);
     return items.every((item, n) => item === value[n]) ? value : items;
   }
-  const keys = Object.keys(value);
-  const members = Object.values(value).map(withSortedKeys);
-  const inOrder = keys.every((key, n) => n === 0 || (keys[n - 1] as string) < key);
-  const record = value as Record<string, unknown>;
-  if (inOrder && keys.every((key, n) => members[n] === record[key])) return value;
-  return Object.fromEntries(keys.map((key, n) => [key, members[n]] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
+  let inOrder = true;
+  let before = "";
+  const members = Object.entries(value as Record<string, unknown>);
+  for (const member of members) {
+    const [key, own] = member;
+    const sorted = withSortedKeys(own);
+    inOrder &&= before <= key && sorted === own;
+    before = key;
+    member[1] = sorted;
+  }
+  return inOrder ? value : Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

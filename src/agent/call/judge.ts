@@ -288,7 +288,7 @@ export function decisionInput(
   disk?: Disk,
 ): DecisionInput {
   const { config } = context;
-  const { permissionMode: mode, roots, ruleBooks: books, sageHome, env } = config;
+  const { permissionMode: mode, roots, ruleBooks: books, sageHome } = config;
   const place = toolPlace(context);
   // Without a spread: it is made three times for each approval.
   return {
@@ -310,7 +310,7 @@ export function decisionInput(
       (tool.checkPermissions && (() => tool.checkPermissions!(input, permissionContext(context, tool, unending)))),
     grammar: loadedGrammar(),
     addresses: tool.addresses && context.memory.addresses(input),
-    environment: namesIn(env),
+    environment: tool.name === "Bash" ? namesIn(config.env) : undefined,
     books,
     sageHome,
     confine: tool.name === "Bash" && config.confining ? confinePolicy(context, config.confining, input) : undefined,

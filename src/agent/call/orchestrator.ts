@@ -1,6 +1,7 @@
 import { NeedsInput } from "../../input/ask.ts";
-import type { Durable } from "../../journal/durable.ts";
+import type { Durable, StepScope } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
+import type { Awaitable } from "../../journal/store.ts";
 import {
   branchKey,
   callKeys,
@@ -76,21 +77,31 @@ async function judgeAll(
   calls: readonly Call[],
 ): Promise<Verdict[] | Stopped> {
   try {
-    const { verdicts } = await durable.step(stepKeys.judged, "calls.judged", async (scope) => {
-      const judged: Verdict[] = [];
-      // Hooks in order.
-      for (const [n, call] of calls.entries()) {
-        const settled = n === 0 || isSettled(context, calls.slice(0, n), call);
-        const verdict = judgeHooked(context, call, { scope, settled });
-        judged.push(verdict instanceof Promise ? await verdict : verdict);
-      }
-      return { verdicts: judged };
-    });
+    const { verdicts } = await durable.step(stepKeys.judged, "calls.judged", (scope) =>
+      judgeInOrder(context, calls, scope),
+    );
     return verdicts;
   } catch (error) {
     if (error instanceof Stopped && error.why !== "leaving") return error;
     throw error;
   }
+}
+
+/** Hooks are called in the order of the calls. */
+function judgeInOrder(
+  context: ExecutionContext,
+  calls: readonly Call[],
+  scope: StepScope,
+  judged: Verdict[] = [],
+): Awaitable<{ verdicts: Verdict[] }> {
+  for (let n = judged.length; n < calls.length; n++) {
+    const call = calls[n] as Call;
+    const settled = n === 0 || isSettled(context, calls.slice(0, n), call);
+    const verdict = judgeHooked(context, call, { scope, settled });
+    if (verdict instanceof Promise) return verdict.then((one) => judgeInOrder(context, calls, scope, [...judged, one]));
+    judged.push(verdict);
+  }
+  return { verdicts: judged };
 }
 
 /** No earlier call of the reply reads or changes the file that this one is about. */

@@ -54,10 +54,10 @@ export async function perform(
     return withContext(withTalk(withComment(withChange(result, call, verdict), comment), talked), verdict);
   };
   const { traces } = context.config;
-  const execute = async (scope: ToolScope) => {
+  const finished = (result: ToolResult) => told(redacted(result, context.config.redact));
+  const execute = (scope: ToolScope): Promise<ToolResult> => {
     const run = () => outcomeOf(tool, input, scope);
-    const result = await (traces ? traces.tool({ call, agent: context.agent }, run) : run());
-    return told(redacted(result, context.config.redact));
+    return (traces ? traces.tool({ call, agent: context.agent }, run) : run()).then(finished);
   };
   const web = tool.addresses && webScope(context, tool, input, verdict);
   const timed = async (scope: StepScope, kept: KeptParts = {}) => {

@@ -100,11 +100,10 @@ function resolved(
   const grant = grantOf(resolution);
   if (!grant) return { at: "over", end: { how: "not-approved", resolution } };
   const { by, surface } = resolution;
-  const word: PersonsWord = {
-    ...(grant.comment !== undefined && { comment: grant.comment }),
-    ...(grant.outside && { outside: true }),
-    ...(verdict.reason.code === "plan-waits" && { plan: { mode: grant.mode ?? "ask", by, surface } }),
-  };
+  const word: PersonsWord = {};
+  if (grant.comment !== undefined) word.comment = grant.comment;
+  if (grant.outside) word.outside = true;
+  if (verdict.reason.code === "plan-waits") word.plan = { mode: grant.mode ?? "ask", by, surface };
   if (grant.input === undefined)
     return { at: "allowed", number, verdict, approval: { by: "person", ...word }, waited: true, run };
   const changed: InputChange = { by: "person", who: { by, surface } };

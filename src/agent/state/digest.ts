@@ -19,12 +19,13 @@ export function digestOf(
 ): string {
   const changed = file ? `${file.path}\n${file.hash}` : "";
   const run = scripts ? `\n${canonical(scripts)}` : "";
-  return hash(
-    "sha256",
-    `${tool.name}\n${canonical(input)}\n${changed}\n${schemaHash(context, tool)}${run}`,
-    "base64url",
-  );
+  const text = `${tool.name}\n${canonical(input)}\n${changed}\n${schemaHash(context, tool)}${run}`;
+  if (last?.text !== text) last = { text, digest: hash("sha256", text, "base64url") };
+  return last.digest;
 }
+
+/** A call is judged when it comes and once more before it runs: mostly the same text is hashed twice. */
+let last: { text: string; digest: string } | undefined;
 
 /** Is a server's tool still the one that this digest was made of? */
 export function isDefinedAs(context: ExecutionContext, tool: Tool, input: ToolInput, digest: string): boolean {

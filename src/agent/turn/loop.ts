@@ -33,7 +33,9 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     const reply = await nextReply(line, context, progress);
     const heard = between(progress.said, progress.sawUpTo, reply);
     if (heard.length > 0) context.memory.forgetRefusals();
-    progress.messages.push(...heard, ...addedBySage(reply), assistantMessage(reply));
+    for (const message of heard) progress.messages.push(message);
+    for (const message of addedBySage(reply)) progress.messages.push(message);
+    progress.messages.push(assistantMessage(reply));
     progress.sawUpTo = reply.sawUpTo;
     progress.talk = undefined;
     count(progress, reply.usage);
@@ -53,7 +55,7 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     const results = await runCalls(line, context, calls);
     context.tree.toolCalls += calls.length;
     progress.messages.push(toolMessage(calls, results));
-    progress.toolHistory.push(...calls.map((call, n) => toolUse(call, results[n] as ToolResult)));
+    for (const [n, call] of calls.entries()) progress.toolHistory.push(toolUse(call, results[n] as ToolResult));
     const spinning = askIfSpinning(line, context, { calls, results });
     if (spinning) progress.talk = await spinning;
   }

@@ -38,6 +38,10 @@ export async function nextReply(
   }
 }
 
+type Told = Pick<FactData["model.replied"], "ended" | "skill" | "talk">;
+
+const none: readonly never[] = [];
+
 /** Asks the model for a reply to everything said so far; messages that come meanwhile are for the next step. */
 async function callModel(
   context: ExecutionContext,
@@ -51,12 +55,18 @@ async function callModel(
   enterPhase(context, "callingLlm");
   if (tools.ready) await tools.ready(scope.signal, (why) => scope.notice(why));
   const ended = newlyEnded(context);
-  const planning = context.mode() === "plan" ? [planReminder(context.agent)] : [];
+  const planning = context.mode() === "plan" ? [planReminder(context.agent)] : none;
   const skill = matchSkill(context, progress, heard);
   const { talk } = progress;
-  const told = { ...(ended.length > 0 && { ended }), ...(skill && { skill }), ...(talk !== undefined && { talk }) };
-  const added = [...fresh, ...addedBySage(told), ...planning];
-  const messages = added.length > 0 ? [...progress.messages, ...added] : progress.messages;
+  const told: Told = {};
+  if (ended.length > 0) told.ended = ended;
+  if (skill) told.skill = skill;
+  if (talk !== undefined) told.talk = talk;
+  const added = addedBySage(told);
+  const messages =
+    fresh.length + added.length + planning.length > 0
+      ? [...progress.messages, ...fresh, ...added, ...planning]
+      : progress.messages;
   const request: ModelRequest = {
     system,
     messages,
@@ -79,7 +89,7 @@ async function callModel(
 
 /** The skill that fits this step. A subagent hears nobody: its task is what was said to it. */
 function matchSkill(
-  { config: { matchSkills = [] } }: ExecutionContext,
+  { config: { matchSkills = none } }: ExecutionContext,
   { said, messages }: Progress,
   { sawUpTo, without = [] }: Heard,
 ): InjectedSkill | undefined {
@@ -91,8 +101,8 @@ function matchSkill(
 }
 
 /** Told to the root alone: a subagent has a task of its own. */
-function newlyEnded({ agent, tree }: ExecutionContext): TaskEnd[] {
-  if (agent.length > 0 || tree.tasks.size === 0) return [];
+function newlyEnded({ agent, tree }: ExecutionContext): readonly TaskEnd[] {
+  if (agent.length > 0 || tree.tasks.size === 0) return none;
   return [...tree.tasks.values()].flatMap((task) => (tree.toldTasks.has(task.id) ? [] : (endOfTask(task) ?? [])));
 }
 

@@ -195,12 +195,15 @@ export function between(
     }));
 }
 
+const nothing: readonly never[] = [];
+
 /** Messages that Sage put before a reply, beside what people said. */
 export function addedBySage({
   ended,
   skill,
   talk,
-}: Pick<FactData["model.replied"], "ended" | "skill" | "talk">): Message[] {
+}: Pick<FactData["model.replied"], "ended" | "skill" | "talk">): readonly Message[] {
+  if (!ended && !skill && talk === undefined) return nothing;
   const talked: Message[] =
     talk === undefined ? [] : [{ role: "user", text: `(From Sage, not from the person. ${talk})` }];
   return [...endedMessages(ended), ...talked, ...skillMessages(skill)];

@@ -10,6 +10,8 @@ const moments: readonly HookMoment[] = ["sessionStart", "waiting", "sessionEnd"]
 /** Hooks that are told and not asked: a session starts, ends, or waits for a person. */
 export type Moments = {
   start(session: SessionRow, hooks: Hooks): void;
+  /** True when a hook wants to hear of the session. */
+  follow(session: string): boolean;
   readonly types: ReadonlySet<FactType>;
   fact(fact: Fact): void;
   /** Gives them a moment, not more: leaving must stay as quick as it is safe. */
@@ -41,6 +43,7 @@ export function createMoments(store: Store): Moments {
       started.set(session.id, one);
       void tell("sessionStart", one, {}, never);
     },
+    follow: (session) => started.has(session),
     types: asking,
     fact(fact) {
       const one = started.get(fact.session);

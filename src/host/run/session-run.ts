@@ -194,7 +194,8 @@ export class SessionRun {
     if (this.#leaving) log.close();
     if (stop) log.stop(stop);
     const ends = { types: end, fact: () => turnEnded(this.session) };
-    const listeners = [blocks, moments, ends].map((listener) => store.hub.subscribe(this.session, listener));
+    const heard = moments.follow(this.session) ? [blocks, moments, ends] : [blocks, ends];
+    const listeners = heard.map((listener) => store.hub.subscribe(this.session, listener));
     titles?.begin(log);
     let outcome: AgentOutcome;
     try {
