@@ -39,17 +39,9 @@ export type Worker = {
 type Running = { leave(): void; ended: Promise<unknown> };
 
 /** Runs sessions of a place, one job after the other, until it is stopped. What it leaves goes on elsewhere. */
-export async function startWorker({
-  cluster,
-  place,
-  host,
-  door,
-  failed,
-  atOnce = 20,
-  loop = LOOP,
-  failedMs = FAILED_MS,
-}: WorkerParts): Promise<Worker> {
-  const { process, ledger, replica, dispatch, pool, connect, graceMs, notified } = cluster;
+export async function startWorker(parts: WorkerParts): Promise<Worker> {
+  const { cluster, place, host, door, atOnce = 20, loop = LOOP } = parts;
+  const { process, replica, dispatch, pool, connect, graceMs, notified } = cluster;
   await mayServe(pool, place);
   const running = new Map<string, Running>();
   const left = new AbortController();
@@ -63,53 +55,6 @@ export async function startWorker({
         else await dispatch.wake(session, at);
     },
   });
-  const runAll = async ({ session, id, attempt }: Job, given: AbortSignal): Promise<void> => {
-    const isOver = () => given.aborted || left.signal.aborted;
-    const unlook = await replica.look(session); // its requests are read after it was let go of
-    try {
-      let since: number;
-      let again: boolean;
-      let hasFailed: boolean;
-      do {
-        since = timeOf(replica.store);
-        hasFailed = false;
-        await replica.take(session, { job: { id, attempt }, place, loop });
-        // An error is told to whoever watches, and the facts say how it stands. A turn that is followed by another one finds that it has
-        // let go of the session in between.
-        again = await host.run(session).then(
-          () => false,
-          (error: unknown) => {
-            if (isRetryable(error)) throw error; // the server was away: somebody tries it again
-            const isOwned = error instanceof SageError && error.code === "session-owned";
-            hasFailed = !isOwned && !isOver();
-            if (hasFailed) failed?.(session, error);
-            return isOwned;
-          },
-        );
-        if (!isOver()) await replica.letGo(session);
-        again = replica.again(session) || again;
-      } while (again && !isOver());
-      // A job that ends well is over: this one is for whoever takes it next.
-      if (isOver()) throw new Error("this worker leaves, or has lost the session");
-      const { open = false, unheard = false } = replica.store.session(session) ?? {};
-      const retry = hasFailed && (open || unheard) ? timeOf(replica.store) + failedMs : Infinity;
-      const due = Math.min(retry, nextDue(replica.store.pending(session), since) ?? Infinity);
-      if (due !== Infinity) await dispatch.wakeAt(session, place, due);
-    } finally {
-      unlook();
-    }
-  };
-  /**
-   * It may have been moved since it was put into this place's queue; whoever moved it has woken the other place. A turn that a newer worker
-   * has begun is left to such a one: somebody looks again soon.
-   */
-  const isForMe = async (session: string): Promise<boolean> => {
-    const [standing] = await ledger.standing(session);
-    if (standing?.place !== place) return false;
-    if (standing.loop <= loop) return true;
-    await dispatch.wakeAt(session, place, Date.now() + ANOTHER_MS);
-    return false;
-  };
   const run = async (job: Job): Promise<void> => {
     const { session, signal } = job;
     const before = running.get(session);
@@ -124,7 +69,8 @@ export async function startWorker({
       before?.leave();
       await before?.ended.catch(() => {});
       if (left.signal.aborted) throw new Error("this worker leaves");
-      if (!signal.aborted && (await isForMe(session))) await runAll(job, given.signal);
+      const isOver = () => given.signal.aborted || left.signal.aborted;
+      if (!signal.aborted && (await isForMe(parts, session))) await runSession(parts, job, isOver);
     };
     signal.addEventListener("abort", leave, { once: true });
     const own: Running = { leave, ended: begin() };
@@ -146,6 +92,57 @@ export async function startWorker({
       await living.stop();
     },
   };
+}
+
+/**
+ * It may have been moved since it was put into this place's queue; whoever moved it has woken the other place. A turn that a newer worker
+ * has begun is left to such a one: somebody looks again soon.
+ */
+async function isForMe({ cluster, place, loop = LOOP }: WorkerParts, session: string): Promise<boolean> {
+  const [standing] = await cluster.ledger.standing(session);
+  if (standing?.place !== place) return false;
+  if (standing.loop <= loop) return true;
+  await cluster.dispatch.wakeAt(session, place, Date.now() + ANOTHER_MS);
+  return false;
+}
+
+/** Runs a session until nothing of it is left to run, and has it woken when something is due. */
+async function runSession(parts: WorkerParts, { session, id, attempt }: Job, isOver: () => boolean): Promise<void> {
+  const { cluster, place, host, failed, loop = LOOP, failedMs = FAILED_MS } = parts;
+  const { replica, dispatch } = cluster;
+  const unlook = await replica.look(session); // its requests are read after it was let go of
+  try {
+    let since: number;
+    let again: boolean;
+    let hasFailed: boolean;
+    do {
+      since = timeOf(replica.store);
+      hasFailed = false;
+      await replica.take(session, { job: { id, attempt }, place, loop });
+      // An error is told to whoever watches, and the facts say how it stands. A turn that is followed by another one finds that it has
+      // let go of the session in between.
+      again = await host.run(session).then(
+        () => false,
+        (error: unknown) => {
+          if (isRetryable(error)) throw error; // the server was away: somebody tries it again
+          const isOwned = error instanceof SageError && error.code === "session-owned";
+          hasFailed = !isOwned && !isOver();
+          if (hasFailed) failed?.(session, error);
+          return isOwned;
+        },
+      );
+      if (!isOver()) await replica.letGo(session);
+      again = replica.again(session) || again;
+    } while (again && !isOver());
+    // A job that ends well is over: this one is for whoever takes it next.
+    if (isOver()) throw new Error("this worker leaves, or has lost the session");
+    const { open = false, unheard = false } = replica.store.session(session) ?? {};
+    const retry = hasFailed && (open || unheard) ? timeOf(replica.store) + failedMs : Infinity;
+    const due = Math.min(retry, nextDue(replica.store.pending(session), since) ?? Infinity);
+    if (due !== Infinity) await dispatch.wakeAt(session, place, due);
+  } finally {
+    unlook();
+  }
 }
 
 /** A login that was made for other places could take no session of this one, and would only say so in the database's log. */
