@@ -6,7 +6,8 @@ import type { Phrase, Speeches } from "./cards/speech.ts";
 import type { Incoming } from "./channel.ts";
 import { mayApprove } from "./people.ts";
 import { newRid, type Place, type Records } from "./records.ts";
-import { must, placeOf, type SessionManager } from "./session-manager.ts";
+import { placeOf } from "./places.ts";
+import { must, type SessionManager } from "./session-manager.ts";
 import type { Team } from "./team.ts";
 
 export type SessionCommandParts = {

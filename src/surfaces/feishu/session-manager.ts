@@ -1,12 +1,10 @@
-import { errorOf, messageOf, reason, type CommandReply, type Host, type InputRequest } from "../../protocol/index.ts";
-import { restartCard, unknownCard } from "./cards/closed.ts";
+import { errorOf, reason, type CommandReply, type Host, type InputRequest } from "../../protocol/index.ts";
 import type { Incoming } from "./channel.ts";
 import { followSession, type Follow, type FollowParts } from "./follow.ts";
+import { closeOrphans } from "./orphans.ts";
+import { createPlaces, homeAt, placeOf, speaksAt } from "./places.ts";
 import { awayHome, CARD_LIFE_MS, isAway, sessionOf, type AskRecord, type Home, type Place } from "./records.ts";
-import { closeProgress } from "./streamer.ts";
 import { errorBecause } from "../../texts/error.ts";
-
-const REMEMBER_MS = 60_000;
 
 export type Beginning = { cwd: string; model?: string; agent?: string };
 
@@ -37,8 +35,9 @@ export type SessionManager = {
 };
 
 export function createSessionManager(parts: FollowParts & { app: string; resumes: boolean }): SessionManager {
-  const { channel, host, records, now, log, resumes } = parts;
+  const { host, records, now, resumes } = parts;
   const follows = new Map<string, Follow>();
+  const places = createPlaces(records, now);
 
   const follow = (session: string, { fresh = false, away }: { fresh?: boolean; away?: Home } = {}): Follow => {
     const before = follows.get(session);
@@ -64,59 +63,15 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
     await found.ready;
     return found;
   };
-  /** Cards of a session that somebody deleted while nobody was here. What cannot be closed now is closed at the next start. */
-  const closeOrphan = (closing: Promise<void>, closed: () => void): void => {
-    closing
-      .then(closed)
-      .catch((error: unknown) => log(`a card of a deleted session could not be closed: ${messageOf(error)}`));
-  };
-  const tidy = (isAlive: (session: string) => boolean): void => {
-    for (const record of records.openCards()) {
-      if (isAlive(record.session)) continue;
-      const { message, spoken } = record;
-      const isCard = message !== undefined && !spoken;
-      closeOrphan(isCard ? channel.patchCard(message, unknownCard(parts.speak(record.chat))) : Promise.resolve(), () =>
-        records.closeCard(record),
-      );
-    }
-    for (const { session, chat } of records.homes()) {
-      const left = isAlive(session) ? undefined : records.progress(session);
-      if (left)
-        closeOrphan(closeProgress(channel, left, restartCard(false, parts.speak(chat))), () =>
-          records.endProgress(session),
-        );
-    }
-  };
-  const sessionHere = ({ chatId, chatType, threadId, rootId }: Incoming): string | undefined => {
-    const byRoot = rootId === undefined ? undefined : records.root(rootId);
-    if (byRoot !== undefined && (chatType === "group" || threadId !== undefined)) return byRoot;
-    return chatType === "group" && threadId === undefined ? undefined : records.place(chatId, threadId);
-  };
-  const speaksAt = ({ chat, root }: Home, message: Incoming): boolean =>
-    chat === message.chatId && root === placeOf(message).root;
-  /** Marks a session as used, so that it is not forgotten. */
-  const remember = (home: Home, message: Incoming): void => {
-    if (now() - home.at < REMEMBER_MS) return;
-    records.setHome({ ...home, at: now() });
-    const { chat, group, thread } = placeOf(message);
-    if (!group || thread !== undefined) records.setPlace(home.session, chat, thread);
-    if (home.root !== undefined) records.setRoot(home.root, home.session);
-  };
-  const settle = (home: Home, place: Place): void => {
-    records.setHome(home);
-    if (!place.group || place.thread !== undefined) records.setPlace(home.session, place.chat, place.thread);
-    records.setRoot(place.root ?? place.messageId, home.session);
-  };
-
   return {
     async find(message) {
-      const found = await known(sessionHere(message));
+      const found = await known(places.sessionAt(message));
       if (!found || !speaksAt(found.home(), message)) return undefined;
-      remember(found.home(), message);
+      places.remember(found.home(), message);
       return found;
     },
     hasLeft(message) {
-      const home = records.home(sessionHere(message) ?? "");
+      const home = records.home(places.sessionAt(message) ?? "");
       return home !== undefined && !speaksAt(home, message);
     },
     async latest({ chatId, sender }) {
@@ -128,7 +83,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
       const id = sessionOf(parts.app, message.messageId);
       const chosen = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) };
       const { session } = must(await host.send({ type: "open", session: id, cwd, ...chosen }));
-      settle({ ...homeAt(place, session), cwd, ...chosen, at: now() }, place);
+      places.settle({ ...homeAt(place, session), cwd, ...chosen, at: now() }, place);
       const found = follow(session);
       await found.ready;
       return found;
@@ -147,7 +102,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
         guest.leave();
         follows.delete(session);
       }
-      settle({ ...homeAt(place, session), cwd: row.cwd, ...chosen, at: now() }, place);
+      places.settle({ ...homeAt(place, session), cwd: row.cwd, ...chosen, at: now() }, place);
       const found = follow(session, { fresh: before === undefined });
       await found.ready;
       return found;
@@ -171,7 +126,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
     async restore() {
       const { sessions } = must(await host.send({ type: "sessions" }));
       const alive = new Map(sessions.map((row) => [row.id, row]));
-      tidy((session) => alive.has(session));
+      closeOrphans(parts, (session) => alive.has(session));
       for (const { session } of records.homes()) {
         const row = alive.get(session);
         // Older cards cannot be changed any more; a session that rests is followed when somebody speaks to it.
@@ -189,24 +144,6 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
       await Promise.all([...follows.values()].map((one) => one.settled()));
     },
   };
-}
-
-export function placeOf({ chatId, chatType, rootId, threadId, sender, messageId }: Incoming): Place {
-  const group = chatType === "group";
-  // In a group every task has its own thread, under the message that began it.
-  const root = group || threadId !== undefined ? (rootId ?? messageId) : undefined;
-  return {
-    chat: chatId,
-    group,
-    owner: sender.openId,
-    messageId,
-    ...(root !== undefined && { root }),
-    ...(threadId !== undefined && { thread: threadId }),
-  };
-}
-
-function homeAt({ chat, group, root, owner }: Place, session: string): Omit<Home, "cwd" | "at"> {
-  return { session, chat, group, owner, ...(root !== undefined && { root }) };
 }
 
 export function must<C extends Parameters<Host["send"]>[0]["type"]>(

@@ -1,5 +1,5 @@
 import type { Incoming } from "./channel.ts";
-import { placeOf } from "./session-manager.ts";
+import { placeOf } from "./places.ts";
 
 const REMEMBER_MS = 10 * 60_000;
 
