@@ -13,7 +13,10 @@ export type CallReasonArgs = {
   "task-started": { id: string };
   "too-many-tasks": { count: number };
 
+  "no-matches": {};
+
   // A file that an edit does not fit.
+  "file-missing": { path: string };
   "file-unread": { path: string };
   "file-changed-since": { path: string };
   "text-not-found": { path: string };

@@ -16,6 +16,8 @@ const en: Table = {
   "task-started": ({ id }) => `Runs in the background as ${id} (/tasks shows and stops it)`,
   "too-many-tasks": ({ count }) => `${count} commands run in the background already.`,
 
+  "no-matches": () => "No matches",
+  "file-missing": ({ path }) => `${path} does not exist.`,
   "file-unread": ({ path }) => `${path} exists, and the agent has not read it yet.`,
   "file-changed-since": ({ path }) => `${path} changed after the agent read it.`,
   "text-not-found": ({ path }) => `The text to replace is not in ${path}.`,
@@ -34,6 +36,8 @@ const zh: Table = {
   "task-started": ({ id }) => `在后台运行，编号 ${id}（用 /tasks 查看和停止）`,
   "too-many-tasks": ({ count }) => `已有 ${count} 条命令在后台运行。`,
 
+  "no-matches": () => "没有匹配",
+  "file-missing": ({ path }) => `${path} 不存在。`,
   "file-unread": ({ path }) => `${path} 已存在，而智能体还没有读过它。`,
   "file-changed-since": ({ path }) => `智能体读过 ${path} 之后，它又变了。`,
   "text-not-found": ({ path }) => `${path} 中没有要替换的文字。`,

@@ -6,6 +6,8 @@ import { basename, dirname, join } from "node:path";
 import * as z from "../protocol/z.ts";
 import { canonicalPath } from "../permission/paths/canonical.ts";
 import type { ToolPlace } from "./tool.ts";
+import { reason } from "../protocol/index.ts";
+import type { ToolProblem } from "./result.ts";
 
 export type FileState =
   | { kind: "file"; bytes: Buffer; hash: string; mode: number; uid: number; gid: number }
@@ -50,10 +52,10 @@ export async function readState(real: string): Promise<FileState> {
 }
 
 /** Says what is there when it is not a file that can be shown or changed. */
-export function explain(state: Exclude<FileState, { kind: "file" }>, path: string): string {
+export function explain(state: Exclude<FileState, { kind: "file" }>, path: string): string | ToolProblem {
   switch (state.kind) {
     case "missing":
-      return `${path} does not exist.`;
+      return { text: `${path} does not exist.`, why: reason("file-missing", { path }) };
     case "directory":
       return `${path} is a directory, not a file.`;
     case "special":

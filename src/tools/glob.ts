@@ -6,7 +6,7 @@ import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import { compileGlob } from "./glob-match.ts";
 import { pathSchema, showPath } from "./path.ts";
-import { failed } from "./result.ts";
+import { failed, noMatches } from "./result.ts";
 import { ripgrep } from "./ripgrep.ts";
 import type { Tool } from "./tool.ts";
 
@@ -48,7 +48,7 @@ export const glob: Tool<Input> = {
     }
     const cwd = canonicalPath(scope.cwd, scope).real;
     const lines = (await newestFirst(found)).slice(0, maxShown).map((path) => showPath(path, cwd));
-    if (found.length === 0) lines.push("(no files match)");
+    if (found.length === 0) return noMatches("(no files match)");
     if (found.length > maxShown)
       lines.push(`(the newest ${maxShown} of ${found.length}; narrow the pattern for the rest)`);
     if (trouble !== "") lines.push(`(not everything could be searched: ${trouble})`);

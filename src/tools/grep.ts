@@ -6,7 +6,7 @@ import * as z from "../protocol/z.ts";
 import { describe } from "./describe.ts";
 import { compileGlob } from "./glob-match.ts";
 import { pathSchema, showPath } from "./path.ts";
-import { failed } from "./result.ts";
+import { failed, noMatches } from "./result.ts";
 import { ripgrep } from "./ripgrep.ts";
 import type { Tool } from "./tool.ts";
 
@@ -64,7 +64,7 @@ export const grep: Tool<Input> = {
       if (lines.length === 0) throw error;
       note = `(not everything could be searched: ${messageOf(error)})`;
     }
-    if (lines.length === 0) lines.push("(no matches)");
+    if (lines.length === 0 && note === "") return noMatches("(no matches)");
     return { ok: true, text: (note === "" ? lines : [...lines, note]).join("\n") };
   },
 };

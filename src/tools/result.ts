@@ -26,3 +26,8 @@ export function unseen(
   const text = `${path} has changed since you read it. Read it again first.`;
   return { text, why: reason("file-changed-since", { path }) };
 }
+
+/** A search that found nothing. */
+export function noMatches(text: string): ToolResult {
+  return { ok: true, text, shown: { characters: 0, notes: [reason("no-matches", {})] } };
+}

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readFilter } from "../../src/permission/rules/filter.ts";
 import { compileGlob } from "../../src/tools/glob-match.ts";
+import { reason } from "../../src/protocol/index.ts";
 import { glob } from "../../src/tools/glob.ts";
 import { grep } from "../../src/tools/grep.ts";
 import type { Tool } from "../../src/tools/tool.ts";
@@ -104,6 +105,8 @@ test("names that look like options or hold line breaks are only names", async ()
     "-rf:1:needle",
   ]);
   assert.deepEqual(await lines(work, grep, { pattern: "--files" }), ["(no matches)"]);
+  const { shown } = await work.run(grep, { pattern: "--files" });
+  assert.deepEqual(shown, { characters: 0, notes: [reason("no-matches", {})] }, "people read it in their language");
   assert.deepEqual(await lines(work, grep, { pattern: "-e needle" }), ["(no matches)"]);
   assert.deepEqual(await lines(work, grep, { pattern: "needle", glob: "-*" }), ['"--\\n--"', "--pre=sh", "-rf"]);
 });

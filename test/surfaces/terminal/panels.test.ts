@@ -46,6 +46,16 @@ suite("a question", () => {
     });
   });
 
+  test("of several answers Enter ticks one, and after a tick goes on instead of taking it away", () => {
+    const asked = opened(questions(extras, colour));
+    asked.press("2", enter);
+    assert.match(asked.seen(), /Which colour\?/);
+    asked.press(left);
+    assert.match(asked.seen(), /2 \[x\] Docs[^]*Space tick · Enter next/);
+    asked.press(up, enter);
+    assert.match(asked.seen(), /❯ 1 \[x\] Tests[^]*2 \[x\] Docs/);
+  });
+
   test("T9: several are ticked and unticked, with words besides, in the order in which they stand", () => {
     const asked = opened(questions(extras));
     asked.press(down, down, space, up, enter, up, space, space);

@@ -127,5 +127,8 @@ export function questionKeys(request: QuestionRequest, state: QuestionState, { w
     return [writing ? keys.next : keys.pick, keys.aside, keys.move, writing ? keys.tabOnly : keys.tab];
   }
   if (row === question.options.length) return [keys.next, keys.aside, keys.move, keys.newline, keys.tabOnly];
-  return [question.multiSelect ? keys.toggle : keys.pick, keys.aside, keys.move, keys.numberPick, keys.tab];
+  const choosing = question.multiSelect
+    ? [keys.toggle, keys.next, keys.aside, keys.move]
+    : [keys.pick, keys.aside, keys.move, keys.numberPick];
+  return [...choosing, keys.tab];
 }

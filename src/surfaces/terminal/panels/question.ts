@@ -64,7 +64,9 @@ function answer(asked: QuestionRequest, state: QuestionState, key: Key, { questi
     case "right":
       return { state: goTo(asked, state, state.tab + 1) };
     case "enter":
-      return { state: pick(asked, state, question, row) };
+      return {
+        state: isTicked(state, question, row) ? goTo(asked, state, state.tab + 1) : pick(asked, state, question, row),
+      };
     case "space":
       return { state: toggle(state, question, row) };
   }
@@ -98,6 +100,11 @@ function writeOther(asked: QuestionRequest, state: QuestionState, key: Key, ques
 
 function at(state: QuestionState, row: number): QuestionState {
   return { ...state, rows: state.rows.with(state.tab, row) };
+}
+
+/** Of several answers: Enter after a tick is the end of the question, and never takes the tick away. */
+function isTicked({ picked, tab }: QuestionState, { options, multiSelect }: Question, row: number): boolean {
+  return multiSelect && (picked[tab] ?? []).includes(options[row]?.label ?? "");
 }
 
 /** With several answers a choice is a tick; with one it is the end of the question. */
