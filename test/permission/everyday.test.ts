@@ -54,7 +54,8 @@ test("few everyday commands ask needlessly", () => {
 
 test("the number of prompts on an ordinary day is the one that is published", () => {
   const all = Object.values(lists).flat();
-  const count = (behavior: string) => all.filter((command) => judge(command).behavior === behavior).length;
+  const answers = all.map((command) => judge(command).behavior);
+  const count = (behavior: string) => answers.filter((one) => one === behavior).length;
   assert.ok(all.length >= 150 && new Set(all).size === all.length);
   const [allowed, asked, denied] = [count("allow"), count("ask"), count("deny")];
   const needless = everyday.needless.length;
