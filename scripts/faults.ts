@@ -22,6 +22,7 @@ const files =
           "test/{faults,stories}/*.test.ts",
           "test/agent/{modes,withdraw}.test.ts",
           "test/permission/{awk,differential,injections,properties}.test.ts",
+          "test/surfaces/terminal/panels.properties.test.ts",
         ],
         {
           cwd: root,

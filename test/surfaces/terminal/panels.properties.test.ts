@@ -5,6 +5,10 @@ import * as fc from "fast-check";
 import type { InputRequest, Question } from "../../../src/protocol/index.ts";
 import { CURSOR_MARKER, visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
+import { thorough } from "../../faults/rounds.ts";
+
+/** So many when asked to be thorough, and half of them otherwise. */
+const runs = (many: number) => ({ numRuns: thorough ? many : many / 2 });
 
 const bash = permission(
   "Bash",
@@ -38,7 +42,7 @@ test("no key but Enter answers anything", () => {
         assert.deepEqual(asked.responses, []);
       },
     ),
-    { numRuns: 150 },
+    runs(150),
   );
 });
 
@@ -55,7 +59,7 @@ test("nothing is allowed without going to it first: Enter, letters and pastes al
         [],
       );
     }),
-    { numRuns: 150 },
+    runs(150),
   );
 });
 
@@ -93,7 +97,7 @@ test("typing without a pause when the panel comes up answers nothing, whatever i
         assert.equal(asked.collapsed(), 0);
       },
     ),
-    { numRuns: 100 },
+    runs(100),
   );
 });
 
@@ -177,6 +181,6 @@ test("every row fits, from 20 columns to 120, in both languages, and nothing in 
         }
       },
     ),
-    { numRuns: 250 },
+    runs(250),
   );
 });
