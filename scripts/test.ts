@@ -146,9 +146,24 @@ async function bundleIn(home: string): Promise<string> {
   const dir = join(home, "bundle");
   const entries = { sage: "src/cli/main.ts", sdk: "src/sdk/index.ts", runner: "test/support/runner.ts" };
   await bundle(dir, entries, { minify: false });
+  for (const [file, entry] of Object.entries({ "bin.cjs": "sage", "bin-runner.cjs": "runner" }))
+    writeFileSync(join(dir, file), entranceTo(entry, join(home, "kept")));
   // Packages that are not in the bundle are looked up from where it lies.
   symlinkSync(join(root, "node_modules"), join(home, "node_modules"), "junction");
   return dir;
+}
+
+/** `sage` as it is installed, but what it keeps compiled is in one folder for everybody: the machine of a test has a home of its own. */
+function entranceTo(entry: string, caches: string): string {
+  const text = readFileSync(join(root, "scripts/bin.cjs"), "utf8");
+  const changes = {
+    'process.env.XDG_CACHE_HOME || join(homedir(), ".cache")': JSON.stringify(caches),
+    'require("./sage.cjs")': `require("./${entry}.cjs")`,
+  };
+  return Object.entries(changes).reduce((rest, [from, to]) => {
+    if (!rest.includes(from)) throw new Error(`scripts/bin.cjs no longer has ${from}`);
+    return rest.replace(from, () => to);
+  }, text);
 }
 
 /** No key, proxy or setting of the person at the keyboard decides whether a test passes. */
