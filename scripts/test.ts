@@ -43,6 +43,9 @@ const longest = new RegExp(
   ].join("|")})\\.test\\.ts$`,
 );
 
+/** What gets a process: a test file, or a file that imports several. */
+type Unit = { file: string; of: readonly string[] };
+
 const root = join(import.meta.dirname, "..");
 const started = performance.now();
 
@@ -69,7 +72,7 @@ async function runTests(): Promise<boolean> {
   const home = mkdtempSync(join(tmpdir(), "sage-test-"));
   const bundled = files.some(startsPrograms) ? await bundleIn(home) : undefined;
   const units = filters.length === 0 ? grouped(files, home) : files.map((file) => ({ file, of: [file] }));
-  const ordered = units.toSorted((a, b) => weight(b.of) - weight(a.of)).map(({ file }) => file);
+  const ordered = [2, 1, 0].flatMap((heavy) => inTurns(units.filter(({ of }) => weight(of) === heavy)));
   const cluster = filters.length === 0 && findPostgres() ? mkdtempSync(join(memory(), "sage-cluster-")) : undefined;
   if (cluster !== undefined) makeCluster(cluster); // those who need a PostgreSQL begin with a copy
   const atOnce = availableParallelism() * 3; // more than half of them wait at any time: for a screen, a clock, a person
@@ -128,8 +131,14 @@ function weight(of: readonly string[]): number {
   return Math.max(...of.map((file) => (longest.test(file) ? 2 : Number(waits(file)))));
 }
 
+/** A file that has a process of its own, then a group: programs that compute beside sessions that wait. */
+function inTurns(units: readonly Unit[]): string[] {
+  const [apart, groups] = [true, false].map((single) => units.filter(({ of }) => (of.length === 1) === single));
+  return units.flatMap((_, n) => [apart?.[n], groups?.[n]]).flatMap((unit) => unit?.file ?? []);
+}
+
 /** Several files in one process: loading Sage anew takes longer than most of them. */
-function grouped(all: readonly string[], home: string): { file: string; of: readonly string[] }[] {
+function grouped(all: readonly string[], home: string): Unit[] {
   const isAlone = (file: string) => alone.test(file) || startsPrograms(file);
   const together = all.filter((file) => !isAlone(file));
   const groups = Array.from({ length: Math.ceil(together.length / FILES_TOGETHER) }, (_, n) => {
