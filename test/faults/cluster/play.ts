@@ -113,7 +113,7 @@ async function playRound(options: PlayOptions, ground: Ground): Promise<{ notes:
   await createDatabase(database, name);
   const pool = new Pool({ connectionString: database.urlOf(name), max: 3 });
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
-  await prepareEngine(database.urlOf(name), pool, { worker: "worker", gateway: "gateway" });
+  await prepareEngine(database.urlOf(name), pool, { worker: "worker", places: ["here"], gateway: "gateway" });
   const ledger = await postgresLedger(pool, { process: "judge" });
   if (options.mutant) await pool.query(changed(schema, options.mutant));
   const files = new Map<string, ReturnType<typeof observer>>();
