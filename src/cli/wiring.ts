@@ -12,7 +12,7 @@ import { searchEngine, type SearchSettings } from "../host/web-search.ts";
 import type { LocalHost } from "../host/host.ts";
 import { outsideOf } from "../host/servers.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
-import type { Store } from "../journal/store.ts";
+import { localHead, type Store } from "../journal/store.ts";
 import type { ModelChoice } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
@@ -154,8 +154,8 @@ export function anchoring(store: Store, { home, env }: Pick<Installation, "home"
   const anchors = createAnchors(home, env);
   return (session) => {
     // Records of a shared journal are not this machine's: its own would seem to have lost them.
-    const head = store.shared ? undefined : store.head(session);
-    if (head && "seq" in head) anchors.put(session, head);
+    const head = localHead(store, session);
+    if (head) anchors.put(session, head);
   };
 }
 

@@ -176,6 +176,12 @@ export function timeOf(store: Pick<Store, "now">): number {
   return store.now?.() ?? Date.now();
 }
 
+/** The newest record of a session in a journal of this machine. Undefined where the journal is shared, or nothing is hashed. */
+export function localHead(store: Pick<Store, "head" | "shared">, session: string) {
+  const head = store.shared ? undefined : store.head(session);
+  return head && "seq" in head ? head : undefined;
+}
+
 /** Keeps the members of one store: see `Store.member`. */
 export function createMembers(): <T>(store: Store, make: (store: Store) => T) => T {
   const members = new Map<unknown, unknown>();

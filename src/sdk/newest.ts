@@ -1,7 +1,6 @@
-import type { Store } from "../journal/store.ts";
+import { localHead, type Store } from "../journal/store.ts";
 
 /** Seq of the newest fact of a session; 0 where there is none. A store without hashes has its facts at hand anyway. */
 export function newestSeq(store: Store, session: string): number {
-  const head = store.shared ? undefined : store.head(session);
-  return (head && "seq" in head ? head.seq : undefined) ?? store.since(session, 0).at(-1)?.seq ?? 0;
+  return localHead(store, session)?.seq ?? store.since(session, 0).at(-1)?.seq ?? 0;
 }
