@@ -5,3 +5,8 @@ export function newSessionId(): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   return Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join("");
 }
+
+/** Ids that somebody may give a session: they stand in keys, in paths and on command lines. */
+export function isSessionId(given: string): boolean {
+  return typeof given === "string" && /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(given);
+}

@@ -16,6 +16,8 @@ export type ModelReasonArgs = {
   "tries-again": { problem: Reason; waitMs: number; attempt: number; of: number };
   /** Given up. `again`: the same request may work later, after `waitMs` where the server has said so. */
   "model-failed": { model: string; problem: Reason; again: boolean; waitMs?: number; at?: number };
+  /** Code of an embedder returned something else than a reply. */
+  "reply-unfit": { model: string; problem: Reason };
   "fallback-goes-on": { problem: Reason; model: string };
   "fallback-failed": { problem: Reason; fallback: Reason };
   "waits-for-limit": { model: string; requestsPerMinute?: number; tokensPerMinute?: number };

@@ -22,6 +22,7 @@ const en: Table = {
         : `Try again in ${wait(waitMs, "en")}${at === undefined ? "" : `, after ${new Date(at).toLocaleString("en")}`}.`;
     return `${model}: ${say(problem)} ${advice}`;
   },
+  "reply-unfit": ({ model, problem }, say) => `${model} did not return a reply: ${say(problem)}`,
   "fallback-goes-on": ({ problem, model }, say) => `${say(problem)} Continuing with ${model} for this turn.`,
   "fallback-failed": ({ problem, fallback }, say) => `${say(problem)} The fallback failed too: ${say(fallback)}`,
   "waits-for-limit": ({ model, requestsPerMinute, tokensPerMinute }) => {
@@ -55,6 +56,7 @@ const zh: Table = {
         : `请在 ${wait(waitMs, "zh")}后再试${at === undefined ? "" : `（${new Date(at).toLocaleString("zh-CN")} 之后）`}。`;
     return `${model}：${say(problem)}${advice}`;
   },
+  "reply-unfit": ({ model, problem }, say) => `${model} 返回的不是回复：${say(problem)}`,
   "fallback-goes-on": ({ problem, model }, say) => `${say(problem)}本轮改用 ${model}。`,
   "fallback-failed": ({ problem, fallback }, say) => `${say(problem)}备用模型也不行：${say(fallback)}`,
   "waits-for-limit": ({ model, requestsPerMinute, tokensPerMinute }) => {

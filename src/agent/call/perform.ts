@@ -35,6 +35,7 @@ import { waitForPerson } from "../state/states.ts";
 import { endOfTask, endWithProcess, stopTask } from "../state/tasks.ts";
 import { redacted, withChange, withComment, withContext, withEnd, withTalk } from "./results.ts";
 import type { Approval, CallState } from "./state.ts";
+import { isUsable, madeUsable } from "./usable.ts";
 
 /** Runs an allowed call in the way its effect permits. `rerun`: it was cut off, and a person wants it to run once more. */
 export async function perform(
@@ -187,7 +188,9 @@ function onceOptions(
 /** A tool that throws has failed, and a failure is a result. Only what the loop itself raised passes through. */
 export async function outcomeOf(tool: Tool, input: ToolInput, scope: ToolScope): Promise<ToolResult> {
   try {
-    return withEnd(await tool.execute(input, scope), failureIn(scope));
+    const result = await tool.execute(input, scope);
+    const usable = isUsable(result) ? result : await madeUsable(tool, result, scope.keepDir);
+    return withEnd(usable, failureIn(scope));
   } catch (error) {
     if (error instanceof Stopped || error instanceof NeedsInput) throw error;
     const text = scope.signal.aborted ? "Interrupted." : `${tool.name} failed: ${messageOf(error)}`;

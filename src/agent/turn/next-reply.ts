@@ -2,6 +2,7 @@ import { planReminder } from "../../context/plan.ts";
 import { skillForStep } from "../../context/skills.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { ModelRequest, ModelScope } from "../../models/model.ts";
+import { checkReply } from "../../models/reply-form.ts";
 import { isOverflow } from "../../models/window.ts";
 import {
   PLAN_TOOL,
@@ -79,6 +80,7 @@ async function callModel(
   const working = context.activity.begin(); // not with `using`, for which the engine leaves compiled code three times
   try {
     const reply = await model.reply(request, modelScope(scope));
+    checkReply(reply, model.id);
     for (const { id } of ended) context.tree.toldTasks.add(id);
     return { ...reply, ...heard, ...told };
   } finally {

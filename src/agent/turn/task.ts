@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { isSessionId } from "../../journal/session-id.ts";
 import type { Store } from "../../journal/store.ts";
-import { saidKey, type Sender, type TurnLimits } from "../../protocol/index.ts";
+import { kindOf } from "../../protocol/issue.ts";
+import { reason, saidKey, type Sender, type TurnLimits } from "../../protocol/index.ts";
+import { errorBecause } from "../../texts/error.ts";
 
 /** A task, and what goes with it. */
 export type TaskMetadata = {
@@ -14,8 +17,12 @@ export type TaskMetadata = {
 
 /** Says the task in its session, and gives the session. */
 export async function sayTask(store: Store, cwd: string, task: string | TaskMetadata): Promise<string> {
-  const { description: text, ...meta } = typeof task === "string" ? { description: task } : task;
+  const given = kindOf(task) === "object" ? (task as TaskMetadata) : { description: task as string };
+  const { description: text, ...meta }: TaskMetadata = given;
   const { session = randomUUID(), id = randomUUID(), by = "caller", surface = "sdk", limits } = meta;
+  if (typeof text !== "string") throw errorBecause("input-invalid", reason("message-not-text", { came: kindOf(text) }));
+  if (text.trim() === "") throw errorBecause("input-invalid", reason("message-empty", {}));
+  if (!isSessionId(session)) throw errorBecause("input-invalid", reason("session-id-unfit", { given: session }));
   await store.create(session, { cwd, version: "sdk" });
   const data = { text, by, surface, ...(limits && { limits }) };
   await store.append(session, { key: saidKey(id), type: "user.said", at: Date.now(), data });

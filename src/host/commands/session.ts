@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isRemote, remoteOf } from "../../config/remote.ts";
 import { checkOwnConversation, existingSession } from "../../journal/existing-session.ts";
-import { newSessionId } from "../../journal/session-id.ts";
+import { isSessionId, newSessionId } from "../../journal/session-id.ts";
 import type { SessionRow } from "../../journal/store.ts";
 import { isOutsideSession, modelChosenKey, reason, type SessionSummary } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
@@ -12,7 +12,7 @@ export function sessionCommands(parts: CommandParts): Handlers<"open" | "session
   const { store, version, runner, home, surroundings } = parts;
   return {
     async open({ session, cwd, model, agent }) {
-      if (session !== undefined && !/^(?!\.{1,2}$)[\w.-]{1,100}$/.test(session))
+      if (session !== undefined && !isSessionId(session))
         throw errorBecause("input-invalid", reason("session-id-unfit", { given: session }));
       if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
       const where = isRemote(cwd) ? remoteOf(cwd).name : cwd;

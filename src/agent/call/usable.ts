@@ -1,0 +1,34 @@
+import { kindOf } from "../../protocol/issue.ts";
+import type { ToolResult } from "../../protocol/index.ts";
+import { createExcerpt } from "../../tools/excerpt.ts";
+import type { Tool } from "../../tools/tool.ts";
+
+/** More than any built-in tool gives at once. */
+const LONGEST_TEXT = 200_000;
+const PIECE = 1024 * 1024;
+
+/** True for a result that the loop can record and the model can read: code of others may return anything, of any length. */
+export function isUsable(result: ToolResult): boolean {
+  return problemOf(result) === undefined && result.text.length <= LONGEST_TEXT;
+}
+
+/** What can be used of any other one: a long text is kept in a file, like the output of a command. */
+export async function madeUsable({ name }: Tool, result: ToolResult, keepDir: string): Promise<ToolResult> {
+  const problem = problemOf(result);
+  if (problem !== undefined)
+    return { ok: false, text: `${name} ran, and its result cannot be read: ${problem}. Whatever it did is done.` };
+  const { shown: _shown, ...rest } = result;
+  const excerpt = createExcerpt(keepDir);
+  for (let at = 0; at < result.text.length; at += PIECE) {
+    const piece = result.text.slice(at, at + PIECE);
+    await excerpt.push(Buffer.from(piece), piece);
+  }
+  return { ...rest, ...(await excerpt.end()) };
+}
+
+function problemOf(result: ToolResult): string | undefined {
+  if (kindOf(result) !== "object") return `a tool should return { ok, text }, and it returned ${kindOf(result)}`;
+  if (typeof result.ok !== "boolean") return `ok should be true or false, and it is ${kindOf(result.ok)}`;
+  if (typeof result.text !== "string") return `text should be a string, and it is ${kindOf(result.text)}`;
+  return undefined;
+}

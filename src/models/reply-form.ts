@@ -1,0 +1,57 @@
+import { misfits, reason, type Finish, type Part, type Reply } from "../protocol/index.ts";
+import * as z from "../protocol/z.ts";
+import { errorBecause } from "../texts/error.ts";
+
+/** Refuses a reply that is none: a model of an embedder may return anything, and what is recorded is read for ever. */
+export function checkReply(reply: Reply, model: string): void {
+  if (isReply(reply)) return;
+  const { error } = schema().safeParse(reply);
+  const problem = misfits(error ?? { issues: [] }, reply);
+  throw errorBecause("model-unavailable", reason("reply-unfit", { model, problem }));
+}
+
+const finishes: readonly Finish[] = ["stop", "calls", "length", "filtered", "other"];
+
+/** By hand: this is looked at in each step. */
+function isReply(reply: Reply | undefined): boolean {
+  const { parts, usage, finish, model } = reply ?? {};
+  return (
+    Array.isArray(parts) &&
+    parts.every(isPart) &&
+    typeof model === "string" &&
+    finishes.includes(finish as Finish) &&
+    isCount(usage?.inputTokens) &&
+    isCount(usage?.outputTokens) &&
+    isCount(usage?.cacheReadTokens) &&
+    isCount(usage?.cacheWriteTokens)
+  );
+}
+
+function isPart(part: Part): boolean {
+  if (part?.type !== "call")
+    return (part?.type === "text" || part?.type === "reasoning") && typeof part.text === "string";
+  const { id, tool, input } = part;
+  return typeof id === "string" && typeof tool === "string" && typeof input === "object" && input !== null;
+}
+
+function isCount(tokens: number | undefined): boolean {
+  return tokens !== undefined && tokens >= 0 && tokens < Infinity;
+}
+
+/** Tells what does not fit. */
+function schema(): z.Schema {
+  const count = z.number().min(0);
+  const text = z.looseObject({ type: z.enum(["text", "reasoning"]), text: z.string() });
+  const call = z.looseObject({
+    type: z.literal("call"),
+    id: z.string(),
+    tool: z.string(),
+    input: z.record(z.string(), z.unknown()),
+  });
+  return z.looseObject({
+    parts: z.array(z.union([text, call])),
+    usage: z.looseObject({ inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count }),
+    finish: z.enum(finishes),
+    model: z.string(),
+  });
+}

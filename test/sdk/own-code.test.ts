@@ -1,0 +1,96 @@
+// Tools and models of one's own may return anything: what cannot be used is told in words, and nothing breaks.
+import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { test } from "node:test";
+import { z } from "zod";
+import { memoryStore, noUsage, SageAgentSDK, scripted, type Model, type Tool } from "../../src/sdk/index.ts";
+import { sayTask } from "../../src/agent/turn/task.ts";
+import { workspace } from "../support/sage.ts";
+
+const returning = (result: unknown): Tool => ({
+  ...{ name: "Own", description: "Returns.", effect: "reads", inputSchema: z.object({}) },
+  checkPermissions: () => ({ behavior: "allow", reason: "a test" }),
+  execute: async () => result as never,
+});
+
+test("a tool that returns something else than a result has failed, and the model reads why", async () => {
+  using here = workspace();
+  const wrong: [unknown, RegExp][] = [
+    [undefined, /a tool should return \{ ok, text \}, and it returned undefined/],
+    ["done", /a tool should return \{ ok, text \}, and it returned string/],
+    [{ text: "done" }, /ok should be true or false, and it is undefined/],
+    [{ ok: true, text: 5 }, /text should be a string, and it is number/],
+  ];
+  for (const [result, message] of wrong) {
+    const model = scripted([{ calls: [{ tool: "Own", input: {} }] }, { text: "heard" }]);
+    const options = { model, tools: [returning(result)], workingDirectory: here.dir, journal: here.path("journal.db") };
+    const sage = new SageAgentSDK(options);
+    const { text, toolHistory } = await sage.run("go");
+    assert.equal(text, "heard");
+    assert.deepEqual([toolHistory[0]?.result.ok, toolHistory[0]?.result.end], [false, "failed"]);
+    assert.match(toolHistory[0]?.result.text ?? "", message);
+    await sage.close();
+  }
+});
+
+test("ten megabytes of a tool are kept in a file, and the model reads their beginning and end", async () => {
+  using here = workspace();
+  const whole = `begin${"大".repeat(3_500_000)}结束`;
+  let size = 0;
+  const model = scripted([
+    { calls: [{ tool: "Own", input: {} }] },
+    ({ messages }) => {
+      size = JSON.stringify(messages).length;
+      return { text: "read" };
+    },
+  ]);
+  const options = { model, tools: [returning({ ok: true, text: whole })], workingDirectory: here.dir };
+  const sage = new SageAgentSDK(options);
+  const { toolHistory } = await sage.run("go");
+  const { text, output } = toolHistory[0]?.result ?? { text: "" };
+  assert.ok(size < 40_000, `${size} characters in the prompt`);
+  assert.match(text, /^begin大[^]*characters were cut here; the whole output is in [^]*大结束$/);
+  const file = output?.file ?? "";
+  assert.equal(statSync(file).size, Buffer.byteLength(whole));
+  assert.equal(readFileSync(file, "utf8").endsWith("大结束"), true);
+  await sage.close();
+});
+
+test("a model that returns no reply ends the turn with what a reply should have", async () => {
+  using here = workspace();
+  const reply = { parts: [{ type: "text", text: "hi" }], usage: noUsage, finish: "stop", model: "own/model" };
+  const wrong: [unknown, RegExp][] = [
+    [undefined, /own\/model did not return a reply: it is missing; it should be an object/],
+    ["hi", /it should be an object; it is a string/],
+    [{ ...reply, usage: undefined }, /usage is missing; it should be an object/],
+    [{ ...reply, usage: { inputTokens: 3 } }, /usage\.outputTokens is missing; it should be a number/],
+    [{ ...reply, usage: { ...noUsage, inputTokens: Number.NaN } }, /usage\.inputTokens should be a number/],
+    [{ ...reply, parts: "hi" }, /parts should be a list; it is a string/],
+    [{ ...reply, parts: [{ type: "text", text: 5 }] }, /parts\[0\]\.text should be a string; it is a number/],
+    [{ ...reply, parts: [{ type: "call", id: "1", tool: "Bash" }] }, /parts\[0\]\.input is missing/],
+    [{ ...reply, finish: "done" }, /finish should be "stop", "calls", "length", "filtered" or "other"; it is "done"/],
+  ];
+  for (const [given, message] of wrong) {
+    const model: Model = { id: "own/model", reply: async () => given as never };
+    const sage = new SageAgentSDK({ model, workingDirectory: here.dir });
+    const outcome = await sage.run("go");
+    assert.equal(outcome.status === "error" && outcome.error.code, "model-unavailable");
+    assert.match(outcome.status === "error" ? outcome.error.message : "", message);
+    assert.deepEqual(sage.steps(outcome.session), [], "nothing of it is recorded");
+    await sage.close();
+  }
+});
+
+test("a task that is none is refused before anything is written", async () => {
+  const store = memoryStore();
+  const wrong: [unknown, RegExp][] = [
+    [3, /a message should be a string; it is number/],
+    [{}, /a message should be a string; it is undefined/],
+    [" ", /the message is empty/],
+    [{ description: "go", session: "a/b" }, /a session's id should be letters, digits/],
+  ];
+  for (const [task, message] of wrong)
+    await assert.rejects(sayTask(store, "/", task as never), { code: "input-invalid", message });
+  assert.deepEqual(store.sessions(), []);
+  assert.equal(await sayTask(store, "/", { description: "去吧", session: "job-1" }), "job-1");
+});
