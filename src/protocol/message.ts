@@ -78,8 +78,10 @@ export type ToolResult = {
   output?: Output;
   /** The change that a file tool made, to be shown to people; left out where it is long. */
   change?: Preview;
-  /** A person's answers by question, as data; `text` says the same in words. */
+  /** Answers by question, as data; `text` says the same in words. */
   answers?: Answers;
+  /** They were set in advance and are no person's choice: nobody answered in time. */
+  preset?: true;
   /** A skill is in use from here to the end of the turn, and these are the tools it works with. */
   allowedTools?: "all" | readonly string[];
   /** Tools that can be called from here on. */

@@ -60,10 +60,14 @@ function answered(input: Input, resolution: Resolution): ToolResult {
     case "partial":
       return tell(input, resolution.response, "User answered");
     case "timed_out": {
-      if (resolution.response === undefined) return unanswered("nobody answered in time", inEnglish(resolution.reason));
-      const { ok, text } = tell(input, resolution.response, "Answers set in advance");
+      const { response } = resolution;
+      if (response === undefined || response.type === "denied") {
+        const words = response?.reason?.trim() ? `; said in advance: ${JSON.stringify(response.reason)}` : "";
+        return unanswered("nobody answered in time", `${inEnglish(resolution.reason)}${words}`);
+      }
+      const { text, answers, ...result } = tell(input, response, "Answers set in advance");
       const nobody = `Nobody answered in time (${inEnglish(resolution.reason)}), so the default was used. It is not the person's own choice.`;
-      return { ok, text: `${nobody}\n${text}` };
+      return { ...result, text: `${nobody}\n${text}`, ...(answers && { answers, preset: true }) };
     }
     case "declined":
       return unanswered("the person chose not to answer", inEnglish(resolution.reason));

@@ -6,6 +6,7 @@ import {
   InputChannel,
   SageAgentSDK,
   scripted,
+  type AskerPolicy,
   type AutoResponder,
   type InputRequest,
   type Tool,
@@ -122,4 +123,21 @@ test("a channel refuses options that it does not know", () => {
   );
   for (const defaultTimeout of [-1, 0, Number.NaN, "5" as never])
     assert.throws(() => InputChannel.create(1, { defaultTimeout }), /defaultTimeout of a channel should be above 0/);
+});
+
+test("an answer that was set in advance is data, too, and marked; words that go with a refusal reach the model", async () => {
+  using here = workspace();
+  const model = () => scripted([{ calls: [askUser(question("Which?")), bash("touch a")] }, { text: "done" }]);
+  const run = async (timeoutPolicy: AskerPolicy) => {
+    const sage = new SageAgentSDK({ model: model(), workingDirectory: here.dir });
+    const { toolHistory } = await sage.executeWithChannel("go", { promptTimeout: 1, timeoutPolicy }).result;
+    await sage.close();
+    return toolHistory.map(({ result }) => result);
+  };
+  const [chosen] = await run({ default: { type: "answers", answers: { "Which?": "Red" } } });
+  assert.deepEqual([chosen?.answers, chosen?.preset], [{ "Which?": { selected: ["Red"] } }, true]);
+  const [open, refused] = await run({ default: { type: "denied", reason: "明天再说" } });
+  assert.match(open?.text ?? "", /NOT answered: nobody answered in time \(.*; said in advance: "明天再说"\)/);
+  assert.equal(open?.answers, undefined);
+  assert.match(refused?.text ?? "", /Silence is not consent\. Said in advance: "明天再说"/);
 });

@@ -167,6 +167,8 @@ test("timed out with a default: nobody answered, and the default was used", () =
       "Answers set in advance:",
       `- Which database? → "SQLite"`,
     ].join("\n"),
+    answers: { "Which database?": { selected: ["SQLite"] } },
+    preset: true,
   });
   const declined: InputResponse = { type: "denied", requestId: "s/t0/0/0" };
   assert.equal(told({ outcome: "timed_out", reason: "late", response: declined })?.ok, false);

@@ -91,7 +91,9 @@ export function notApproved(resolution: Resolution): ToolResult {
         `the person chose not to decide.${quote("Their words", resolution.reason && sentence(resolution.reason, "en"))}`,
       );
     case "timed_out":
-      return didNotRun(`${sentence(resolution.reason, "en")}. Silence is not consent.`);
+      return didNotRun(
+        `${sentence(resolution.reason, "en")}. Silence is not consent.${quote("Said in advance", resolution.response?.type === "denied" ? resolution.response.reason : undefined)}`,
+      );
     case "cancelled":
       return didNotRun(`the turn was cancelled (${sentence(resolution.reason, "en")}).`);
     case "no_surface":
