@@ -50,8 +50,16 @@ function keepCompiled() {
     missing.add(name);
   }
 
-  function keep() {
+  /** With an exit code at the end of the process. */
+  function keep(exitCode) {
     process.removeListener("exit", keep);
+    // The grammar has flags of its own while it is loaded (src/permission/shell/read), and code that is kept under them would not be
+    // taken at the next start.
+    if (exitCode !== undefined) {
+      const v8 = require("node:v8");
+      v8.setFlagsFromString("--wasm-tier-up");
+      v8.setFlagsFromString("--wasm-dynamic-tiering");
+    }
     // A file that was missing tells that this run does something new, so all files may have new functions. After a while V8 forgets
     // functions that no longer run: what is kept then would lack those of a start.
     const names = process.uptime() < 90 ? loaded.keys() : missing;
