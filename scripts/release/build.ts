@@ -33,6 +33,8 @@ function writeCommand(dist: string): void {
   const command = readFileSync(join(root, "scripts/bin.cjs"), "utf8");
   const named = command.replace('build = "unknown"', `build = "${digest.digest("hex").slice(0, 16)}"`);
   writeFileSync(join(dist, "bin.cjs"), named, { mode: 0o755 });
+  // Services and hooks that version 0.1.0 has installed start this file.
+  writeFileSync(join(dist, "bin.mjs"), 'import "./bin.cjs";\n', { mode: 0o755 });
 }
 
 /** Licences of the libraries that are in the bundle, as they ask for. */

@@ -3,7 +3,7 @@ import { SageError, messageOf } from "../protocol/error.ts";
 import { prose } from "../protocol/visible.ts";
 import { startsAs } from "../texts/command.ts";
 import { startedBy, startedElsewhere } from "./started-by.ts";
-import { guardConsole } from "./stdout.ts";
+import { guardConsole, surviveReaders } from "./stdout.ts";
 
 // Each command is a file of its own, loaded when it is called: most of what Sage can do is not needed for most calls.
 const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
@@ -54,9 +54,7 @@ const forPeople: Record<string, "whole" | readonly string[]> = {
   hosts: ["add", "remove"],
 };
 
-// Whoever reads us may stop reading: `sage sessions | head -1`.
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-
+surviveReaders();
 guardConsole();
 process.on("uncaughtException", crash);
 

@@ -1,4 +1,5 @@
 import { format } from "node:util";
+import { lazy } from "../protocol/lazy.ts";
 import { prose } from "../protocol/visible.ts";
 import { fitted } from "../view/lines/safe.ts";
 
@@ -8,6 +9,16 @@ const paint = /(\x1b\[(?:1|2|7|22|27|31|32|33|36|39)m)/;
 /** Writes what a program may read: as it is into a pipe or a file. On a terminal no character of it steers. */
 export function toStdout(text: string): boolean {
   return process.stdout.write(process.stdout.isTTY ? harmless(text) : text);
+}
+
+/** Whoever reads us may stop reading: `sage sessions | head -1`. A stream is made when it is first used, and most runs print no error. */
+export function surviveReaders(): void {
+  for (const name of ["stdout", "stderr"] as const) {
+    const { get: make, ...rest } = Object.getOwnPropertyDescriptor(process, name) ?? {};
+    if (!make) continue;
+    const get = lazy(() => (make.call(process) as NodeJS.WriteStream).on("error", () => {}));
+    Object.defineProperty(process, name, { ...rest, get });
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import * as z from "../protocol/z.ts";
+import { namePattern } from "../protocol/name.ts";
 import { reason, type ReasonArgs } from "../protocol/index.ts";
 import type { Check } from "../protocol/schema.ts";
 import { jsonSchemaOf } from "../tools/json-schema.ts";
@@ -34,7 +35,7 @@ export const toolsSchema = z.array(
 /** The same of types of subagents. */
 export const subagentsSchema = z.array(
   z.object({
-    name: z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u, "file-name"),
+    name: z.string().regex(namePattern, "file-name"),
     type: z.enum(["explore", "plan", "execute", "generalPurpose", "codeReview", "custom"]),
     description: text,
     prompt: text,

@@ -1,4 +1,5 @@
 import { misfits, reason } from "../protocol/index.ts";
+import { namePattern } from "../protocol/name.ts";
 import * as z from "../protocol/z.ts";
 import { unfit, type ContentFile } from "./content.ts";
 
@@ -21,7 +22,7 @@ function checked<T>(schema: z.Schema<T>, value: unknown): T {
   throw unfit(misfits(parsed.error, value));
 }
 
-export const nameField = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u, "file-name");
+export const nameField = z.string().regex(namePattern, "file-name");
 
 /** Tools as a list or as "Read, Grep". What stands in parentheses is a matter of permission rules, not of names. */
 export const toolsField = z

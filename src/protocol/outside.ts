@@ -1,4 +1,5 @@
 import { splitRequestId } from "./key.ts";
+import { lazy } from "./lazy.ts";
 import type { RequestTimeout } from "./options.ts";
 import type { Question, RequestBody } from "./request.ts";
 
@@ -61,11 +62,11 @@ export function agentOfOutside(session: string): string {
 }
 
 /** Letters of other scripts could pass for Latin ones: a name must not look like another. */
-const agentName = /^[A-Za-z0-9\p{Script=Han}](?:[\w .\p{Script=Han}-]{0,38}[\w\p{Script=Han}])?$/u;
+const agentName = lazy(() => /^[A-Za-z0-9\p{Script=Han}](?:[\w .\p{Script=Han}-]{0,38}[\w\p{Script=Han}])?$/u);
 
 /** May an agent outside be called so? Nobody outside of Sage is called Sage. */
 export function isAgentName(name: string): boolean {
-  return agentName.test(name) && !/^sage\b/i.test(name);
+  return agentName().test(name) && !/^sage\b/i.test(name);
 }
 
 /** A name as close to the given one as `isAgentName` permits, or the other one. */

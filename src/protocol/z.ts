@@ -14,8 +14,9 @@ export class Text extends Schema<string, "given"> {
     return this.with(atMost("string", maximum, "maxLength"));
   }
   /** `expected` names the pattern for the person who reads of it. */
-  regex(pattern: RegExp, expected?: string): this {
-    return this.#format("regex", (text) => pattern.test(text), { pattern: pattern.source }, `${pattern}`, expected);
+  regex(pattern: Pick<RegExp, "source" | "flags" | "test">, expected?: string): this {
+    const { source, flags } = pattern;
+    return this.#format("regex", (text) => pattern.test(text), { pattern: source }, `/${source}/${flags}`, expected);
   }
   url(): this {
     return this.#format("url", (text) => URL.canParse(text), { format: "uri" });

@@ -1,4 +1,5 @@
 import { reason, type SubagentDefinition } from "../../protocol/index.ts";
+import { namePattern } from "../../protocol/name.ts";
 import { errorBecause } from "../../texts/error.ts";
 
 const reading = ["Read", "Glob", "Grep"];
@@ -64,7 +65,7 @@ export function createSubagentRegistry(
 ): SubagentRegistry {
   const byName = new Map<string, SubagentDefinition>();
   const register = (definition: SubagentDefinition) => {
-    if (!/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u.test(definition.name))
+    if (!namePattern.test(definition.name))
       throw errorBecause("config-invalid", reason("subagent-name-unfit", { given: definition.name }));
     byName.set(definition.name, definition);
   };
