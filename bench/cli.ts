@@ -199,7 +199,6 @@ function command(program: Program, task: string, { dir, baseURL }: { dir: string
       PATH: process.env["PATH"],
       HOME: home,
       SAGE_HOME: join(home, ".sage"),
-      XDG_CACHE_HOME: join(home, ".cache"),
       OPENAI_BASE_URL: baseURL,
       OPENAI_API_KEY: "none",
     },

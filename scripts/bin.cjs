@@ -4,7 +4,7 @@
 const crypto = require("node:crypto");
 const fs = require("node:fs");
 const { homedir } = require("node:os");
-const { basename, dirname, join } = require("node:path");
+const { basename, dirname, isAbsolute, join, relative } = require("node:path");
 const vm = require("node:vm");
 
 /** Of this bundle: the build puts the digest of its files here. */
@@ -24,8 +24,8 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
  * it has run: without its functions, which every start would compile anew.
  */
 function keepCompiled() {
-  // In the person's own folder: the install may be read-only, and in a shared one somebody else could plant code.
-  const caches = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "sage");
+  const caches = cachesOf();
+  if (caches === undefined) return;
   const folder = join(caches, `${build}-${process.version}-${process.arch}`);
   const loaded = new Map();
   const missing = new Set();
@@ -64,18 +64,27 @@ function keepCompiled() {
     // functions that no longer run: what is kept then would lack those of a start.
     const names = process.uptime() < 90 ? loaded.keys() : missing;
     try {
+      if (!isOwn(fs.statSync(dirname(caches)))) return;
       if (fs.mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) removeOld(caches);
-      for (const name of names) {
-        const place = join(folder, name);
-        const written = `${place}.${process.pid}`;
-        const code = loaded.get(name).createCachedData();
-        fs.writeFileSync(written, Buffer.concat([digestOf(code), code]), { mode: 0o600 });
-        fs.renameSync(written, place);
-      }
+      for (const name of names) keepWhole(join(folder, name), loaded.get(name).createCachedData());
     } catch {
       // Without a writable folder Sage only starts slower.
     }
     missing.clear();
+  }
+}
+
+/**
+ * In the folder of Sage's state: no command may write there, confined or not, whatever the person has allowed. Undefined where that
+ * folder is unknown, or may have come with a repository.
+ */
+function cachesOf() {
+  try {
+    const home = process.env.SAGE_HOME ?? join(homedir(), ".sage");
+    const isBelow = process.env.SAGE_HOME !== undefined && !/^\.\.(?:[/\\]|$)/.test(relative(process.cwd(), home));
+    return isAbsolute(home) && !isBelow ? join(home, "compiled") : undefined;
+  } catch {
+    return undefined; // nobody's home, or a working directory that is gone
   }
 }
 
@@ -92,15 +101,36 @@ function free({ buffer, length }) {
   if (length > Buffer.poolSize) buffer.transfer(0);
 }
 
-/** Undefined where nothing is kept, or not all of it: V8 would not notice, and die of it. */
+/** Undefined where nothing is kept, or not all of it (V8 would not notice, and die of it), or where somebody else could have put it there. */
 function readWhole(file) {
+  let from;
   try {
-    const bytes = fs.readFileSync(file);
+    from = fs.openSync(file);
+    if (!isOwn(fs.fstatSync(from))) return undefined;
+    const bytes = fs.readFileSync(from);
     const code = bytes.subarray(DIGEST_BYTES);
     return digestOf(code).equals(bytes.subarray(0, DIGEST_BYTES)) ? code : undefined;
   } catch {
     return undefined;
+  } finally {
+    if (from !== undefined) fs.closeSync(from);
   }
+}
+
+function keepWhole(file, code) {
+  const written = `${file}.${process.pid}`;
+  try {
+    fs.writeFileSync(written, Buffer.concat([digestOf(code), code]), { mode: 0o600 });
+    fs.renameSync(written, file);
+  } catch (error) {
+    fs.rmSync(written, { force: true }); // half of it, on a full disk
+    throw error;
+  }
+}
+
+/** Nobody but the person who runs Sage could have written it; `sudo` may leave them the home of somebody else. */
+function isOwn({ uid, mode }) {
+  return process.geteuid === undefined || (uid === process.geteuid() && (mode & 0o022) === 0);
 }
 
 function digestOf(code) {

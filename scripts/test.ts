@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import {
   existsSync,
   globSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -155,18 +156,20 @@ async function bundleIn(home: string): Promise<string> {
   const dir = join(home, "bundle");
   const entries = { sage: "src/cli/main.ts", sdk: "src/sdk/index.ts", runner: "test/support/runner.ts" };
   await bundle(dir, entries, { minify: false });
+  const kept = join(home, "kept");
+  mkdirSync(kept, { mode: 0o700 });
   for (const [file, entry] of Object.entries({ "bin.cjs": "sage", "bin-runner.cjs": "runner" }))
-    writeFileSync(join(dir, file), entranceTo(entry, join(home, "kept")));
+    writeFileSync(join(dir, file), entranceTo(entry, kept));
   // Packages that are not in the bundle are looked up from where it lies.
   symlinkSync(join(root, "node_modules"), join(home, "node_modules"), "junction");
   return dir;
 }
 
 /** `sage` as it is installed, but what it keeps compiled is in one folder for everybody: the machine of a test has a home of its own. */
-function entranceTo(entry: string, caches: string): string {
+function entranceTo(entry: string, home: string): string {
   const text = readFileSync(join(root, "scripts/bin.cjs"), "utf8");
   const changes = {
-    'process.env.XDG_CACHE_HOME || join(homedir(), ".cache")': JSON.stringify(caches),
+    'process.env.SAGE_HOME ?? join(homedir(), ".sage")': JSON.stringify(home),
     'require("./sage.cjs")': `require("./${entry}.cjs")`,
   };
   return Object.entries(changes).reduce((rest, [from, to]) => {

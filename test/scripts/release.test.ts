@@ -56,9 +56,10 @@ test(
     });
 
     mkdirSync(here.path("empty"));
+    mkdirSync(here.path("sage"), { mode: 0o700 });
     writeFileSync(here.path("empty/package.json"), "{}");
     const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-    const env = { ...inherited, SAGE_HOME: here.path("sage"), XDG_CACHE_HOME: here.path("cache"), SAGE_LANG: "en" };
+    const env = { ...inherited, SAGE_HOME: here.path("sage"), SAGE_LANG: "en" };
     const inside = { cwd: here.path("empty"), env, timeout: 50_000 };
     const { stdout: packed } = await run("npm", ["pack", "--silent", here.path("package")], inside);
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional", "--prefer-offline"];
@@ -71,7 +72,7 @@ test(
     });
 
     await t.test("compiled code is kept for the next start, and not used where it is damaged", async () => {
-      const [kept = ""] = globSync(here.path("cache/sage/*/core-*.cjs"));
+      const [kept = ""] = globSync(here.path("sage/compiled/*/core-*.cjs"));
       const whole = readFileSync(kept);
       const damaged = Buffer.from(whole).fill(0, whole.length >> 1);
       writeFileSync(kept, damaged);
