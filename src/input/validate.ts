@@ -84,11 +84,12 @@ export function checkResponse(given: LooseResponse): void {
 }
 
 function checkAnswerForm(question: string, answer: LooseAnswers[string]): void {
+  if (typeof answer === "string") return;
   const at = `answers[${JSON.stringify(question)}]`;
-  const words = kindOf(answer) === "object" ? (answer as Answer).selected : answer;
-  if (typeof words === "string" && words === answer) return;
-  if (!Array.isArray(words) || !words.every((one) => typeof one === "string")) throw misfit(at, "string", answer);
-  if (kindOf(answer) === "object") checkWords(`${at}.other`, (answer as Answer).other);
+  const whole = kindOf(answer) === "object" ? (answer as Answer) : undefined;
+  const labels: unknown = whole ? whole.selected : answer;
+  if (!Array.isArray(labels) || !labels.every((one) => typeof one === "string")) throw misfit(at, "string", answer);
+  if (whole) checkWords(`${at}.other`, whole.other);
 }
 
 function checkWords(at: string, words: unknown): void {

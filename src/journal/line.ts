@@ -101,7 +101,7 @@ export class Line implements Durable {
     const earlier = log.take<T>(path);
     if (earlier) return earlier.data;
     if (this.stopped) throw this.stopped;
-    log.working++;
+    log.working++; // not with `during`, which is one promise more for each step
     let value: FactData[T];
     try {
       const made = fn(new Scope(log, path));

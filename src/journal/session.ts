@@ -55,9 +55,9 @@ export class SessionLog {
   /** That commit, and the one that takes everything added since. */
   #writing: Promise<void> | undefined;
   #next: Promise<void> | undefined;
-  /** Deltas that must not overtake the facts before them. */
   /** States to show with the next commit: they hurry nobody. */
   #shownLater: Delta[] | undefined;
+  /** Deltas that must not overtake the facts before them. */
   #held: Delta[] | undefined;
   #scheduled = false;
   /** Counts work that is not loop code (a call, the model, a look at the world): the session is not idle meanwhile. */

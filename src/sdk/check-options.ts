@@ -49,9 +49,9 @@ const text = () => z.string().min(1);
 const count = () => z.number().int().min(1);
 const milliseconds = () => z.number().positive();
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
-const model = () => wants("model", (value) => isObject(value) && typeof value["reply"] === "function");
 const hasMethods = (value: unknown, ...names: string[]) =>
   isObject(value) && names.every((name) => typeof value[name] === "function");
+const isModel = (value: unknown) => hasMethods(value, "reply") && typeof (value as { id?: unknown }).id === "string";
 
 function sdkShape() {
   const price = z.strictObject({
@@ -62,11 +62,11 @@ function sdkShape() {
   });
   const paths = () => z.array(z.string()).optional();
   return {
-    model: wants("model", (value) => typeof value === "string" || hasMethods(value, "reply")).optional(),
+    model: wants("model", (value) => typeof value === "string" || isModel(value)).optional(),
     fallbackModel: text().optional(),
     prices: z.record(z.string(), price).optional(),
     tools: toolsSchema.optional(),
-    smallModel: model().optional(),
+    smallModel: wants("model", isModel).optional(),
     subagents: subagentsSchema.optional(),
     skills: z.array(z.looseObject({ name: text(), description: z.string(), body: z.string() })).optional(),
     discover: z.boolean().optional(),
@@ -145,7 +145,7 @@ function mode() {
     });
 }
 
-/** Whether a default answer fits is known when something is asked. */
+/** A default answer is held against a request when something is asked. */
 function timeoutPolicy() {
   const end = z.enum(["fail", "cancel", "deny"]);
   return z.union([

@@ -181,7 +181,7 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
       let pending: TurnEvent[] = [];
       const turn = async (): Promise<TurnResult> => {
         checkOpen();
-        const heard = hearing(options.onEvent);
+        const heard = hearing(options);
         const stop = listen(heard.tell);
         try {
           if (input !== "") {
@@ -189,7 +189,7 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
             if (!said.ok) throw errorOf(said);
             running = undefined;
           }
-          const result = await Promise.race([endOfTurn(options, begin), heard.failed]);
+          const result = await Promise.race([endOfTurn({ ...options, signal: heard.signal }, begin), heard.failed]);
           if (result.needsInput && !announced.has(result.question.id)) {
             announced.add(result.question.id);
             pending = [{ type: "question_pending", question: result.question }];
@@ -249,13 +249,16 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
   };
 }
 
-/** Hands events to code of the embedder, outside of which nothing of Sage may break. */
-function hearing(onEvent: (event: TurnEvent) => void = () => {}) {
+/** Hands events to the embedder's code. What it throws breaks nothing in Sage: it only ends the look at the turn. */
+function hearing({ onEvent = () => {}, signal }: TurnOptions) {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {}); // it may fail when nobody waits any more
+  const stopped = new AbortController();
   let problem: { error: unknown } | undefined;
   return {
     failed,
+    /** Aborted by the caller, or by what `onEvent` threw: otherwise `confirm` would be asked for a `runTurn` that is over. */
+    signal: signal ? AbortSignal.any([signal, stopped.signal]) : stopped.signal,
     tell(event: TurnEvent): void {
       if (problem) return;
       try {
@@ -263,6 +266,7 @@ function hearing(onEvent: (event: TurnEvent) => void = () => {}) {
       } catch (error) {
         problem = { error };
         reject(error);
+        stopped.abort(error);
       }
     },
     check(): void {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { memoryStore, SageAgentSDK, scripted, type SageError } from "../../src/sdk/index.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const model = () => scripted([{ text: "ran" }]);
 
@@ -11,6 +12,7 @@ test("options of an instance that nobody knows, or of another kind, are refused 
     [{ modle: model() }, /options of SageAgentSDK: unknown: "modle"; did you mean "model"\?/],
     ["anthropic/some", /it should be an object; it is a string/],
     [{ model: 5 }, /model: it should be provider\/name, or an object with an id and the function reply/],
+    [{ model: { reply: async () => ({}) } }, /model: it should be provider\/name, or an object with an id/],
     [{ rules: { denny: ["Bash"] } }, /rules: unknown: "denny"; did you mean "deny"\?/],
     [{ rules: { allow: "Bash" } }, /rules\.allow should be a list/],
     [{ permissionMode: "yolo" }, /permissionMode should be "default" or "bypass"; it is "yolo"/],
@@ -125,14 +127,21 @@ test("an interrupt that comes at once finds the turn: it is stopped, and a pause
 
 test("what onEvent throws, runTurn throws; the turn goes on, and so does the process", async () => {
   using here = workspace();
-  const sage = new SageAgentSDK({ model: model(), workingDirectory: here.dir });
+  const asks = scripted([{ calls: [bash("env echo hi")] }, { text: "ran" }]);
+  const sage = new SageAgentSDK({ model: asks, workingDirectory: here.dir });
   const agent = await sage.openTurns();
   const onEvent = () => {
     throw new Error("of the embedder");
   };
-  await assert.rejects(async () => agent.runTurn("go", { onEvent }), /of the embedder/);
-  const end = await agent.runTurn("");
+  let confirmed = 0;
+  const confirm = () => ++confirmed > 0;
+  await assert.rejects(async () => agent.runTurn("go", { onEvent, confirm }), /of the embedder/);
+  await until(() => agent.isWaitingInput(), "nothing was asked");
+  await new Promise(setImmediate);
+  assert.equal(confirmed, 0, "a call of runTurn that is over decides nothing");
+  const end = await agent.runTurn("", { confirm });
   assert.equal(end.needsInput || end.outcome.text, "ran");
+  assert.equal(confirmed, 1);
   await sage.close();
 });
 

@@ -12,18 +12,24 @@ export function isUsable(result: ToolResult): boolean {
   return problemOf(result) === undefined && result.text.length <= LONGEST_TEXT;
 }
 
-/** What can be used of any other one: a long text is kept in a file, like the output of a command. */
+/** Makes a usable result of any other: a long text is kept in a file, like the output of a command. */
 export async function madeUsable({ name }: Tool, result: ToolResult, keepDir: string): Promise<ToolResult> {
   const problem = problemOf(result);
   if (problem !== undefined)
     return { ok: false, text: `${name} ran, and its result cannot be read: ${problem}. Whatever it did is done.` };
   const { shown: _shown, ...rest } = result;
   const excerpt = createExcerpt(keepDir);
-  for (let at = 0; at < result.text.length; at += PIECE) {
-    const piece = result.text.slice(at, at + PIECE);
+  for (let at = 0, end = 0; at < result.text.length; at = end) {
+    end = isTornAt(result.text, at + PIECE) ? at + PIECE + 1 : at + PIECE;
+    const piece = result.text.slice(at, end);
     await excerpt.push(Buffer.from(piece), piece);
   }
   return { ...rest, ...(await excerpt.end()) };
+}
+
+/** True where a cut would part the two halves of one character. */
+function isTornAt(text: string, at: number): boolean {
+  return (text.codePointAt(at - 1) ?? 0) > 0xffff;
 }
 
 function problemOf(result: ToolResult): string | undefined {

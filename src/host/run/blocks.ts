@@ -17,11 +17,8 @@ export function createBlocks(): Blocks {
     fact({ session, key }) {
       const ofSession = blocks.get(session);
       if (!ofSession) return;
-      for (const [id, block] of ofSession) {
-        const rest = key.length - block.key.length; // most keys are of something further below
-        if (rest >= 0 && (rest === 0 || key[block.key.length] === ".") && block.key === withoutEnd(key))
-          ofSession.delete(id);
-      }
+      for (const [id, block] of ofSession)
+        if (key.startsWith(block.key) && block.key === withoutEnd(key)) ofSession.delete(id);
     },
     delta(delta) {
       const ofSession = blocks.get(delta.session) ?? new Map<string, Delta>();
