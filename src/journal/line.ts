@@ -17,7 +17,7 @@ import { sentence } from "../texts/reasons.ts";
 import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
 import { isRetryable, untilWritten } from "./retry.ts";
 import type { SessionLog } from "./session.ts";
-import { timeOf, type Awaitable } from "./store.ts";
+import { isPromised, timeOf, type Awaitable } from "./store.ts";
 
 /** A straight line of keyed work. Lines of one session interleave: keys, not order, identify facts. */
 export class Line implements Durable {
@@ -105,7 +105,7 @@ export class Line implements Durable {
     let value: FactData[T];
     try {
       const made = fn(new Scope(log, path));
-      value = made instanceof Promise ? await made : made;
+      value = isPromised(made) ? await made : made;
     } finally {
       log.working--;
     }

@@ -16,7 +16,7 @@ import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
 import { createMailbox, noted, type Mailbox } from "./mailbox.ts";
 import { isRetryable, quietly, untilWritten } from "./retry.ts";
-import type { Awaitable, Store } from "./store.ts";
+import { isPromised, type Awaitable, type Store } from "./store.ts";
 
 export { Stopped } from "./durable.ts";
 
@@ -269,7 +269,7 @@ export class SessionLog {
       if (!isRetryable(error)) this.#fail(error);
       first = Promise.reject(error);
     }
-    return first instanceof Promise ? this.#commitPatiently(first, facts) : undefined;
+    return isPromised(first) ? this.#commitPatiently(first, facts) : undefined;
   }
   async #commitPatiently(first: Promise<void> | undefined, facts: Fact[]): Promise<void> {
     const write = () => {

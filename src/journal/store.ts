@@ -57,7 +57,16 @@ export type Awaitable<T> = T | Promise<T>;
 
 /** Goes on at once with a value that is there, and later with one that is promised: most of them are there, and waiting costs. */
 export function andThen<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return isPromised(value) ? Promise.resolve(value).then(next) : next(value);
+}
+
+/**
+ * Tells a promise by `then`, and not by its class: the store of an embedder may promise in a way of its own, and where a program has
+ * put another `Promise` in the place of the engine's, none of ours is of that class. A promise that is taken for a value is a fact that
+ * is not on disk.
+ */
+export function isPromised<T>(value: Awaitable<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 export type Appended = { won: boolean; fact: Fact };

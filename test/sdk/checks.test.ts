@@ -1,6 +1,7 @@
 // `checkPermissions` of an embedder's tool may be a promise. Whatever goes wrong with it, it never allows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import {
   SageAgentSDK,
   scripted,
@@ -37,6 +38,19 @@ const later = async <T>(value: T) => {
 };
 const send = (...people: string[]) => ({ calls: people.map((to) => ({ tool: "Mail", input: { to } })) });
 const allowing = { mode: { type: "nonInteractive", autoResponse: "alwaysAllow" } } as const;
+
+const Foreign = runInNewContext("Promise") as PromiseConstructor;
+
+test("an opinion that is promised in another way than by this program's Promise is waited for, too", async () => {
+  using here = workspace();
+  const { mail, ran } = mailing(() => Foreign.resolve({ behavior: "deny", reason: "too many" }));
+  const model = scripted([send("Ada"), { text: "done" }]);
+  const sage = new SageAgentSDK({ model, tools: [mail], workingDirectory: here.dir });
+  const { toolHistory } = await sage.run("go", allowing);
+  assert.deepEqual(ran, []);
+  assert.match(toolHistory[0]?.result.text ?? "", /too many/);
+  await sage.close();
+});
 
 test("a promised opinion is waited for: it allows, refuses or asks", async () => {
   using here = workspace();

@@ -2,8 +2,17 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import { z } from "zod";
-import { memoryStore, noUsage, SageAgentSDK, scripted, type Model, type Tool } from "../../src/sdk/index.ts";
+import {
+  memoryStore,
+  noUsage,
+  SageAgentSDK,
+  scripted,
+  type Model,
+  type Store,
+  type Tool,
+} from "../../src/sdk/index.ts";
 import { sayTask } from "../../src/agent/turn/task.ts";
 import { workspace } from "../support/sage.ts";
 
@@ -92,4 +101,39 @@ test("a task that is none is refused before anything is written", async () => {
     await assert.rejects(sayTask(store, "/", task as never), { code: "input-invalid", message });
   assert.deepEqual(store.sessions(), []);
   assert.equal(await sayTask(store, "/", { description: "去吧", session: "job-1" }), "job-1");
+});
+
+/** A promise of another realm, as a test runner or a library in one gives it: no instance of our `Promise`. */
+const Foreign = runInNewContext("Promise") as PromiseConstructor;
+
+test("a store may promise in a way of its own: a call begins when its facts are on disk, and an error is met", async () => {
+  using here = workspace();
+  const inner = memoryStore();
+  const later = (work: () => unknown) =>
+    new Foreign((done, fail) => setImmediate(() => void (async () => work())().then(done, fail))) as never;
+  let isFull = false;
+  const store: Store = {
+    ...inner,
+    append: (session, fact) => later(() => inner.append(session, fact)),
+    commit: (session, epoch, facts) =>
+      later(() => {
+        if (isFull) throw new Error("the database is gone");
+        inner.commit(session, epoch, facts);
+      }),
+  };
+  const written: string[][] = [];
+  const tool: Tool = {
+    ...{ name: "Own", description: "Looks at the store.", effect: "writes", inputSchema: z.object({}) },
+    async execute(_input, { session = "" }) {
+      written.push(inner.load(session).map(({ type }) => type));
+      isFull = true;
+      return { ok: true, text: "looked" };
+    },
+  };
+  const model = scripted([{ calls: [{ tool: "Own", input: {} }] }, { text: "heard" }]);
+  const sage = new SageAgentSDK({ model, tools: [tool], store, workingDirectory: here.dir });
+  const outcome = await sage.run("go", { mode: { type: "nonInteractive", autoResponse: "alwaysAllow" } });
+  assert.deepEqual(written[0]?.slice(-1), ["call.started"]);
+  assert.equal(outcome.status, "error", "what came after was not written, and nobody goes on without it");
+  await sage.close();
 });

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { StepScope } from "../../journal/durable.ts";
-import { andThen, type Awaitable } from "../../journal/store.ts";
+import { andThen, isPromised, type Awaitable } from "../../journal/store.ts";
 import { judge } from "../../permission/decide.ts";
 import { couldRunConfined, type ConfinePolicy } from "../../permission/confined.ts";
 import type { DecisionInput } from "../../permission/decide.ts";
@@ -158,8 +158,8 @@ async function settled(
   let promised = false;
   try {
     const opinion = check();
-    promised = opinion instanceof Promise;
-    const heard = opinion instanceof Promise ? await orAborted(opinion, signal) : opinion;
+    promised = isPromised(opinion);
+    const heard = isPromised(opinion) ? await orAborted(Promise.resolve(opinion), signal) : opinion;
     return { opinion: () => heard, promised };
   } catch (error) {
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { NeedsInput } from "../../input/ask.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import type { Awaitable } from "../../journal/store.ts";
+import { isPromised, type Awaitable } from "../../journal/store.ts";
 import {
   branchKey,
   callKeys,
@@ -98,7 +98,7 @@ function judgeInOrder(
     const call = calls[n] as Call;
     const settled = n === 0 || isSettled(context, calls.slice(0, n), call);
     const verdict = judgeHooked(context, call, { scope, settled });
-    if (verdict instanceof Promise) return verdict.then((one) => judgeInOrder(context, calls, scope, [...judged, one]));
+    if (isPromised(verdict)) return verdict.then((one) => judgeInOrder(context, calls, scope, [...judged, one]));
     judged.push(verdict);
   }
   return { verdicts: judged };

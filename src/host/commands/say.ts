@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { existingSession } from "../../journal/existing-session.ts";
+import { isPromised } from "../../journal/store.ts";
 import {
   createMail,
   MOST_IMAGES,
@@ -41,7 +42,7 @@ export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
           reason("message-too-long", { limit: LONGEST_MESSAGE, length: text.length }),
         );
       const expansion = expand(row, text);
-      const expanded = expansion instanceof Promise ? await expansion : expansion;
+      const expanded = isPromised(expansion) ? await expansion : expansion;
       if (expanded === undefined && readSlash(text)?.args === "")
         throw errorBecause("input-invalid", reason("command-unknown", { command: text.trim() }));
       if ((runner.of(session)?.log?.unseen().length ?? 0) >= QUEUED_MESSAGES)
@@ -60,7 +61,7 @@ export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
         },
       });
       // In the same breath where the journal is on this machine: a command that comes next finds the session running.
-      const { fact } = written instanceof Promise ? await written : written;
+      const { fact } = isPromised(written) ? await written : written;
       runner.wake(session);
       if (!runner.of(session))
         void import("../run/after-rewind.ts")

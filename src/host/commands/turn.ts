@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { endOf } from "../../input/respond.ts";
 import { existingSession } from "../../journal/existing-session.ts";
 import { openSession, Stopped } from "../../journal/session.ts";
-import type { SessionRow, Store } from "../../journal/store.ts";
+import { isPromised, type SessionRow, type Store } from "../../journal/store.ts";
 import { errorOf, interruptKey, modeChosenKey, reason, unseenMessages, type Sender } from "../../protocol/index.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { interruptOf, standingOf } from "../run/interrupt.ts";
@@ -21,7 +21,7 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
     );
     const fact = { key, type: "turn.interrupted", at, data: { to, ...sender } } as const;
     const written = store.appendAll([...ends, { session, fact }]);
-    if (written instanceof Promise) await written;
+    if (isPromised(written)) await written;
     if (to === "cancel") runner.wake(session); // if nobody runs it, the turn is ended here
   };
 
