@@ -12,9 +12,11 @@ import {
   type LooseAnswers,
   type LooseResponse,
   type Misfit,
+  type PlanEnd,
   type Reason,
   type Resolution,
   type RuleDestination,
+  type RuleGrant,
   type SageError,
   type WholeAnswer,
 } from "../protocol/index.ts";
@@ -76,9 +78,12 @@ export function checkResponse(given: LooseResponse): void {
     checkWords("comment", given.comment);
     if (given.input !== undefined && kindOf(given.input) !== "object") throw misfit("input", "object", given.input);
     for (const list of ["rules", "removeRules"] as const) checkList(list, given[list]);
+    checkFlag("outside", given.outside);
+    if (given.mode !== undefined) checkOneOf("mode", given.mode, planEnds);
   }
   if (given.type !== "answers") return;
   checkWords("remark", given.remark);
+  checkFlag("partial", given.partial);
   if (kindOf(given.answers) !== "object") throw misfit("answers", "object", given.answers);
   for (const [question, answer] of Object.entries(given.answers)) checkAnswerForm(question, answer);
 }
@@ -96,27 +101,36 @@ function checkWords(at: string, words: unknown): void {
   if (words !== undefined && typeof words !== "string") throw misfit(at, "string", words);
 }
 
-function checkList(at: string, list: readonly unknown[] | undefined): void {
+/** The word "false" must not count as a yes. */
+function checkFlag(at: string, flag: unknown): void {
+  if (flag !== undefined && typeof flag !== "boolean") throw misfit(at, "boolean", flag);
+}
+
+function checkList(at: "rules" | "removeRules", list: readonly unknown[] | undefined): void {
   if (list === undefined) return;
   if (!Array.isArray(list)) throw misfit(at, "array", list);
   for (const [n, one] of list.entries()) {
     if (kindOf(one) !== "object") throw misfit(`${at}[${n}]`, "object", one);
-    const { rule, destination } = one as { rule?: unknown; destination?: unknown };
+    const { rule, destination, behavior } = one as Record<string, unknown>;
     if (typeof rule !== "string") throw misfit(`${at}[${n}].rule`, "string", rule);
-    if (!destinations.includes(destination as RuleDestination))
-      throw noDestination(`${at}[${n}].destination`, destination);
+    checkOneOf(`${at}[${n}].destination`, destination, destinations);
+    // A rule of any other kind would be kept, and would hold nobody back.
+    if (at === "rules") checkOneOf(`${at}[${n}].behavior`, behavior, behaviors);
   }
 }
 
 const destinations: readonly RuleDestination[] = ["session", "local", "project", "user"];
+const behaviors: readonly RuleGrant["behavior"][] = ["allow", "deny", "ask"];
+const planEnds: readonly PlanEnd[] = ["ask", "acceptEdits"];
 
-function noDestination(at: string, came: unknown): SageError {
-  const expected = destinations.map((one) => JSON.stringify(one));
-  const found =
+function checkOneOf(at: string, came: unknown, values: readonly string[]): void {
+  if (values.includes(came as string)) return;
+  const expected = values.map((one) => JSON.stringify(one));
+  const found: Misfit =
     came === undefined
       ? { at, kind: "missing", expected }
-      : { at, kind: "value", expected, came: JSON.stringify(came) };
-  return refused(reason("misfits", { misfits: [found as Misfit] }));
+      : { at, kind: "value", expected, came: typeof came === "string" ? JSON.stringify(came) : kindOf(came) };
+  throw refused(reason("misfits", { misfits: [found] }));
 }
 
 function misfit(at: string, type: string, value: unknown): SageError {

@@ -105,6 +105,15 @@ test("a yes with an edit or a rule that cannot be carried out is refused while t
     { rules: [{ rule: "Bash", behavior: "allow", destination: "moon" }] },
     /destination should be "session"/,
   );
+  await refuse(
+    shell,
+    { rules: [{ rule: "Bash(rm *)", behavior: "denied", destination: "session" }] },
+    /behavior should be "allow", "deny" or "ask"; it is "denied"/,
+  );
+  await refuse(shell, { rules: [{ rule: "Bash", destination: "session" }] }, /behavior is missing/);
+  await refuse(shell, { outside: "false" }, /outside should be true or false; it is a string/);
+  await refuse(shell, { mode: "bypass" }, /mode should be "ask" or "acceptEdits"; it is "bypass"/);
+  await refuse(shell, { mode: ["acceptEdits"] }, /mode should be "ask" or "acceptEdits"/);
   await handle.respond({ type: "granted", requestId: shell.id, input: { command: "echo 改了" } });
   const mine = (await handle.nextRequest()) as InputRequest;
   await refuse(mine, { input: { line: 2 } }, /line should be a string/);
