@@ -22,7 +22,8 @@ suite("in a terminal", () => {
     await terminal.until("│ node hello.mjs");
     await terminal.answer(permit, "r");
     await terminal.answer("back) > ", "not today");
-    await terminal.until('Their reason: "not today"');
+    await terminal.until("refused — “not today”");
+    await terminal.until("so the program is written and did not run");
     await terminal.until("From the journal:");
     assert.equal(await terminal.code, 0);
   });

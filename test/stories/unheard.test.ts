@@ -22,7 +22,7 @@ test("killed between the message and its turn, the session is told as open, and 
   using here = new Machine();
   const model = here.script({ calls: [bash("echo ran >> ran.txt")] }, { text: "all done" });
   const session = await killed(here, model);
-  assert.match((await here.sage(["sessions"])).out, new RegExp(`${session}[^\n]*interrupted`));
+  assert.match((await here.sage(["sessions"])).out, new RegExp(`${session}[^\n]*unfinished, not running`));
   const { code, out, err } = await here.sage(["-p", "--resume", session, "--yes", "--model", model]);
   assert.deepEqual([code, out], [0, "all done\n"], err);
 });
