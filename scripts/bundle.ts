@@ -238,7 +238,7 @@ function constantsOf(name: string, exported: readonly string[]): string {
   return [`const module = process.getBuiltinModule("${name}");`, "export default module;", ...lines].join("\n");
 }
 
-/** Files as scripts/bin.cjs can load them, and as Node can. */
+/** Makes files that scripts/bin.cjs can load, and Node itself. */
 function loadable(): Plugin {
   return {
     name: "loadable",
@@ -250,7 +250,7 @@ function loadable(): Plugin {
   };
 }
 
-/** What is not in the bundle is imported by a file that Node itself loads: in a script of ours it would warn of an experiment. */
+/** Packages outside of the bundle are imported by a file that Node itself loads: a script of ours would warn of an experiment. */
 function withoutImports(name: string, code: string): string {
   const { module } = parseSync(name, code);
   return module.dynamicImports.reduceRight(

@@ -44,7 +44,7 @@ const longest = new RegExp(
   ].join("|")})\\.test\\.ts$`,
 );
 
-/** What gets a process: a test file, or a file that imports several. */
+/** A file that gets a process: a test file, or one that imports several. */
 type Unit = { file: string; of: readonly string[] };
 
 const root = join(import.meta.dirname, "..");
@@ -126,7 +126,7 @@ function startsPrograms(file: string): boolean {
   return /support\/(cli|tmux|process|bundled-sdk)\.ts/.test(readFileSync(join(root, file), "utf8"));
 }
 
-/** Those that take long first, then those that wait for a program, a screen or a clock, and in the end those that only compute. */
+/** Long files begin first, then files that wait for a program, a screen or a clock, and in the end files that only compute. */
 function weight(of: readonly string[]): number {
   const waits = (file: string) => /^test\/(surfaces|remote|host)\//.test(file) || startsPrograms(file);
   return Math.max(...of.map((file) => (longest.test(file) ? 2 : Number(waits(file)))));

@@ -11,7 +11,7 @@ export function toStdout(text: string): boolean {
   return process.stdout.write(process.stdout.isTTY ? harmless(text) : text);
 }
 
-/** Whoever reads us may stop reading: `sage sessions | head -1`. A stream is made when it is first used, and most runs print no error. */
+/** Keeps Sage alive when its reader stops, as in `sage sessions | head -1`. A stream is made when it is first used: most runs print no error. */
 export function surviveReaders(): void {
   for (const name of ["stdout", "stderr"] as const) {
     const { get: make, ...rest } = Object.getOwnPropertyDescriptor(process, name) ?? {};

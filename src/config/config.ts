@@ -177,7 +177,7 @@ function fileFor(destination: RuleDestination, files: RuleFiles, root: string): 
 
 type Layer = { path: string; destination: "user" | "project" | "local"; settings: ProjectSettings; folder: string };
 
-/** Without hooks, nobody looks for secrets in the environment. */
+/** Makes the environment, which is searched for secrets, only where there is a hook to be given it. */
 function hooksOf(hooks: Partial<Record<HookMoment, Hook[]>>, env: () => NodeJS.ProcessEnv): Hooks {
   return Object.keys(hooks).length > 0 ? createHooks(hooks, env()) : noHooks;
 }

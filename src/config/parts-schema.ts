@@ -32,7 +32,7 @@ export const toolsSchema = z.array(
   }),
 );
 
-/** The same of types of subagents. */
+/** Subagents as embedders and modules write them. */
 export const subagentsSchema = z.array(
   z.object({
     name: z.string().regex(namePattern, "file-name"),

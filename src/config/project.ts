@@ -21,7 +21,7 @@ export type Project = {
   content: Found;
   /** Files that its hooks name. */
   scripts: ContentFile[];
-  /** With the files they are made of. */
+  /** Modules that the settings name, with the files they are made of. */
   modules: NamedModule[];
   /** MCP servers of the folder. */
   servers: ServersFile | undefined;

@@ -1,7 +1,7 @@
 import type { Delta, Fact, FactType, Resolution, SageError } from "../protocol/index.ts";
 
 export type Listener = {
-  /** Facts that it wants to hear of; all of them where nothing is said. Somebody listens to every fact, and most want a few. */
+  /** Types of facts that it hears of; all types where none are named. Most listeners want a few. */
   readonly types?: ReadonlySet<FactType>;
   fact(fact: Fact): void;
   delta?(delta: Delta): void;

@@ -152,7 +152,7 @@ export function memoryStore(): LocalStore {
   return store;
 }
 
-/** One of the facts before this place has the key. */
+/** True when a fact before this place has the key. */
 function isBefore(facts: readonly Fact[], place: number, key: string): boolean {
   for (let n = 0; n < place; n++) if (facts[n]?.key === key) return true;
   return false;

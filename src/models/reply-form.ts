@@ -12,7 +12,7 @@ export function checkReply(reply: Reply, model: string): void {
 
 const finishes: readonly Finish[] = ["stop", "calls", "length", "filtered", "other"];
 
-/** By hand: this is looked at in each step. */
+/** Checks without the schema, which costs more: this runs in each step. */
 function isReply(reply: Reply | undefined): boolean {
   const { parts, usage, finish, model } = reply ?? {};
   return (
@@ -38,7 +38,7 @@ function isCount(tokens: number | undefined): boolean {
   return tokens !== undefined && tokens >= 0 && tokens < Infinity;
 }
 
-/** Tells what does not fit. */
+/** Says what does not fit, once something does not. */
 function schema(): z.Schema {
   const count = z.number().min(0);
   const text = z.looseObject({ type: z.enum(["text", "reasoning"]), text: z.string() });

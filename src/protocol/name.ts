@@ -4,7 +4,7 @@ const source = String.raw`^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$`;
 const whole = lazy(() => new RegExp(source, "u"));
 const ascii = /^[A-Za-z0-9][\w-]{0,63}$/;
 
-/** Of skills, commands and subagents. Most names are ASCII: a pattern over all letters takes half a millisecond to be made. */
+/** Pattern of names of skills, commands and subagents. Most are ASCII: a pattern over all letters takes half a millisecond to be made. */
 export const namePattern = {
   source,
   flags: "u",

@@ -216,7 +216,7 @@ export class SageAgentSDK {
     return createRun({ store: this.#store, host: () => this.#localHost(), ...place, begun, checkOpen, result });
   }
 
-  /** For the whole conversation and not only while a turn runs: a session that waits may sleep. */
+  /** Runs turn after turn. The channel stays connected in between: a session that waits may sleep. */
   async #converse(session: string, channel: InputChannel, parts: Conversation): Promise<AgentOutcome> {
     const { task, options, conversation, begun } = parts;
     const unbridge = bridge(this.#store, session, channel);

@@ -15,11 +15,11 @@ export type SdkOptions = {
   fallbackModel?: string;
   /** Dollars for a million tokens, by provider/name: for `outcome.cost`. */
   prices?: Prices;
-  /** Beside the built-in ones. */
+  /** Tools besides the built-in ones. */
   tools?: readonly Tool[];
   /** Writes summaries of long conversations (the model itself by default), and names sessions. */
   smallModel?: Model;
-  /** Beside the built-in ones. */
+  /** Subagents besides the built-in ones. */
   subagents?: readonly SubagentDefinition[];
   skills?: readonly Skill[];
   /** Also skills, subagents and own commands of the working directory's repository (`.sage`, `.claude`). Its texts then reach the model. */

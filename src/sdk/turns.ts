@@ -45,7 +45,7 @@ export type Confirmation = boolean | WholeAnswer;
 export type TurnOptions = {
   /** Decides on permissions. Without it they are returned like questions. What it throws, `runTurn` throws, and nothing is decided. */
   confirm?: (request: PermissionRequest, signal: AbortSignal) => Confirmation | Promise<Confirmation>;
-  /** What it throws, `runTurn` throws, and it hears no more; the turn goes on. */
+  /** Told of everything that happens. If it throws, `runTurn` rejects with that error and tells it no more; the turn continues. */
   onEvent?: (event: TurnEvent) => void;
   /** Stops looking; the turn itself goes on. */
   signal?: AbortSignal;

@@ -174,7 +174,7 @@ function counted(tokens: number): string {
   return Math.round(tokens).toLocaleString("en");
 }
 
-/** In whole seconds, never fewer than it takes. */
+/** A wait in whole seconds, never fewer than it takes. */
 function wait(ms: number, lang: Lang): string {
   return durationText(Math.ceil(ms / 1_000) * 1_000, lang);
 }

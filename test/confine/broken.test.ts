@@ -75,7 +75,7 @@ test(
     });
     const clone = (at: number) => join(place.root, `clone${at}`);
     for (const at of [0, 1, 2]) execFileSync("git", ["init", "-q", clone(at)]);
-    /** For each plan the repository that vanishes after it. */
+    /** Repositories that vanish, one after each plan. */
     const vanishing = [clone(0), undefined, clone(1), clone(2)];
     await using sage = await sageWith({
       ...{ dir: place.root, home: place.home, rules: [allow("Bash")] },

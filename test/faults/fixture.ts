@@ -18,7 +18,7 @@ export function read(text: string): { recorded: Recorded; facts: Fact[] } {
 
 /**
  * All that a session is: what the model would see next, the rules it was given, where its turn stands.
- * Left out: what 0.1.0 did not fold (time worked, commands in the background), for its fixtures hold a hash of what it did.
+ * Left out: what 0.1.0 did not fold (commands in the background), for its fixtures hold a hash of what it did.
  */
 export function stateOf(facts: readonly Fact[]): string {
   const { seen, open, tasks: _, toldTasks: __, ...folded } = fold(facts);

@@ -82,7 +82,7 @@ suite("preparing a database", { skip: !hasPostgres && "no PostgreSQL is installe
     const worker = await postgresLedger(workerPool, { process: "w", as: "worker" });
     await gateway.create("s", opened, "here");
     const { epoch } = await worker.take("s");
-    // As a version without revisions left it: no column, a function that does something else, and one that is not there yet.
+    // The database as a version without revisions left it: no column, a function that does something else, and one that is not there yet.
     await owner.query("ALTER TABLE sage.journal DROP COLUMN revision");
     await owner.query("DROP FUNCTION sage.gateway_leaves");
     await owner.query("CREATE OR REPLACE FUNCTION sage.unregister(process_id text) RETURNS void LANGUAGE sql AS ''");

@@ -33,7 +33,7 @@ after(() => rmSync(cwd, { recursive: true }));
 
 const judged = new Map<string, ReturnType<typeof bashIn>>();
 
-/** By everyday rules, each command once. */
+/** Judges by everyday rules, each command once. */
 function judge(command: string): ReturnType<typeof bashIn> {
   const place = { cwd, home: join(cwd, "../nobody"), roots: [cwd] };
   const answer = judged.get(command) ?? bashIn(place, command, ...everydayRules);

@@ -220,7 +220,7 @@ export function effectScope(context: ExecutionContext, scope: StepScope, parts: 
   const { web, asked, as, kept } = parts;
   const { config } = context;
   const { spawn = config.spawn, attaches } = kept ?? {};
-  // Of one shape, and the rare parts after it: every call makes one.
+  // One shape for every call; rare parts are added below.
   const made: { -readonly [Part in keyof ToolScope]: ToolScope[Part] } = {
     signal: scope.signal,
     session: context.session,
@@ -316,9 +316,9 @@ function filterOf(context: ExecutionContext): NonNullable<ToolScope["mayRead"]> 
   return (path, from) => (filter ??= makeFilter()).mayRead?.(path, from) ?? true;
 }
 
-/** One for all calls of a tree of agents. */
+/** Background commands as tools see them: one object for all calls of a tree of agents. */
 function tasksOf({ tree }: ExecutionContext): NonNullable<ToolScope["tasks"]> {
-  return (tree.ofTools ??= {
+  return (tree.tasksForTools ??= {
     startOf,
     running: () => [...tree.tasks.values()].filter((task) => !endOfTask(task)),
     async stop(id) {

@@ -150,8 +150,8 @@ export type ExecutionContext = {
     /** Commands in the background by id, and those whose end the model was told. */
     tasks: Map<string, BackgroundTask>;
     toldTasks: Set<string>;
-    /** The tools' view of them, made for the first call. */
-    ofTools?: ToolScope["tasks"];
+    /** The same as tools see them, made for the first call. */
+    tasksForTools?: ToolScope["tasks"];
     usage: Usage;
     usd: number | undefined;
     modelCalls: number;

@@ -204,7 +204,7 @@ function promptTokens(context: ExecutionContext, progress: Progress): number {
   return countedTokens(context, progress) + totalTokens(between(progress.said, progress.sawUpTo, heard));
 }
 
-/** Where no provider has counted, the estimate is carried on: each message is looked at once. A replay needs neither. */
+/** Adds an estimate of messages that no provider has counted, each once, and keeps the sum. A replay needs neither. */
 function countedTokens(context: ExecutionContext, progress: Progress): number {
   const { counted, messages } = progress;
   let tokens = counted.tokens || fixedTokens(context);

@@ -48,7 +48,7 @@ async function readPiped(hasTask: boolean, t: CliTexts): Promise<{ text: string;
   return { text, cut: size > CAP };
 }
 
-/** A terminal and /dev/null are not. */
+/** False for a terminal and for /dev/null. */
 function isReadable(): boolean {
   try {
     const stat = fstatSync(0);

@@ -39,7 +39,7 @@ export type Dispatch = {
 };
 
 export type DispatchOptions = {
-  /** Without it, whatever waits is found within half a second. */
+  /** False: jobs are found by looking, within half a second. */
   notified: boolean;
   graceMs: number;
   /** How long a question may be without an answer. */

@@ -73,9 +73,8 @@ async function makeRoles(client: ClientBase, roles: Roles, logins: Logins): Prom
         await client.query(`CREATE ROLE ${quoted(login)} LOGIN`);
         made.push(login);
       }
-      const { rows } = await client.query<{ is: boolean }>("SELECT pg_has_role($1::name, $2::name, 'MEMBER') AS is", [
-        ...[login, roles[part]],
-      ]);
+      const isMember = "SELECT pg_has_role($1::name, $2::name, 'MEMBER') AS is";
+      const { rows } = await client.query<{ is: boolean }>(isMember, [login, roles[part]]);
       if (!rows[0]?.is) await client.query(`GRANT ${quoted(roles[part])} TO ${quoted(login)}`);
     }
   } catch (error) {

@@ -165,7 +165,7 @@ function checkRules(response: Granted): void {
   }
 }
 
-/** Where the tool is not known here, it checks the edit itself when it runs. */
+/** Refuses an edit that does not fit its tool. A tool that is not known here checks the edit itself when it runs. */
 function checkInput(store: Store, response: Granted, tools: readonly Tool[]): void {
   const request = store.find(response.requestId)?.request;
   if (request && store.opened(request.session)?.agent !== undefined) return; // a guest's tool takes what it takes

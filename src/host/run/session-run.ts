@@ -193,7 +193,7 @@ export class SessionRun {
     this.#waitsFor = undefined;
     if (this.#leaving) log.close();
     if (stop) log.stop(stop);
-    const ends = { types: end, fact: () => turnEnded(this.session) };
+    const ends = { types: turnEnd, fact: () => turnEnded(this.session) };
     const heard = moments.follow(this.session) ? [blocks, moments, ends] : [blocks, ends];
     const listeners = heard.map((listener) => store.hub.subscribe(this.session, listener));
     titles?.begin(log);
@@ -252,7 +252,7 @@ export class SessionRun {
   }
 }
 
-const end: ReadonlySet<FactType> = new Set(["turn.ended"]);
+const turnEnd: ReadonlySet<FactType> = new Set(["turn.ended"]);
 
 function isOfJournal(error: unknown): error is SageError {
   return isRetryable(error) && (error.code === "journal-locked" || error.code === "disk-full");

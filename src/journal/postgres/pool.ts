@@ -15,9 +15,9 @@ export async function openPool(config: PoolConfig, { silentMs = SILENT_MS }: Pat
   const onConnect = async (client: ClientBase) => {
     client.on("error", () => {});
     endWhenSilent(client, silentMs);
-    await client.query(forgetful(silentMs)).catch(() => {}); // a server that knows one of them not goes on without
+    await client.query(forgetful(silentMs)).catch(() => {}); // a server that lacks one of these settings does without
   };
-  const options = { connectionTimeoutMillis: silentMs, keepAlive: true, onConnect }; // the pool waits for it
+  const options = { connectionTimeoutMillis: silentMs, keepAlive: true, onConnect }; // the pool waits for `onConnect`
   return new pg.Pool({ ...options, ...config }).on("error", () => {});
 }
 

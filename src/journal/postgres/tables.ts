@@ -74,7 +74,7 @@ async function hasRoles(pool: Pool): Promise<boolean> {
   return found.rows.length > 0;
 }
 
-/** In the transaction of whoever asks. Functions that are there are made anew, unless a newer Sage was quicker. */
+/** Makes tables and functions in the caller's transaction. Functions that are there are made anew, unless a newer Sage was quicker. */
 export async function makeTables(client: ClientBase): Promise<Head> {
   await client.query("SELECT pg_advisory_xact_lock($1, 0)", [LIVING]);
   const { rows: there } = await client.query<{ made: boolean }>(

@@ -72,7 +72,7 @@ export function isInside(root: string, path: string): boolean {
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Without anything that `relative` would take apart: it does so letter by letter, for some hundred paths of one command. */
+/** True for a path in which `relative` would find nothing to resolve: it looks letter by letter, at some hundred paths of one command. */
 function isPlain(path: string): boolean {
   return sep === "/" && path.startsWith("/") && !path.includes("/.") && !path.includes("//");
 }

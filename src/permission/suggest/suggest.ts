@@ -25,8 +25,8 @@ export function suggest(call: DecisionInput, judgement: Judgement = judge(call))
   const { result, finding } = judgement;
   if (result.behavior !== "ask" || result.hard === true) return [];
   const missed = confinedOffers(result);
-  const isMissed = missed.length > 0 && isEnough(call, missed, finding?.shell);
-  const own = isMissed ? undefined : offersFor(call, finding?.shell);
+  const missedAreEnough = missed.length > 0 && isEnough(call, missed, finding?.shell);
+  const own = missedAreEnough ? undefined : offersFor(call, finding?.shell);
   if (own === undefined && missed.length === 0) return [];
   const offers = unique([...(own ?? []), ...missed]);
   const wouldAllow = (given: readonly Offer[]) => isEnough(call, given, finding?.shell);

@@ -68,7 +68,7 @@ export function createSessionCommands(parts: SessionCommandParts): SessionComman
   const resume: SessionCommands["resume"] = async (session, who, place) => {
     const may = (await visible(who, place.chat)).some(({ id }) => id === session);
     if (!may) return ({ t }) => t.noSuchSession(session);
-    // Whoever takes it over may answer and stop it: not while it does so for somebody else.
+    // Taking it over means to answer and stop it: not while it works for somebody else.
     const owner = records.home(session)?.owner;
     const others = owner !== undefined && owner !== who.openId && !mayApprove(team().people, who);
     if (others && (await sessions.of(session))?.view.state() !== "IDLE") return ({ t }) => t.worksForOthers;

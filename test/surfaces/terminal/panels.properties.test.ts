@@ -7,7 +7,7 @@ import { CURSOR_MARKER, visibleWidth } from "../../../src/surfaces/terminal/draw
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
 import { thorough } from "../../faults/rounds.ts";
 
-/** So many when asked to be thorough, and half of them otherwise. */
+/** All these runs when asked to be thorough, and half of them otherwise. */
 const runs = (many: number) => ({ numRuns: thorough ? many : many / 2 });
 
 const bash = permission(

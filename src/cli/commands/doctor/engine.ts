@@ -98,7 +98,7 @@ export async function checkEngine(url: string, { ok, bad, note }: Report, lang: 
       "SELECT (SELECT count(*)::int FROM sage.session) AS sessions, (SELECT count(*)::int FROM sage.ask) AS open, (SELECT count(*)::int FROM sage.process) AS workers",
     );
     if (counts[0]) ok(t.holds(counts[0]));
-    // Whoever looks into a journal that it owns brings older functions up; here nothing is changed.
+    // Reading the records with the owner's login would bring older functions up; a doctor changes nothing.
     if (misfit && misfit.code !== "functions-newer") return;
     await checkRecords(url, { ok, bad }, lang);
     note(t.grace);

@@ -86,7 +86,7 @@ const hashes = {
   "tree-sitter-bash.wasm": "8292919c88a0f7d3fb31d0cd0253ca5a9531bc1ede82b0537f2c63dd8abe6a7a",
 };
 
-/** Beside the bundle, or in the packages it came from. At once: in pieces it would lie in memory twice. */
+/** Reads a file beside the bundle, or in the package it came from. Read in pieces, it would lie in memory twice. */
 export async function wasmFile(name: WasmName): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return readFileSync(join(import.meta.dirname, name));

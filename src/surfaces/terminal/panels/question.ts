@@ -102,7 +102,7 @@ function at(state: QuestionState, row: number): QuestionState {
   return { ...state, rows: state.rows.with(state.tab, row) };
 }
 
-/** Of several answers: Enter after a tick is the end of the question, and never takes the tick away. */
+/** True for a ticked option, where several may be ticked: Enter then ends the question, and never takes the tick away. */
 function isTicked({ picked, tab }: QuestionState, { options, multiSelect }: Question, row: number): boolean {
   return multiSelect && (picked[tab] ?? []).includes(options[row]?.label ?? "");
 }
