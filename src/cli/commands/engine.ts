@@ -4,7 +4,7 @@ import { explained } from "../../journal/postgres/error.ts";
 import { quoted, type Roles } from "../../journal/postgres/grants.ts";
 import { publicAddress } from "../../journal/postgres/address.ts";
 import { migrate, type Brought } from "../../journal/postgres/migrate.ts";
-import { openPool } from "../../journal/postgres/pool.ts";
+import { openPool, PATIENT_MS } from "../../journal/postgres/pool.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf, workPlace } from "../engine.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -38,7 +38,7 @@ async function prepare(args: string[]): Promise<number> {
     ...(gateway !== undefined && { gateway }),
   };
   const { MayNotMakeRoles, prepareEngine } = await import("../../host/cluster/prepare.ts");
-  const pool = await openPool({ connectionString: url, max: 2 });
+  const pool = await openPool({ connectionString: url, max: 2 }, { silentMs: PATIENT_MS });
   try {
     const { roles, made, isOpen } = await prepareEngine(url, pool, logins);
     toStdout(`${t.prepared(publicAddress(url))}\n`);
@@ -86,7 +86,7 @@ async function bring(what: string | undefined, rest: string[]): Promise<number> 
   const place = workPlace(values.place, t);
   const path = values.from ?? readInstallation(process.env).home.journal;
   if (!existsSync(path)) throw usage(t.journalMissing(path));
-  const pool = await openPool({ connectionString: url, max: 2 });
+  const pool = await openPool({ connectionString: url, max: 2 }, { silentMs: PATIENT_MS });
   const counts = new Map<Brought["how"], number>();
   try {
     for await (const { session, how } of migrate(pool, path, place)) {

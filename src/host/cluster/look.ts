@@ -3,7 +3,7 @@ import { explained } from "../../journal/postgres/error.ts";
 import { publicAddress } from "../../journal/postgres/address.ts";
 import { postgresLedger } from "../../journal/postgres/ledger.ts";
 import { listen } from "../../journal/postgres/listen.ts";
-import { openClient, openPool } from "../../journal/postgres/pool.ts";
+import { openClient, openPool, PATIENT_MS } from "../../journal/postgres/pool.ts";
 import { createReplica, type Replica } from "../../journal/replica.ts";
 import { createClock } from "./clock.ts";
 import { startDispatch, type Dispatch } from "./dispatch.ts";
@@ -17,14 +17,12 @@ export type Look = {
 };
 
 const TIMEOUT_MS = 10_000;
-/** Somebody who searches all sessions of years may wait for minutes. */
-const SILENT_MS = 300_000;
 
 /** Looks into a shared journal, and makes none where there is none. Jobs are joined by the first answer that wakes somebody. */
 export async function lookInto(url: string): Promise<Look | { missing: string }> {
   const where = publicAddress(url);
   const connection = { connectionString: url, connectionTimeoutMillis: TIMEOUT_MS };
-  const pool = await openPool({ ...connection, max: 4 }, { silentMs: SILENT_MS });
+  const pool = await openPool({ ...connection, max: 4 }, { silentMs: PATIENT_MS });
   try {
     const found = await pool.query<{ made: boolean }>("SELECT to_regclass('sage.journal') IS NOT NULL AS made");
     if (!found.rows[0]?.made) {

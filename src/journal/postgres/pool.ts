@@ -6,6 +6,8 @@ import type { Client, ClientBase, ClientConfig, Pool, PoolConfig } from "pg";
  * that has forgotten a connection tells neither side.
  */
 export const SILENT_MS = 30_000;
+/** The same where a person waits for one long answer: a search of years, functions that are made anew, a session that is brought over. */
+export const PATIENT_MS = 300_000;
 
 export type Patience = { silentMs?: number | undefined };
 
