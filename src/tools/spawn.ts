@@ -151,8 +151,18 @@ async function letBegin(child: ChildProcess, pid: number, launch: Launch): Promi
   for await (const line of createInterface({ input: status! })) {
     const may = await launch.heard(line);
     if (may === true) input.end("\n");
-    if (may === false) signalGroup(pid, "SIGKILL");
+    if (may === false) endHeld(launch.inner(), pid);
   }
+}
+
+/** Ends the held process itself first: it waits on a pipe that closes when the shell around it is gone, and would take that for leave to begin. */
+function endHeld(inner: number | undefined, group: number): void {
+  try {
+    if (inner !== undefined) process.kill(inner, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+  signalGroup(group, "SIGKILL");
 }
 
 /** A sandbox tells signals as shells do. */

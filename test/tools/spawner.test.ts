@@ -7,7 +7,7 @@ import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { text } from "node:stream/consumers";
 import { bash } from "../../src/tools/bash.ts";
-import { spawnDirectly, type Spawn } from "../../src/tools/spawn.ts";
+import { spawnDirectly, spawnNoted, type Spawn } from "../../src/tools/spawn.ts";
 import { createSpawner } from "../../src/tools/spawner.ts";
 import { until } from "../support/until.ts";
 import { Workspace } from "./workspace.ts";
@@ -250,6 +250,35 @@ async function child(work: Workspace, program: string, before = "true") {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+test(
+  "a sandbox that is not as planned ends before the shell around it does, whose end would let it begin",
+  onLinux,
+  async () => {
+    using work = new Workspace();
+    let inner = 0;
+    const launch = {
+      ...{ words: [], args: "/dev/null", filter: "/dev/null", env, inner: () => inner },
+      heard: async (line: string) => (inner = Number(line)) < 0,
+      over: async () => ({ blocked: [] }),
+    };
+    // Like a sandbox it is in a group of its own, and waits on descriptor 7 for whatever comes.
+    const script = `setsid sh -c 'echo $$ >&3; read -r go <&7; : >"$1"' sh "$1" & wait`;
+    const place = { cwd: "/", env, noted: async () => true, launch };
+    const { ended } = await spawnNoted(script, [work.path("began")], place, "ignore");
+    await ended;
+    await until(() => !isThere(inner));
+    assert.deepEqual(readdirSync(work.path(".")), []);
+  },
+);
+
+function isThere(pid: number): boolean {
+  try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;
