@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { Pool } from "pg";
+import { publicAddress } from "../../src/journal/postgres/address.ts";
 import { deleteSession, forkSession } from "../../src/archive/sessions.ts";
 import { answer } from "../../src/cli/commands/answer.ts";
 import { exportSession } from "../../src/cli/commands/export.ts";
@@ -224,4 +225,9 @@ suite("commands on a shared journal", { skip: !hasPostgres && "no PostgreSQL is 
       /gateway/,
     );
   });
+});
+
+test("an address is shown without user and password, also where a line breaks in it", () => {
+  for (const secret of ["p@ss/word?", "line\nline", "密码\r\n@"])
+    assert.equal(publicAddress(`postgres://app:${secret}@db:5432/sage?sslmode=require`), "postgres://db:5432/sage");
 });

@@ -7,7 +7,7 @@ export function addressOf({ options: { connectionString, host = "localhost", dat
 
 /** The address without user, password and options; the folder of a socket as people write it. */
 export function publicAddress(url: string): string {
-  const [given = "", options] = url.replace(/\/\/.*@/, "//").split("?");
+  const [given = "", options] = url.replace(/\/\/.*@/s, "//").split("?");
   const [, scheme = "", folder, rest = ""] = /^(\w+:\/\/)(%2F[^/]*)(.*)$/i.exec(given) ?? [];
   const address = folder === undefined ? given : scheme + rest;
   const socket = folder === undefined ? new URLSearchParams(options).get("host") : folder.replaceAll(/%2F/gi, "/");
