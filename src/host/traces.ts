@@ -15,6 +15,7 @@ import { isInbound } from "../agent/state/activity.ts";
 import type { Traces } from "../agent/state/traces.ts";
 import { version } from "../config/version.ts";
 import type { Model } from "../models/model.ts";
+import { checkReply } from "../models/reply-form.ts";
 import {
   SageError,
   type AgentOutcome,
@@ -86,7 +87,11 @@ export function createTraces(): Traces {
         return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, (span) =>
           record(
             span,
-            () => model.reply(request, scope),
+            async () => {
+              const reply = await model.reply(request, scope);
+              checkReply(reply, model.id); // before the span is told of it: the loop looks later
+              return reply;
+            },
             (reply) =>
               span.setAttributes({
                 ...usageOf(reply.usage),

@@ -115,6 +115,23 @@ test("a turn, its model calls, tools and waits are spans below the caller's, and
   for (const word of [secret, "please", here.dir]) assert.ok(!told.includes(word), word);
 });
 
+test("a model that returns no reply ends the turn in the same words with traces as without", async () => {
+  const { exporter } = await recorded();
+  using here = workspace();
+  const model = { id: "own/model", reply: async () => ({}) as never };
+  const sage = new SageAgentSDK({ model, workingDirectory: here.dir });
+  const outcome = await sage.run("go");
+  await sage.close();
+  const spans = exporter.getFinishedSpans();
+  exporter.reset();
+  assert.match(
+    outcome.status === "error" ? outcome.error.message : "",
+    /^own\/model did not return a reply: parts is missing/,
+  );
+  const chat = spans.find(({ name }) => name.startsWith("chat"));
+  assert.equal(chat?.attributes["error.type"], "model-unavailable");
+});
+
 test("a turn that goes on after a restart links to where it began, and the wait lasts as long as the person took", async () => {
   const { exporter } = await recorded();
   using here = workspace();
