@@ -4,7 +4,8 @@ import { build } from "./release/build.ts";
 
 build(join(import.meta.dirname, "../dist")).then(
   (files) => {
-    for (const { file, size } of files) console.log(`${`dist/${file}`.padEnd(40)} ${Math.ceil(size / 1024)} kB`);
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    console.log(`dist/: ${files.length} files of code, ${Math.ceil(bytes / 1024)} kB`);
   },
   (error: Error) => {
     console.error(`build: ${error.message}`);

@@ -7,10 +7,13 @@ import { join } from "node:path";
  */
 export function libraryEntrance(dist: string): string {
   const names = Object.keys(createRequire(import.meta.url)(join(dist, "sdk.cjs")) as object).toSorted();
-  return `import { createRequire } from "node:module";
+  return `import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 
 if (Number.parseInt(process.versions.node, 10) < 24)
   throw new Error(\`sage-agent needs Node 24 or newer; this is \${process.version}. See https://nodejs.org/en/download\`);
+if (!existsSync(new URL("sdk.cjs", import.meta.url)))
+  throw new Error("sage-agent cannot be bundled into another file: name it as external to your bundler.");
 
 export const {
 ${names.map((name) => `  ${name},\n`).join("")}} = createRequire(import.meta.url)("./sdk.cjs");

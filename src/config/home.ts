@@ -31,7 +31,8 @@ export function testHome(home: Home): Home {
 }
 
 export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
-  const dir = env["SAGE_HOME"] ?? join(homedir(), ".sage");
+  const person = personHome(); // also with a SAGE_HOME: rules and trust know what is the person's by it
+  const dir = env["SAGE_HOME"] ?? join(person, ".sage");
   if (!isAbsolute(dir)) throw errorBecause("config-invalid", reason("home-relative", { given: dir }));
   const workspace = env["SAGE_HOME"] === undefined ? undefined : (cwd ?? workingFolder());
   if (workspace !== undefined && isInWorkspace(dir, workspace))
@@ -53,6 +54,18 @@ export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
     surfaces: join(dir, "surfaces.db"),
     output: join(dir, "output"),
   };
+}
+
+/** Nobody has one in a container whose user is only a number, or with a HOME that is empty. */
+function personHome(): string {
+  let found = "";
+  try {
+    found = homedir();
+  } catch {
+    // Neither HOME nor the system names one.
+  }
+  if (!isAbsolute(found)) throw errorBecause("config-invalid", reason("home-unknown", { given: found }));
+  return found;
 }
 
 /** Undefined where it was removed: a daemon goes on. */

@@ -133,9 +133,12 @@ export function backOff(retry: number): number {
   return Math.min(1000 * 2 ** retry, 30_000) * (0.5 + Math.random() / 2);
 }
 
+/** A server of one's own takes any word for a key, such as "x", which is no secret and a part of other words. */
+const SHORTEST_KEY = 4;
+
 /** Servers like to quote the key that they refuse. */
 function redact(text: string, secret: string | undefined): string {
-  const known = secret ? text.replaceAll(secret, "[key]") : text;
+  const known = secret !== undefined && secret.length >= SHORTEST_KEY ? text.replaceAll(secret, "[key]") : text;
   return known.replace(/\b(sk|pk|rk)-[\w*.-]{6,}|\bBearer\s+\S{8,}/gi, "[key]").slice(0, 500);
 }
 

@@ -68,6 +68,7 @@ export type UseReasonArgs = {
   "answers-unfit": { path: string; problem: Reason | string };
   "folder-too-wide": { folder: string };
   "home-relative": { given: string };
+  "home-unknown": { given: string };
   "home-inside": { path: string };
   "home-impossible": { path: string };
   "subagent-name-unfit": { given: string };

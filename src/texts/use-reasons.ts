@@ -79,6 +79,8 @@ const en: Table = {
   "folder-too-wide": ({ folder }) =>
     `${folder} holds more than one project and is never trusted as a whole; work in a folder below it`,
   "home-relative": ({ given }) => `SAGE_HOME should be an absolute path; got "${given}"`,
+  "home-unknown": ({ given }) =>
+    `this user has no home directory${given === "" ? "" : ` ("${given}" is not an absolute path)`}; set HOME to a directory you may write to`,
   "home-inside": ({ path }) =>
     `SAGE_HOME is ${path}, inside of the folder that Sage works in; set it to a directory elsewhere`,
   "home-impossible": ({ path }) => `${path} cannot be created; set SAGE_HOME to a directory you may write to`,
@@ -202,6 +204,8 @@ const zh: Table = {
     `${path} 应是 --record-answers 写出的那种回答列表：${say(reasonFrom(problem))}`,
   "folder-too-wide": ({ folder }) => `${folder} 里不止一个项目，不能整个信任；请在它下面的某个目录里工作`,
   "home-relative": ({ given }) => `SAGE_HOME 应是绝对路径，收到的是“${given}”`,
+  "home-unknown": ({ given }) =>
+    `当前用户没有主目录${given === "" ? "" : `（“${given}”不是绝对路径）`}；请把 HOME 设为你可以写入的目录`,
   "home-inside": ({ path }) => `SAGE_HOME 是 ${path}，在 Sage 工作的目录之内；请设到别处`,
   "home-impossible": ({ path }) => `${path} 无法创建；请把 SAGE_HOME 设为你可以写入的目录`,
   "subagent-name-unfit": ({ given }) =>

@@ -73,6 +73,7 @@ suite("the first run", () => {
     await terminal.answer(which, "4");
     await terminal.answer("(Enter for http://127.0.0.1:11434/v1) > ", server.url);
     await terminal.answer("(hidden; Enter for none) > ", "very-secret-key");
+    await terminal.answer("Model (number or name) > ", "");
     await terminal.answer("Model (number or name) > ", "2");
     await terminal.until("local/通义 works.");
     await terminal.until("Mended.");

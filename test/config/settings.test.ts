@@ -283,6 +283,21 @@ test("F5: a home inside of the folder that is worked in is refused, also through
   assert.equal(sageHome({ SAGE_HOME: outside.path("state") }, here.dir).dir, outside.path("state"));
 });
 
+test("nobody's home is said in one sentence, and no folder of the project stands in for it", () => {
+  const mine = process.env["HOME"];
+  try {
+    for (const [home, told] of Object.entries({
+      "": /this user has no home directory; set HOME/,
+      sub: /"sub" is not an absolute path/,
+    })) {
+      process.env["HOME"] = home;
+      for (const env of [{}, { SAGE_HOME: "/nowhere" }]) assert.throws(() => sageHome(env), told);
+    }
+  } finally {
+    process.env["HOME"] = mine;
+  }
+});
+
 test("children inherit no secrets, and output shows none in any spelling", () => {
   const env = {
     PATH: "/bin",

@@ -176,7 +176,7 @@ test("a refused key is explained without repeating it", async () => {
   );
   const model = overAnthropic(server);
   const messages = [];
-  for (let n = 0; n < 3; n++) messages.push((await ask(model, { secret: "key-1" })).error?.message);
+  for (const secret of ["key-1", "key-1", "m"]) messages.push((await ask(model, { secret })).error?.message);
   assert.deepEqual(messages, [
     "anthropic/m: The server refused the key (401: invalid x-api-key: [key]). Check the API key, and that it may use this model.",
     "anthropic/m: The server refused the key (401: Incorrect API key provided: [key]). Check the API key, and that it may use this model.",

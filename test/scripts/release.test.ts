@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { releaseChangelog } from "../../scripts/release/changelog.ts";
 import { stage } from "../../scripts/release/stage.ts";
@@ -143,6 +144,16 @@ test(
       const tsc = [join(root, "node_modules/typescript/bin/tsc"), ...options, "program.mts"];
       const { stdout } = await run(process.execPath, tsc, inside).catch((error: { stdout: string }) => error);
       assert.equal(stdout, "");
+    });
+
+    await t.test("whoever bundles it, or has no zod, is told or can go on", async () => {
+      const dist = here.path("empty/node_modules/sage-agent/dist");
+      copyFileSync(join(dist, "index.mjs"), here.path("empty/bundled.mjs"));
+      await assert.rejects(
+        import(pathToFileURL(here.path("empty/bundled.mjs")).href),
+        /name it as external to your bundler/,
+      );
+      assert.match(readFileSync(join(dist, "types/tools/zod.d.ts"), "utf8"), /@ts-ignore/);
     });
 
     await t.test("an older Node reads one sentence", async () => {

@@ -138,12 +138,21 @@ async function describeServer(t: FirstRunTexts): Promise<Draft | "back" | "leave
     const more = models.length > LISTED ? [t.more(models.length - LISTED)] : [];
     say(t.models, ...models.slice(0, LISTED).map((name, n) => `  ${n + 1}  ${oneLine(name)}`), ...more);
   }
-  const model = await typed(t.modelName);
-  if (model === undefined) return "leave";
-  const name = models[Number(model) - 1] ?? model;
+  const name = await nameModel(models, t);
+  if (name === undefined) return "leave";
   if (name === "") return "back";
   const provider = { name: "local", baseURL };
   return { spec: `local/${name}`, provider, ...(key !== "" && { variable: "SAGE_LOCAL_API_KEY", key }) };
+}
+
+/** One of the list or another. Where there is a list, Enter alone does not lead back to the start: a single model is meant by it. */
+async function nameModel(models: readonly string[], t: FirstRunTexts): Promise<string | undefined> {
+  const [only = ""] = models.length === 1 ? models : [];
+  for (;;) {
+    const said = await typed(only === "" ? t.modelName : t.onlyModel(oneLine(only)));
+    if (said !== "") return said && (models[Number(said) - 1] ?? said);
+    if (models.length < 2) return only;
+  }
 }
 
 /** Sage's own lines, broken between words. */
