@@ -24,11 +24,15 @@ const returning = (result: unknown): Tool => ({
 
 test("a tool that returns something else than a result has failed, and the model reads why", async () => {
   using here = workspace();
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
   const wrong: [unknown, RegExp][] = [
     [undefined, /a tool should return \{ ok, text \}, and it returned undefined/],
     ["done", /a tool should return \{ ok, text \}, and it returned string/],
     [{ text: "done" }, /ok should be true or false, and it is undefined/],
     [{ ok: true, text: 5 }, /text should be a string, and it is number/],
+    [{ ok: true, text: "done", size: 5n }, /it should be JSON \(Do not know how to serialize a BigInt\)/],
+    [{ ok: true, text: "done", response: circle }, /it should be JSON \(Converting circular structure to JSON\)/],
   ];
   for (const [result, message] of wrong) {
     const model = scripted([{ calls: [{ tool: "Own", input: {} }] }, { text: "heard" }]);
@@ -87,6 +91,23 @@ test("a model that returns no reply ends the turn with what a reply should have"
     assert.deepEqual(sage.steps(outcome.session), [], "nothing of it is recorded");
     await sage.close();
   }
+});
+
+test("a summary whose usage is none is not recorded", async () => {
+  using here = workspace();
+  const store = memoryStore();
+  const smallModel: Model = {
+    id: "own/small",
+    reply: async () => ({ parts: [{ type: "text", text: "short" }], usage: {}, finish: "stop", model: "m" }) as never,
+  };
+  const script = [{ calls: [{ tool: "Glob", input: { pattern: "*" } }] }, { text: "one" }, { text: "two" }];
+  const sage = new SageAgentSDK({ model: scripted(script), smallModel, store, workingDirectory: here.dir });
+  const { session } = await sage.run("look");
+  await sage.run("and again", { session });
+  await sage.compact(session);
+  const [compacted] = store.load(session).filter(({ type }) => type === "context.compacted");
+  assert.deepEqual(compacted?.type === "context.compacted" && compacted.data.usage, noUsage);
+  await sage.close();
 });
 
 test("a task that is none is refused before anything is written", async () => {

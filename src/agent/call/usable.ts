@@ -1,5 +1,5 @@
 import { kindOf } from "../../protocol/issue.ts";
-import type { ToolResult } from "../../protocol/index.ts";
+import { messageOf, type ToolResult } from "../../protocol/index.ts";
 import { createExcerpt } from "../../tools/excerpt.ts";
 import type { Tool } from "../../tools/tool.ts";
 
@@ -36,5 +36,15 @@ function problemOf(result: ToolResult): string | undefined {
   if (kindOf(result) !== "object") return `a tool should return { ok, text }, and it returned ${kindOf(result)}`;
   if (typeof result.ok !== "boolean") return `ok should be true or false, and it is ${kindOf(result.ok)}`;
   if (typeof result.text !== "string") return `text should be a string, and it is ${kindOf(result.text)}`;
-  return undefined;
+  return Object.keys(result).length > 2 ? notRecorded(result) : undefined;
+}
+
+/** Fields besides ok and text are recorded as they are, also those of one's own. */
+function notRecorded(result: ToolResult): string | undefined {
+  try {
+    JSON.stringify(result);
+    return undefined;
+  } catch (error) {
+    return `it should be JSON (${messageOf(error).split("\n", 1)[0]})`;
+  }
 }

@@ -15,6 +15,7 @@ import {
   type Reason,
   type ToolResult,
 } from "../../protocol/index.ts";
+import { checkReply } from "../../models/reply-form.ts";
 import * as z from "../../protocol/z.ts";
 import { sentence } from "../../texts/reasons.ts";
 import { loadImage } from "../../tools/image.ts";
@@ -67,6 +68,7 @@ export async function converse(
         },
         model,
       );
+      checkReply(reply, config.model.id);
       said.modelCalls++;
       said.usage = addUsage(said.usage, reply.usage);
       said.model = reply.model;

@@ -10,6 +10,7 @@ import { countTokens, estimateTokens, totalTokens } from "../../context/tokens.t
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { Awaitable } from "../../journal/store.ts";
 import type { Model } from "../../models/model.ts";
+import { checkReply } from "../../models/reply-form.ts";
 import { contextWindow } from "../../models/window.ts";
 import {
   noUsage,
@@ -163,6 +164,7 @@ async function summarise(
       retry: (why) => scope.notice(why),
     },
   );
+  checkReply(reply, model.id);
   const summary = textOf(reply).trim();
   if (summary === "") throw errorBecause("model-unavailable", reason("empty-summary", {}));
   return { text: summary, usage: reply.usage };
