@@ -49,6 +49,7 @@ const sender = { by: "caller", surface: "sdk" };
 type RunWork = {
   door: Door;
   given: ChannelOptions;
+  /** Once the session is open. */
   work(begins: { session: string; given: ChannelOptions; begun(): void }): Promise<AgentOutcome>;
   /** Goes on with this session. */
   session?: string;
@@ -88,19 +89,14 @@ export class SageAgentSDK {
 
   /** The same: `mode` says who is asked. */
   runWithOptions(task: string, options: RunOptions): Run {
-    const work: RunWork["work"] = async ({ session, given, begun }) => {
-      await this.#open(session, given);
-      return this.#turn(session, { mode: alone, ...given }, { begun, says: { text: task } });
-    };
+    const work: RunWork["work"] = ({ session, given, begun }) =>
+      this.#turn(session, { mode: alone, ...given }, { begun, says: { text: task } });
     return this.#begin({ door: "run", given: options, work });
   }
 
   /** Goes on with the open turn of a session: one that was paused, or left open by a process that ended. */
   resume(session: string, options: Omit<RunOptions, "session"> = {}): Run {
-    const work: RunWork["work"] = async ({ given, begun }) => {
-      await this.#open(session, { ...given, session });
-      return this.#turn(session, { mode: alone, ...given }, { begun });
-    };
+    const work: RunWork["work"] = ({ given, begun }) => this.#turn(session, { mode: alone, ...given }, { begun });
     return this.#begin({ door: "resume", given: options, work, session });
   }
 
@@ -110,9 +106,8 @@ export class SageAgentSDK {
    */
   executeWithChannel(task: string, options: ChannelOptions = {}): { handle: InputChannelHandle; result: Run } {
     const [channel, handle] = InputChannel.create(options.bufferSize ?? 16);
-    const work: RunWork["work"] = async ({ session, given, begun }) => {
+    const work: RunWork["work"] = ({ session, given, begun }) => {
       const { bufferSize: _size, conversation, ...rest } = given;
-      await this.#open(session, rest);
       return this.#converse(session, channel, { task, options: rest, conversation, begun });
     };
     const result = this.#begin({ door: "executeWithChannel", given: options, work, over: channel.close });
@@ -138,7 +133,14 @@ export class SageAgentSDK {
     const { session = newSessionId() } = given;
     await this.#open(session, given);
     const settings = { options: { ...given, mode: { type: "interactive" as const } } };
-    const run = () => this.#track(session, settings, () => this.#outcome(session, given));
+    const run = async () => {
+      const untrack = this.#track(session, settings);
+      try {
+        return await this.#outcome(session, given);
+      } finally {
+        untrack();
+      }
+    };
     return createTurns({ store: this.#store, host: this.host, session, run, checkOpen: () => this.#checkOpen() });
   }
 
@@ -202,7 +204,9 @@ export class SageAgentSDK {
       try {
         this.#checkOpen();
         const checked = checkOptions(door, given);
-        place = this.#place(known === undefined ? checked : { session: known });
+        const options = known === undefined ? checked : { ...checked, session: known };
+        place = this.#place(options);
+        await this.#open(place.session, options);
         return await work({ session: place.session, given: checked, begun: begin });
       } finally {
         begin();
@@ -269,26 +273,30 @@ export class SageAgentSDK {
         said(`session ${session} is running already; wait for its result, or answer it`),
       );
     const { signal } = options;
-    return this.#track(session, { options }, async () => {
+    const cancel = () => void this.#localHost().send({ type: "interrupt", session, cancel: true, ...sender });
+    const untrack = this.#track(session, { options });
+    try {
       if (says) await this.#send({ type: "say", session, text: says.text, ...sender });
-      const cancel = () => void this.#localHost().send({ type: "interrupt", session, cancel: true, ...sender });
       signal?.addEventListener("abort", cancel, { once: true });
-      try {
-        const outcome = this.#outcome(session, options);
-        begun();
-        if (signal?.aborted) cancel();
-        return await outcome;
-      } finally {
-        signal?.removeEventListener("abort", cancel);
-      }
-    });
+      const outcome = this.#outcome(session, options);
+      begun();
+      if (signal?.aborted) cancel();
+      return await outcome;
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+      untrack();
+    }
   }
 
   /** A turn that goes wrong has an outcome too. */
   async #outcome(session: string, { recordTrajectory: file }: RunOptions): Promise<AgentOutcome> {
-    const outcome = await this.#localHost()
-      .run(session)
-      .catch((error: unknown) => withoutTurn(session, failureOf(error)));
+    const running = this.#localHost().run(session);
+    let outcome: AgentOutcome;
+    try {
+      outcome = await running;
+    } catch (error) {
+      outcome = withoutTurn(session, failureOf(error));
+    }
     if (file !== undefined) {
       const redaction = createRedaction(this.#options.env ?? process.env);
       writeLines(file, trajectory(this.#store.load(session), redaction));
@@ -296,17 +304,15 @@ export class SageAgentSDK {
     return outcome;
   }
 
-  /** Known to `close`, and to the host that runs it, while it runs. */
-  async #track(session: string, settings: RunSettings, work: () => Promise<AgentOutcome>): Promise<AgentOutcome> {
+  /** Known to `close`, and to the host that runs it, until the returned function is called. */
+  #track(session: string, settings: RunSettings): () => void {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const run = { settings, ended };
     this.#running.set(session, run);
-    try {
-      return await work();
-    } finally {
+    return () => {
       if (this.#running.get(session) === run) this.#running.delete(session);
       end();
-    }
+    };
   }
 
   async #send<C extends Command>(command: C): Promise<CommandReply<C["type"]> & { ok: true }> {

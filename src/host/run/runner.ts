@@ -38,13 +38,14 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
   const letGo = (run: SessionRun) => {
     if (running.get(run.session) === run) running.delete(run.session);
   };
+  const scope = { ...parts, turnstile, letGo };
 
   const start = (session: string): SessionRun => {
     if (isOutsideSession(session)) throw errorBecause("input-invalid", reason("outside-session", { session }));
     const before = running.get(session);
     if (before && (closing || !before.leaving)) return before;
     const unserve = serve(session); // before the session is claimed: whoever sees the claim finds the socket
-    const run = new SessionRun(session, { ...parts, after: before?.done, turnstile, letGo });
+    const run = new SessionRun(session, scope, before?.done);
     const end = () => {
       unserve?.();
       begunHere.delete(run);

@@ -39,9 +39,8 @@ export type RunParts = {
   letsGo?: boolean | undefined;
 };
 
+/** Shared by all runs of a process. */
 type RunScope = RunParts & {
-  /** Ended before this run begins: it was told to leave, and the session must not be claimed twice. */
-  after: Promise<unknown> | undefined;
   /** Lets one session begin at a time. */
   turnstile(): Promise<void> | undefined;
   /** Called as soon as nothing more happens here: a message that comes now starts a run of its own. */
@@ -67,10 +66,11 @@ export class SessionRun {
   /** The newest fact that its log had heard when it fell asleep. */
   #knew: number | undefined;
 
-  constructor(session: string, scope: RunScope) {
+  /** `after` ends before this run begins: it was told to leave, and the session must not be claimed twice. */
+  constructor(session: string, scope: RunScope, after: Promise<unknown> | undefined) {
     this.session = session;
     this.#scope = scope;
-    this.done = this.#untilEnd();
+    this.done = this.#untilEnd(after);
   }
 
   get phase(): RunPhase {
@@ -121,25 +121,24 @@ export class SessionRun {
     return (this.#phase = nextPhase(this.#phase, event));
   }
 
-  async #untilEnd(): Promise<AgentOutcome> {
+  /** It alone waits while the session sleeps: each async function that does takes half a kilobyte. */
+  async #untilEnd(after: Promise<unknown> | undefined): Promise<AgentOutcome> {
     try {
-      return await this.#turns();
+      const { store, turnstile } = this.#scope;
+      if (after) await after.catch(() => {}); // whoever asked for that run hears how it ended
+      const session = existingSession(store, this.session);
+      for (;;) {
+        await turnstile();
+        const round = await this.#roundOrLater(session);
+        if (round === "again") continue;
+        if (round.newest === undefined || this.#scope.letsGo) return round.outcome;
+        const woken = await this.#sleep(round.newest);
+        this.#move({ type: "woken" });
+        if (!woken || this.#leaving) return round.outcome; // left, or taken by another process
+      }
     } finally {
       const released = this.#end();
       if (released) await released;
-    }
-  }
-
-  async #turns(): Promise<AgentOutcome> {
-    const { after, store, turnstile } = this.#scope;
-    if (after) await after.catch(() => {}); // whoever asked for that run hears how it ended
-    const session = existingSession(store, this.session);
-    for (;;) {
-      await turnstile();
-      const round = await this.#roundOrLater(session);
-      if (round === "again") continue;
-      if (round.newest === undefined || this.#scope.letsGo) return round.outcome;
-      if (!(await this.#sleep(round.newest))) return round.outcome; // left, or taken by another process
     }
   }
 
@@ -223,15 +222,12 @@ export class SessionRun {
   }
 
   /** True when somebody did something for the session. */
-  async #sleep(newest: number): Promise<boolean> {
+  #sleep(newest: number): Awaitable<boolean> {
     if (this.#leaving) return false;
-    const { store } = this.#scope;
     try {
-      const sleep = fallAsleep(store, this.session, newest);
+      const sleep = fallAsleep(this.#scope.store, this.session, newest);
       this.#move({ type: "slept", sleep });
-      const woken = await sleep.woken;
-      this.#move({ type: "woken" });
-      return woken && !this.#leaving;
+      return sleep.woken;
     } catch {
       return true; // a journal that cannot be read for a moment: the turn waits in memory instead
     }
