@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { join, relative } from "node:path";
 import test from "node:test";
@@ -52,4 +53,19 @@ test("compiled code is kept in the folder of Sage's state, and taken from nowher
     "that",
     "it may have come with the repository that Sage is started in",
   );
+});
+
+test("code that a long run keeps, under flags that it has set since, is taken at the next start", () => {
+  using here = workspace();
+  const dist = here.path("dist");
+  mkdirSync(here.path("home"), { mode: 0o700 });
+  install(dist, "none");
+  const clock = here.path("clock.cjs"); // on which a hundred times as much time passes
+  writeFileSync(clock, "const real = setTimeout; globalThis.setTimeout = (work, ms) => real(work, ms / 100);");
+  const run = (word: string) => {
+    writeFileSync(join(dist, "sage.cjs"), `setTimeout(() => console.log("${word}"), 5_000);`);
+    const argv = ["--require", clock, join(dist, "bin.cjs")];
+    return execFileSync(process.execPath, argv, { env: { SAGE_HOME: here.path("home") }, encoding: "utf8" });
+  };
+  assert.deepEqual([run("mine"), run("news")], ["mine\n", "mine\n"]);
 });
