@@ -1,6 +1,7 @@
 import {
   SageError,
   said,
+  type Answer,
   type Answers,
   type InputRequest,
   type InputResponse,
@@ -178,22 +179,22 @@ type RuleFlags = { nth: string | undefined; to?: string | undefined; rule?: stri
 
 function answersOf(request: InputRequest, { choose = [], other = [], partial }: Values, t: CliTexts): Answers {
   if (request.kind !== "question") throw new SageError("request-invalid", said(t.wrongWay[request.kind]("--choose")));
-  const answers: Answers = {};
-  const put = (given: string, add: (question: Question, text: string) => void) => {
+  const answers = new Map<string, Answer>(); // a model chooses the names, "__proto__" among them
+  const put = (given: string, add: (answer: Answer, text: string, question: Question) => void) => {
     const { question, text } = aim(request.questions, given, t);
-    answers[question.question] ??= { selected: [] };
-    add(question, text);
+    const answer = answers.get(question.question) ?? { selected: [] };
+    answers.set(question.question, answer);
+    add(answer, text, question);
   };
   for (const given of choose)
-    put(given, (question, text) => {
+    put(given, ({ selected }, text, question) => {
       const option = optionNamed(question, text) ?? question.options[Number(text) - 1];
-      answers[question.question]?.selected.push(option?.label ?? text);
+      selected.push(option?.label ?? text);
     });
-  for (const given of other)
-    put(given, ({ question }, text) => Object.assign(answers[question] ?? {}, { other: text }));
-  const [given, of] = [Object.keys(answers).length, request.questions.length];
+  for (const given of other) put(given, (answer, text) => (answer.other = text));
+  const [given, of] = [answers.size, request.questions.length];
   if (given < of && !partial) throw new SageError("request-invalid", said(t.incomplete(given, of)));
-  return answers;
+  return Object.fromEntries(answers);
 }
 
 /** "question=answer", the question by its text, header or number; with one question, the answer alone. */
