@@ -7,7 +7,7 @@ const { homedir } = require("node:os");
 const { basename, dirname, isAbsolute, join, relative } = require("node:path");
 const vm = require("node:vm");
 
-/** Of this bundle: the build puts the digest of its files here. */
+/** Id of this bundle: the build puts the digest of its files here. */
 const build = "unknown";
 const DIGEST_BYTES = 32;
 /** All that a start loads is there by then, and no function has been called often enough to be optimised with hundreds of others. */
@@ -25,7 +25,7 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
 }
 
 /**
- * Files of the bundle are kept with the functions that have run, compiled. Node's own compile cache would keep a file as it is before
+ * Keeps files of the bundle with the functions that have run, compiled. Node's own compile cache would keep a file as it is before
  * it has run: without its functions, which every start would compile anew.
  */
 function keepCompiled() {
@@ -50,12 +50,12 @@ function keepCompiled() {
   function keepLater(name) {
     if (missing.size === 0) {
       process.once("exit", keep);
-      setTimeout(keep, 60_000).unref(); // who is killed keeps nothing, and who runs for long
+      setTimeout(keep, 60_000).unref(); // a process that is killed has no exit, and one that runs for long none soon
     }
     missing.add(name);
   }
 
-  /** With an exit code at the end of the process. */
+  /** Writes what is missing, after a minute or, with an exit code, at the end of the process. */
   function keep(exitCode) {
     process.removeListener("exit", keep);
     // The grammar has flags of its own while it is loaded (src/permission/shell/read), and code that is kept under them would not be
@@ -84,8 +84,8 @@ function keepCompiled() {
 }
 
 /**
- * In the folder of Sage's state: no command may write there, confined or not, whatever the person has allowed. Undefined where that
- * folder is unknown, or may have come with a repository.
+ * Folder of compiled code, in that of Sage's state: no command may write there, confined or not, whatever the person has allowed.
+ * Undefined where Sage's folder is unknown, or may have come with a repository.
  */
 function cachesOf() {
   try {
@@ -119,7 +119,7 @@ function asAtStart(work) {
   }
 }
 
-/** As Node wraps a file of this kind. Files of the bundle are ASCII. */
+/** Source of a file, wrapped as Node does it. Files of the bundle are ASCII. */
 function wrapped(file) {
   const bytes = fs.readFileSync(file);
   const source = bytes.latin1Slice();
@@ -127,12 +127,12 @@ function wrapped(file) {
   return `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
 }
 
-/** Now: the next collection may be far. Small buffers share their memory with others. */
+/** Frees a buffer at once: the next collection may be far. Small buffers share their memory with others, and stay. */
 function free({ buffer, length }) {
   if (length > Buffer.poolSize) buffer.transfer(0);
 }
 
-/** Undefined where nothing is kept, or not all of it (V8 would not notice, and die of it), or where somebody else could have put it there. */
+/** Code that was kept. Undefined where there is none, or not all of it (V8 would not notice, and die of it), or somebody else could have written it. */
 function readWhole(file) {
   let from;
   try {
@@ -159,7 +159,7 @@ function keepWhole(file, code) {
   }
 }
 
-/** Nobody but the person who runs Sage could have written it; `sudo` may leave them the home of somebody else. */
+/** True when only the person who runs Sage can have written it; `sudo` may leave them the home of somebody else. */
 function isOwn({ uid, mode }) {
   return process.geteuid === undefined || (uid === process.geteuid() && (mode & 0o022) === 0);
 }
@@ -168,7 +168,7 @@ function digestOf(code) {
   return crypto.hash("sha256", code, "buffer");
 }
 
-/** What other builds have kept and not written for a month. */
+/** Removes code of other builds that was not written for a month. */
 function removeOld(caches) {
   const month = 30 * 24 * 60 * 60_000;
   for (const name of fs.readdirSync(caches)) {
