@@ -29,6 +29,7 @@ export type ClusterTexts = {
   prepared: (engine: string) => string;
   loginsOf: (roles: { worker: string; gateway: string }) => string;
   madeLogin: (login: string) => string;
+  loginPlaces: (login: string, places: readonly string[]) => string;
   openSchema: string;
   notOwner: string;
   mayNotMakeRoles: (roles: { worker: string; gateway: string }) => string;
@@ -90,6 +91,8 @@ const stays = {
   },
 };
 
+const counted = (n: number, one: string) => `${n} ${n === 1 ? one : `${one}s`}`;
+
 const en: ClusterTexts = {
   engineMissing: "which database? give --engine postgres://… or set SAGE_ENGINE",
   noDemo: "--demo does not go with --engine: the demo keeps nothing; leave one of them out",
@@ -122,6 +125,10 @@ const en: ClusterTexts = {
     `Give each its own login, with passwords of yours:\n\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${worker};\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${gateway};`,
   madeLogin: (login) =>
     `made login ${login}, without a password: set one with \\password in psql, unless your server asks for none`,
+  loginPlaces: (login, places) =>
+    places.length === 0
+      ? `login ${login} runs sessions of every place`
+      : `login ${login} runs sessions of ${places.join(", ")} and of no other place`,
   openSchema: `anybody may create functions in the schema "public", and a worker could have a gateway call one: REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
   notOwner: "this login may not make the journal's tables: give the address of the owner of the database",
   mayNotMakeRoles: ({ worker, gateway }) =>
@@ -164,7 +171,7 @@ const en: ClusterTexts = {
     alone: "no standby follows: back this database up",
     noJournal: "there is no journal in it yet; the first worker or gateway makes one",
     holds: ({ sessions, open, workers }) =>
-      `shared journal: ${sessions} sessions, ${open} open requests, ${workers} workers`,
+      `shared journal: ${counted(sessions, "session")}, ${counted(open, "open request")}, ${counted(workers, "worker")}`,
     grace:
       "after an outage nobody is taken for dead for ten seconds; a frozen worker's sessions go on elsewhere after about as long",
     owns: "this login owns the journal: a worker that uses it can answer for people; see `sage engine prepare`",
@@ -208,6 +215,8 @@ const zh: ClusterTexts = {
   loginsOf: ({ worker, gateway }) =>
     `请给两者各建一个登录，密码由你定：\n\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${worker};\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${gateway};`,
   madeLogin: (login) => `已建登录 ${login}，还没有密码：除非服务器不要求密码，请在 psql 里用 \\password 设置`,
+  loginPlaces: (login, places) =>
+    places.length === 0 ? `登录 ${login} 运行所有地点的会话` : `登录 ${login} 只运行 ${places.join("、")} 的会话`,
   openSchema: `任何人都能在 "public" 模式里建函数，工作进程可能借此让网关替它执行：REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
   notOwner: "这个登录不能创建日志的表：请给出数据库所有者的地址",
   mayNotMakeRoles: ({ worker, gateway }) =>

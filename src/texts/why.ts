@@ -31,7 +31,7 @@ const en = {
   anchored: (session: string, time: string, since: number) =>
     `Record of session ${session} intact: nothing was changed, added or removed up to the turn that ended at ${time} (anchored outside the journal).${since === 0 ? "" : ` The ${since} later entries are only chained.`}`,
   chained: (session: string) =>
-    `Record of session ${session}: its hashes follow from each other. That reveals careless changes, not those of somebody who computed the hashes anew: it has no anchor outside the journal (Sage writes one at the end of each turn).`,
+    `Record of session ${session}: its hashes follow from each other. That reveals careless changes, not those of somebody who computed the hashes anew: it has no anchor outside the journal (Sage writes one at the end of each turn, except in a shared journal).`,
   rewritten: (session: string, time: string) =>
     `The record of session ${session} does not match its anchor from the turn that ended at ${time}: it was rewritten or cut off. Do not rely on it.`,
   broken: (session: string, seq: number, key: string) =>
@@ -70,7 +70,7 @@ const zh: WhyTexts = {
   anchored: (session, time, since) =>
     `会话 ${session} 的记录完好：直到 ${time} 结束的那一轮，没有内容被改动、添加或删除（锚点在日志之外）。${since === 0 ? "" : `其后的 ${since} 条只有哈希链。`}`,
   chained: (session) =>
-    `会话 ${session} 的记录：哈希前后相接。这能发现随手的改动，发现不了重算过哈希的改动：它在日志之外没有锚点（每轮结束时写入）。`,
+    `会话 ${session} 的记录：哈希前后相接。这能发现随手的改动，发现不了重算过哈希的改动：它在日志之外没有锚点（每轮结束时写入，共用的日志除外）。`,
   rewritten: (session, time) => `会话 ${session} 的记录与 ${time} 结束的那一轮的锚点不符：它被重写或截断。不要依据它。`,
   broken: (session, seq, key) => `会话 ${session} 的记录在 ${seq}（${key}）处被改动或损坏：不要依据其后的内容。`,
   deleted: "这个会话已删除，记录仍保留：",

@@ -43,7 +43,8 @@ async function prepare(args: string[]): Promise<number> {
     const { roles, made, isOpen } = await prepareEngine(url, pool, logins);
     toStdout(`${t.prepared(publicAddress(url))}\n`);
     for (const login of made) toStdout(`${t.madeLogin(login)}\n`);
-    if (worker === undefined || gateway === undefined) toStdout(`${t.loginsOf(inSql(roles))}\n`);
+    if (worker !== undefined && places) toStdout(`${t.loginPlaces(worker, places)}\n`);
+    if (worker === undefined && gateway === undefined) toStdout(`${t.loginsOf(inSql(roles))}\n`);
     if (isOpen) console.error(t.openSchema);
     return exitCodes.success;
   } catch (error) {
