@@ -10,14 +10,14 @@ const vm = require("node:vm");
 /** Id of this bundle: the build puts the digest of its files here. */
 const build = "unknown";
 const DIGEST_BYTES = 32;
-/** All that a start loads is there by then, and no function has been called often enough to be optimised with hundreds of others. */
-const STARTED_MS = 1_500;
+/** Processor time after which all that everyday work loads is there, and no function has been called often enough to be optimised with hundreds of others. */
+const AT_WORK_US = 600_000;
 const backgroundFlag = "maglev-destroy-on-background";
 let isLean = false;
 
 if (Number.parseInt(process.versions.node, 10) >= 24) {
   keepCompiled();
-  setTimeout(becomeLean, STARTED_MS).unref();
+  becomeLeanAtWork(1_500);
   module.exports = require("./sage.cjs");
 } else {
   console.error(`sage needs Node 24 or newer; this is ${process.version}. See https://nodejs.org/en/download`);
@@ -95,6 +95,15 @@ function cachesOf() {
   } catch {
     return undefined; // nobody's home, or a working directory that is gone
   }
+}
+
+/** Not sooner: built-in modules that come after it are compiled from their source. */
+function becomeLeanAtWork(lookMs) {
+  setTimeout(() => {
+    const { user, system } = process.cpuUsage();
+    if (user + system > AT_WORK_US) becomeLean();
+    else becomeLeanAtWork(Math.min(2 * lookMs, 60_000));
+  }, lookMs).unref();
 }
 
 /**

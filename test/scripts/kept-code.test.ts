@@ -60,8 +60,12 @@ test("code that a long run keeps, under flags that it has set since, is taken at
   const dist = here.path("dist");
   mkdirSync(here.path("home"), { mode: 0o700 });
   install(dist, "none");
-  const clock = here.path("clock.cjs"); // on which a hundred times as much time passes
-  writeFileSync(clock, "const real = setTimeout; globalThis.setTimeout = (work, ms) => real(work, ms / 100);");
+  const clock = here.path("clock.cjs"); // on which a hundred times as much time passes, and more of it is work
+  writeFileSync(
+    clock,
+    `const real = setTimeout; globalThis.setTimeout = (work, ms) => real(work, ms / 100);
+     process.cpuUsage = () => ({ user: 1e6, system: 1e6 });`,
+  );
   const run = (word: string) => {
     writeFileSync(join(dist, "sage.cjs"), `setTimeout(() => console.log("${word}"), 5_000);`);
     const argv = ["--require", clock, join(dist, "bin.cjs")];
