@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { subagentsSchema, toolsSchema, wants } from "../config/parts-schema.ts";
-import { efforts, misfits, reason, sessionModes, withoutUndefined } from "../protocol/index.ts";
+import { efforts, misfits, reason, sessionModes } from "../protocol/index.ts";
 import * as z from "../protocol/z.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { ChannelOptions, SdkOptions } from "./options.ts";
@@ -15,9 +15,15 @@ export type Door = "SageAgentSDK" | "run" | "resume" | "executeWithChannel" | "o
 export function checkOptions<Options extends object>(door: Door, given: Options): Options {
   const schema = (schemas[door] ??= makers[door]());
   const { success, error } = schema.safeParse(given);
-  if (success) return withoutUndefined(given);
+  if (success) return taken(given, schema.keysAt([]));
   const problem = misfits(error, given, (at) => schema.keysAt(at));
   throw errorBecause("config-invalid", reason("options-unfit", { door, problem }));
+}
+
+/** Every option that was checked, also one that the object has inherited: a copy of its own alone would lose that in silence. */
+function taken<Options extends object>(given: Options, names: readonly string[]): Options {
+  const found = names.map((name) => [name, given[name as keyof Options]] as const);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Options;
 }
 
 /** Before anything costs money: a turn that was paid for must not end in a missing folder. */

@@ -1,5 +1,6 @@
 // Embedders without types: whatever they spell wrong is refused with what was expected, before anything runs.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { memoryStore, SageAgentSDK, scripted, type SageError } from "../../src/sdk/index.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
@@ -24,6 +25,21 @@ test("options of an instance that nobody knows, or of another kind, are refused 
   ];
   for (const [options, message] of wrong)
     assert.throws(() => new SageAgentSDK(options as never), { name: "SageError", code: "config-invalid", message });
+});
+
+test("options that an object has inherited count like its own", async () => {
+  using here = workspace();
+  for (const [inherited, ofRun] of [
+    [{ rules: { deny: ["Bash"] } }, {}],
+    [{}, { sessionMode: "plan" }],
+  ] as const) {
+    const script = scripted([{ calls: [bash("touch made")] }, { text: "ran" }]);
+    const own = { model: script, smallModel: undefined, permissionMode: "bypass", workingDirectory: here.dir };
+    const sage = new SageAgentSDK(Object.assign(Object.create(inherited) as object, own) as never);
+    const { toolHistory } = await sage.run("go", Object.create(ofRun) as object);
+    assert.deepEqual([toolHistory[0]?.result.ok, existsSync(here.path("made"))], [false, false]);
+    await sage.close();
+  }
 });
 
 test("options of a run are refused before a session is opened; what is undefined is left out", async () => {
