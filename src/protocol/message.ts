@@ -80,7 +80,7 @@ export type ToolResult = {
   change?: Preview;
   /** Answers by question, as data; `text` says the same in words. */
   answers?: Answers;
-  /** They were set in advance and are no person's choice: nobody answered in time. */
+  /** True for default answers, which are no person's choice: nobody answered in time. */
   preset?: true;
   /** A skill is in use from here to the end of the turn, and these are the tools it works with. */
   allowedTools?: "all" | readonly string[];

@@ -62,10 +62,10 @@ function answered(input: Input, resolution: Resolution): ToolResult {
     case "timed_out": {
       const { response } = resolution;
       if (response === undefined || response.type === "denied") {
-        const words = response?.reason?.trim() ? `; said in advance: ${JSON.stringify(response.reason)}` : "";
+        const words = response?.reason?.trim() ? `; default reason: ${JSON.stringify(response.reason)}` : "";
         return unanswered("nobody answered in time", `${inEnglish(resolution.reason)}${words}`);
       }
-      const { text, answers, ...result } = tell(input, response, "Answers set in advance");
+      const { text, answers, ...result } = tell(input, response, "Default answers");
       const nobody = `Nobody answered in time (${inEnglish(resolution.reason)}), so the default was used. It is not the person's own choice.`;
       return { ...result, text: `${nobody}\n${text}`, ...(answers && { answers, preset: true }) };
     }

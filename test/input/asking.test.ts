@@ -523,7 +523,7 @@ suite("a deadline", () => {
     for (const { log } of askers) log.release();
   });
 
-  test("may have an answer set in advance, which is used under the request's id and marked as late", async (t) => {
+  test("may have a default answer, which is used under the request's id and marked as late", async (t) => {
     const time = clock(t);
     const fallback = { ...red, requestId: "" };
     const { ask: request, log } = asker(memoryStore(), { promptTimeout: 1_000, timeoutPolicy: { default: fallback } });
@@ -535,7 +535,7 @@ suite("a deadline", () => {
     log.release();
   });
 
-  test("may refuse a permission in advance", async (t) => {
+  test("may refuse a permission by default", async (t) => {
     const time = clock(t);
     const timeoutPolicy: DeadlinePolicy = { default: { type: "denied", requestId: "", reason: "nobody was there" } };
     const { ask: request, log } = asker(memoryStore(), { promptTimeout: 1_000, timeoutPolicy });

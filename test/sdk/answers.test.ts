@@ -134,7 +134,7 @@ test("a channel refuses options that it does not know", () => {
     assert.throws(() => InputChannel.create(1, { defaultTimeout }), /defaultTimeout of a channel should be above 0/);
 });
 
-test("an answer that was set in advance is data, too, and marked; words that go with a refusal reach the model", async () => {
+test("a default answer is data, too, and marked; the reason of a default refusal reaches the model", async () => {
   using here = workspace();
   const model = () => scripted([{ calls: [askUser(question("Which?")), bash("touch a")] }, { text: "done" }]);
   const run = async (timeoutPolicy: AskerPolicy) => {
@@ -146,7 +146,7 @@ test("an answer that was set in advance is data, too, and marked; words that go 
   const [chosen] = await run({ default: { type: "answers", answers: { "Which?": "Red" } } });
   assert.deepEqual([chosen?.answers, chosen?.preset], [{ "Which?": { selected: ["Red"] } }, true]);
   const [open, refused] = await run({ default: { type: "denied", reason: "明天再说" } });
-  assert.match(open?.text ?? "", /NOT answered: nobody answered in time \(.*; said in advance: "明天再说"\)/);
+  assert.match(open?.text ?? "", /NOT answered: nobody answered in time \(.*; default reason: "明天再说"\)/);
   assert.equal(open?.answers, undefined);
-  assert.match(refused?.text ?? "", /Silence is not consent\. Said in advance: "明天再说"/);
+  assert.match(refused?.text ?? "", /Silence is not consent\. Default reason: "明天再说"/);
 });

@@ -164,7 +164,7 @@ test("timed out with a default: nobody answered, and the default was used", () =
     ok: true,
     text: [
       "Nobody answered in time (after 5 minutes), so the default was used. It is not the person's own choice.",
-      "Answers set in advance:",
+      "Default answers:",
       `- Which database? → "SQLite"`,
     ].join("\n"),
     answers: { "Which database?": { selected: ["SQLite"] } },

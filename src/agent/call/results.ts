@@ -92,7 +92,7 @@ export function notApproved(resolution: Resolution): ToolResult {
       );
     case "timed_out":
       return didNotRun(
-        `${sentence(resolution.reason, "en")}. Silence is not consent.${quote("Said in advance", resolution.response?.type === "denied" ? resolution.response.reason : undefined)}`,
+        `${sentence(resolution.reason, "en")}. Silence is not consent.${quote("Default reason", resolution.response?.type === "denied" ? resolution.response.reason : undefined)}`,
       );
     case "cancelled":
       return didNotRun(`the turn was cancelled (${sentence(resolution.reason, "en")}).`);

@@ -15,12 +15,7 @@ export type Asleep = {
  */
 export function fallAsleep(store: Store, session: string, newest: number): Asleep {
   const { promise: woken, resolve } = Promise.withResolvers<boolean>();
-  const stop = store.hub.subscribe(session, {
-    fact: ({ type }) => {
-      if (wakes.has(type)) end(true);
-    },
-    lost: () => end(false),
-  });
+  const stop = store.hub.subscribe(session, { types: wakes, fact: () => end(true), lost: () => end(false) });
   let armed: (() => void)[] = [];
   const end = (how: boolean) => {
     stop();
