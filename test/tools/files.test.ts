@@ -51,6 +51,10 @@ test("containment goes by segments", () => {
   assert.equal(isInside("/w", "/workspace"), false);
   assert.equal(isInside("/w", "/"), false);
   assert.equal(isInside("/w/e\u0301", "/w/é/x"), true);
+  for (const out of ["/w/..", "/w/../x", "/w/.a/../../x", "/w/./../x", "/w//../x"])
+    assert.equal(isInside("/w", out), false, out);
+  for (const below of ["/w/.a", "/w/.a/..", "/w/...", "/w/./x", "/w//x", "/w/"])
+    assert.equal(isInside("/w", below), true, below);
 });
 
 test("control characters and other people's homes are refused before anyone is asked", () => {

@@ -74,7 +74,15 @@ export function isInside(root: string, path: string): boolean {
 
 /** True for a path in which `relative` would find nothing to resolve: it looks letter by letter, at some hundred paths of one command. */
 function isPlain(path: string): boolean {
-  return sep === "/" && path.startsWith("/") && !path.includes("/.") && !path.includes("//");
+  return sep === "/" && path.startsWith("/") && !toResolve.test(path);
+}
+
+/** Names of files may begin with dots: `.sage` is resolved to nothing else. */
+const toResolve = /\/(?:\/|\.\.?(?:\/|$))/;
+
+function below(folder: string, rest: string): string {
+  const path = `${folder}/${rest}`;
+  return isPlain(path) ? path : join(folder, rest);
 }
 
 /** A look at the disk that asks it only once about each name: one decision sees one state of things. */
@@ -109,7 +117,7 @@ export function openDisk(): Disk {
       if (known !== undefined) return known;
       if (path.length > longestPath) throw new PathError(reason("path-too-long", {}), "the path is too long");
       const { base, rest } = follow(path, { walked, links: 0 });
-      const real = rest === "" ? realOf(base) : join(realOf(base), rest);
+      const real = rest === "" ? realOf(base) : below(realOf(base), rest);
       if (real !== path && real !== resolve(path)) links.set(path, real);
       followed.set(path, real);
       return real;
