@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { checkProviders } from "../../src/cli/commands/doctor/providers.ts";
+import { readSettings } from "../../src/config/settings.ts";
 import { Machine } from "../support/cli.ts";
 import { modelServer } from "../support/model-server.ts";
 import { webServer } from "../support/web-server.ts";
@@ -131,4 +133,11 @@ test("models are listed with what is known of them; doctor says which provider a
   assert.match(doctor.out, /✓ provider groq is ready \(@ai-sdk\/groq\)/);
   assert.match(doctor.out, /✓ provider local answers: 2 models/);
   assert.match(doctor.out, /✗ WebSearch is not offered: tavily needs a key in TAVILY_API_KEY/);
+  assert.doesNotMatch(doctor.out, /does not list/);
+
+  const notes: string[] = [];
+  const report = { ok() {}, bad: assert.fail, note: (text: string) => void notes.push(text) };
+  settings({ model: "local/qwen4", providers: { local: { baseURL: `${base}/v1` } } });
+  await checkProviders({ settings: readSettings(join(home, "settings.json")), env: {} }, report, "zh");
+  assert.deepEqual(notes, ["local 没有列出正在使用的模型 qwen4；可用 `sage models` 查看它有哪些"]);
 });

@@ -50,7 +50,7 @@ function lines(rows: readonly Row[], t: ModelsTexts): string[] {
     model,
     contextTokens === undefined ? t.unknown : `${Math.round(contextTokens / 1000)}k`,
     price === undefined ? t.unknown : t.price(price.input, price.output),
-    [[...(images ? [t.images] : []), ...(files ? [t.files] : [])].join(", "), used ? t.used : ""].join(" ").trim(),
+    `${[...(images ? [t.images] : []), ...(files ? [t.files] : [])].join(t.and)}${used ? t.used : ""}`.trim(),
   ]);
   return tableLines(cells);
 }

@@ -7,6 +7,7 @@ import { oneLine, reasonOf, SageError } from "../../../protocol/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { modelsTexts } from "../../../texts/models.ts";
 import { sentence } from "../../../texts/reasons.ts";
+import { modelOf } from "../../model-choice.ts";
 
 type Report = { ok(text: string): void; bad(text: string): void; note(text: string): void };
 
@@ -18,6 +19,7 @@ export async function checkProviders(
 ): Promise<void> {
   const t = modelsTexts(lang);
   const own = settings as SearchSettings;
+  const used = modelOf({ settings, env });
   const offers: Offer[] = [];
   await offeredModels({ env, settings: own }, (offer) => offers.push(offer));
   for (const offer of offers.toSorted((one, other) => (one.provider < other.provider ? -1 : 1))) {
@@ -33,8 +35,12 @@ export async function checkProviders(
         );
       if (problem instanceof SageError) bad(oneLine(t.fails(provider, sentence(reasonOf(problem), lang))));
       else ok(t.package(provider, name));
-    } else if ("models" in offer) ok(t.provider(provider, offer.models.length));
-    else {
+    } else if ("models" in offer) {
+      const { models } = offer;
+      ok(t.provider(provider, models.length));
+      const isListed = models.length === 0 || used?.provider !== provider || models.includes(used.modelId);
+      if (!isListed) note(t.unlisted(provider, used.modelId)); // it may know the name as another one for a model in the list
+    } else {
       const { problem } = classify(offer.problem);
       const kind = problem.code === "request-failed" ? problem.args.kind : undefined;
       // A key that is refused is for the person to mend; a network that is away says nothing about the settings.
