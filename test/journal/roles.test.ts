@@ -513,6 +513,7 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
     const write =
       "SELECT sage.worker_commit($1,$2,2,ARRAY['t0/x'],ARRAY['call.unknown'],ARRAY[1::bigint],ARRAY['{}'],ARRAY[NULL],false,99)";
     await assert.rejects(pool.query(write, [session, epoch]), hasCode("SG002"));
+    await assert.rejects(workerPool.query(write, [session, null]), hasCode("SG002"), "no epoch is nobody's");
     const title = ["title/auto", "session.titled", JSON.stringify({ title: "x", by: "auto", surface: "runtime" })];
     const append = "SELECT sage.worker_append($1,$2,$3,1,$4,NULL,NULL)";
     await assert.rejects(pool.query(append, [session, ...title]), hasCode("SG002"));

@@ -11,7 +11,7 @@ export const FORMAT = 1;
  * Number of the functions, grants and tables below, kept in the database. Raised with every change to any of them (a test sees to it):
  * a program that comes to older ones says so. Functions serve programs of an older revision too, for they are brought up first.
  */
-export const REVISION = 2;
+export const REVISION = 3;
 /** The name of locks that say "I live". */
 export const LIVING = 7;
 
@@ -109,7 +109,7 @@ CREATE OR REPLACE FUNCTION sage.write_batch(
   unheard boolean, knew bigint, by_worker boolean, OUT numbers bigint[], OUT before bigint) LANGUAGE plpgsql AS $$
 DECLARE s sage.session := sage.locked(session_id); n int;
 BEGIN
-  IF s.epoch <> e OR (by_worker AND NOT sage.is_own(s.process)) THEN RAISE EXCEPTION 'lease-lost' USING ERRCODE = 'SG002'; END IF;
+  IF s.epoch IS DISTINCT FROM e OR (by_worker AND NOT sage.is_own(s.process)) THEN RAISE EXCEPTION 'lease-lost' USING ERRCODE = 'SG002'; END IF;
   IF by_worker THEN PERFORM sage.check_place(s.place); END IF;
   IF s.batch = number THEN numbers := s.batch_numbers; before := s.batch_before; RETURN; END IF;
   before := s.seq;
