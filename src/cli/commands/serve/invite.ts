@@ -20,12 +20,13 @@ export type Inviting = {
 
 /** Lets the person who started the daemon in: by a link that works once. It goes to them, and into no log. */
 export async function inviteSelf({ devices, origins, folder, opens, env, t }: Inviting): Promise<void> {
-  // Below systemd everything that is printed is kept.
-  if (env["JOURNAL_STREAM"] !== undefined && !opens) return;
+  const isKept = env["JOURNAL_STREAM"] !== undefined; // below systemd, everything that is printed
+  if (isKept && !opens) return;
   const { key } = await devices.invite({ owner: `account:${accountName()}` });
   const link = linkTo(origins.find(isHere) ?? origins[0] ?? "", key);
-  if (opens) open(link, folder);
-  else console.log(t.page(link, LINK_MS / 60_000));
+  const show = () => isKept || console.log(t.page(link, LINK_MS / 60_000));
+  if (opens) open(link, { folder, env, show });
+  else show();
 }
 
 /** In the fragment, which no server, proxy or referrer sees. */
@@ -37,15 +38,22 @@ export function isHere(origin: string): boolean {
   return origin.startsWith("http://127.0.0.1:");
 }
 
-/** Other users of this machine see the arguments of every program, so the link is in a file, for as long as a browser needs. */
-function open(link: string, folder: string): void {
+/**
+ * Other users of this machine see the arguments of every program, so the link is in a file, for as long as a browser needs. Where none
+ * can be opened, as over ssh, the link is shown.
+ */
+function open(link: string, { folder, env, show }: Pick<Inviting, "folder" | "env"> & { show: () => void }): void {
   const file = join(folder, "open.html");
   writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">\n`, { mode: 0o600 });
   const program = { darwin: "open", win32: "explorer" }[process.platform as string] ?? "xdg-open";
-  const child = spawn(program, [file], { stdio: "ignore", detached: true });
-  child.on("error", () => {}); // no browser here
+  const child = spawn(program, [file], { stdio: "ignore", detached: true, env });
+  child.on("error", show);
+  child.on("exit", (code) => code === 0 || program === "explorer" || show()); // that one never ends with 0
   child.unref();
-  const remove = () => rmSync(file, { force: true });
+  const remove = () => {
+    child.removeAllListeners("exit"); // of a browser that somebody closes
+    rmSync(file, { force: true });
+  };
   setTimeout(remove, OPENING_MS).unref();
   process.on("exit", remove);
 }
