@@ -104,7 +104,7 @@ const roles: Record<string, () => Promise<unknown>> = {
     const burst = first.slice(300, 1_300);
     const burstMs = await timed(async () => {
       const replies = await Promise.all(burst.flatMap((request) => [grant(host, request), grant(host, request)]));
-      const won = replies.filter((reply) => reply.ok).length;
+      const won = replies.filter((reply) => reply.ok && !reply.again).length; // the same answer twice is one that was repeated
       if (won !== burst.length) throw new Error(`${won} of ${burst.length} answers were taken`);
     });
     for (const request of first.slice(1_300)) await grant(host, request);
