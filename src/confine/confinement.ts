@@ -238,13 +238,13 @@ function environment(port: number): NodeJS.ProcessEnv {
 function createStatus(mounts: readonly Mount[]) {
   let inner: number | undefined;
   let hasEnded = false;
-  let problem: Omit<LaunchEnd, "blocked"> = { failed: "bwrap ended before the command began" };
+  let problem: Omit<LaunchEnd, "blocked"> | undefined;
   return {
     inner: () => inner,
-    failure: () => (hasEnded ? {} : problem),
+    failure: () => (hasEnded ? {} : (problem ?? neverBegun(mounts))),
     async heard(line: string): Promise<boolean | undefined> {
       const { "child-pid": pid, "exit-code": code } = parsed(line);
-      if (code !== undefined) hasEnded = problem.failed === undefined;
+      if (code !== undefined) hasEnded = problem !== undefined && problem.failed === undefined;
       if (pid === undefined) return undefined;
       inner = pid;
       const wrong = await checkMounts(pid, mounts, () => !isAlive(pid));
@@ -256,6 +256,13 @@ function createStatus(mounts: readonly Mount[]) {
       if (inner !== undefined) await ended(inner);
     },
   };
+}
+
+/** Bwrap may end before its mounts are looked at: it cannot mount what is gone. */
+function neverBegun(mounts: readonly Mount[]): Omit<LaunchEnd, "blocked"> {
+  const gone = mounts.find(({ bind }) => bind && !exists(bind.from))?.bind?.from;
+  if (gone === undefined) return { failed: "bwrap ended before the command began" };
+  return { failed: `${gone} is not what it was`, outdated: true };
 }
 
 function parsed(line: string): { "child-pid"?: number; "exit-code"?: number } {

@@ -21,7 +21,7 @@ const script = [{ calls: [bash(line)] }, { text: "all done" }];
 type Here = ReturnType<typeof workspace>;
 
 const ran = (here: Here) =>
-  existsSync(here.path("ran")) ? readFileSync(here.path("ran"), "utf8").trim().split("\n") : [];
+  existsSync(here.path("ran")) ? (readFileSync(here.path("ran"), "utf8").match(/.+/g) ?? []).map(String) : [];
 const results = (facts: readonly Fact[]) => facts.flatMap((fact) => (fact.type === "call.finished" ? [fact.data] : []));
 const asked = (facts: readonly Fact[]) =>
   facts.flatMap((fact) => (fact.type === "input.requested" ? [fact.data.source] : []));
