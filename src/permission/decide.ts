@@ -166,7 +166,7 @@ function by(rule: Rule | undefined): Pick<PermissionResult, "rule" | "source"> {
   return rule ? { rule: rule.text, source: rule.source } : {};
 }
 
-/** Where only several rules together allow it, the one that was given last made the difference. */
+/** The rule that made the difference; of several that allow the call only together, the one that was given last. */
 function lastGiven(rules: readonly Rule[]): Rule | undefined {
   return rules.find(({ source }) => source === "session") ?? rules[0];
 }

@@ -236,7 +236,7 @@ export const ruleRemovedKey = (id: string): string => `rule-removed/${id}`;
 export const modelChosenKey = (id: string): string => `model/${id}`;
 export const rewindKey = (n: number): string => `rewind/${n}`;
 export const endedKey = (key: string): string => `${key}.ended`;
-/** One key for each session: it works in one folder. */
+/** The key is the same for all of a session, which works in one folder. */
 export const workspaceKey = "workspace";
 export const modeChosenKey = (id: string): string => `mode/${id}`;
 

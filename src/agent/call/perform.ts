@@ -220,7 +220,7 @@ export function effectScope(context: ExecutionContext, scope: StepScope, parts: 
   const { web, asked, as, kept } = parts;
   const { config } = context;
   const { spawn = config.spawn, attaches } = kept ?? {};
-  // One shape for every call; rare parts are added below.
+  // The scope has the same shape for every call; rare parts are added below.
   const made: { -readonly [Part in keyof ToolScope]: ToolScope[Part] } = {
     signal: scope.signal,
     session: context.session,

@@ -145,7 +145,7 @@ async function describeServer(t: FirstRunTexts): Promise<Draft | "back" | "leave
   return { spec: `local/${name}`, provider, ...(key !== "" && { variable: "SAGE_LOCAL_API_KEY", key }) };
 }
 
-/** One of the list or another. Where there is a list, Enter alone does not lead back to the start: a single model is meant by it. */
+/** Asks for a model of the list or another one. Enter alone takes the only model of a list, and does not lead back to the start. */
 async function nameModel(models: readonly string[], t: FirstRunTexts): Promise<string | undefined> {
   const [only = ""] = models.length === 1 ? models : [];
   for (;;) {

@@ -31,7 +31,7 @@ export type HoldingParts = {
   ended(): void;
 };
 
-/** One surface that this gateway takes up whenever nobody else holds it. */
+/** A gateway's hold on a surface, which it takes up whenever nobody else has it. */
 export type Holding = {
   /** Gives the hold up where another gateway took it while this process stood still, or could not reach the server. */
   judge(standing: SurfaceStanding): void;

@@ -143,7 +143,7 @@ export function followSession(
   return { handle, view, asker, home, ready, leave: following.leave, settled: queue.settled };
 }
 
-/** Where a session speaks elsewhere, only the cards of people who were called are kept up to date. */
+/** Effects of a session that speaks elsewhere: they keep up to date only the cards of people who were called. */
 const shownAway = new Set<Effect["do"]>(["call", "ask-again", "recount", "reply", "fold", "tidy", "leave"]);
 
 async function watch(following: Following, handle: ExecutionHandle): Promise<void> {
