@@ -48,6 +48,12 @@ test("every room imports only through its doors", () => {
   );
 });
 
+test("tests take properties from one door, which sets the seed", () => {
+  const tests = globSync("test/**/*.ts", { cwd: root }).map((path) => path.replaceAll(sep, "/"));
+  const direct = tests.filter((path) => /from "fast-check"/.test(read(path)));
+  assert.deepEqual(direct, ["test/support/properties.ts"]);
+});
+
 test("folders of one room import each other in one direction only", () => {
   assert.deepEqual(backEdges(sources.flatMap((path) => folderEdges(path, read(path)))), []);
 });

@@ -1,7 +1,7 @@
 import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { array, assert as check, constantFrom, property } from "fast-check";
+import { array, assert as check, constantFrom, property } from "../support/properties.ts";
 import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
 import type { AgentState, Fact } from "../../src/protocol/index.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";

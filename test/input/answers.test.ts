@@ -1,7 +1,7 @@
 // Which answers a request takes, and that it takes one.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { autoResolve } from "../../src/input/auto.ts";
 import { respond, settle } from "../../src/input/respond.ts";
 import { resolve } from "../../src/input/validate.ts";

@@ -2,7 +2,7 @@ import { said } from "../../src/protocol/index.ts";
 // The loop's side and a surface's side of asking: ids correlate, one is shown at a time, and no promise is left hanging.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { bridge } from "../../src/input/bridge.ts";
 import { InputChannel } from "../../src/input/channel.ts";
 import { respond } from "../../src/input/respond.ts";

@@ -1,7 +1,7 @@
 // Drawn histories on the real input room, host and journal: who can grant a permission, and who never can.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { createHost } from "../../src/host/host.ts";
 import { autoResolve } from "../../src/input/auto.ts";
 import { asPersona } from "../../src/input/persona.ts";

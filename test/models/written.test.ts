@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { createWrittenBytes, joinBody, joinList } from "../../src/models/wire/written.ts";
 import type { Message } from "../../src/protocol/index.ts";
 

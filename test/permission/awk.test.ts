@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { bashIn } from "./asking.ts";
 import { thorough } from "../faults/rounds.ts";
 

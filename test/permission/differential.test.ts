@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { readCommand } from "../../src/permission/shell/judge/reading.ts";
 import { stepsOf } from "../../src/permission/shell/judge/flow.ts";
 import { createReach } from "../../src/permission/rules/access.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { decide } from "../../src/permission/decide.ts";
 import { linesOf } from "../../src/permission/shell/suspect/lines.ts";
 import { readCommand } from "../../src/permission/shell/judge/reading.ts";
@@ -308,7 +308,7 @@ test("(f) no input throws", () => {
     fc.property(anything, anything, behavior, tool, anything, fc.anything(), (rule, given, kind, name, where, odd) => {
       const list = [rule, `Bash(${rule})`, `Read(${rule})`, `WebFetch(domain:${rule})`, `*(${rule})`];
       const held = list.map((text) => ({ behavior: kind, text, source: "user" as const }));
-      const inputs = [{ command: given }, { file_path: given, path: given, pattern: given }, { url: given }, odd];
+      const inputs = [{ command: given }, { file_path: given, path: given, pattern: given }, { url: given }, odd, null];
       for (const input of inputs) {
         const one = callOf(held, name, input, { cwd: where, home: rule, roots: [where] });
         decide(one);

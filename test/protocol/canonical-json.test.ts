@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { canonicalJson, withSortedKeys } from "../../src/protocol/index.ts";
 
 /** The digests of approvals in journals were made of this text: it may never change. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { assert as hold, jsonValue, nat, property } from "fast-check";
+import { assert as hold, jsonValue, nat, property } from "../support/properties.ts";
 import { z as zod } from "zod";
 import { listIssues, type Issue } from "../../src/protocol/issue.ts";
 import { reason } from "../../src/protocol/index.ts";

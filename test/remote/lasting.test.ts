@@ -1,7 +1,7 @@
 // A client that comes back by itself, against a real host and a line that breaks at every frame.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { createHost } from "../../src/host/host.ts";
 import { createWireServer, type Greeting } from "../../src/host/socket/serve.ts";

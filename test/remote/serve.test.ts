@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { suite, test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { WebSocket, WebSocketServer } from "ws";
 import { createHost } from "../../src/host/host.ts";
 import { createWireServer, webLimits, type Greet, type Limits } from "../../src/host/socket/serve.ts";

@@ -1,7 +1,7 @@
 // A deadline and a default answer, set by whoever asks or by the run. Silence is never consent.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { z } from "zod";
 import {
   SageAgentSDK,

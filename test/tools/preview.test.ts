@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { splitLines, type Preview } from "../../src/protocol/index.ts";
 import { edit } from "../../src/tools/edit.ts";
 import { write } from "../../src/tools/write.ts";

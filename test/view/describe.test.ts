@@ -1,7 +1,7 @@
 import { said } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { harmless, oneLine, prose, visible, type PermissionRequest, type Preview } from "../../src/protocol/index.ts";
 import { describeRequest, offersOf } from "../../src/view/describe.ts";
 

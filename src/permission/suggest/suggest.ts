@@ -79,7 +79,7 @@ function isEnough(call: DecisionInput, offers: readonly Offer[], shell: ShellFin
 
 function offersFor(call: DecisionInput, shell: ShellFinding | undefined): Offer[] | undefined {
   const { tool, specifier } = call;
-  const input = call.input as Record<string, string | undefined>; // or it would have been a hard ask
+  const input = (call.input ?? {}) as Record<string, string | undefined>; // a search needs none; others would be a hard ask
   if (tool === "Bash") return shell && shellOffers(shell, call);
   if (pathTools.has(tool)) {
     const path = canonicalPath(input["file_path"] ?? input["path"] ?? ".", call);

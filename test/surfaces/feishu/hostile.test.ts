@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import * as fc from "fast-check";
+import * as fc from "../../support/properties.ts";
 import { test } from "node:test";
 import { readClick, readEnvelope, readMessage } from "../../../src/surfaces/feishu/transport/event.ts";
 import { verify } from "../../../src/surfaces/feishu/transport/genuine.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../support/properties.ts";
 import { finishedUpTo } from "../../../src/surfaces/terminal/chunks.ts";
 import { prefixAt } from "../../../src/surfaces/terminal/completion.ts";
 import { runsOf } from "../../../src/surfaces/terminal/draw/highlight.ts";
