@@ -24,8 +24,8 @@ export type LocalHost = Host & {
   run(session: string): Promise<AgentOutcome>;
   /** Lets go of one session, as `close` does of all. */
   leave(session: string): void;
-  /** Leaves: nothing is resolved, nothing is lost, and another process may go on. */
-  close(): Promise<void>;
+  /** Leaves: nothing is resolved, nothing is lost, and another process may go on. Waits for tools that do not listen, 5 s by default. */
+  close(options?: { patienceMs?: number }): Promise<void>;
 };
 
 export type HostParts = {
@@ -145,12 +145,12 @@ export function createHost(parts: HostParts): LocalHost {
     watch: (session, options) => watchHere(session, options, peers),
     run: (session) => runner.start(session).done,
     leave: (session) => runner.of(session)?.leave(),
-    async close() {
+    async close({ patienceMs = LEAVING_MS } = {}) {
       if (closing.signal.aborted) return;
       titles?.stop();
       leaving.abort();
       const left = Promise.allSettled(runner.leaveAll());
-      const patience = new Promise((resolve) => setTimeout(resolve, LEAVING_MS).unref());
+      const patience = new Promise((resolve) => setTimeout(resolve, patienceMs).unref());
       await Promise.race([left, patience]); // a tool may not listen
       closing.abort();
       await moments.end();

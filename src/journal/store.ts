@@ -161,6 +161,7 @@ export interface Store {
   head(session: string, upTo?: number): Awaitable<{ seq: number; hash: string } | undefined>;
   /** The first record whose hash does not follow from the one before, if any. */
   verify(session: string): Awaitable<{ seq: number; key: string } | undefined>;
+  /** An instance of the SDK waits for a promise that this returns. */
   close(): void;
 }
 

@@ -83,6 +83,9 @@ export type UseReasonArgs = {
   "module-wants": { expected: "function" | "schema" | "signal" | "model" | "store" | "responder" };
   /** Options that an embedder gave to one of the doors of the SDK, by the name of the door. */
   "options-unfit": { door: string; problem: Reason };
+  /** A store of an embedder's own. `expected` and `came` are names of types; "anything" is expected where any value will do. */
+  "store-lacks": { method: string };
+  "store-returned": { method: string; expected: string; came: string };
   "option-folder": { option: string; path: string };
   "sdk-closed": {};
   "module-import-untrusted": { path: string };

@@ -16,8 +16,9 @@ import { bridge } from "../input/bridge.ts";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 import { checkResponse } from "../input/validate.ts";
 import { memoryStore } from "../journal/memory.ts";
+import { ownStore } from "../journal/own-store.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
-import type { SessionRow, Store } from "../journal/store.ts";
+import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
 import { chooseModel } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Script } from "../models/scripted.ts";
@@ -37,7 +38,7 @@ import {
 import { newestSeq } from "./newest.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";
 import type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
-import { failureOf, withoutTurn } from "./outcome.ts";
+import { failureOf, left, withoutTurn } from "./outcome.ts";
 import { nextMessage } from "./next-message.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
@@ -55,18 +56,20 @@ type RunWork = {
   session?: string;
   over?(): void;
 };
+/** `giveUp` gives the run an outcome although its turn has none yet. */
+type Running = { settings: RunSettings; ended: Promise<unknown>; giveUp?: () => void };
 type Beginning = { begun(): void; says?: { text: string } };
 type Conversation = Beginning & { task: string; options: RunOptions; conversation: boolean | undefined };
 
-/** How long `close` waits for runs whose tools do not listen. */
+/** Longest time that `close` waits for tools that do not listen. */
 const LEAVING_MS = 5_000;
 
 /** The agent for programs. One instance serves many sessions at once: they share its model, tools, rules and journal. */
 export class SageAgentSDK {
   readonly #options: SdkOptions;
   readonly #store: Store;
-  /** Running sessions by their ids: their settings, and how they end. */
-  readonly #running = new Map<string, { settings: RunSettings; ended: Promise<unknown> }>();
+  /** Running sessions by their ids. */
+  readonly #running = new Map<string, Running>();
   #host: LocalHost | undefined;
   #output: string | undefined;
   readonly #leaving = new AbortController();
@@ -79,7 +82,7 @@ export class SageAgentSDK {
     const { store, journal } = (this.#options = checkOptions("SageAgentSDK", options));
     if (store && journal !== undefined)
       throw new SageError("config-invalid", said("journal and store: give one of them, not both"));
-    this.#store = store ?? (journal === undefined ? memoryStore() : sqliteStore(journal));
+    this.#store = store ? ownStore(store) : journal === undefined ? memoryStore() : sqliteStore(journal);
   }
 
   /** Runs a task where nobody is asked: what would need a person is refused, and the agent is told. */
@@ -181,14 +184,17 @@ export class SageAgentSDK {
 
   async #close(): Promise<void> {
     this.#leaving.abort();
-    await within(LEAVING_MS, [...this.#beginnings]);
+    const until = performance.now() + LEAVING_MS;
+    const timeLeft = () => Math.max(until - performance.now(), 100);
+    await within(timeLeft(), [...this.#beginnings]);
     for (const session of this.#running.keys()) this.#host?.leave(session);
-    await within(
-      LEAVING_MS,
-      [...this.#running.values()].map(({ ended }) => ended),
-    ); // a tool may not listen
-    await this.#host?.close();
-    this.#store.close();
+    const runs = [...this.#running.values()];
+    const ends = runs.map(({ ended }) => ended);
+    await within(timeLeft(), ends);
+    for (const run of runs) run.giveUp?.(); // a tool may not listen
+    await within(timeLeft(), ends);
+    await this.#host?.close({ patienceMs: timeLeft() });
+    await (this.#store.close() as Awaitable<void>);
     if (this.#output !== undefined) rmSync(this.#output, { recursive: true, force: true });
   }
 
@@ -266,7 +272,7 @@ export class SageAgentSDK {
 
   /** Runs a turn until it ends or stops. Without a message it goes on with the open one. */
   async #turn(session: string, options: RunOptions, { begun, says }: Beginning): Promise<AgentOutcome> {
-    if (this.#leaving.signal.aborted) return withoutTurn(session, { status: "paused", reason: reason("leaving", {}) });
+    if (this.#leaving.signal.aborted) return left(session);
     if (this.#running.has(session))
       throw new SageError(
         "session-owned",
@@ -290,13 +296,12 @@ export class SageAgentSDK {
 
   /** A turn that goes wrong has an outcome too. */
   async #outcome(session: string, { recordTrajectory: file }: RunOptions): Promise<AgentOutcome> {
-    const running = this.#localHost().run(session);
-    let outcome: AgentOutcome;
-    try {
-      outcome = await running;
-    } catch (error) {
-      outcome = withoutTurn(session, failureOf(error));
-    }
+    const { promise, resolve } = Promise.withResolvers<AgentOutcome>();
+    const fail = (error: unknown) => resolve(withoutTurn(session, failureOf(error)));
+    this.#localHost().run(session).then(resolve, fail);
+    const running = this.#running.get(session);
+    if (running) running.giveUp = () => resolve(left(session));
+    const outcome = await promise;
     if (file !== undefined) {
       const redaction = createRedaction(this.#options.env ?? process.env);
       writeLines(file, trajectory(this.#store.load(session), redaction));
@@ -307,7 +312,7 @@ export class SageAgentSDK {
   /** Known to `close`, and to the host that runs it, until the returned function is called. */
   #track(session: string, settings: RunSettings): () => void {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const run = { settings, ended };
+    const run: Running = { settings, ended };
     this.#running.set(session, run);
     return () => {
       if (this.#running.get(session) === run) this.#running.delete(session);

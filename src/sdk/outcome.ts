@@ -1,9 +1,22 @@
-import { messageOf, noUsage, reasonOf, SageError, type AgentOutcome, type OutcomeStatus } from "../protocol/index.ts";
+import {
+  messageOf,
+  noUsage,
+  reason,
+  reasonOf,
+  SageError,
+  type AgentOutcome,
+  type OutcomeStatus,
+} from "../protocol/index.ts";
 
 /** Outcome of a run whose turn did nothing. */
 export function withoutTurn(session: string, status: OutcomeStatus): AgentOutcome {
   const stats = { steps: 0, toolCalls: 0, modelCalls: 0, durationMs: 0 };
   return { ...status, session, text: "", usage: noUsage, stats, messages: [], toolHistory: [] };
+}
+
+/** Outcome of a run that is left while its turn is open. */
+export function left(session: string): AgentOutcome {
+  return withoutTurn(session, { status: "paused", reason: reason("leaving", {}) });
 }
 
 export function failureOf(error: unknown): OutcomeStatus {

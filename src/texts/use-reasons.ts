@@ -105,6 +105,10 @@ const en: Table = {
       responder: 'autoResponse should be "default", "alwaysAllow", "alwaysDeny" or a function',
     })[expected],
   "options-unfit": ({ door, problem }, say) => `options of ${door}: ${say(problem)}`,
+  "store-lacks": ({ method }) =>
+    `store: it lacks the function ${method}; wrap memoryStore() or sqliteStore(path) rather than begin from nothing`,
+  "store-returned": ({ method, expected, came }) =>
+    `store: ${method}() should return ${expected === "anything" ? "its value" : `a value of type ${expected}`}${came === "promise" ? " at once" : ""}; it returned ${came === "promise" ? "a promise" : came}`,
   "option-folder": ({ option, path }) => `${option}: there is no folder ${path}`,
   "sdk-closed": () => "this SageAgentSDK was closed; make another one",
   "module-import-untrusted": ({ path }) =>
@@ -227,6 +231,9 @@ const zh: Table = {
       responder: 'autoResponse 应是 "default"、"alwaysAllow"、"alwaysDeny" 或函数',
     })[expected],
   "options-unfit": ({ door, problem }, say) => `${door} 的选项：${say(problem)}`,
+  "store-lacks": ({ method }) => `store：缺少函数 ${method}；请包装 memoryStore() 或 sqliteStore(path)，不必从头写起`,
+  "store-returned": ({ method, expected, came }) =>
+    `store：${method}() 应${came === "promise" ? "直接" : ""}返回${expected === "anything" ? "它的值" : ` ${expected} 类型的值`}；它返回的是 ${came === "promise" ? "promise" : came}`,
   "option-folder": ({ option, path }) => `${option}：没有 ${path} 这个目录`,
   "sdk-closed": () => "这个 SageAgentSDK 已经关闭；请另建一个",
   "module-import-untrusted": ({ path }) =>

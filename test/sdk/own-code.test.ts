@@ -10,11 +10,13 @@ import {
   SageAgentSDK,
   scripted,
   type Model,
+  type SageError,
   type Store,
   type Tool,
 } from "../../src/sdk/index.ts";
 import { sayTask } from "../../src/agent/turn/task.ts";
 import { workspace } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const returning = (result: unknown): Tool => ({
   ...{ name: "Own", description: "Returns.", effect: "reads", inputSchema: z.object({}) },
@@ -157,4 +159,119 @@ test("a store may promise in a way of its own: a call begins when its facts are 
   assert.deepEqual(written[0]?.slice(-1), ["call.started"]);
   assert.equal(outcome.status, "error", "what came after was not written, and nobody goes on without it");
   await sage.close();
+});
+
+test("a store that reads by promises is refused by the name of the method, with what was expected and what came", async () => {
+  using here = workspace();
+  const inner = memoryStore();
+  const failing = () => Promise.reject(new Error("no database")) as never;
+  const wrong: [Partial<Store>, RegExp][] = [
+    [
+      { claim: async (id: string) => inner.claim(id) } as never,
+      /claim\(\) should return a value of type number at once; it returned a promise/,
+    ],
+    [
+      { load: async (id: string) => inner.load(id) } as never,
+      /load\(\) should return a value of type array at once; it returned a promise/,
+    ],
+    [{ claim: () => undefined } as never, /claim\(\) should return a value of type number; it returned undefined/],
+    [{ session: failing }, /session\(\) should return its value at once; it returned a promise/],
+    [{ opened: failing }, /opened\(\) should return its value at once; it returned a promise/],
+    [{ append: async () => {} } as never, /append\(\) should return a value of type object; it returned undefined/],
+  ];
+  for (const [part, message] of wrong) {
+    const sage = new SageAgentSDK({
+      model: scripted([{ text: "ran" }]),
+      store: { ...inner, ...part },
+      workingDirectory: here.dir,
+    });
+    const told = await sage.run("go").then(
+      (outcome) => (outcome.status === "error" ? outcome.error : { code: outcome.status, message: "" }),
+      ({ code, message: text }: SageError) => ({ code, message: text }),
+    );
+    assert.equal(told.code, "config-invalid");
+    assert.match(told.message, message);
+    await sage.close();
+  }
+  for (const method of ["since", "pending"] as const) {
+    const sage = new SageAgentSDK({
+      model: scripted([{ text: "ran" }]),
+      store: { ...inner, [method]: async () => [] },
+      workingDirectory: here.dir,
+    });
+    const run = sage.run("go");
+    const look =
+      method === "since"
+        ? () => run[Symbol.asyncIterator]().next()
+        : async () => (await sage.openTurns()).isWaitingInput();
+    await assert.rejects(look, new RegExp(`${method}\\(\\) should return a value of type array at once`));
+    await run.catch(() => {});
+    await sage.close();
+  }
+  const { leftCalls: _lacks, ...fewer } = inner;
+  assert.throws(() => new SageAgentSDK({ store: fewer as Store }), /store: it lacks the function leftCalls/);
+});
+
+test("a store of a class keeps its private parts, and is closed once, and waited for", async () => {
+  const inner = memoryStore();
+  let closed = 0;
+  class Own {
+    readonly #inner = inner;
+    get hub() {
+      return this.#inner.hub;
+    }
+    async close() {
+      await new Promise((done) => void setImmediate(done));
+      closed++;
+    }
+  }
+  for (const [name, value] of Object.entries(inner))
+    if (name !== "hub" && name !== "close") Object.assign(Own.prototype, { [name]: value });
+  const sage = new SageAgentSDK({ model: scripted([{ text: "ran" }]), store: new Own() as unknown as Store });
+  assert.equal((await sage.run("go")).text, "ran");
+  await sage.close();
+  assert.equal(closed, 1);
+});
+
+test("a model that does not listen does not hold its turn: a late reply is dropped, and nothing of it is written or shown", async () => {
+  using here = workspace();
+  const store = memoryStore();
+  const asked: (() => void)[] = [];
+  const deaf: Model = {
+    id: "own/deaf",
+    reply: (_request, scope) =>
+      new Promise((done) => {
+        asked.push(() => {
+          scope.text("too late");
+          done({ parts: [{ type: "text", text: "too late" }], usage: noUsage, finish: "stop", model: "own/deaf" });
+        });
+      }),
+  };
+  const options = { model: deaf, store: { ...store, close() {} }, workingDirectory: here.dir };
+  const sage = new SageAgentSDK(options);
+  const aborted = new AbortController();
+  const runs = [sage.run("cancel"), sage.run("pause"), sage.run("abort", { signal: aborted.signal })] as const;
+  await until(() => asked.length === 3);
+  aborted.abort();
+  await Promise.all([runs[0].interrupt({ cancel: true }), runs[1].interrupt()]);
+  const outcomes = await Promise.all(runs);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ["cancelled", "paused", "cancelled"],
+  );
+  const left = sage.run("leave");
+  await until(() => asked.length === 4);
+  await sage.close();
+  assert.equal((await left).status, "paused");
+  const written = JSON.stringify([...runs, left].map(({ session }) => store.load(session)));
+  let shown = 0;
+  for (const { session } of [...runs, left])
+    store.hub.subscribe(session, { fact: () => shown++, delta: () => shown++ });
+  for (const reply of asked) reply();
+  await new Promise((done) => void setTimeout(done, 5));
+  assert.equal(JSON.stringify([...runs, left].map(({ session }) => store.load(session))), written);
+  assert.equal(shown, 0);
+  const after = new SageAgentSDK({ ...options, model: scripted([{ text: "went on" }]) });
+  assert.equal((await after.resume(runs[1].session)).text, "went on", "a turn that was paused asks again");
+  await after.close();
 });

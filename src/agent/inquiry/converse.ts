@@ -1,4 +1,5 @@
 import type { StepScope } from "../../journal/durable.ts";
+import { unlessDeaf } from "../../models/deaf.ts";
 import { costOf } from "../../models/prices.ts";
 import {
   addUsage,
@@ -60,7 +61,7 @@ export async function converse(
   const model = { signal, text() {}, reasoning() {}, retry: (why: Reason) => scope.notice(why) };
   try {
     for (let step = 1; step <= MOST_STEPS; step++) {
-      const reply = await config.model.reply(
+      const replying = config.model.reply(
         {
           ...{ system: config.system, messages, tools: offers, agent: [...side.agent, "inquiry"] },
           image: (one) => loadImage(config.keepDir, one),
@@ -68,6 +69,7 @@ export async function converse(
         },
         model,
       );
+      const reply = await unlessDeaf(replying, signal);
       checkReply(reply, config.model.id);
       said.modelCalls++;
       said.usage = addUsage(said.usage, reply.usage);

@@ -9,6 +9,7 @@ import {
 import { countTokens, estimateTokens, totalTokens } from "../../context/tokens.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import type { Awaitable } from "../../journal/store.ts";
+import { unlessDeaf } from "../../models/deaf.ts";
 import type { Model } from "../../models/model.ts";
 import { checkReply } from "../../models/reply-form.ts";
 import { contextWindow } from "../../models/window.ts";
@@ -147,7 +148,7 @@ async function summarise(
   const model = summariser(context);
   const text = transcript(progress.messages.slice(0, upTo), contextWindow(model.id) * 0.6);
   using _working = context.activity.begin();
-  const reply = await model.reply(
+  const replying = model.reply(
     {
       system: summaryInstructions,
       messages: [{ role: "user", text: `The transcript:\n\n${text}` }],
@@ -164,6 +165,7 @@ async function summarise(
       retry: (why) => scope.notice(why),
     },
   );
+  const reply = await unlessDeaf(replying, scope.signal);
   checkReply(reply, model.id);
   const summary = textOf(reply).trim();
   if (summary === "") throw errorBecause("model-unavailable", reason("empty-summary", {}));

@@ -1,6 +1,7 @@
 import { planReminder } from "../../context/plan.ts";
 import { skillForStep } from "../../context/skills.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
+import { unlessDeaf } from "../../models/deaf.ts";
 import type { ModelRequest, ModelScope } from "../../models/model.ts";
 import { checkReply } from "../../models/reply-form.ts";
 import { isOverflow } from "../../models/window.ts";
@@ -79,7 +80,7 @@ async function callModel(
   const thinking = tools.get("Bash") && beginThinking(context);
   const working = context.activity.begin(); // not with `using`, for which the engine leaves compiled code three times
   try {
-    const reply = await model.reply(request, modelScope(scope));
+    const reply = await unlessDeaf(model.reply(request, modelScope(scope)), scope.signal);
     checkReply(reply, model.id);
     for (const { id } of ended) context.tree.toldTasks.add(id);
     return { ...reply, ...heard, ...told };
@@ -119,12 +120,15 @@ function offersOf({ config, planned, memory }: ExecutionContext): readonly Offer
   return fewer;
 }
 
+/** Nothing is shown of a model that was told to stop: it may not listen, and its turn may be over. */
 function modelScope(scope: StepScope): ModelScope {
+  const { signal } = scope;
   return {
-    signal: scope.signal,
-    text: (delta) => scope.delta("text", delta),
-    reasoning: (delta) => scope.delta("reasoning", delta),
+    signal,
+    text: (delta) => void (signal.aborted || scope.delta("text", delta)),
+    reasoning: (delta) => void (signal.aborted || scope.delta("reasoning", delta)),
     retry(why) {
+      if (signal.aborted) return;
       scope.restart();
       scope.notice(why);
     },
