@@ -1,15 +1,14 @@
-import { isAbsolute, join, resolve } from "node:path";
 import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
 import type { Reach } from "../../rules/access.ts";
 import { PathError } from "../../paths/canonical.ts";
 import type { Disk } from "../../paths/canonical.ts";
 import type { Word } from "../read/word.ts";
-import type { Command, Loop, Redirect, Script, Simple } from "../read/script.ts";
+import type { Command, Item, Loop, Redirect, Script, Simple } from "../read/script.ts";
 import { expandPattern } from "./patterns.ts";
 import { fedTo } from "./input.ts";
+import { mostBases, moveOf, unique, type Move } from "./moves.ts";
 import type { Fed } from "../suspect/code.ts";
-import { variablesOf } from "./variables.ts";
+import { variablesOf, type Variables } from "./variables.ts";
 import { tracesWords } from "../../programs/builtins.ts";
 import { readerUse } from "../../programs/readers.ts";
 import { listingOf } from "../../programs/xargs.ts";
@@ -39,9 +38,6 @@ export type Loose = {
   isLost: boolean;
 };
 
-/** A `cd`: the folders it leads to, or why rules cannot cover it, and where it leads if that is known. */
-export type Move = { to: readonly string[] } | { why: Reason; led?: readonly string[] };
-
 type Scene = { reach: Reach; disk: Disk; environment?: ReadonlySet<string> | undefined };
 
 /** `lists`: the words that the variables of loops go through. */
@@ -51,10 +47,11 @@ export type Flow = {
   lists: { name: string; words: readonly Word[]; bases: readonly string[] }[];
 };
 
+/** `isMixed`: messages come with the output, and they are no names. */
+type Pipeline = { op: Item["op"]; commands: Command[]; isMixed: boolean };
 /** The command before it in a pipeline. */
 type Before = { command: Command | undefined; isMixed: boolean };
 
-const mostBases = 8;
 const mostSteps = 5_000;
 
 /**
@@ -62,7 +59,7 @@ const mostSteps = 5_000;
  * `&&` the `cd` has worked; after anything else it may have failed, and both folders count.
  */
 export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
-  const { reach, disk, environment } = scene;
+  const { disk, environment } = scene;
   const variables = variablesOf(script, environment);
   if (!variables.sumsNumbers()) throw new PathError(reason("not-understood", { construct: "arithmetic" }), "sum");
   let steps: Step[] = [];
@@ -81,20 +78,13 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
   function walk({ items }: Script, from: readonly string[]): readonly string[] {
     let ever = from;
     let worked = from;
-    for (let at = 0; at < items.length;) {
-      const { op } = items[at]!;
-      let end = at + 1;
-      while (items[end]?.op === "|" || items[end]?.op === "|&") end++;
+    for (const { op, commands, isMixed } of pipelinesOf(items)) {
       const entry = op === "&&" ? worked : ever;
-      const pipeline = items.slice(at, end).map(({ command }) => command);
-      // Messages are no names.
-      const isMixed = items.slice(at, end).some((item) => item.op === "|&");
-      const ends = pipeline.map((command, n) => enter(command, entry, { command: pipeline[n - 1], isMixed }));
+      const ends = commands.map((command, n) => enter(command, entry, { command: commands[n - 1], isMixed }));
       // The commands of a pipeline each run in a shell of their own.
       const after = ends.length === 1 ? ends[0]! : entry;
       worked = op === "||" ? unique([...worked, ...after]) : after;
       ever = unique([...ever, ...after]);
-      at = end;
     }
     return ever;
   }
@@ -106,16 +96,11 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     }
     const redirects = command.redirects.map((one) => ({ ...one, target: variables.resolve(one.target) }));
     if (command.kind !== "simple" && redirects.length > 0) loose.push({ redirects, bases, isLost });
-    const given = redirects.filter(isSecret).length;
+    const given = redirects.filter((redirect) => givesSecret(redirect, variables)).length;
     secrets += given;
     const ends = command.kind === "simple" ? run({ ...command, redirects }, bases, before) : within(command, bases);
     secrets -= given;
     return ends;
-  }
-
-  /** A here-document or a here-string with a secret in it that the line inherits. */
-  function isSecret({ op, target, heredoc }: Redirect): boolean {
-    return (heredoc !== undefined || op === "<<<") && !variables.isPrintable((heredoc ?? target).pieces);
   }
 
   function within(command: Exclude<Command, Simple>, bases: readonly string[]): readonly string[] {
@@ -142,7 +127,9 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     const words = command.words.map((word) => variables.resolve(word));
     const assignments = command.assignments.map(({ name, value }) => ({ name, value: variables.resolve(value) }));
     const resolved: Simple = { ...command, words, assignments };
-    const moves = moveOf(resolved, bases);
+    // In a loop, a `pushd` further down may have come before a `popd`.
+    const moves = moveOf(resolved, { bases, left: loops > 0 ? [] : left }, scene);
+    if (words[0]?.text === "pushd") left = unique([...left, ...bases]);
     const feeding = before && resolvedOf(before);
     const fed = fedTo(resolved, feeding);
     const listing = isMixed || !isFedOnly(resolved) ? undefined : listingBy(feeding);
@@ -172,7 +159,8 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     if (loop.over) {
       lists.push({ ...loop.over, bases });
       inside(loop.over.words, bases);
-      variables.goesThrough(loop, textsOf(loop.over.words, bases));
+      const words = loop.over.words.map((word) => variables.resolve(word));
+      variables.goesThrough(loop, textsOf(words, bases, disk));
     }
     loops++;
     const kept = { steps, loose };
@@ -188,45 +176,27 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     }
   }
 
-  /** Values of the words of a `for`, or undefined. */
-  function textsOf(words: readonly Word[], bases: readonly string[]): string[] | undefined {
-    const texts = words.map((given): readonly string[] | undefined => {
-      const word = variables.resolve(given);
-      if (word.text !== undefined) return [word.text];
-      if (word.choices !== undefined) return word.choices;
-      if (word.glob === undefined) return undefined;
-      const found = bases.map((base) => expandPattern(word.glob!, base, disk));
-      return found.every((names) => names !== undefined) ? found.flat() : undefined;
-    });
-    return texts.every((list) => list !== undefined) ? texts.flat() : undefined;
-  }
-
   function inside(words: readonly Word[], bases: readonly string[]): void {
     for (const { scripts } of words) for (const script of scripts) walk(script, bases);
   }
+}
 
-  function moveOf({ words, assignments }: Simple, bases: readonly string[]): Move | undefined {
-    const [name, ...more] = words.map(({ text }) => text);
-    const to = words[1] && (words[1].text === undefined ? words[1].choices : [words[1].text]);
-    // In a loop, a `pushd` further down may have come before it.
-    if (name === "popd" && left.length > 0 && more.length === 0 && loops === 0 && assignments.length === 0)
-      return { to: unique([...left, ...bases]) };
-    if (name === "popd" || name === "dirs") return { why: reason("move-unknown", { command: name }) };
-    if (name !== "cd" && name !== "pushd") return undefined;
-    if (name === "pushd") left = unique([...left, ...bases]);
-    const isPlain = to?.every((text) => text !== "" && !/^(-|\+\d)/.test(text)) === true;
-    if (!isPlain || to.length === 0 || more.length > 1 || assignments.length > 0)
-      return { why: reason("move-unknown", { command: name }) };
-    // The shell first takes dots as they are written, and the system takes them after links.
-    const led = bases.flatMap((base) =>
-      to.flatMap((text) => [resolve(base, text), disk.follow(isAbsolute(text) ? text : join(base, "/") + text)]),
-    );
-    const outside = led.find((path) => !reach.inside({ lexical: path, real: disk.follow(path) }));
-    const all = unique(led);
-    if (outside !== undefined)
-      return { why: reason("outside", { path: outside }), led: all.length > mostBases ? [] : all };
-    return all.length > mostBases ? { why: reason("moves-too-many", {}) } : { to: all };
+/** Commands of a script by pipelines, each with the operator before it. */
+function pipelinesOf(items: readonly Item[]): Pipeline[] {
+  const pipelines: Pipeline[] = [];
+  for (const { op, command } of items) {
+    const last = pipelines.at(-1);
+    if (last && (op === "|" || op === "|&")) {
+      last.commands.push(command);
+      last.isMixed ||= op === "|&";
+    } else pipelines.push({ op, commands: [command], isMixed: op === "|&" });
   }
+  return pipelines;
+}
+
+/** True for a here-document or a here-string with a secret in it that the line inherits. */
+function givesSecret({ op, target, heredoc }: Redirect, variables: Variables): boolean {
+  return (heredoc !== undefined || op === "<<<") && !variables.isPrintable((heredoc ?? target).pieces);
 }
 
 function isFedOnly({ words, redirects }: Simple): boolean {
@@ -239,8 +209,15 @@ function listingBy(command: Command | undefined): Listing | undefined {
   return listingOf(command.words, readerUse);
 }
 
-function unique(paths: readonly string[]): readonly string[] {
-  return [...new Set(paths)];
+/** Values of the words of a `for`; undefined when they are unknown. */
+function textsOf(words: readonly Word[], bases: readonly string[], disk: Disk): string[] | undefined {
+  const texts = words.map(({ text, choices, glob }): readonly string[] | undefined => {
+    if (text !== undefined) return [text];
+    if (choices !== undefined || glob === undefined) return choices;
+    const found = bases.map((base) => expandPattern(glob, base, disk));
+    return found.every((names) => names !== undefined) ? found.flat() : undefined;
+  });
+  return texts.every((list) => list !== undefined) ? texts.flat() : undefined;
 }
 
 /** A word whose variables could not be replaced by what they hold. */
