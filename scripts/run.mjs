@@ -2,7 +2,7 @@
 // 1. `npm ci` when node_modules is absent or came from another lockfile. 2. Hand over to Node 24.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { isatty } from "node:tty";
@@ -28,6 +28,13 @@ const child = spawn(node, program(), {
 // A terminal already signals the whole group; a second SIGINT from here would count as a second Ctrl-C.
 process.on("SIGINT", () => [0, 1, 2].some((fd) => isatty(fd)) || child.kill("SIGINT"));
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+// npm signals the shell between it and this process, and some shells die of it without a word to their child.
+const parent = process.ppid;
+const watch = setInterval(() => {
+  if (process.env.npm_lifecycle_event === undefined || process.ppid === parent) return;
+  clearInterval(watch);
+  child.kill("SIGTERM");
+}, 500);
 child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 
 /** An example is named without its folder and runs on the source, without a build. */
@@ -74,15 +81,14 @@ function npm(...args) {
 function locked(work) {
   const lock = join(root, ".install-lock");
   const holder = join(lock, "pid");
-  for (;;) {
+  for (let waits = 0; ; waits++) {
     try {
       mkdirSync(lock);
       break;
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
-      if (existsSync(holder) && !alive(Number(readFileSync(holder, "utf8"))))
-        rmSync(lock, { recursive: true, force: true });
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+      if (abandoned(lock, holder)) rmSync(lock, { recursive: true, force: true });
+      else wait(lock, waits);
     }
   }
   try {
@@ -91,6 +97,28 @@ function locked(work) {
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
+}
+
+/** A holder is gone, or was killed before it could write its id. */
+function abandoned(lock, holder) {
+  try {
+    const pid = existsSync(holder) ? readFileSync(holder, "utf8") : "";
+    return pid === "" ? Date.now() - statSync(lock).mtimeMs > 5_000 : !alive(Number(pid));
+  } catch (error) {
+    if (error.code === "ENOENT") return false; // it was let go meanwhile
+    throw error;
+  }
+}
+
+function wait(lock, waits) {
+  if (waits === 10) process.stderr.write("sage: waiting for another process that installs dependencies…\n");
+  if (waits > 15 * 60 * 5) {
+    process.stderr.write(
+      `sage: another process has been installing dependencies for 15 minutes. If none is, delete ${lock} and run the same command again.\n`,
+    );
+    process.exit(1);
+  }
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
 }
 
 function alive(pid) {

@@ -114,7 +114,8 @@ export type PermissionReasonArgs = {
   "holds-private": { path: string; place: string };
   /** A later command runs it without naming it. */
   "runs-later": { path: string };
-  removes: { path: string };
+  /** `holds`: the folder of the session or the home folder, where it lies below `path`. */
+  removes: { path: string; holds?: string };
   /** `operand` is what may stand for anything. */
   "removes-anything": { operand?: string };
   "too-much-below": { path: string };

@@ -72,7 +72,7 @@ const en: Sentences = {
   "code-builds": ({ program, path }) => `Code for ${program} may put together the path ${path}.`,
   "unpacks-home": ({ path }) => `Unpacks into ${path}, where files that run at login may be replaced.`,
   "is-repository": ({ path }) => `${path} is a repository.`,
-  removes: ({ path }) => `Removes ${path}.`,
+  removes: ({ path, holds }) => `Removes ${path}${holds === undefined ? "" : `, and ${holds} with it`}.`,
   "removes-anything": ({ operand }) =>
     operand === undefined ? "May remove anything." : `${operand} may be anything, even /.`,
   "too-much-below": ({ path }) => `${path} holds too many files to check.`,
@@ -200,7 +200,7 @@ const zh: Sentences = {
   "code-builds": ({ program, path }) => `交给 ${program} 的代码可能拼出路径 ${path}。`,
   "unpacks-home": ({ path }) => `解压到 ${path}，可能替换登录时运行的文件。`,
   "is-repository": ({ path }) => `${path} 是一个仓库。`,
-  removes: ({ path }) => `会删除 ${path}。`,
+  removes: ({ path, holds }) => `会删除 ${path}${holds === undefined ? "" : `，连同其中的 ${holds}`}。`,
   "removes-anything": ({ operand }) =>
     operand === undefined ? "可能删除任何内容。" : `${operand} 可能是任何路径，甚至是 /。`,
   "too-much-below": ({ path }) => `${path} 下文件过多，无法逐一检查。`,

@@ -52,7 +52,7 @@ const en = {
   byRule: (rule: string, source: string, file: string | undefined) =>
     `rule: ${rule} (${source}${file ? `: ${file}` : ""})`,
   parts: "Commands:",
-  step: (number: number, name: string) => `step ${number} of 10: ${name}`,
+  step: (number: number, count: number, name: string) => `step ${number} of ${count}: ${name}`,
   steps: {
     deny: "a deny rule matches any part",
     refused: "the tool itself refuses",
@@ -127,7 +127,7 @@ const zh: PermissionTexts = {
   hard: "只有人能允许，规则和模式都不行。",
   byRule: (rule, source, file) => `规则：${rule}（${source}${file ? `：${file}` : ""}）`,
   parts: "各条命令：",
-  step: (number, name) => `第 ${number} 步，共 10 步：${name}`,
+  step: (number, count, name) => `第 ${number} 步，共 ${count} 步：${name}`,
   steps: {
     deny: "deny 规则匹配任一部分",
     refused: "工具自身拒绝",

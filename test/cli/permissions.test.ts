@@ -145,7 +145,7 @@ suite("sage permissions explain", () => {
     const user = join(machine.env["SAGE_HOME"] ?? "", "settings.json");
     await machine.sage(["permissions", "add", "deny", "Bash(touch:*)", "--to", "user"]);
     const denied = await explain("Bash", "touch ran.txt");
-    assert.match(denied.out, /^Bash is refused\n  step 1 of 10: a deny rule matches any part\n/);
+    assert.match(denied.out, /^Bash is refused\n  step 1 of 11: a deny rule matches any part\n/);
     assert.ok(denied.out.includes(`  rule: Bash(touch:*) (you, in all projects: ${user})\n`), denied.out);
     assert.match((await explain("Bash", "mkdir a; touch b")).out, /is refused/);
     assert.match((await explain("Write", '{"file_path":"a","content":"b"}')).out, /^Write asks\n/);

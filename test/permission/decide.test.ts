@@ -228,3 +228,10 @@ test("rules for a tool that is described otherwise than before allow nothing, an
   assert.equal(call(changed, "- mcp__jira"), "deny");
   assert.equal(call({ ...changed, mode: "bypass" }, "? mcp__jira"), "ask");
 });
+
+test("a removal names what goes, and the folder of the session where that goes with it", () => {
+  const told = (command: string) => sentence(answer([], "Bash", { command }).reason, "en");
+  assert.equal(told("rm -rf /"), "Removes /, and /w/x with it.");
+  assert.equal(told("rm -rf .."), "Removes /w, and /w/x with it.");
+  assert.equal(told("rm -rf ."), "Removes /w/x.");
+});

@@ -170,7 +170,10 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
       ),
     lostWith(folder) {
       const root = places.find((place) => isInside(folder.real, place));
-      if (root !== undefined) return { found: reason("removes", { path: root }) };
+      if (root !== undefined) {
+        const path = folder.real;
+        return { found: reason("removes", { path, ...(path !== root && { holds: root }) }) };
+      }
       return walk(folder.real, (path) => {
         const kind = lostKind(path, sageHome);
         return kind && reason("protected", { path, kind });

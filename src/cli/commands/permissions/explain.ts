@@ -39,7 +39,7 @@ export async function explain(args: string[]): Promise<number> {
     );
   else {
     const lines = resultLines(tool, result, file, styleOf(process.stdout, lang), t);
-    console.log(lines.toSpliced(1, 0, `  ${t.step(number, t.steps[step])}`).join("\n"));
+    console.log(lines.toSpliced(1, 0, `  ${t.step(number, decisionSteps.length, t.steps[step])}`).join("\n"));
   }
   for (const why of warnings) console.error(`sage: ${oneLine(sentence(why, lang))}`);
   return exitCodes.success;

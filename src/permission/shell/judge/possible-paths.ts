@@ -106,7 +106,7 @@ export function rootRemoval(scene: Scene): Reason | undefined {
       const named = operand.replace(/(^|\/)(\*|\.\*|\*\*|\{\*,\.\*\}|\.\[!\.\]\*)\/*$/, "$1");
       const path = expandHome(named === "" ? "." : named, home);
       const root = path === undefined ? undefined : bases.map((base) => rootIn(path, base, roots, disk)).find(Boolean);
-      if (root !== undefined) return reason("removes", { path: root });
+      if (root !== undefined) return reason("removes", root);
     }
   }
   return undefined;
@@ -222,10 +222,17 @@ function movedIn(words: readonly string[], anywhere: boolean, { cwd, home, comma
   return named.filter((word) => !word.includes("*") || (leaves && /^(\.\/)?(\*|\{\*,\.\*\})$/.test(word)));
 }
 
-function rootIn(path: string, base: string, roots: readonly string[], disk: Disk): string | undefined {
+function rootIn(
+  path: string,
+  base: string,
+  roots: readonly string[],
+  disk: Disk,
+): { path: string; holds?: string } | undefined {
   const lexical = resolve(base, path);
   const real = safely(() => disk.follow(isAbsolute(path) ? path : `${base}/${path}`)) ?? lexical;
-  return [lexical, real].find((one) => one.split("/").length <= 2 || roots.some((root) => isInside(one, root)));
+  const found = [lexical, real].find((one) => one.split("/").length <= 2 || roots.some((root) => isInside(one, root)));
+  const holds = found && roots.find((root) => root !== found && isInside(found, root));
+  return found === undefined ? undefined : { path: found, ...(holds !== undefined && { holds }) };
 }
 
 /** Folders that a line may have changed to by then, wherever in it the `cd` stands. */
