@@ -191,7 +191,7 @@ export type Delta = {
   reason?: Reason;
   /**
    * Of a `state`: what an agent does now, and which one: names from the root's child down, empty for the root. `key` is that of the
-   * turn, or of the call that runs the subagent. Changes of the root's state, other than its phases, are facts.
+   * turn, or of the call that runs the subagent. How the root begins and ends is a fact.
    */
   state?: AgentState;
   agent?: readonly string[];

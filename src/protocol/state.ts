@@ -5,7 +5,7 @@ import type { Reason } from "./reason.ts";
 /** Phase of an agent that works. */
 export type ExecutionPhase = "preparingContext" | "callingLlm" | "processingResponse" | "executingTools";
 
-/** State of an agent. Phases are for those who watch; only a change of state is a fact. */
+/** State of an agent. Attempts at a turn begin and end with a fact; working and waiting in between are for those who watch. */
 export type AgentState =
   | { state: "initializing" }
   | { state: "idle" }

@@ -101,8 +101,7 @@ export function createProgress(): Progress {
           // A paused turn works again once somebody has resumed it.
           if (!progress.open) break;
           if (fact.data.to.state === "paused") progress.working = false;
-          if (fact.data.to.state === "executing" || fact.data.to.state === "waitingForConfirmation")
-            progress.working = true;
+          if (fact.data.to.state === "executing") progress.working = true;
           break;
         case "turn.interrupted":
           if (fact.data.to === "pause") progress.working = false;

@@ -274,7 +274,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     lifecycle: new LifecycleManager(),
     memory: new Memory(undefined),
     tree: {
-      ...{ permits: [], waiting: [], happened: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+      ...{ permits: [], waiting: [], show: () => {}, happened: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
       ...{ tasks: new Map(), toldTasks: new Set<string>() },
     },
     activity: createActivity(undefined, () => {}),

@@ -61,55 +61,72 @@ test("nothing leads out of completed or error but a new start, and nothing leads
     }
 });
 
-test("a turn's states are facts: working, waiting with its reason, working again, done", async () => {
+test("a turn's facts tell how it begins and ends; whoever watches sees it wait, with the reason, and work again", async () => {
   using here = workspace();
-  await using sage = await sageWith({
-    dir: here.dir,
-    script: [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }],
-  });
+  const script = [{ calls: [askUser(question("Sure?"))] }, { text: "ok" }];
+  await using sage = await sageWith({ dir: here.dir, script });
+  const shown = watching(sage);
   await sage.say("go");
   const [request] = await sage.open();
-  const states = () => sage.facts().flatMap((fact) => (fact.type === "state.changed" ? [fact.data.to] : []));
-  assert.deepEqual(states().at(-1), {
+  const waiting = {
     state: "waitingForConfirmation",
     reason: { code: "asks-person", args: {} },
     requestId: request?.id,
-  });
+  };
+  assert.deepEqual(await until(() => shown.find(isWait)), waiting);
   await sage.answer({ type: "answers", requestId: request?.id ?? "", answers: { "Sure?": { selected: ["Red"] } } });
   await sage.outcome();
-  assert.deepEqual(
-    states().map(({ state }) => state),
-    ["executing", "waitingForConfirmation", "executing", "completed"],
-  );
+  assert.deepEqual(namesAround(shown, isWait), ["executingTools", "waitingForConfirmation", "executingTools"]);
+  assert.deepEqual(written(sage.facts()), ["executing", "completed"]);
 });
 
-test("one of two requests is answered: the state names the one that is left; in a batch its reason stays", async () => {
+test("one of two requests is answered: the state names the one that is left; a batch leaves its reason", async () => {
   using here = workspace();
   const script = [{ calls: [askUser(question("One?")), bash("env true")] }, { text: "ok" }];
-  const states = (facts: readonly Fact[]) =>
-    facts.flatMap((fact) => {
-      if (fact.type !== "state.changed") return [];
-      const { to } = fact.data;
-      return [to.state === "waitingForConfirmation" ? [to.state, to.reason, to.requestId] : [to.state]];
-    });
   await using sage = await sageWith({ dir: here.dir, script });
+  const shown = watching(sage);
   await sage.say("go");
   const [first, second] = await sage.open(2);
   await sage.answer({ type: "answers", requestId: first?.id ?? "", answers: { "One?": { selected: ["Red"] } } });
-  await until(() => states(sage.facts()).length >= 3);
+  await until(() => shown.filter(isWait).length >= 2);
   await sage.answer({ type: "granted", requestId: second?.id ?? "" });
   await sage.outcome();
-  assert.deepEqual(states(sage.facts()), [
-    ["executing"],
-    ["waitingForConfirmation", first?.why, first?.id],
-    ["waitingForConfirmation", second?.why, second?.id],
-    ["executing"],
-    ["completed"],
-  ]);
+  assert.deepEqual(
+    shown.filter(isWait).map(({ reason, requestId }) => [reason, requestId]),
+    [first, second].map((request) => [request?.why, request?.id]),
+  );
+  assert.deepEqual(written(sage.facts()), ["executing", "completed"]);
 
   await using batch = await sageWith({ dir: here.dir, script, options: { mode: { type: "batch" } } });
+  const shownInBatch = watching(batch);
   await batch.say("go");
   assert.equal((await batch.outcome()).status, "needs-input");
-  const needed = `${batch.session}/t0/0/0/ask0`;
-  assert.deepEqual(states(batch.facts()), [["executing"], ["waitingForConfirmation", first?.why, needed]]);
+  assert.deepEqual(
+    shownInBatch.filter(isWait).map(({ requestId }) => requestId),
+    [`${batch.session}/t0/0/0/ask0`],
+  );
+  assert.deepEqual(written(batch.facts()), ["executing"]);
 });
+
+type Wait = Extract<AgentState, { state: "waitingForConfirmation" }>;
+
+function isWait(state: AgentState): state is Wait {
+  return state.state === "waitingForConfirmation";
+}
+
+/** States that are shown from now on. */
+function watching({ store, session }: Awaited<ReturnType<typeof sageWith>>): AgentState[] {
+  const shown: AgentState[] = [];
+  store.hub.subscribe(session, { fact() {}, delta: ({ state }) => void (state && shown.push(state)) });
+  return shown;
+}
+
+/** Names of the state that is meant, and of the ones before and after it. */
+function namesAround(shown: readonly AgentState[], isMeant: (state: AgentState) => boolean): string[] {
+  const at = shown.findIndex(isMeant);
+  return shown.slice(at - 1, at + 2).map((state) => (state.state === "executing" ? state.phase : state.state));
+}
+
+function written(facts: readonly Fact[]): string[] {
+  return facts.flatMap((fact) => (fact.type === "state.changed" ? [fact.data.to.state] : []));
+}

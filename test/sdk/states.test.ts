@@ -1,4 +1,4 @@
-// Whoever iterates a run sees what its agents do: phases as deltas, changes of state as facts, subagents by their names.
+// Whoever iterates a run sees what its agents do: work and waiting as deltas, its beginning and end as facts, subagents by their names.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SageAgentSDK, scripted, type AgentState, type RunEvent } from "../../src/sdk/index.ts";
@@ -61,6 +61,6 @@ test("a subagent's phases, its waiting for a person and its end are shown under 
   assert.deepEqual([...new Set(shown.map(({ key }) => key))], ["t0/0/0"]);
   const waiting = shown.find(({ state }) => state?.state === "waitingForConfirmation")?.state;
   assert.equal(waiting?.state === "waitingForConfirmation" && waiting.requestId, request?.id);
-  assert.ok(states(events).includes("fact waitingForConfirmation"), "the root waits too, which is a fact");
+  assert.ok(states(events).includes("waitingForConfirmation"), "the root waits while anybody in its tree does");
   await sage.close();
 });

@@ -38,12 +38,16 @@ export function createActivity(limitMs: number | undefined, expire: () => void):
 export function workedMs(ofTurn: readonly Fact[]): number {
   let worked = 0;
   let working = false;
-  let before: Fact | undefined;
+  let since = 0;
+  const open = new Set<string>();
   for (const fact of ofTurn) {
+    if (fact.type === "input.resolved" && open.delete(fact.data.requestId)) since = fact.at;
     if (isInbound(fact.type)) continue; // somebody else wrote it, perhaps while no process ran the turn
-    if (working && before && !beginsAttempt(fact)) worked += Math.max(0, fact.at - before.at);
+    if (working && open.size === 0 && !beginsAttempt(fact)) worked += Math.max(0, fact.at - since);
+    if (fact.type === "input.requested") open.add(fact.data.id);
+    // Earlier versions wrote this for a wait as well.
     if (fact.type === "state.changed") working = fact.data.to.state === "executing";
-    before = fact;
+    since = fact.at;
   }
   return worked;
 }

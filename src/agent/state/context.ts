@@ -140,8 +140,10 @@ export type ExecutionContext = {
   /** Permits and open requests of the whole tree of agents. */
   tree: {
     permits: readonly Permit[];
-    /** Requests that wait for a person, oldest first. */
-    waiting: readonly InputRequest[];
+    /** Oldest first. */
+    waiting: readonly Waiting[];
+    /** Shows what the root does, which waits while anybody in its tree does. */
+    show: Show;
     /**
      * Counts what may give another meaning to a call that was judged before: calls that may write and were started, and waits for a
      * person that ended.
@@ -165,9 +167,14 @@ export type ExecutionContext = {
   loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus>;
   /** The root's. */
   lifecycle: LifecycleManager;
-  /** Shows to those who watch what this agent does now. */
-  show(state: AgentState): void;
+  show: Show;
 };
+
+/** Shows to those who watch what an agent does now. */
+type Show = (state: AgentState) => void;
+
+/** A request that waits for a person, and the agent that asked, by the way it is shown. */
+export type Waiting = { request: InputRequest; show: Show };
 
 /** People's questions about the open requests of a turn, and the replies to them. */
 export type Inquiries = {

@@ -8,16 +8,23 @@ import {
   type OutcomeStatus,
   type Resolution,
 } from "../../protocol/index.ts";
-import type { ExecutionContext } from "./context.ts";
+import type { ExecutionContext, Waiting } from "./context.ts";
 import { LifecycleManager } from "./lifecycle.ts";
 
-/** A lifecycle whose changes of state are facts. They ride with whatever caused them, and replay never asks for them. */
+/**
+ * A lifecycle that writes down how an attempt begins and ends. In between it works or waits for a person: the open requests tell which,
+ * and those who watch are shown it. Its facts ride with whatever caused them, and replay never asks for them.
+ */
 export function journaledLifecycle(log: SessionLog): LifecycleManager {
   return new LifecycleManager((change) => {
     // A log that is closed keeps nothing any more: the person left, or somebody else has the session.
-    const isPhase = change.from.state === "executing" && change.to.state === "executing";
-    if (!isPhase && !log.closed) log.add(stateKey(log.epoch, log.nextState()), "state.changed", change);
+    if (log.closed || (isUnderWay(change.from) && isUnderWay(change.to))) return;
+    log.add(stateKey(log.epoch, log.nextState()), "state.changed", change);
   });
+}
+
+function isUnderWay({ state }: AgentState): boolean {
+  return state === "executing" || state === "waitingForConfirmation";
 }
 
 /** An interrupt of the lifecycle stops the attempt: its turn is paused, or cancelled where it waits for a person. */
@@ -44,20 +51,17 @@ export function enterPhase({ agent, lifecycle, show }: ExecutionContext, phase: 
 /** Waits for a person, anywhere in the tree, and says so for as long as anybody in it waits. */
 export function waitForPerson(context: ExecutionContext, opened: Opened): Promise<Resolution> {
   if (opened.resolution) return Promise.resolve(opened.resolution);
-  const { tree, inquiries } = context;
+  const { tree, inquiries, show } = context;
   inquiries.follow(context, opened.request);
-  tree.waiting = [...tree.waiting, opened.request];
-  const isRoot = context.agent.length === 0; // whose waiting is a fact
-  if (!isRoot)
-    context.show({ state: "waitingForConfirmation", reason: opened.request.why, requestId: opened.request.id });
+  const waiting = { request: opened.request, show };
+  tree.waiting = [...tree.waiting, waiting];
   nameWaiting(context);
   // A wait that is broken off ends the attempt, whose end has a state of its own.
   return replied(context, opened).then((resolution) => {
     inquiries.end(context, opened.request.id);
-    tree.waiting = tree.waiting.filter((request) => request !== opened.request);
+    tree.waiting = tree.waiting.filter((other) => other !== waiting);
     tree.happened++;
     nameWaiting(context);
-    if (!isRoot) context.show({ state: "executing", phase: "executingTools" });
     return resolution;
   });
 }
@@ -68,14 +72,23 @@ function replied({ inquiries, asking }: ExecutionContext, opened: Opened): Promi
   return settled ? settled.then(() => opened.wait()) : opened.wait();
 }
 
-/** The state names the request that has waited longest. */
-function nameWaiting({ lifecycle, tree }: ExecutionContext): void {
-  const [first] = tree.waiting;
+/** The state names the request that has waited longest: of the agent that asked, and of the whole tree. */
+function nameWaiting({ lifecycle, tree, show }: ExecutionContext): void {
+  const isRoot = show === tree.show;
+  if (!isRoot) show(stateFor(tree.waiting.find((other) => other.show === show)));
   const { state } = lifecycle;
+  const [first] = tree.waiting;
   const named = state.state === "waitingForConfirmation" ? state.requestId : undefined;
-  if (named === first?.id || (state.state !== "executing" && named === undefined)) return;
-  if (first) lifecycle.transition({ state: "waitingForConfirmation", reason: first.why, requestId: first.id });
-  else lifecycle.transition({ state: "executing", phase: "executingTools" });
+  if (named === first?.request.id || (state.state !== "executing" && named === undefined)) return;
+  const next = stateFor(first);
+  lifecycle.transition(next);
+  tree.show(next);
+}
+
+function stateFor(waiting: Waiting | undefined): AgentState {
+  if (!waiting) return { state: "executing", phase: "executingTools" };
+  const { why, id } = waiting.request;
+  return { state: "waitingForConfirmation", reason: why, requestId: id };
 }
 
 export function endState(lifecycle: LifecycleManager, status: OutcomeStatus): void {

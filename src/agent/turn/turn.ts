@@ -160,6 +160,7 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
   const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, from, heard);
   const worked = folded.open && limit !== undefined ? workedMs(sinceLastEnd(facts)) : 0;
   lifecycle.transition({ state: "executing", phase: "preparingContext" });
+  const show = stateShower(log.branch(key), []);
   const progress: Progress = {
     messages: [...folded.messages, ...between(log.said, folded.sawUpTo, heard)],
     said: log.said,
@@ -192,14 +193,14 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
       sessionRules: folded.rules,
       ruleChanges: log.ruleChanges,
       lifecycle,
-      show: stateShower(log.branch(key), []),
+      show,
       mode: () => log.mode,
       planned: () => log.planned,
       conversation: () => progress.messages,
       inquiries: createInquiries(log),
       memory: new Memory(folded.seen, undefined, folded.loaded, folded.blocked),
       tree: {
-        ...{ permits: [], waiting: [], happened: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+        ...{ permits: [], waiting: [], show, happened: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
         ...foundAgain(folded),
       },
       activity: createActivity(limit === undefined ? limit : Math.max(0, limit - worked), () =>
