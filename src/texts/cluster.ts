@@ -30,6 +30,9 @@ export type ClusterTexts = {
   loginsOf: (roles: { worker: string; gateway: string }) => string;
   madeLogin: (login: string) => string;
   loginPlaces: (login: string, places: readonly string[]) => string;
+  oneLogin: (login: string) => string;
+  loginBeyond: (login: string, as: "owner" | "gateway") => string;
+  nothingChanged: string;
   openSchema: string;
   notOwner: string;
   mayNotMakeRoles: (roles: { worker: string; gateway: string }) => string;
@@ -129,6 +132,11 @@ const en: ClusterTexts = {
     places.length === 0
       ? `login ${login} runs sessions of every place`
       : `login ${login} runs sessions of ${places.join(", ")} and of no other place`,
+  oneLogin: (login) =>
+    `${login} cannot be both: whoever has a worker's login could then answer for people. Name two logins`,
+  loginBeyond: (login, as) =>
+    `login ${login} ${as === "owner" ? "owns the journal" : "is a gateway's, too"}: with it a worker can answer for people and write at every place. Name another one with --worker-login`,
+  nothingChanged: "no login and no place was changed",
   openSchema: `anybody may create functions in the schema "public", and a worker could have a gateway call one: REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
   notOwner: "this login may not make the journal's tables: give the address of the owner of the database",
   mayNotMakeRoles: ({ worker, gateway }) =>
@@ -217,6 +225,10 @@ const zh: ClusterTexts = {
   madeLogin: (login) => `已建登录 ${login}，还没有密码：除非服务器不要求密码，请在 psql 里用 \\password 设置`,
   loginPlaces: (login, places) =>
     places.length === 0 ? `登录 ${login} 运行所有地点的会话` : `登录 ${login} 只运行 ${places.join("、")} 的会话`,
+  oneLogin: (login) => `${login} 不能两者兼用：否则拿到工作进程登录的人就能代人作答。请给出两个登录`,
+  loginBeyond: (login, as) =>
+    `登录 ${login} ${as === "owner" ? "拥有日志" : "也是网关的登录"}：工作进程用它就能代人作答，并写入每个地点。请用 --worker-login 另给一个`,
+  nothingChanged: "登录和地点都没有改动",
   openSchema: `任何人都能在 "public" 模式里建函数，工作进程可能借此让网关替它执行：REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
   notOwner: "这个登录不能创建日志的表：请给出数据库所有者的地址",
   mayNotMakeRoles: ({ worker, gateway }) =>

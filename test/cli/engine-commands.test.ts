@@ -6,6 +6,7 @@ import { Pool } from "pg";
 import { publicAddress } from "../../src/journal/postgres/address.ts";
 import { deleteSession, forkSession } from "../../src/archive/sessions.ts";
 import { answer } from "../../src/cli/commands/answer.ts";
+import { engine } from "../../src/cli/commands/engine.ts";
 import { exportSession } from "../../src/cli/commands/export.ts";
 import { inbox } from "../../src/cli/commands/inbox.ts";
 import { run } from "../../src/cli/commands/run.ts";
@@ -224,6 +225,55 @@ suite("commands on a shared journal", { skip: !hasPostgres && "no PostgreSQL is 
       told((args) => run(args, []), "--engine", database.url, "do it"),
       /gateway/,
     );
+  });
+});
+
+suite("sage engine prepare", { skip: !hasPostgres && "no PostgreSQL is installed" }, () => {
+  test("gives logins their places, and refuses a login that places would not limit", async () => {
+    const { url, name, drop } = await createDatabase();
+    const at = (part: string) => `${part}_${name.slice(0, 8)}`;
+    const prepare = (...args: string[]) => told(engine, "prepare", url, ...args);
+    const first = await prepare();
+    assert.match(
+      first.out,
+      /is ready for workers and gateways\nGive each its own login[^]* IN ROLE "sage_worker_t\w+";/,
+    );
+
+    const [worker, gateway] = [at("build"), at("front")];
+    const made = await prepare("--worker-login", worker, "--place", "a", "--place", "b", "--gateway-login", gateway);
+    assert.equal(made.code, 0);
+    assert.match(made.out, new RegExp(`made login ${worker}, without a password`));
+    assert.match(made.out, new RegExp(`login ${worker} runs sessions of a, b and of no other place\n$`));
+    assert.doesNotMatch(made.out, /IN ROLE/);
+    assert.equal(
+      (await prepare("--worker-login", worker, "--place", "*")).out.split("\n")[1],
+      `login ${worker} runs sessions of every place`,
+    );
+
+    for (const [login, why] of [
+      [
+        gateway,
+        /^login front_\w+ is a gateway's, too: with it a worker can answer for people and write at every place\./,
+      ],
+      [new URL(url.replace("@/", "@h/")).username, /^login \w+ owns the journal: /],
+    ] as const) {
+      const refused = await prepare("--worker-login", login, "--place", "a");
+      assert.deepEqual([refused.code, refused.out], [1, ""]);
+      assert.match(refused.err, why);
+      assert.match(refused.err, /\nno login and no place was changed\n$/);
+    }
+    const pool = new Pool({ connectionString: url, max: 1 });
+    assert.deepEqual((await pool.query("SELECT * FROM sage.login")).rows, []);
+    await pool.end();
+    const warned = await prepare("--worker-login", gateway);
+    assert.equal(warned.code, 0);
+    assert.match(warned.err, /is a gateway's, too/);
+
+    await assert.rejects(prepare("--worker-login", "x", "--gateway-login", "x"), /Name two logins/);
+    await assert.rejects(prepare("--place", "a"), /name the login with --worker-login/);
+    await assert.rejects(prepare("--worker-login", "x", "--place", "no such/place"), /a place is named with letters/);
+    await assert.rejects(prepare("--worker-logn", "x"), /--worker-login\?/);
+    await drop();
   });
 });
 

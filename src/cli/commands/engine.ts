@@ -32,22 +32,28 @@ async function prepare(args: string[]): Promise<number> {
   if (url === undefined) throw usage(t.engineMissing);
   const { "worker-login": worker, "gateway-login": gateway } = values;
   const places = placesOf(values.place, worker, t);
+  if (worker !== undefined && worker === gateway) throw usage(t.oneLogin(worker));
   const logins = {
     ...(places && { places }),
     ...(worker !== undefined && { worker }),
     ...(gateway !== undefined && { gateway }),
   };
-  const { MayNotMakeRoles, prepareEngine } = await import("../../host/cluster/prepare.ts");
+  const { MayNotMakeRoles, NotLimited, prepareEngine } = await import("../../host/cluster/prepare.ts");
   const pool = await openPool({ connectionString: url, max: 2 }, { silentMs: PATIENT_MS });
   try {
-    const { roles, made, isOpen } = await prepareEngine(url, pool, logins);
+    const { roles, made, beyond, isOpen } = await prepareEngine(url, pool, logins);
     toStdout(`${t.prepared(publicAddress(url))}\n`);
     for (const login of made) toStdout(`${t.madeLogin(login)}\n`);
     if (worker !== undefined && places) toStdout(`${t.loginPlaces(worker, places)}\n`);
     if (worker === undefined && gateway === undefined) toStdout(`${t.loginsOf(inSql(roles))}\n`);
+    if (worker !== undefined && beyond) console.error(t.loginBeyond(worker, beyond));
     if (isOpen) console.error(t.openSchema);
     return exitCodes.success;
   } catch (error) {
+    if (worker !== undefined && error instanceof NotLimited) {
+      console.error(`${t.loginBeyond(worker, error.beyond)}\n${t.nothingChanged}`);
+      return exitCodes.failure;
+    }
     const isForeign = (error as { code?: string }).code === "42501";
     if (!(error instanceof MayNotMakeRoles) && !isForeign) throw explained(publicAddress(url), error);
     console.error(error instanceof MayNotMakeRoles ? t.mayNotMakeRoles(inSql(error.roles)) : t.notOwner);

@@ -17,9 +17,23 @@ export type Prepared = {
   roles: Roles;
   /** Logins that were made. They have no password yet. */
   made: string[];
+  /** The worker's login may do more than workers may. */
+  beyond?: Beyond;
   /** Anybody may put functions where others find them: a worker could have a gateway run its own. */
   isOpen: boolean;
 };
+
+/** Rights with which a worker's login could answer for people, at every place. */
+export type Beyond = "owner" | "gateway";
+
+/** A login was given places, and has rights that places do not limit. */
+export class NotLimited extends Error {
+  readonly beyond: Beyond;
+  constructor(beyond: Beyond) {
+    super("places do not limit this login");
+    this.beyond = beyond;
+  }
+}
 
 /** A login that may not make roles, or not give them. */
 export class MayNotMakeRoles extends Error {
@@ -46,11 +60,13 @@ export async function prepareEngine(url: string, pool: Pool, logins: Logins = {}
     await makeTables(client);
     const roles = rolesOf(await databaseOf(client));
     const made = await makeRoles(client, roles, logins);
+    const beyond = logins.worker === undefined ? undefined : await beyondOf(client, logins.worker, roles);
+    if (beyond && logins.places && logins.places.length > 0) throw new NotLimited(beyond);
     if (logins.worker !== undefined && logins.places) await bind(client, logins.worker, logins.places);
     await client.query(queueMaker);
     await client.query(grants(roles));
     const { rows } = await client.query<{ open: boolean }>(openSchema, [roles.worker]);
-    return { roles, made, isOpen: rows[0]?.open === true };
+    return { roles, made, ...(beyond && { beyond }), isOpen: rows[0]?.open === true };
   });
 }
 
@@ -82,6 +98,16 @@ async function makeRoles(client: ClientBase, roles: Roles, logins: Logins): Prom
     throw error;
   }
   return made;
+}
+
+async function beyondOf(client: ClientBase, login: string, { gateway }: Roles): Promise<Beyond | undefined> {
+  const { rows } = await client.query<{ owns: boolean; speaks: boolean }>(
+    `SELECT pg_has_role($1::name, nspowner, 'MEMBER') AS owns, pg_has_role($1::name, $2::name, 'MEMBER') AS speaks
+      FROM pg_catalog.pg_namespace WHERE nspname = 'sage'`,
+    [login, gateway],
+  );
+  if (rows[0]?.owns) return "owner";
+  return rows[0]?.speaks ? "gateway" : undefined;
 }
 
 async function bind(client: ClientBase, login: string, places: readonly string[]): Promise<void> {
