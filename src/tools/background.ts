@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { oneLine, reason, type ToolResult } from "../protocol/index.ts";
 import { failed } from "./result.ts";
 import { shellEnv } from "./shell-env.ts";
-import { blockedNotes } from "./blocked.ts";
-import { spawnNoted, type LaunchEnd } from "./spawn.ts";
+import { blockedNotes, notConfined } from "./blocked.ts";
+import { spawnNoted, type Launch, type LaunchEnd } from "./spawn.ts";
 import type { ToolScope } from "./tool.ts";
 
 const MOST_RUNNING = 10;
@@ -14,13 +14,18 @@ const MOST_RUNNING = 10;
  * Starts a command that goes on after its call. Its output goes to a file and not through Sage, so that it neither waits for Sage nor
  * breaks when Sage is killed. The outer shell stays and leaves the exit code beside that file.
  */
-export async function startInBackground(command: string, scope: ToolScope): Promise<ToolResult> {
+export async function startInBackground(
+  command: string,
+  scope: ToolScope,
+): Promise<{ result: ToolResult; outdated?: boolean }> {
   const running = scope.tasks?.running() ?? [];
   if (running.length >= MOST_RUNNING)
-    return failed({
-      text: `${running.length} commands run in the background already; stop one with KillShell first.`,
-      why: reason("too-many-tasks", { count: running.length }),
-    });
+    return {
+      result: failed({
+        text: `${running.length} commands run in the background already; stop one with KillShell first.`,
+        why: reason("too-many-tasks", { count: running.length }),
+      }),
+    };
   const id = randomBytes(3).toString("hex");
   const file = join(scope.keepDir, `task-${randomUUID()}.txt`);
   mkdirSync(scope.keepDir, { recursive: true, mode: 0o700 });
@@ -35,7 +40,7 @@ export async function startInBackground(command: string, scope: ToolScope): Prom
     return (begins = !scope.signal.aborted);
   };
   const env = shellEnv(scope);
-  const launch = await scope.confine?.({ cwd: scope.cwd, env });
+  const { launch, held } = watched(await scope.confine?.({ cwd: scope.cwd, env }));
   const place = { cwd: launch ? "/" : scope.cwd, env: launch?.env ?? env, noted, launch };
   const shell = ["bash", "--noprofile", "--norc", "-c", command];
   const starting = launch
@@ -45,12 +50,32 @@ export async function startInBackground(command: string, scope: ToolScope): Prom
     await launch?.over(); // the sandbox would go on to reach its hosts for others
     throw error;
   });
-  if (launch) void ended.then(async () => noteBlocked(file, await launch.over())).catch(() => {});
-  if (!begins) return failed("Interrupted by the person before the command was started.");
+  const over = launch && ended.then(() => launch.over());
+  over?.catch(() => {});
+  if (!begins) return { result: failed("Interrupted by the person before the command was started.") };
+  const refused = over && (await Promise.race([held, over]));
+  if (refused?.failed !== undefined) {
+    rmSync(file, { force: true });
+    return { result: failed(notConfined(refused.failed)), outdated: refused.outdated ?? false };
+  }
+  void over?.then((end) => noteBlocked(file, end)).catch(() => {});
   child.unref();
   const text = `Started in the background as ${id}. Its output goes to ${file}: Read it whenever you like. You will be told when it ends; KillShell stops it.`;
   const shown = { characters: 0, notes: [reason("task-started", { id })] };
-  return { ok: true, text, shown, background: { id, command: oneLine(command), pid, started, file, at: Date.now() } };
+  const background = { id, command: oneLine(command), pid, started, file, at: Date.now() };
+  return { result: { ok: true, text, shown, background } };
+}
+
+/** `held` ends when the sandbox is as planned, and the command may begin in it. */
+function watched(launch: Launch | undefined): { launch: Launch | undefined; held: Promise<undefined> } {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  if (launch === undefined) return { launch, held: promise };
+  const heard = async (line: string) => {
+    const may = await launch.heard(line);
+    if (may === true) resolve(undefined);
+    return may;
+  };
+  return { launch: { ...launch, heard }, held: promise };
 }
 
 /** As above, in a sandbox, with one more process that ends everything when Sage is gone. */
@@ -59,10 +84,7 @@ const tied = `f=$1; shift
   "$@" >"$f" 2>&1; echo $? >"$f.tmp" && mv "$f.tmp" "$f.end"; kill $!`;
 
 /** Nobody waits for the result any more: what the command was kept from is told where its output is. */
-function noteBlocked(file: string, { blocked, failed: why }: LaunchEnd): void {
-  const lines = [
-    ...(why === undefined ? [] : [`Not run: it could not be confined: ${why}.`]),
-    ...blockedNotes(blocked).map(([words]) => words),
-  ];
+function noteBlocked(file: string, { blocked }: LaunchEnd): void {
+  const lines = blockedNotes(blocked).map(([words]) => words);
   if (lines.length > 0) appendFileSync(file, `${lines.join("\n")}\n`);
 }

@@ -52,7 +52,7 @@ export function createBash({ quietMs = quietFor } = {}): Tool<Input> {
         let running: Spawned;
         let launch: Launch | undefined;
         try {
-          if (input.background) return { result: await startInBackground(input.command, scope) };
+          if (input.background) return await startInBackground(input.command, scope);
           launch = await scope.confine?.({ cwd: scope.cwd, env });
           const place = { cwd: scope.cwd, env: launch?.env ?? env, noted, launch };
           running = await (scope.spawn ?? spawnDirectly)({ line: input.command, timeoutMs: input.timeout, ...place });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { probe } from "../../src/confine/probe.ts";
 import { createConfining } from "../../src/host/confining.ts";
+import { until } from "../support/until.ts";
 import { cannotConfine, confinedPlace } from "../support/confine.ts";
 import { allow, bash, sageWith } from "../support/sage.ts";
 
@@ -74,9 +75,9 @@ test(
       mayRead: () => () => true,
     });
     const clone = (at: number) => join(place.root, `clone${at}`);
-    for (const at of [0, 1, 2]) execFileSync("git", ["init", "-q", clone(at)]);
+    for (const at of [0, 1, 2, 3]) execFileSync("git", ["init", "-q", clone(at)]);
     /** Repositories that vanish, one after each plan. */
-    const vanishing = [clone(0), undefined, clone(1), clone(2)];
+    const vanishing = [clone(0), undefined, clone(1), clone(2), clone(3), undefined];
     await using sage = await sageWith({
       ...{ dir: place.root, home: place.home, rules: [allow("Bash")] },
       confining: {
@@ -90,17 +91,25 @@ test(
           return planned;
         },
       },
-      script: [{ calls: [bash("echo ran >> first")] }, { calls: [bash("echo ran >> second")] }, { text: "done" }],
+      script: [
+        { calls: [bash("echo ran >> first")] },
+        { calls: [bash("echo ran >> second")] },
+        { calls: [{ tool: "Bash", input: { command: "echo ran >> third", background: true } }] },
+        { text: "done" },
+      ],
     });
     await sage.say("go");
     assert.equal((await sage.outcome()).status, "success");
     const results = sage.facts().flatMap((fact) => (fact.type === "call.finished" ? [fact.data] : []));
     assert.deepEqual(
       results.map(({ ok }) => ok),
-      [true, false],
+      [true, false, true],
     );
     assert.match(results[1]?.text ?? "", /^Not run: it could not be confined: .* is not what it was/);
     assert.equal(readFileSync(join(place.root, "first"), "utf8"), "ran\n");
     assert.deepEqual([existsSync(join(place.root, "second")), vanishing], [false, []]);
+    await until(
+      () => existsSync(join(place.root, "third")) && readFileSync(join(place.root, "third"), "utf8") === "ran\n",
+    );
   },
 );
