@@ -12,11 +12,29 @@ export type Net = {
 const PORT = 3128;
 const OPENING_MS = 10_000;
 
+/** One network for all commands of a sandbox: opened when the first comes, and again when the last attempt failed. */
+export function createNetwork(accept: (connection: Socket) => void, path: () => string) {
+  let net: Promise<Net> | undefined;
+  return {
+    async open(): Promise<Net> {
+      net ??= openNet(accept, path());
+      return net.catch((error: unknown) => {
+        net = undefined;
+        throw error;
+      });
+    },
+    close(): void {
+      void net?.then((one) => one.close()).catch(() => {});
+      net = undefined;
+    },
+  };
+}
+
 /**
  * Makes a network with nothing in it but a loopback. A helper inside of it listens, hands its listening socket over and ends: the
  * connections of the confined arrive in this process, and nothing stands between.
  */
-export async function openNet(accept: (connection: Socket) => void, path: string): Promise<Net> {
+async function openNet(accept: (connection: Socket) => void, path: string): Promise<Net> {
   const code = `const s=require("net").createServer();s.listen(${PORT},"127.0.0.1",()=>process.send(process.pid,s));process.on("message",()=>process.exit())`;
   // With a /dev of its own bwrap would nest two user namespaces, and nobody could enter the inner one.
   const words = ["--unshare-user", "--unshare-net", "--die-with-parent", "--dev-bind", "/", "/"];

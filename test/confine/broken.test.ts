@@ -13,6 +13,17 @@ const skip = process.platform !== "linux" && "there is no bwrap elsewhere";
 const impossible = await cannotConfine(); // before the first test puts another bwrap in its way
 const sandbox = { mode: "autoAllow", writable: [], readable: [], git: "write", outside: [] } as const;
 
+function confiningIn({ root, home, state }: ReturnType<typeof confinedPlace>, session: string) {
+  return createConfining(sandbox, { apart: false })({
+    root,
+    home,
+    state,
+    session,
+    kept: [],
+    mayRead: () => () => true,
+  });
+}
+
 /** Ways in which a bwrap that is there may not do its work. */
 const broken = {
   "fails whatever it is told": "exit 1",
@@ -35,10 +46,7 @@ test(
         writeFileSync(join(folder, "bwrap"), `#!/bin/sh\n${told}\n${script}\n`);
         chmodSync(join(folder, "bwrap"), 0o755);
         assert.equal((await probe(place.state, place.home)).ok, false, name);
-        const confining = createConfining(sandbox, { apart: false })({
-          ...{ root: place.root, home: place.home, state: place.state, session: name, kept: [] },
-          mayRead: () => () => true,
-        });
+        const confining = confiningIn(place, name);
         for (const ready of [confining.ready, async () => {}]) {
           await using sage = await sageWith({
             ...{ dir: place.root, home: place.home, rules: [allow("Bash")] },
@@ -66,14 +74,61 @@ test(
 );
 
 test(
+  "a bwrap that gives up before it begins is started once more if a mount is gone, and only then",
+  { skip: impossible },
+  async () => {
+    using place = confinedPlace({ mine: true });
+    const confining = confiningIn(place, "gives-up");
+    const clone = join(place.root, "clone");
+    execFileSync("git", ["init", "-q", clone]);
+    const before = process.env["PATH"];
+    const folder = join(place.dir, "bin");
+    mkdirSync(folder);
+    // Opens networks, and gives up every other sandbox.
+    const given = join(place.dir, "given-up");
+    const script = `case " $* " in *" --args "*)
+    if [ -e ${given} ]; then rm ${given}; else : > ${given}; echo "bwrap: Can't find source path" >&2; exit 1; fi;; esac
+    PATH=${before}; exec bwrap "$@"`;
+    writeFileSync(join(folder, "bwrap"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    process.env["PATH"] = `${folder}:${before}`;
+    let plans = 0;
+    try {
+      await using sage = await sageWith({
+        ...{ dir: place.root, home: place.home, rules: [allow("Bash")] },
+        confining: {
+          ...confining,
+          ready: async () => {}, // this process has tried the broken ones
+          problem: () => undefined,
+          async launch(command) {
+            const planned = await confining.launch(command);
+            if (plans++ === 0) rmSync(clone, { recursive: true });
+            return planned;
+          },
+        },
+        script: [{ calls: [bash("echo ran >> first")] }, { calls: [bash("echo ran >> second")] }, { text: "done" }],
+      });
+      await sage.say("go");
+      assert.equal((await sage.outcome()).status, "success");
+      const results = sage.facts().flatMap((fact) => (fact.type === "call.finished" ? [fact.data] : []));
+      assert.deepEqual(
+        results.map(({ ok }) => ok),
+        [true, false],
+      );
+      assert.match(results[1]?.text ?? "", /^Not run: it could not be confined: bwrap ended before the command began/);
+      assert.equal(readFileSync(join(place.root, "first"), "utf8"), "ran\n");
+      assert.deepEqual([existsSync(join(place.root, "second")), plans], [false, 3]);
+    } finally {
+      process.env["PATH"] = before;
+    }
+  },
+);
+
+test(
   "a command whose sandbox was planned around a repository that vanished is planned once more, and never a third time",
   { skip: impossible },
   async () => {
     using place = confinedPlace({ mine: true });
-    const confining = createConfining(sandbox, { apart: false })({
-      ...{ root: place.root, home: place.home, state: place.state, session: "vanishing", kept: [] },
-      mayRead: () => () => true,
-    });
+    const confining = confiningIn(place, "vanishing");
     const clone = (at: number) => join(place.root, `clone${at}`);
     for (const at of [0, 1, 2, 3]) execFileSync("git", ["init", "-q", clone(at)]);
     /** Repositories that vanish, one after each plan. */
