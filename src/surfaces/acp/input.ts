@@ -4,7 +4,6 @@ import {
   PLAN_TOOL,
   shortRequestId,
   type Answer,
-  type Answers,
   type InputRequest,
   type InputResponse,
   type PermissionRequest,
@@ -81,7 +80,7 @@ function choiceButtons(request: QuestionRequest, question: Question, { t, w }: W
   return [
     ...question.options.map(({ label }, n): Button => ({
       option: { optionId: `option-${n}`, kind: "allow_once", name: oneLine(shown[n]?.label ?? label) },
-      response: answered(request, { [question.question]: { selected: [label] } }),
+      response: answered(request, new Map([[question.question, { selected: [label] }]])),
     })),
     {
       option: { optionId: "decline", kind: "reject_once", name: w.decline },
@@ -90,8 +89,8 @@ function choiceButtons(request: QuestionRequest, question: Question, { t, w }: W
   ];
 }
 
-function answered({ id }: InputRequest, answers: Answers): InputResponse {
-  return { type: "answers", requestId: id, answers };
+function answered({ id }: InputRequest, answers: ReadonlyMap<string, Answer>): InputResponse {
+  return { type: "answers", requestId: id, answers: Object.fromEntries(answers) }; // a question may be named "__proto__"
 }
 
 const field = (n: number): string => `question_${n + 1}`;
@@ -132,7 +131,7 @@ function textForm(prompt: string, { w }: Words): ElicitationSchema {
 /** The filled-in form as an answer. Whether it fits is for the host to say. */
 export function formAnswer(request: InputRequest, content: Record<string, unknown>): InputResponse {
   if (request.kind !== "question") return { type: "text", requestId: request.id, text: words(content[TEXT]) };
-  const answers: Answers = {};
+  const answers = new Map<string, Answer>();
   for (const [n, { question, multiSelect, options }] of request.questions.entries()) {
     const given = content[field(n)];
     const other = words(content[`${field(n)}_other`]).trim();
@@ -141,7 +140,7 @@ export function formAnswer(request: InputRequest, content: Record<string, unknow
       options.length === 0
         ? { selected: [], other: chosen[0] ?? "" }
         : { selected: other !== "" && !multiSelect ? [] : chosen, ...(other !== "" && { other }) };
-    if (answer.selected.length > 0 || answer.other) answers[question] = answer;
+    if (answer.selected.length > 0 || answer.other) answers.set(question, answer);
   }
   return answered(request, answers);
 }
@@ -179,10 +178,10 @@ export function chatAnswer(request: InputRequest, message: string): InputRespons
   if (request.kind !== "question") return { type: "text", requestId: request.id, text: message };
   const { questions } = request;
   const lines = questions.length === 1 ? [message.trim()] : message.split("\n").filter((line) => line.trim() !== "");
-  const answers: Answers = {};
+  const answers = new Map<string, Answer>();
   for (const [n, question] of questions.entries()) {
     const line = lines[n]?.trim();
-    if (line) answers[question.question] = answerIn(question, line);
+    if (line) answers.set(question.question, answerIn(question, line));
   }
   return answered(request, answers);
 }

@@ -1,6 +1,5 @@
 import {
   type Answer,
-  type Answers,
   type InputRequest,
   type InputResponse,
   type PermissionRequest,
@@ -46,16 +45,16 @@ export function readText(request: InputRequest, text: string): Read {
   const { questions } = request;
   const lines = questions.length === 1 ? [text.trim()] : text.split("\n").filter((line) => line.trim() !== "");
   if (lines.length !== questions.length) return { problem: ({ t }) => t.needLines(questions.length) };
-  const answers: Answers = {};
+  const answers = new Map<string, Answer>(); // a question may be named "__proto__"
   for (const [n, question] of questions.entries()) {
     // "2: SQLite" and "2. SQLite" name the question; a bare "2" is an option.
     const line =
       questions.length === 1 ? lines[n] : lines[n]?.replace(new RegExp(`^\\s*${n + 1}\\s*[:：.、)）]\\s*`), "");
     const read = readLine(question, line?.trim() ?? "", takesOwnWords(request));
     if (typeof read === "function") return { problem: read };
-    answers[question.question] = read;
+    answers.set(question.question, read);
   }
-  return { response: { type: "answers", requestId, answers } };
+  return { response: { type: "answers", requestId, answers: Object.fromEntries(answers) } };
 }
 
 function readLine(question: Question, typed: string, other: boolean): Answer | Phrase {
@@ -84,7 +83,7 @@ function readLine(question: Question, typed: string, other: boolean): Answer | P
 
 /** Reads a form; `problem` leaves the form as it is. */
 export function readForm(request: QuestionRequest, form: Record<string, unknown>): Read {
-  const answers: Answers = {};
+  const answers = new Map<string, Answer>();
   const other = takesOwnWords(request);
   for (const [n, question] of request.questions.entries()) {
     const chosen = [form[`q${n}`]].flat().filter((one) => typeof one === "string");
@@ -95,10 +94,11 @@ export function readForm(request: QuestionRequest, form: Record<string, unknown>
     if (nothing || (needsWords && words === "")) return { problem: ({ t }) => t.toast.fill(n + 1) };
     // A choice and words of one's own are two answers where one is wanted: the choice is what was meant, unless it was "other".
     if (!question.multiSelect && selected.length > 0 && words !== "") return { problem: ({ t }) => t.oneOnly };
-    answers[question.question] = { selected, ...(words !== "" && { other: words }) };
+    answers.set(question.question, { selected, ...(words !== "" && { other: words }) });
   }
   const remark = textIn(form, "remark");
-  return { response: { type: "answers", requestId: request.id, answers, ...(remark !== "" && { remark }) } };
+  const given = { answers: Object.fromEntries(answers), ...(remark !== "" && { remark }) };
+  return { response: { type: "answers", requestId: request.id, ...given } };
 }
 
 /** Untouched fields are missing, empty, or an empty list. */

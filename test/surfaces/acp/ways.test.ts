@@ -81,6 +81,11 @@ test("what is typed or filled in becomes an answer, and foreign text steers noth
   assert.deepEqual(filled.type === "answers" && filled.answers, {
     ...{ "Which?": { selected: ["a"], other: "c" }, "Why?": { selected: [], other: "y" } },
   });
+  const odd = asking(question("__proto__", ["a"]));
+  for (const response of [chatAnswer(odd, "1"), formAnswer(odd, { question_1: "a" })])
+    assert.deepEqual(response.type === "answers" && Object.entries(response.answers), [
+      ["__proto__", { selected: ["a"] }],
+    ]);
   const hostile = asking(question("\u001b[2JSure?\u202e", ["a\nb"]), question("2", ["c"]));
   const way = wayOf(hostile, words, { form: false });
   assert.doesNotMatch(JSON.stringify(way), /\\u001b|\u202e|a\\nb/u);

@@ -116,6 +116,9 @@ test("answers in words: numbers, labels, own words, one line for each question, 
   assert.equal(read(text, "  "), t.toast.empty);
   // Nothing is offered, so a number is a text like any other.
   assert.deepEqual(read(asks(question({ options: [] })), "42"), { "Which?": { selected: [], other: "42" } });
+  const odd = asks(question({ question: "__proto__" }));
+  assert.deepEqual(Object.entries(read(odd, "2")), [["__proto__", { selected: ["Blue"] }]]);
+  assert.deepEqual(JSON.parse(JSON.stringify(readForm(odd, { q0: "o1" }))).response.answers, read(odd, "2"));
 });
 
 test("a form: missing, empty and strange fields, a choice and other words", () => {
