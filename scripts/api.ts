@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { format } from "oxfmt";
 import { parseSync } from "rolldown/utils";
+import { hiddenTypes } from "./api-types.ts";
 import { emitTypes } from "./release/build.ts";
 
 export type Entry = { name: string; comment: string; code: string };
@@ -20,20 +21,20 @@ Everything that \`sage-agent\` exports, with its types. How to use it: [extendin
 <!-- Generated from src/sdk/index.ts: change the comments there and run \`npm run api\`. -->
 `;
 
-if (import.meta.main) writeFileSync(join(root, "docs/api.md"), await apiPage(apiSections()));
+if (import.meta.main) writeFileSync(join(root, "docs/api.md"), await apiPage(readApi().sections));
 
 export async function apiPage(sections: readonly Section[]): Promise<string> {
   const blocks = await Promise.all(sections.map(sectionText));
   return [head, ...blocks].join("\n");
 }
 
-/** The exported names by the headings (`// ## …`) of the entrance, in its order. */
-export function apiSections(): Section[] {
+/** The exported names by the headings (`// ## …`) of the entrance, in its order; and types that they mention and nobody can import. */
+export function readApi(): { sections: Section[]; hidden: string[] } {
   const types = mkdtempSync(join(tmpdir(), "sage-api-"));
   try {
     emitTypes(types);
     const read = createReader();
-    return exportsBySection().map(({ title, names }) => ({
+    const sections = exportsBySection().map(({ title, names }) => ({
       title,
       entries: names.map(({ name, from }) => {
         const file = declarationFile(join(types, "sdk"), from);
@@ -42,6 +43,7 @@ export function apiSections(): Section[] {
         return entryOf(name, found);
       }),
     }));
+    return { sections, hidden: hiddenTypes(join(types, "sdk/index.d.ts")) };
   } finally {
     rmSync(types, { recursive: true, force: true });
   }

@@ -28,16 +28,21 @@ import * as z from "../protocol/z.ts";
 import type { Redaction } from "../config/redact.ts";
 import { errorBecause } from "../texts/error.ts";
 
-type Asked =
+/** A request as a recording knows it again: without ids and times. */
+export type RecordedRequest =
   | { kind: "permission"; tool: string; input: ToolInput }
   | { kind: "question"; questions: string[] }
   | { kind: "text"; prompt: string };
 
 /** A recorded answer, and the request it belongs to. */
-export type RecordedAnswer = { asked: Asked; by: string; response: ResponseBody };
+export type RecordedAnswer = { asked: RecordedRequest; by: string; response: RecordedResponse };
 
 /** A response without the id of its request, which is another one in every session. */
-type ResponseBody = InputResponse extends infer R ? (R extends InputResponse ? Omit<R, "requestId"> : never) : never;
+export type RecordedResponse = InputResponse extends infer R
+  ? R extends InputResponse
+    ? Omit<R, "requestId">
+    : never
+  : never;
 
 /**
  * The model's replies of a session as a script that plays them again: the root's, and those of every subagent by its path
@@ -169,7 +174,7 @@ function pathOf(key: string, tasks: ReadonlyMap<string, Call>): string[] {
   return [...pathOf(call, tasks), String(agentOf(tasks.get(call)?.input ?? {}))];
 }
 
-function askedOf(request: InputRequest): Asked {
+function askedOf(request: InputRequest): RecordedRequest {
   switch (request.kind) {
     case "permission":
       return { kind: "permission", tool: request.tool, input: request.input };

@@ -49,7 +49,7 @@ export type Hooks = {
     event: HookEvent & { tool?: string; input?: ToolInput },
     signal: AbortSignal,
   ): Promise<HookOutcome>;
-  /** The same hooks, those of a folder's own settings in a sandbox. */
+  /** @internal The same hooks, those of a folder's own settings in a sandbox. */
   within?(start: StartConfined): Hooks;
 };
 

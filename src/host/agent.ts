@@ -71,12 +71,12 @@ export type AgentParts = {
   output: string;
   /** Beside the built-in ones. */
   tools?: readonly Tool[];
-  /** MCP servers: their tools are added when a turn begins, and a message may name what they have. */
+  /** @internal MCP servers: their tools are added when a turn begins, and a message may name what they have. */
   outside?: Outside;
-  /** Searches the web; without one WebSearch is not offered. */
+  /** @internal Searches the web; without one WebSearch is not offered. */
   search?: SearchEngine;
   hooks?: Hooks;
-  /** The agent that runs a session in Sage's place, by its name; without it none does. */
+  /** @internal The agent that runs a session in Sage's place, by its name; without it none does. */
   guest?(name: string, cwd: string): Promise<GuestParts>;
   /** Beside the built-in ones. */
   subagents?: readonly SubagentDefinition[];
@@ -94,9 +94,9 @@ export type AgentParts = {
   ruleFiles?: RuleFiles;
   /** How commands are confined; without it they run as ever. */
   sandbox?: Sandbox;
-  /** Keeps commands that outlive this process; without it they end with it. */
+  /** @internal Keeps commands that outlive this process; without it they end with it. */
   runner?: CommandRunner;
-  /** Sessions are of several people: their sandboxes share nothing. */
+  /** @internal Sessions are of several people: their sandboxes share nothing. */
   apart?: boolean;
 };
 

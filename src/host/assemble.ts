@@ -16,7 +16,8 @@ export type Parts = AgentParts &
     store: Store;
     /** Loaded when the first turn begins. */
     model(): Promise<Model>;
-    turnEnded?: Besides["turnEnded"];
+    /** Told when a turn of a session has ended and that is on disk. */
+    turnEnded?: ((session: string) => void) | undefined;
   };
 
 /** Wires a store, a model, tools, rules and options into a host. */
@@ -92,8 +93,8 @@ export function assembleEach(
       return agent.executor(session, run, { store, warn: (why) => warn(session.id, why) });
     },
   });
-  const close = async () => {
-    await made.close();
+  const close: LocalHost["close"] = async (options) => {
+    await made.close(options);
     await flushTraces();
   };
   return { ...made, close };

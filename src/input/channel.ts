@@ -31,7 +31,10 @@ export interface InputChannel {
    * Shows a request that lives elsewhere; an answer goes to `settle`. Call the returned function once it has ended.
    * Undefined when the channel is closed: nobody is there to see it.
    */
-  show(request: InputRequest, settle: Settle): ((ended: Resolution) => void) | undefined;
+  show(
+    request: InputRequest,
+    settle: (response: InputResponse) => Resolution | Promise<Resolution>,
+  ): ((ended: Resolution) => void) | undefined;
   /** Called once, when nobody will look at the channel any more. */
   onClose(listener: () => void): () => void;
   /** Ends every waiting request as cancelled, those of the loop too, whose turns stop: an interrupt leaves nothing hanging. */

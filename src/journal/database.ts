@@ -26,6 +26,7 @@ export type Database = {
   close(): void;
 };
 
+/** Options of `sqliteStore`. */
 export type DatabaseOptions = {
   /** Called around every commit, inside of its transaction: a throw before it undoes it. */
   onCommit?(side: "before" | "after"): void;

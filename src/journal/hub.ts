@@ -1,5 +1,6 @@
 import type { Delta, Fact, FactType, Resolution, SageError } from "../protocol/index.ts";
 
+/** A listener to the facts and deltas of a session. */
 export type Listener = {
   /** Types of facts that it hears of; all types where none are named. Most listeners want a few. */
   readonly types?: ReadonlySet<FactType>;

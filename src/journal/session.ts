@@ -35,16 +35,16 @@ export class SessionLog {
   readonly store: Store;
   /** All facts as the session was opened, until a turn begins: a turn that waits for days must not hold them. */
   #loaded: readonly Fact[] | undefined;
-  /** Messages of people, loaded or heard since. */
+  /** @internal Messages of people, loaded or heard since. */
   readonly mailbox: Mailbox = createMailbox();
-  readonly said: Fact<"user.said">[] = this.mailbox.said;
-  /** Rules that people gave the session or took back by hand, while it was open. */
+  /** @internal */ readonly said: Fact<"user.said">[] = this.mailbox.said;
+  /** @internal Rules that people gave the session or took back by hand, while it was open. */
   readonly ruleChanges: RuleChange[] = [];
-  /** How much the agent may do without asking, as it is now. */
+  /** @internal How much the agent may do without asking, as it is now. */
   mode: SessionMode = "ask";
-  /** True once the session was in plan mode. */
+  /** @internal True once the session was in plan mode. */
   planned = false;
-  /** Facts that the loop has not passed yet; none in a turn that was never left. */
+  /** @internal Facts that the loop has not passed yet; none in a turn that was never left. */
   replay: Map<string, Fact> | undefined;
   /** Seqs of interrupts, and of the first fact of each attempt: looked up only where there is an interrupt. */
   #interrupts: number[] = [];
@@ -60,15 +60,15 @@ export class SessionLog {
   /** Deltas that must not overtake the facts before them. */
   #held: Delta[] | undefined;
   #scheduled = false;
-  /** Counts work that is not loop code (a call, the model, a look at the world): the session is not idle meanwhile. */
+  /** @internal Counts work that is not loop code (a call, the model, a look at the world): the session is not idle meanwhile. */
   working = 0;
   #states = 0;
   #waiting: readonly ((reason: unknown) => void)[] = [];
-  /** The newest fact known here. */
+  /** @internal The newest fact known here. */
   lastSeq = 0;
   #loadedUpTo = 0;
   #controller: AbortController | undefined;
-  /** Why this attempt is over. Read at every step, and therefore no getter. */
+  /** @internal Why this attempt is over. Read at every step, and therefore no getter. */
   stopped: unknown;
   #closed: unknown;
   /** Ends a commit that is tried again; made for the first that is. */
@@ -78,7 +78,7 @@ export class SessionLog {
   #notices = 0;
   #unsubscribe: () => void;
 
-  constructor(store: Store, id: string) {
+  /** @internal */ constructor(store: Store, id: string) {
     this.store = store;
     this.id = id;
     this.epoch = store.claim(id);
@@ -98,7 +98,7 @@ export class SessionLog {
     return this.#loaded ?? this.store.load(this.id);
   }
 
-  /** Facts to fold as a turn begins: for the first turn as the session was opened, for a later one as it is now. */
+  /** @internal Facts to fold as a turn begins: for the first turn as the session was opened, for a later one as it is now. */
   begin(): readonly Fact[] {
     const facts = this.#loaded ?? this.#again();
     this.#loaded = undefined;
@@ -121,7 +121,7 @@ export class SessionLog {
     return facts;
   }
 
-  /** Hears facts, its own and those of other writers, while this process holds the session. */
+  /** @internal Hears facts, its own and those of other writers, while this process holds the session. */
   fact(fact: Fact): void {
     if (fact.seq <= this.#loadedUpTo) return;
     this.lastSeq = fact.seq;
@@ -140,7 +140,7 @@ export class SessionLog {
     }
   }
 
-  lost(problem: SageError): void {
+  /** @internal */ lost(problem: SageError): void {
     if (this.#closed) return;
     this.#notice(reasonOf(problem));
     this.close(problem);
@@ -161,17 +161,17 @@ export class SessionLog {
     this.planned ||= mode === "plan";
   }
 
-  get sawUpTo(): number {
+  /** @internal */ get sawUpTo(): number {
     return this.mailbox.sawUpTo;
   }
-  unseen(): Fact<"user.said">[] {
+  /** @internal */ unseen(): Fact<"user.said">[] {
     return this.mailbox.unseen();
   }
 
-  get interruptedAt(): number {
+  /** @internal */ get interruptedAt(): number {
     return this.#interrupts.at(-1) ?? 0;
   }
-  /** True when the attempt that wrote this fact was interrupted; it may have written on for a moment before it heard. */
+  /** @internal True when the attempt that wrote this fact was interrupted; it may have written on for a moment before it heard. */
   wasInterrupted({ seq }: Fact): boolean {
     if (this.#interrupts.length === 0) return false;
     this.#attempts ??= attemptsIn(this.loaded, this.#loadedUpTo);
@@ -189,25 +189,25 @@ export class SessionLog {
     return this.#closed !== undefined;
   }
 
-  /** Counts changes of state: one log may serve several turns, each with a lifecycle of its own. */
+  /** @internal Counts changes of state: one log may serve several turns, each with a lifecycle of its own. */
   nextState(): number {
     return this.#states++;
   }
 
-  branch(key: string): Durable {
+  /** @internal */ branch(key: string): Durable {
     return new Line(this, key === "" ? "" : `${key}/`);
   }
 
-  peek(key: string): Fact | undefined {
+  /** @internal */ peek(key: string): Fact | undefined {
     return this.replay?.get(key);
   }
-  take<T extends FactType>(key: string): Fact<T> | undefined {
+  /** @internal */ take<T extends FactType>(key: string): Fact<T> | undefined {
     const fact = this.replay?.get(key);
     if (fact) this.replay?.delete(key);
     return fact as Fact<T> | undefined;
   }
 
-  add<T extends FactType>(key: string, type: T, data: FactData[T]): void {
+  /** @internal */ add<T extends FactType>(key: string, type: T, data: FactData[T]): void {
     if (this.#closed) throw this.#closed;
     const fact = { session: this.id, seq: 0, key, type, at: Date.now(), data } as Fact;
     this.#buffer.push(fact);
@@ -243,7 +243,7 @@ export class SessionLog {
     for (const delta of this.#shownLater?.splice(0) ?? []) this.show(delta);
     return this.#writing;
   }
-  /** The commit that is on its way, if one is: a turn begins with what is on disk. */
+  /** @internal The commit that is on its way, if one is: a turn begins with what is on disk. */
   get writing(): Promise<void> | undefined {
     return this.#next ?? this.#writing;
   }
@@ -292,11 +292,11 @@ export class SessionLog {
     else this.close(error);
     throw error;
   }
-  scheduledTick(): void {
+  /** @internal */ scheduledTick(): void {
     this.#scheduled = false;
     this.tick();
   }
-  /** A flush that nobody waits for. */
+  /** @internal A flush that nobody waits for. */
   tick(): void {
     if (this.#closed) return;
     try {
@@ -306,7 +306,7 @@ export class SessionLog {
     }
   }
 
-  /** Shows a delta once the facts before it are on disk. */
+  /** @internal Shows a delta once the facts before it are on disk. */
   show(delta: Delta): void {
     const written = this.writing;
     if (delta.kind === "state" && this.#buffer.length > 0) (this.#shownLater ??= []).push(delta);
@@ -323,7 +323,7 @@ export class SessionLog {
     if (!this.#closed) for (const delta of held) this.store.hub.delta(delta);
   }
 
-  wait(id: string): Promise<Resolution> {
+  /** @internal */ wait(id: string): Promise<Resolution> {
     return new Promise((resolve, reject) => {
       void this.flush(); // told to nobody before it is on disk, which the store sees to
       if (this.#closed ?? this.stopped) return reject(this.#closed ?? this.stopped);
@@ -344,7 +344,7 @@ export class SessionLog {
     });
   }
 
-  async during<T>(work: () => Awaitable<T>): Promise<T> {
+  /** @internal */ async during<T>(work: () => Awaitable<T>): Promise<T> {
     this.working++;
     try {
       return await work();
@@ -352,7 +352,7 @@ export class SessionLog {
       this.working--;
     }
   }
-  /** True while the session waits for people and nothing else, with everything on disk. */
+  /** @internal True while the session waits for people and nothing else, with everything on disk. */
   get idle(): boolean {
     const written = this.#buffer.length === 0 && this.#writing === undefined;
     return this.#waiting.length > 0 && this.working === 0 && written && this.stopped === undefined;

@@ -14,8 +14,10 @@ import type {
   Resolution,
 } from "../protocol/index.ts";
 
+/** A fact before it has a seq. */
 export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];
 
+/** Types of facts that any process may write. */
 export type InboundType =
   | "user.said"
   | "message.withdrawn"
@@ -33,8 +35,10 @@ export type InboundType =
   | "rule.added"
   | "rule.removed";
 
+/** A fact that any process may write. */
 export type InboundFact = Extract<NewFact, { type: InboundType }>;
 
+/** A session as a store lists it. */
 export type SessionRow = {
   id: string;
   cwd: string;
@@ -69,11 +73,13 @@ export function isPromised<T>(value: Awaitable<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
+/** `won`: the fact is new. Otherwise `fact` is the one that was there under its key. */
 export type Appended = { won: boolean; fact: Fact };
 
 /** `won`: this yes is new. `ended`: how the request ended, by this yes or before it. */
 export type Consented = { won: boolean; approvals: Approval[]; ended?: Resolution };
 
+/** A page of a long list. */
 export type Page = { limit: number; /** The id of the last one of the page before. */ after?: string };
 
 /**
@@ -165,6 +171,7 @@ export interface Store {
   close(): void;
 }
 
+/** Facts to read: of these types, after a seq, so many. */
 export type ReadOptions = { types?: readonly FactType[]; after?: number; limit?: number };
 
 /** A store on this machine: it has written when it returns. A busy journal and a full disk are retryable errors. */

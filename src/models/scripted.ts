@@ -25,19 +25,21 @@ export type ScriptedTurn = {
   finish?: Finish;
 };
 
+/** A call of a scripted reply. */
 export type ScriptedCall = Omit<Call, "type" | "id"> & { id?: string };
 
-export type Turns = readonly (ScriptedTurn | ((request: ModelRequest) => ScriptedTurn))[];
+/** Replies in their order; a function makes one from the request. */
+export type ScriptedTurns = readonly (ScriptedTurn | ((request: ModelRequest) => ScriptedTurn))[];
 
 /** Turns of the root agent, or turns by agent path joined with "/" (the root's is ""); `path@task` is for one task alone. */
-export type Script = Turns | Readonly<Record<string, Turns>>;
+export type Script = ScriptedTurns | Readonly<Record<string, ScriptedTurns>>;
 
 /**
  * A model that plays turns from a script. It reads off the messages which turn is next: a new process goes on where the last
  * one stopped.
  */
 export function scripted(script: Script, id = "scripted"): Model {
-  const byAgent: Readonly<Record<string, Turns>> = isTurns(script) ? { "": script } : script;
+  const byAgent: Readonly<Record<string, ScriptedTurns>> = isTurns(script) ? { "": script } : script;
   return {
     id,
     async reply(request, scope) {
@@ -104,7 +106,7 @@ export async function loadScript(path: string): Promise<Script> {
   }
 }
 
-function isTurns(script: Script): script is Turns {
+function isTurns(script: Script): script is ScriptedTurns {
   return Array.isArray(script);
 }
 

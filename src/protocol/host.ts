@@ -176,7 +176,7 @@ export type Refused = {
 };
 
 /** Replies to commands that were carried out; to the others it is `ok` alone. */
-type Replies = {
+export type CommandReplies = {
   open: { session: string; created: boolean };
   say: { seq: number };
   respond: Responded;
@@ -210,7 +210,7 @@ type Replies = {
 /** The reply to each command: `ok`, or the code and the message of a refusal. */
 export type CommandReply<C extends Command["type"] = Command["type"]> =
   | Refused
-  | (C extends keyof Replies ? { ok: true } & Replies[C] : { ok: true });
+  | (C extends keyof CommandReplies ? { ok: true } & CommandReplies[C] : { ok: true });
 
 /** The answer was recorded. It ended the request, or it was one yes of several. */
 export type Responded = {

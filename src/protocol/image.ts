@@ -6,6 +6,7 @@ export type ImageKind = keyof typeof imageKinds;
 /** Kinds of files that may be in a message: pictures, and PDF for models that read it. */
 export const attachedKinds = { ...imageKinds, pdf: "application/pdf" } as const;
 
+/** Kinds of pictures and documents that a message may carry. */
 export type AttachedKind = keyof typeof attachedKinds;
 
 /** Largest picture that every provider takes: some allow 5 MB, counted in base64, which is a third longer. */

@@ -28,7 +28,8 @@ export type ExecutionMode =
  * called first, one after the other, each with as much time as those before.
  */
 export type TimeoutPolicy = SilentEnd | { escalate: string[]; end: SilentEnd };
-type SilentEnd = "fail" | "cancel" | "deny";
+/** End of a request that nobody answers: the turn fails or is cancelled, or the request is refused. */
+export type SilentEnd = "fail" | "cancel" | "deny";
 
 /**
  * Words of an asker or of a run for what happens when nobody answers: `wait` (no deadline at all), a `TimeoutPolicy`, or a default
@@ -79,6 +80,7 @@ export type LlmOptions = {
 };
 
 export const efforts = ["low", "medium", "high"] as const;
+/** How hard a model thinks, from least to most. */
 export type Effort = (typeof efforts)[number];
 
 /** Settings of one run, complete. `executionOptions` fills in the defaults. */

@@ -49,6 +49,7 @@ export type Tally = {
   p90Ms?: number;
 };
 
+/** How often people were asked, and how they answered, by tool and by day. */
 export type Stats = Tally & {
   calls: number;
   sessions: number;

@@ -27,6 +27,7 @@ export type Asked = {
   resolution?: Resolution;
 };
 
+/** The run of a call: its times, its confines and its end. */
 export type CallRun = {
   startedAt?: number;
   /** The confines it ran in. */

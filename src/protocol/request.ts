@@ -152,9 +152,12 @@ export type LooseResponse =
   | InputResponse
   | { type: "answers"; requestId: string; answers: LooseAnswers; remark?: string; partial?: boolean };
 
-type Unnamed<R> = R extends unknown ? Omit<R, "requestId"> & { requestId?: string } : never;
 /** A response that need not name its request: that is the one which was shown. */
-export type WholeAnswer = Unnamed<LooseResponse>;
+export type WholeAnswer = LooseResponse extends infer R
+  ? R extends LooseResponse
+    ? Omit<R, "requestId"> & { requestId?: string }
+    : never
+  : never;
 
 /**
  * A reply to a request, which it names by its id. `persona` marks a reply that no person gave: it counts in test journals alone, in the

@@ -3,6 +3,7 @@
 // ## Running an agent
 export { SageAgentSDK } from "./client.ts";
 export type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
+export type { Sandbox } from "../config/sandbox.ts";
 export { executionOptions } from "../agent/state/options.ts";
 export {
   isSuccess,
@@ -11,18 +12,25 @@ export {
   said,
   SageError,
   type AgentOutcome,
+  type ConfineMode,
   type Cost,
+  type Effort,
   type ExecutionMode,
   type ExecutionOptions,
   type ExecutionStats,
   type LlmOptions,
   type OutcomeStatus,
+  type Quiet,
+  type QuietHours,
   type Reason,
   type ReasonArgs,
   type ReasonCode,
   type SageErrorCode,
+  type SilentEnd,
+  type TimeoutPolicy,
   type ToolUse,
   type TurnEnd,
+  type TurnError,
   type TurnLimits,
 } from "../protocol/index.ts";
 
@@ -31,9 +39,13 @@ export { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 export type {
   Answer,
   Answers,
+  Approval,
+  Approved,
   AskerPolicy,
   AutoResponder,
   AutoResponse,
+  Confined,
+  Consent,
   Deadline,
   DeadlinePolicy,
   DefaultAnswer,
@@ -48,39 +60,81 @@ export type {
   NewRequest,
   Outcome,
   PermissionRequest,
+  PlanEnd,
   Preview,
   PreviewLine,
   Question,
   QuestionOption,
   RequestBody,
+  RequestConsent,
   RequestSource,
   RequestTimeout,
   Resolution,
   RuleGrant,
   RuleRemoval,
+  Signature,
 } from "../protocol/index.ts";
 
 // ## Turns that return
 export type { InterruptOptions, Run, RunEvent } from "./run.ts";
-export type { Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult } from "./turns.ts";
+export type { AnswerToAll, Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult } from "./turns.ts";
+export type { RespondedEach, SharedAnswer } from "../protocol/index.ts";
 
 // ## Hosts and surfaces
+export type { AgentParts, RunSettings } from "../host/agent.ts";
 export { assemble, type Parts } from "../host/assemble.ts";
 export type { LocalHost } from "../host/host.ts";
 export type {
   Command,
+  CommandReplies,
   CommandReply,
+  GivenImage,
   Host,
+  InboxEvent,
   PendingRequest,
   Place,
+  Refused,
+  Responded,
   Sender,
   SessionState,
   SessionSummary,
   SurfaceStore,
   WatchEvent,
+  WatchOptions,
+} from "../protocol/index.ts";
+
+// ## Replies of a host
+export type {
+  Asked,
+  CallRun,
+  FoundReceipts,
+  HostAbout,
+  Inquired,
+  Integrity,
+  Named,
+  OutsideAsk,
+  OutsideBody,
+  OutsideEnd,
+  PastCall,
+  PlannedFile,
+  Receipt,
+  RestoreDoubt,
+  RewindPlan,
+  RewindPoint,
+  RewindWhat,
+  RuleInForce,
+  RuleTrial,
+  SessionAbout,
+  Standing,
+  Stats,
+  Tally,
+  WorkFolder,
 } from "../protocol/index.ts";
 
 // ## What is seen
+export type { Hunk } from "../view/change.ts";
+export type { Danger } from "../view/danger.ts";
+export type { ChangedLine } from "../view/difference.ts";
 export { createProgress, type Progress } from "../view/progress.ts";
 export {
   describeRequest,
@@ -95,12 +149,19 @@ export {
   oneLine,
   prose,
   visible,
+  type AttachedKind,
   type Compaction,
   type Delta,
   type Fact,
   type FactData,
   type FactType,
+  type Heard,
+  type ImagePart,
+  type InjectedSkill,
+  type RestoreProblem,
+  type Restoring,
   type Summary,
+  type TaskEnd,
 } from "../protocol/index.ts";
 
 // ## The executor, strategies, subagents
@@ -134,21 +195,28 @@ export type {
 } from "../protocol/index.ts";
 
 // ## Tools and permissions
-export { builtinTools, createToolRegistry, type ToolRegistry } from "../tools/registry.ts";
+export { builtinTools, createToolRegistry, type OfferedTool, type ToolRegistry } from "../tools/registry.ts";
 export type { ModuleParts, SageModule } from "../tools/module.ts";
-export type { Ending, ShellCommand, Spawn, Spawned } from "../tools/spawn.ts";
+export type { Check, Checked } from "../protocol/schema.ts";
+export type { ToolProblem } from "../tools/result.ts";
+export type { Ending, Kept, Launch, LaunchEnd, ShellCommand, Spawn, Spawned } from "../tools/spawn.ts";
 export type { PermissionContext, Tool, ToolPlace, ToolScope } from "../tools/tool.ts";
-export type { RuleLists } from "../permission/rules/rules.ts";
+export type { AskRule, RuleLists } from "../permission/rules/rules.ts";
 export type {
+  BackgroundTask,
+  Blocked,
   CallEnd,
   CallPart,
   Effect,
+  InputChange,
+  Output,
   PermissionBehavior,
   PermissionMode,
   SessionMode,
   PermissionOpinion,
   PermissionResult,
   PermissionSuggestion,
+  Replaced,
   Rule,
   RuleDestination,
   RuleFiles,
@@ -160,16 +228,41 @@ export type {
 
 // ## Models, stores, recordings
 export { aiSdkModel, type AiSdkLanguageModel } from "../models/ai-sdk/model.ts";
-export type { Model, ModelRequest, ModelScope } from "../models/model.ts";
+export type { LoadImage } from "../models/images.ts";
+export type { Model, ModelRequest, ModelScope, ToolOffer } from "../models/model.ts";
 export type { Price, Prices } from "../models/prices.ts";
-export { scripted, type Script, type ScriptedTurn } from "../models/scripted.ts";
+export { scripted, type Script, type ScriptedCall, type ScriptedTurn, type ScriptedTurns } from "../models/scripted.ts";
 export { memoryStore } from "../journal/memory.ts";
 export { openSession, type SessionLog } from "../journal/session.ts";
 export { sqliteStore } from "../journal/sqlite.ts";
-export type { Store } from "../journal/store.ts";
+export type { DatabaseOptions } from "../journal/database.ts";
+export type { Housekeeping, LocalHousekeeping } from "../journal/housekeeping.ts";
+export type { Hub, Listener } from "../journal/hub.ts";
+export type { IndexState } from "../journal/indexes.ts";
+export type {
+  Appended,
+  Awaitable,
+  Consented,
+  InboundFact,
+  InboundType,
+  LocalStore,
+  NewFact,
+  Page,
+  ReadOptions,
+  SessionRow,
+  Store,
+} from "../journal/store.ts";
 export { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
 export { persona, type Persona } from "../archive/persona.ts";
-export { answersOf, replayAnswers, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
+export type { Redaction } from "../config/redact.ts";
+export {
+  answersOf,
+  replayAnswers,
+  scriptOf,
+  type RecordedAnswer,
+  type RecordedRequest,
+  type RecordedResponse,
+} from "../archive/recording.ts";
 export {
   addUsage,
   callsOf,
@@ -177,6 +270,7 @@ export {
   textOf,
   type Call,
   type Finish,
+  type InquiryFact,
   type Message,
   type Part,
   type ProviderMetadata,

@@ -1,5 +1,6 @@
 import type { PreviewLine } from "../protocol/index.ts";
 
+/** A line of a change. */
 export type ChangedLine = { mark: PreviewLine["mark"]; text: string };
 
 /** Above this many pairs only those are compared that stand between lines that occur once. */

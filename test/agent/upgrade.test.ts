@@ -6,7 +6,7 @@ import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
-import type { Turns } from "../../src/models/scripted.ts";
+import type { ScriptedTurns } from "../../src/models/scripted.ts";
 import type { ExecutionOptions, Fact, InputResponse, TurnLimits } from "../../src/protocol/index.ts";
 import { createHost } from "../../src/host/host.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
@@ -14,7 +14,7 @@ import { until } from "../support/until.ts";
 
 const lin = { by: "Lin", surface: "test" };
 
-function hostOn(store: Store, dir: string, script: Turns, options: Partial<ExecutionOptions> = {}) {
+function hostOn(store: Store, dir: string, script: ScriptedTurns, options: Partial<ExecutionOptions> = {}) {
   const made = config({ script, dir, store });
   const executor = async () => new UnifiedExecutor(made, { ...options, workingDirectory: dir });
   return createHost({ store, version: "test", executor });
@@ -32,7 +32,7 @@ async function leftWith(
   change = (fact: Fact): Fact => (fact.type === "turn.begun" ? { ...fact, data: { ...fact.data, loop: 0 } } : fact),
 ): Promise<Store> {
   const before = sqliteStore(here.path("before.db"));
-  const old = hostOn(before, here.dir, [first] as Turns);
+  const old = hostOn(before, here.dir, [first] as ScriptedTurns);
   await old.send({ type: "open", session: "s", cwd: here.dir });
   await old.send({ type: "say", session: "s", text: "paint it", ...(limits && { limits }), ...lin });
   await until(() => before.pending("s").length === first.calls.length);

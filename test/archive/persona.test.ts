@@ -6,13 +6,13 @@ import { answersOf, replayAnswers } from "../../src/archive/recording.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
-import { scripted, type Turns } from "../../src/models/scripted.ts";
+import { scripted, type ScriptedTurns } from "../../src/models/scripted.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import type { AutoResponder, InputResponse } from "../../src/protocol/index.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 
 const respond = (input: Record<string, unknown>) => ({ calls: [{ tool: "respond", input }] });
-const playedBy = (turns: Turns, name = "impatient") =>
+const playedBy = (turns: ScriptedTurns, name = "impatient") =>
   persona({
     name,
     description: "An impatient maintainer who refuses network access.",
@@ -24,7 +24,7 @@ async function run(
   dir: string,
   autoResponse: AutoResponder,
   store?: Store,
-  script: Turns = [{ calls: [bash("touch ran")] }, { text: "done" }],
+  script: ScriptedTurns = [{ calls: [bash("touch ran")] }, { text: "done" }],
 ) {
   await using sage = await sageWith({
     script,

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as sdk from "../../src/sdk/index.ts";
-import { apiPage, apiSections } from "../../scripts/api.ts";
+import { apiPage, readApi } from "../../scripts/api.ts";
 import { exported } from "./exports.ts";
 
-const sections = apiSections();
+const { sections, hidden } = readApi();
 const entries = sections.flatMap((section) => section.entries);
 
 test("the API page is what the types and their comments say", async () => {
@@ -36,4 +36,12 @@ test("exactly the names that are meant are exported", () => {
     const meant = (exported[title] ?? assert.fail(`a section "${title}" that is not in exports.ts`)).split(/\s+/);
     assert.deepEqual(listed.map(({ name }) => name).sort(), meant.sort(), title);
   }
+});
+
+test("whatever type an export mentions can be imported, too", () => {
+  assert.deepEqual(
+    hidden,
+    [],
+    "export these, write them out where they are mentioned, or mark what mentions them as @internal",
+  );
 });

@@ -8,7 +8,7 @@ import { deleteSession } from "../../src/archive/sessions.ts";
 import { keptFor, receivedFor } from "../../src/config/output.ts";
 import { assemble } from "../../src/host/assemble.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { scripted, type Turns } from "../../src/models/scripted.ts";
+import { scripted, type ScriptedTurns } from "../../src/models/scripted.ts";
 import { allow, bash, workspace } from "../support/sage.ts";
 
 const lin = { by: "Lin", surface: "test" };
@@ -19,7 +19,7 @@ function serving(here: ReturnType<typeof workspace>) {
   const [cwd, output] = [here.path("project"), here.path("output")];
   mkdirSync(cwd, { recursive: true });
   const store = sqliteStore(here.path("journal.db"));
-  let turns: Turns = [];
+  let turns: ScriptedTurns = [];
   const host = assemble({
     store,
     model: async () => ({ id: "scripted", reply: (request, scope) => scripted(turns).reply(request, scope) }),

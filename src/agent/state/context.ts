@@ -50,7 +50,7 @@ export type AgentConfig = {
   tools: ToolRegistry;
   rules: readonly Rule[];
   permissionMode: PermissionMode;
-  /** Keeps rules compiled between calls. */
+  /** @internal Keeps rules compiled between calls. */
   ruleBooks?: RuleBooks;
   /** Folder of Sage's state, if not `~/.sage`. */
   sageHome?: string | undefined;
@@ -81,14 +81,15 @@ export type AgentConfig = {
   redact(text: string): string;
   /** Skills of which the best match is put into the prompt, step by step; without them none is. */
   matchSkills?: readonly Skill[];
+  /** @internal */
   traces?: Traces;
-  /** How commands are confined; undefined where they run as ever. */
+  /** @internal How commands are confined; undefined where they run as ever. */
   confining?: Confining;
-  /** Commands are not confined, and could be: people are told where that would have spared them a question. */
+  /** @internal Commands are not confined, and could be: people are told where that would have spared them a question. */
   couldConfine?: boolean;
   /** Starts command lines; without it tools do so themselves. */
   spawn?: Spawn;
-  /** Keeps commands that outlive this process; without it they end with it. */
+  /** @internal Keeps commands that outlive this process; without it they end with it. */
   runner?: CommandRunner;
 };
 

@@ -7,7 +7,7 @@ import { errorBecause } from "../../../src/texts/error.ts";
 import { feishuTexts } from "../../../src/texts/feishu.ts";
 import type { Lang } from "../../../src/texts/language.ts";
 import type { ModelRequest } from "../../../src/models/model.ts";
-import type { Script, Turns } from "../../../src/models/scripted.ts";
+import type { Script, ScriptedTurns } from "../../../src/models/scripted.ts";
 import { askUser, bash } from "../../support/sage.ts";
 import { seen, type Seen } from "../../support/feishu/view.ts";
 import type { Locale } from "../../support/feishu/world.ts";
@@ -183,7 +183,7 @@ function scriptOf(words: Words): Script {
   const failing = () => {
     throw errorBecause("turn-failed", reason("nobody-said-go-on", { times: 3 }));
   };
-  const plays: Record<string, Turns> = {
+  const plays: Record<string, ScriptedTurns> = {
     [words.remove]: [{ text: words.plan, calls: [bash("rm -rf build && npm ci")] }, { text: words.end }],
     [words.edit]: [
       { calls: [{ tool: "Read", input: { file_path: "config.json" } }] },

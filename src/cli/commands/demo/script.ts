@@ -1,10 +1,10 @@
 import type { ModelRequest } from "../../../models/model.ts";
-import type { ScriptedTurn, Turns } from "../../../models/scripted.ts";
+import type { ScriptedTurn, ScriptedTurns } from "../../../models/scripted.ts";
 import type { ToolResult } from "../../../protocol/index.ts";
 import type { DemoTexts } from "../../../texts/demo.ts";
 
 /** Script of the demo's model. It reacts to what the person did, as far as a script can. */
-export function demoScript(t: DemoTexts, delayMs: number): Turns {
+export function demoScript(t: DemoTexts, delayMs: number): ScriptedTurns {
   const turns: ((request: ModelRequest) => ScriptedTurn)[] = [
     () => ({ text: t.hello, calls: [{ tool: "AskUserQuestion", input: { questions: [question(t)] } }] }),
     (request) => ({

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Model } from "../../../models/model.ts";
-import { scripted, type Turns } from "../../../models/scripted.ts";
+import { scripted, type ScriptedTurns } from "../../../models/scripted.ts";
 import { demoTexts } from "../../../texts/demo.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { demoScript } from "../demo/script.ts";
@@ -15,7 +15,7 @@ export type ServedDemo = DemoWorld & { task: string; model(): Promise<Model> };
 export function openDemo(env: NodeJS.ProcessEnv, lang: Lang): ServedDemo {
   const t = demoTexts(lang);
   const world = demoWorld(t, env);
-  const script: Turns = [...demoScript(t, 600), ...Array.from({ length: FURTHER }, () => ({ text: t.over }))];
+  const script: ScriptedTurns = [...demoScript(t, 600), ...Array.from({ length: FURTHER }, () => ({ text: t.over }))];
   return {
     ...world,
     env: { ...world.env, SAGE_HOME: join(world.dir, "home") },
