@@ -18,7 +18,7 @@ import { titleOf } from "../../view/summary.ts";
 import { codeOf, codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
 import { messageOf } from "./prompt.ts";
-import { send } from "./session.ts";
+import { send } from "./send.ts";
 import { createSessions } from "./sessions.ts";
 
 export type { Editor } from "./editor.ts";

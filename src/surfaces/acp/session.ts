@@ -1,26 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
-import {
-  modeWords,
-  oneLine,
-  readSlash,
-  saidKey,
-  type Command,
-  type CommandReply,
-  type Fact,
-  type Host,
-  type Sender,
-  type TurnEnd,
-} from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
+import { messageOf, oneLine, saidKey, type Fact, type Host, type Sender, type TurnEnd } from "../../protocol/index.ts";
 import type { Item } from "../../view/item.ts";
 import { endNote } from "../../view/note.ts";
 import { createProgress, type Progress } from "../../view/progress.ts";
 import { createTranscript } from "../../view/transcript.ts";
 import { createAsking } from "./asking.ts";
-import { codeOf, codes, Refusal, type Editor } from "./editor.ts";
+import { codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
+import { send } from "./send.ts";
+import { runSlash } from "./slash.ts";
 import { createView } from "./view.ts";
+import { createWaiting } from "./waiting.ts";
 
 export type SessionParts = {
   host: Host;
@@ -44,13 +35,6 @@ export type Session = {
   leave(): void;
 };
 
-type Waiting = {
-  /** Key of the message whose turn is waited for; without one, any turn's end. */
-  key: string | undefined;
-  read: boolean;
-  settle(end: StopReason | Refusal): void;
-};
-
 /** A session as the editor sees it: facts become updates, requests are asked, prompts end with their turns. */
 export function followSession(parts: SessionParts, session: string, { replay }: { replay: boolean }): Session {
   const { host, editor, words, me } = parts;
@@ -59,28 +43,22 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
   const progress = createProgress();
   const transcript = createTranscript();
   const own = new Set<string>();
-  const waiting = new Set<Waiting>();
+  const waiting = createWaiting();
   const ready = Promise.withResolvers<void>();
   const tell = (update: SessionUpdate) => editor.notify("session/update", { sessionId: session, update });
   const view = createView({ t: words.t, me, cwd: () => progress.cwd ?? "", isOwn: (key) => own.has(key) });
 
-  const settle = (end: StopReason | Refusal, which: (one: Waiting) => boolean = () => true) => {
-    for (const one of [...waiting].filter(which)) {
-      waiting.delete(one);
-      one.settle(end);
-    }
-  };
   const asking = createAsking({
     ...{ host, editor, session, words, me, form: parts.form, tell },
     cwd: () => progress.cwd ?? "",
-    asksInChat: () => settle("end_turn"),
+    asksInChat: () => waiting.settle("end_turn"),
   });
 
   const happened = (item: Item) => {
     for (const update of view.update(item)) tell(update);
-    if (item.type === "said" && item.read) for (const one of waiting) if (one.key === item.key) one.read = true;
-    if (item.type === "interrupted" && item.to === "pause") settle("cancelled");
-    if (item.type === "end") settle(stopOf(item.end, words), ({ key, read }) => key === undefined || read);
+    if (item.type === "said" && item.read) waiting.read(item.key);
+    if (item.type === "interrupted" && item.to === "pause") waiting.settle("cancelled");
+    if (item.type === "end") waiting.ended(stopOf(item.end, words));
   };
 
   const heard = (fact: Fact) => {
@@ -88,6 +66,14 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
     if (fact.type === "input.resolved") asking.ended(fact.data.requestId);
     if (fact.type === "mode.chosen" || fact.type === "model.chosen") parts.changed(session, progress);
     if (fact.type === "session.titled") tell({ sessionUpdate: "session_info_update", title: oneLine(fact.data.title) });
+  };
+
+  /** An item that was not shown is shown whole when it changes; a past one that was told is not told again. */
+  const tellPast = (past: ReadonlySet<Item>) => {
+    for (const item of past) {
+      const updates = view.update(item);
+      if (replay) for (const update of updates) tell(update);
+    }
   };
 
   const follow = async () => {
@@ -106,15 +92,11 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
         case "delta":
           for (const item of transcript.delta(event.delta)) happened(item);
           if (event.delta.kind === "notice" && event.delta.key === "host")
-            settle(new Refusal(codes.internal, words.t.because(event.delta.reason ?? event.delta.text)));
+            waiting.settle(new Refusal(codes.internal, words.t.because(event.delta.reason ?? event.delta.text)));
           break;
         case "ready":
           live = true;
-          // An item that was not shown is shown whole when it changes; one that is past and told is not told again.
-          for (const item of past) {
-            const updates = view.update(item);
-            if (replay) for (const update of updates) tell(update);
-          }
+          tellPast(past);
           ready.resolve();
           for (const { request } of event.requests) asking.open(request);
           if (progress.working) await host.send({ type: "resume", session }); // a paused turn waits for a word of the person
@@ -132,55 +114,16 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
   follow().then(
     () => {
       asking.leave();
-      settle("cancelled");
+      waiting.settle("cancelled");
     },
     (error: unknown) => {
       ready.reject(error);
-      settle(new Refusal(codes.internal, error instanceof Error ? error.message : String(error)));
+      waiting.settle(new Refusal(codes.internal, messageOf(error)));
     },
   );
 
-  const wait = (key: string | undefined): { end: Promise<StopReason>; forget(): void } => {
-    const { promise, resolve, reject } = Promise.withResolvers<StopReason>();
-    promise.catch(() => {}); // whoever waits for it hears of it
-    const one: Waiting = { key, read: false, settle: (end) => (end instanceof Refusal ? reject(end) : resolve(end)) };
-    waiting.add(one);
-    return { end: promise, forget: () => void waiting.delete(one) };
-  };
-
   const say = (text: string) =>
     tell({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${text}\n` } });
-
-  /** Commands of the surface itself. Undefined for everything else that begins with a slash: the host knows it, or says that it does not. */
-  const command = async (text: string): Promise<boolean> => {
-    const { name, args = "" } = readSlash(text) ?? {};
-    const { w } = words;
-    switch (name) {
-      case "compact":
-        await send(host, words, { type: "compact", session });
-        say(w.compacted);
-        return true;
-      case "rename":
-        if (args === "") say(w.needs(name));
-        else {
-          await send(host, words, { type: "rename", session, title: args, ...me });
-          say(w.renamed(oneLine(args)));
-        }
-        return true;
-      case "model":
-        if (args === "") say(w.needs(name));
-        else await send(host, words, { type: "choose", session, model: args, checked: true, ...me });
-        return true;
-      case "mode": {
-        const mode = modeWords[args];
-        if (mode === undefined) say(w.unknownMode(oneLine(args)));
-        else await send(host, words, { type: "chooseMode", session, mode, ...me });
-        return true;
-      }
-      default:
-        return false;
-    }
-  };
 
   return {
     ready: ready.promise,
@@ -188,15 +131,15 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
     async prompt(text, images) {
       await ready.promise;
       if (asking.waitsForMessage()) {
-        const turn = wait(undefined);
+        const turn = waiting.add(undefined);
         if (await asking.answer(text)) return turn.end;
         turn.forget();
         return "end_turn";
       }
-      if (await command(text)) return "end_turn";
+      if (await runSlash(text, { host, session, words, me, say })) return "end_turn";
       const id = randomUUID();
       own.add(saidKey(id));
-      const turn = wait(saidKey(id));
+      const turn = waiting.add(saidKey(id));
       try {
         const given = { text, id, ...(images.length > 0 && { images }) };
         await send(host, words, { type: "say", session, ...given, ...me });
@@ -211,17 +154,6 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
       await host.send({ type: "interrupt", session, cancel: true, ...me });
     },
   };
-}
-
-/** The reply to a command, or its refusal in the editor's terms. */
-export async function send<C extends Command>(
-  host: Host,
-  { t }: Pick<Words, "t">,
-  command: C,
-): Promise<CommandReply<C["type"]> & { ok: true }> {
-  const reply = await host.send(command);
-  if (reply.ok) return reply;
-  throw new Refusal(codeOf(reply.code), errorText(reply, t));
 }
 
 function stopOf(end: TurnEnd, { t }: Words): StopReason | Refusal {

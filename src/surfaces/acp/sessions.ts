@@ -4,7 +4,8 @@ import type { Progress } from "../../view/progress.ts";
 import { commandsOf, configOf, modesOf, offeredModels } from "./config.ts";
 import { codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
-import { followSession, send, type Session } from "./session.ts";
+import { send } from "./send.ts";
+import { followSession, type Session } from "./session.ts";
 
 /** Modes and options of a session, as the editor shows them. */
 export type Setup = { modes: SessionModeState; configOptions: SessionConfigOption[] };

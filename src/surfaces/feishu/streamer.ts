@@ -16,8 +16,8 @@ import type { Redaction } from "./cards/redact.ts";
 import { inLocales, type Speeches } from "./cards/speech.ts";
 import type { FeishuChannel, Target } from "./channel.ts";
 import { FeishuFailure, wantsPlainer } from "./failure.ts";
-import { isOpen } from "../../view/standing.ts";
 import { newRid, uuidOf, type Home, type ProgressRecord, type Records } from "./records.ts";
+import { createRest, headOf } from "./rest.ts";
 
 /** The platform stops streaming by itself after ten minutes. */
 const ROLL_MS = 9 * 60_000;
@@ -63,20 +63,8 @@ export function targetOf(home: Home): Omit<Target, "uuid"> {
 export function createStreamer(sending: Sending, home: () => Home): Streamer {
   const { channel, records, now, log, modes } = sending;
   const speeches = () => sending.speak(home().chat);
+  const rest = createRest(sending.redaction);
   let shown: Shown | undefined;
-  /** Text and steps that stand on earlier cards, and the fence to open again. A block of code that was cut is opened again. */
-  let [from, fromStep, carry] = [0, 0, ""];
-
-  const rest = ({ text, steps, live }: ProgressView): ProgressView => {
-    const clean = sending.redaction.text(text);
-    // A card does not begin with the empty lines that set it off from the one before.
-    if (carry === "") while (clean[from] === "\n") from++;
-    return {
-      text: carry + clean.slice(from),
-      steps: steps.slice(fromStep).map((step) => ({ ...step, about: sending.redaction.text(step.about) })),
-      live: live.map(sending.redaction.text),
-    };
-  };
 
   const send = async (view: ProgressView): Promise<void> => {
     const { session, chat } = home();
@@ -85,26 +73,14 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     records.saveCard(record);
     const made = progressCard(view, { rid, streaming: modes.entities }, speeches());
     const target = { ...targetOf(home()), uuid: uuidOf(rid) };
-    const card = modes.entities ? await entity(made) : undefined;
-    const { message, cardId } = await (
-      card === undefined
-        ? channel.sendCard({ ...target, card: progressCard(view, { rid, streaming: false }, speeches()) })
-        : channel.sendCard({ ...target, cardId: card })
-    ).then(({ messageId }) => ({ message: messageId, cardId: card }));
+    const card = modes.entities ? await createEntity(sending, made) : undefined;
+    const { messageId: message } = await (card === undefined
+      ? channel.sendCard({ ...target, card: progressCard(view, { rid, streaming: false }, speeches()) })
+      : channel.sendCard({ ...target, cardId: card }));
     records.saveCard({ ...record, message });
-    const mark = { message, ...(cardId !== undefined && { card: cardId }) };
+    const mark = { message, ...(card !== undefined && { card }) };
     records.setProgress(session, mark);
     shown = { ...mark, since: now(), out: outOf(view.text), steps: stepsOf(view) };
-  };
-
-  const entity = async (made: Card): Promise<string | undefined> => {
-    try {
-      return (await channel.createEntity(made)).cardId;
-    } catch (error) {
-      if (error instanceof FeishuFailure && error.kind === "permission") modes.entities = false;
-      log(`a card that streams could not be made: ${messageOf(error)}`);
-      return undefined;
-    }
   };
 
   const change = async (at: Shown, view: ProgressView): Promise<void> => {
@@ -114,20 +90,10 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
       const rid = records.ofMessage(at.message)?.rid ?? newRid();
       await channel.patchCard(at.message, progressCard(view, { rid, streaming: false }, speeches()));
     } else {
-      if (out !== at.out) await stream(at.card, OUT, out);
-      if (steps !== at.steps) await stream(at.card, STEPS, steps);
+      if (out !== at.out) await streamText(channel, at.card, OUT, out);
+      if (steps !== at.steps) await streamText(channel, at.card, STEPS, steps);
     }
     [at.out, at.steps] = [out, steps];
-  };
-
-  const stream = async (card: string, element: string, text: string): Promise<void> => {
-    try {
-      await channel.streamText(card, element, text);
-    } catch (error) {
-      if (!(error instanceof FeishuFailure) || error.kind !== "streaming") throw error;
-      await channel.entitySettings(card, { config: { streaming_mode: true } });
-      await channel.streamText(card, element, text);
-    }
   };
 
   const forget = () => {
@@ -135,20 +101,13 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     records.endProgress(home().session);
   };
 
-  /** The old card keeps what it can hold, and the next one goes on from there. */
+  /** The old card keeps what it can hold, and the next one continues from there. */
   const roll = async (at: Shown, view: ProgressView): Promise<void> => {
-    const head = headOf(view, speeches());
-    const done = view.steps.findIndex(({ standing }) => isOpen(standing));
-    const steps = done < 0 ? view.steps.length : done;
-    const old = { text: head, steps: view.steps.slice(0, steps), live: [] };
     const { card } = finishedCard(
-      old,
+      rest.leave(view, speeches()),
       { in: ({ t }) => ({ title: t.continued, template: "grey", notes: [] }) },
       speeches(),
     );
-    from += head.length - carry.length;
-    fromStep += steps;
-    carry = openFence(head);
     forget();
     await closeProgress(channel, at, card).catch((error: unknown) =>
       log(`a card could not be closed: ${messageOf(error)}`),
@@ -157,15 +116,15 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
 
   return {
     reset() {
-      [from, fromStep, carry] = [0, 0, ""];
+      rest.reset();
       shown = undefined;
     },
     async show(whole) {
-      let view = rest({ ...whole, text: settled(whole) });
+      let view = rest.settledOf(whole);
       try {
         if (shown && mustRoll(shown, view)) {
           await roll(shown, view);
-          view = rest({ ...whole, text: settled(whole) });
+          view = rest.settledOf(whole);
         }
         if (shown) await change(shown, view);
         else await send(bytesOf({ text: view.text }) > ROLL_BYTES ? { ...view, text: headOf(view, speeches()) } : view);
@@ -175,7 +134,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
       }
     },
     async finish(whole, finish, { ifShown = false, uuid, attach }) {
-      const view = rest(whole);
+      const view = rest.of(whole);
       const at = shown;
       if (!at && ifShown) return;
       const { cut } = finishedCard(view, finish, speeches());
@@ -186,30 +145,12 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
       } catch (error) {
         if (!wantsPlainer(error)) throw error; // the same card, later
         log(`a last card could not be shown: ${messageOf(error)}`);
-        await instead(card, view, finish, uuid);
+        await sendInstead(channel, { ...targetOf(home()), uuid }, { card, text: wordsOf(view, finish, speeches()) });
       }
-      from = sending.redaction.text(whole.text).length;
-      const running = whole.steps.findIndex(({ standing }) => isOpen(standing));
-      fromStep = running < 0 ? whole.steps.length : running;
-      carry = "";
+      rest.end(whole);
       forget();
     },
   };
-
-  /** Sends a card of its own or, if no card will do, words. */
-  async function instead(card: Card, view: ProgressView, finish: Finishing, uuid: string): Promise<void> {
-    const target = targetOf(home());
-    try {
-      await channel.sendCard({ ...target, uuid: uuidOf(uuid, "again"), card });
-    } catch {
-      const text = inLocales(speeches(), (speech) => {
-        const { title, notes } = finish.in(speech);
-        const all = plainWords([title, view.text, ...notes].filter((one) => one !== "").join("\n\n"));
-        return [...all].slice(0, LONGEST_WORDS).join("");
-      });
-      await channel.sendText({ ...target, uuid: uuidOf(uuid, "words"), text });
-    }
-  }
 
   function mustRoll({ since }: Shown, view: ProgressView): boolean {
     if (now() - since > ROLL_MS) return true;
@@ -229,28 +170,46 @@ export async function closeProgress(channel: FeishuChannel, at: ProgressRecord, 
   await channel.updateEntity(at.card, card);
 }
 
-/** While it is being written, its last word is not shown: half a secret is not recognised as one. */
-function settled({ text, said = false }: ProgressView): string {
-  return said ? text : text.replace(/[\x21-\x7e]{1,500}$/, "");
-}
-
-/** The part of the text that one card should hold, up to the end of a line. */
-function headOf(view: ProgressView, speeches: Speeches): string {
-  const size = (text: string) => bytesOf(progressCard({ ...view, text }, { rid: "", streaming: true }, speeches));
-  if (size(view.text) <= ROLL_BYTES) return view.text;
-  let [low, high] = [0, view.text.length];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (size(view.text.slice(0, middle)) <= ROLL_BYTES) low = middle;
-    else high = middle;
+/** Id of a card that streams; undefined when none could be made. */
+async function createEntity({ channel, modes, log }: Sending, made: Card): Promise<string | undefined> {
+  try {
+    return (await channel.createEntity(made)).cardId;
+  } catch (error) {
+    if (error instanceof FeishuFailure && error.kind === "permission") modes.entities = false;
+    log(`a card that streams could not be made: ${messageOf(error)}`);
+    return undefined;
   }
-  const end = view.text.lastIndexOf("\n", low);
-  const at = end > low / 2 ? end + 1 : low;
-  // Not between the two halves of one character.
-  return view.text.slice(0, /[\ud800-\udbff]/.test(view.text[at - 1] ?? "") ? at - 1 : at);
 }
 
-function openFence(text: string): string {
-  const fences = text.match(/^```.*$/gm) ?? [];
-  return fences.length % 2 === 1 ? `${fences.at(-1)}\n` : "";
+/** Streams into a card, and turns its streaming on again where the platform has stopped it. */
+async function streamText(channel: FeishuChannel, card: string, element: string, text: string): Promise<void> {
+  try {
+    await channel.streamText(card, element, text);
+  } catch (error) {
+    if (!(error instanceof FeishuFailure) || error.kind !== "streaming") throw error;
+    await channel.entitySettings(card, { config: { streaming_mode: true } });
+    await channel.streamText(card, element, text);
+  }
+}
+
+/** Sends a card of its own or, if no card will do, words. */
+async function sendInstead(
+  channel: FeishuChannel,
+  target: Target,
+  { card, text }: { card: Card; text: Record<string, string> },
+): Promise<void> {
+  try {
+    await channel.sendCard({ ...target, uuid: uuidOf(target.uuid, "again"), card });
+  } catch {
+    await channel.sendText({ ...target, uuid: uuidOf(target.uuid, "words"), text });
+  }
+}
+
+/** The last card of a turn as words. */
+function wordsOf(view: ProgressView, finish: Finishing, speeches: Speeches): Record<string, string> {
+  return inLocales(speeches, (speech) => {
+    const { title, notes } = finish.in(speech);
+    const all = plainWords([title, view.text, ...notes].filter((one) => one !== "").join("\n\n"));
+    return [...all].slice(0, LONGEST_WORDS).join("");
+  });
 }

@@ -16,8 +16,8 @@ import type { Component, Focusable } from "../draw/tui.ts";
 import type { Draw } from "./draw.ts";
 import { headLines, keyLines, noteLines } from "./frame.ts";
 import { readKey, type Key } from "./key.ts";
-import { lay } from "./layout.ts";
-import type { AnswerAll, Body, Model } from "./model.ts";
+import { lay, type Sections } from "./layout.ts";
+import type { AnswerAll, Body, Model, Step } from "./model.ts";
 import { withInquiry } from "./inquiry.ts";
 import { permissionModel } from "./permission.ts";
 import { questionModel } from "./question.ts";
@@ -52,7 +52,7 @@ export type PanelOptions = {
   redraw(): void;
   /** Holds a rule that is offered against the past; undefined until that is known, then `ready` is called. */
   tryRule?: ((rule: string, ready: () => void) => RuleTrial | undefined) | undefined;
-  /** Inquired what was typed to somebody else: the sentence that the panel came into the middle of. */
+  /** Takes what was typed to somebody else: the sentence that the panel came into the middle of. */
   early?(data: string): void;
 };
 
@@ -60,7 +60,7 @@ export type PanelOptions = {
 export interface Panel extends Component, Focusable {
   readonly requestId: string;
   handleInput(data: string): void;
-  /** Inquired when a response was refused: the panel stays, with the reason. */
+  /** The response was refused: the panel stays, with the reason. */
   refused(message: string): void;
   update(queue: Queue): void;
   dispose(): void;
@@ -95,6 +95,8 @@ export function createPanel(options: PanelOptions): Panel {
 const QUIET_MS = 300;
 const DRAFT_MS = 500;
 
+type Phase = { at: "open" } | { at: "sent" } | { at: "refused"; message: string };
+
 function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): Panel {
   const { pending, theme, lang, tryRule } = options;
   const { request } = pending;
@@ -105,32 +107,12 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
   /** Texts whose end was on the screen. */
   const read = new Set<string>();
   const isRead = () => read.has(model.reads(state));
-  let quietSince = options.now();
-  /** A key that was held down when the panel came up is not meant for it. */
-  let fresh = false;
-  let phase: { at: "open" } | { at: "sent" } | { at: "refused"; message: string } = { at: "open" };
-  let kept = JSON.stringify(model.draft(state));
-  let timer: NodeJS.Timeout | undefined;
+  const guard = createGuard(options.now);
+  let phase: Phase = { at: "open" };
+  const keeper = createDraftKeeper(() => model.draft(state), options.saveDraft);
   let drawn: { page: string; width: number; body: Body } | undefined;
 
-  const keepDraft = () => {
-    clearTimeout(timer);
-    const draft = model.draft(state);
-    if (JSON.stringify(draft) === kept) return;
-    kept = JSON.stringify(draft);
-    options.saveDraft(draft);
-  };
-  const arm = () => {
-    quietSince = options.now();
-    fresh = false;
-  };
-  const isQuiet = (): boolean => {
-    const waited = options.now() - quietSince;
-    if (waited >= QUIET_MS) return true;
-    quietSince = options.now(); // also when the clock was set back
-    return false;
-  };
-  /** Letters go on where they were going; keys that send, leave or move there do not. */
+  /** Letters still go where they were going; keys that send, leave or move there do not. */
   const early = (key: Key, data: string) => {
     if (key.text !== undefined || key.name === "backspace") options.early?.(data);
   };
@@ -146,54 +128,64 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
     return drawn.body;
   };
 
+  const below = (draw: Draw) => {
+    const seen = { seenEnd: isRead() };
+    const notes = noteLines(
+      noteIn(phase, wording) ?? model.note(state, seen),
+      draw,
+      phase.at === "refused" ? theme.danger : theme.warn,
+    );
+    return { ...model.choices(state, draw, seen), notes };
+  };
+  const sectionsIn = (draw: Draw): Sections => {
+    const { lines, must = lines.length } = body(draw);
+    const about = { queue, now: options.now(), draw, dangerous: model.dangerous ?? false, size: model.size };
+    return {
+      head: [...headLines(request, about), ...(model.tabs?.(state, draw) ?? [])],
+      body: lines,
+      must,
+      ...below(draw),
+      keys: keyLines(model.keys(state, draw), draw),
+    };
+  };
+  const send = (respond: () => void) => {
+    keeper.drop();
+    phase = { at: "sent" };
+    respond();
+  };
+  const follow = (step: Step<S>) => {
+    if (step.collapse) {
+      keeper.keep();
+      options.collapse();
+      return;
+    }
+    const { respond, respondAll } = step;
+    if (respond) return send(() => options.respond(respond, step.mode));
+    if (respondAll) return send(() => options.respondAll?.(respondAll));
+    if (step.inquire !== undefined) options.inquire(step.inquire);
+    keeper.keepSoon();
+  };
+
   return {
     requestId: request.id,
     get focused() {
       return focused;
     },
     set focused(on) {
-      if (on && !focused) arm();
+      if (on && !focused) guard.arm();
       focused = on;
     },
     render(width) {
       const past = tryRule && ((rule: string) => tryRule(rule, loaded));
       const draw: Draw = { theme, t: texts(lang), wording, width, focused, loaded, past };
-      const below = () => {
-        const note =
-          phase.at === "sent"
-            ? wording.sending
-            : phase.at === "refused"
-              ? phase.message
-              : model.note(state, { seenEnd: isRead() });
-        const notes = noteLines(note, draw, phase.at === "refused" ? theme.danger : theme.warn);
-        return { ...model.choices(state, draw, { seenEnd: isRead() }), notes };
-      };
-      const { lines, must = lines.length } = body(draw);
-      const sections = {
-        head: [
-          ...headLines(request, {
-            queue,
-            now: options.now(),
-            draw,
-            dangerous: model.dangerous ?? false,
-            size: model.size,
-          }),
-          ...(model.tabs?.(state, draw) ?? []),
-        ],
-        body: lines,
-        must,
-        ...below(),
-        keys: keyLines(model.keys(state, draw), draw),
-      };
+      const sections = sectionsIn(draw);
       const room = { rows: Math.max(4, options.rows()), width, scroll, theme, place: wording.rowsShown };
       const laid = lay(sections, room);
       ({ scroll, page } = laid);
-      if (laid.endShown && !isRead()) {
-        read.add(model.reads(state));
-        // The locked choices are free now and are drawn so.
-        laid.lines = lay({ ...sections, ...below() }, room).lines;
-      }
-      return laid.lines;
+      if (!laid.endShown || isRead()) return laid.lines;
+      read.add(model.reads(state));
+      // The locked choices are free now and are drawn so.
+      return lay({ ...sections, ...below(draw) }, room).lines;
     },
     invalidate() {
       drawn = undefined;
@@ -201,8 +193,7 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
     handleInput(data) {
       const key = readKey(data);
       if (!key) return;
-      if (!isQuiet() || (key.repeat && !fresh)) return early(key, data);
-      fresh = true;
+      if (!guard.lets(key)) return early(key, data);
       const to = scrolled(key.name, { scroll, page, writes: model.writes(state) });
       if (to !== undefined) {
         scroll = to;
@@ -214,30 +205,15 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       state = step.state;
       if (phase.at === "refused") phase = { at: "open" };
       if (step.rearm) {
-        arm();
+        guard.arm();
         early(key, data);
       }
-      if (step.collapse) {
-        keepDraft();
-        options.collapse();
-      } else if (step.respond) {
-        clearTimeout(timer);
-        phase = { at: "sent" };
-        options.respond(step.respond, step.mode);
-      } else if (step.respondAll) {
-        clearTimeout(timer);
-        phase = { at: "sent" };
-        options.respondAll?.(step.respondAll);
-      } else {
-        if (step.inquire !== undefined) options.inquire(step.inquire);
-        clearTimeout(timer);
-        timer = setTimeout(keepDraft, DRAFT_MS).unref();
-      }
+      follow(step);
       options.redraw();
     },
     refused(message) {
       phase = { at: "refused", message };
-      arm();
+      guard.arm();
       options.redraw();
     },
     update(next) {
@@ -245,8 +221,65 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       options.redraw();
     },
     dispose() {
-      if (phase.at !== "sent") keepDraft();
-      clearTimeout(timer);
+      if (phase.at !== "sent") keeper.keep();
+      keeper.drop();
+    },
+  };
+}
+
+function noteIn(phase: Phase, wording: PanelTexts): string | undefined {
+  switch (phase.at) {
+    case "open":
+      return undefined;
+    case "sent":
+      return wording.sending;
+    case "refused":
+      return phase.message;
+    default:
+      return phase satisfies never;
+  }
+}
+
+/** Lets keys through that are meant for the panel. `arm`: the panel has just come up, or changed under the person's hands. */
+function createGuard(now: () => number) {
+  let quietSince = now();
+  /** A key that was held down when the panel came up is not meant for it. */
+  let fresh = false;
+  return {
+    arm(): void {
+      quietSince = now();
+      fresh = false;
+    },
+    lets(key: Key): boolean {
+      if (now() - quietSince < QUIET_MS) {
+        quietSince = now(); // also when the clock was set back
+        return false;
+      }
+      if (key.repeat && !fresh) return false;
+      fresh = true;
+      return true;
+    },
+  };
+}
+
+function createDraftKeeper(current: () => Draft, save: (draft: Draft) => void) {
+  let kept = JSON.stringify(current());
+  let timer: NodeJS.Timeout | undefined;
+  const drop = () => clearTimeout(timer);
+  const keep = () => {
+    drop();
+    const draft = current();
+    const text = JSON.stringify(draft);
+    if (text === kept) return;
+    kept = text;
+    save(draft);
+  };
+  return {
+    keep,
+    drop,
+    keepSoon(): void {
+      drop();
+      timer = setTimeout(keep, DRAFT_MS).unref();
     },
   };
 }
