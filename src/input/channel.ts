@@ -142,9 +142,7 @@ function createChannel(
   { policy = "queue", defaultTimeout }: { policy?: "queue" | "reject"; defaultTimeout?: number },
 ): [InputChannel, InputChannelHandle] {
   const offers = new Map<string, Offer>();
-  const ended = new Map<string, Resolution>();
-  /** Their ids, each in the place of the one that is forgotten for it: a map finds its oldest key behind all that were deleted. */
-  const remembered: string[] = [];
+  const ended: Resolution[] = []; // each in the place of the one that is forgotten for it
   let ends = 0;
   const takers: ((request: InputRequest | undefined) => void)[] = [];
   const waiting = new Map<string, (reason: SageError | undefined) => void>();
@@ -172,10 +170,7 @@ function createChannel(
   };
   const end = (id: string, resolution: Resolution) => {
     if (!offers.delete(id)) return;
-    const place = ends++ % REMEMBERED;
-    if (remembered[place] !== undefined) ended.delete(remembered[place]);
-    remembered[place] = id;
-    ended.set(id, resolution);
+    ended[ends++ % REMEMBERED] = resolution;
     deliver();
   };
   const show = (request: InputRequest, settle: Settle) => {
@@ -287,7 +282,7 @@ function createChannel(
       checkResponse(response);
       const offer = offers.get(response.requestId);
       if (offer) return await offer.settle(spellOut(offer.request, response));
-      const winner = ended.get(response.requestId);
+      const winner = ended.find(({ requestId }) => requestId === response.requestId);
       if (!winner)
         throw new SageError("request-unknown", said(`this channel never showed a request ${response.requestId}`));
       throw errorBecause(
