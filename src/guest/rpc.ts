@@ -4,8 +4,13 @@ import { createQueue } from "./queue.ts";
 /** Anything that JSON messages go through: a child's lines, a socket's frames. */
 export type Wire = { messages: AsyncIterable<Json>; send(message: unknown): void };
 
+export type RpcId = string | number;
+
+/** JSON-RPC's code for a method that does not exist. */
+export const NOT_OFFERED = -32_601;
+
 /** A request of the other side where it has an id, and a notification where it has none. */
-export type Incoming = { method: string; params: Json; id?: string | number };
+export type Incoming = { method: string; params: Json; id?: RpcId };
 
 /** The other side refused a request, or went away before it had answered. */
 export class RpcError extends Error {
@@ -24,8 +29,8 @@ export type Rpc = {
   /** Aborted, the request is taken back: the other side is told, and what it answers all the same is not heard. */
   request(method: string, params: unknown, signal?: AbortSignal): Promise<Json>;
   notify(method: string, params: unknown): void;
-  reply(id: string | number, result: unknown): void;
-  refuse(id: string | number, code: number, message: string): void;
+  reply(id: RpcId, result: unknown): void;
+  refuse(id: RpcId, code: number, message: string): void;
   /** Messages of the other side, asked and told, in order, to the end of the wire. Read once. */
   incoming: AsyncIterable<Incoming>;
 };

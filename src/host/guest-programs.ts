@@ -64,11 +64,11 @@ export async function driverOf(
   const more = mode === undefined ? {} : { mode };
   switch (program.protocol) {
     case "codex":
-      return (await import("../guest/codex.ts")).codexDriver({ name, command, args, dir, ...more });
+      return (await import("../guest/codex/codex.ts")).codexDriver({ name, command, args, dir, ...more });
     case "acp":
-      return (await import("../guest/acp.ts")).acpDriver({ name, command, args, ...more });
+      return (await import("../guest/acp/acp.ts")).acpDriver({ name, command, args, ...more });
     case "claude":
-      return (await import("../guest/claude.ts")).claudeDriver({ name, command, args, ...more });
+      return (await import("../guest/claude/claude.ts")).claudeDriver({ name, command, args, ...more });
     default:
       return program.protocol satisfies never;
   }

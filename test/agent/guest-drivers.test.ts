@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { acpDriver } from "../../src/guest/acp.ts";
-import { codexDriver } from "../../src/guest/codex.ts";
-import { serversIn, stopCodex } from "../../src/guest/codex-server.ts";
+import { acpDriver } from "../../src/guest/acp/acp.ts";
+import { codexDriver } from "../../src/guest/codex/codex.ts";
+import { serversIn, stopCodex } from "../../src/guest/codex/server.ts";
 import { pending } from "../../src/host/commands/request.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import type { InputRequest } from "../../src/protocol/index.ts";

@@ -278,7 +278,7 @@ test("a guest that fails or cannot be started is an error in its own words; secr
   await sage.say("go");
   const outcome = await sage.outcome();
   assert.equal(outcome.text, "it is [secret: MY_TOKEN]");
-  const { claudeDriver } = await import("../../src/guest/claude.ts");
+  const { claudeDriver } = await import("../../src/guest/claude/claude.ts");
   const driver = claudeDriver({ name: "claude", command: "no-such-agent", args: [] });
   using other = workspace();
   await using broken = await run(other.dir, [{ text: "x" }], { driver });

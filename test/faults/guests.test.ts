@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { stopCodex } from "../../src/guest/codex-server.ts";
+import { stopCodex } from "../../src/guest/codex/server.ts";
 import { callsOf, stepOfKey, type Fact } from "../../src/protocol/index.ts";
 import { fakeClaude, guestsIn } from "../support/guests/guest-sage.ts";
 import { killAtCommit } from "../support/kill.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { acpDriver } from "../../src/guest/acp.ts";
+import { acpDriver } from "../../src/guest/acp/acp.ts";
 import type { GuestStart } from "../../src/guest/driver.ts";
 import { no, played, yes } from "../support/guests/listen.ts";
 

@@ -9,8 +9,8 @@ import {
   promptReply,
   resultsOf,
   saidOf,
-} from "../../src/guest/claude-map.ts";
-import { claudeDriver } from "../../src/guest/claude.ts";
+} from "../../src/guest/claude/map.ts";
+import { claudeDriver } from "../../src/guest/claude/claude.ts";
 import type { GuestAnswer, GuestEvent } from "../../src/guest/driver.ts";
 import type { Json } from "../../src/guest/peer.ts";
 import { question, workspace } from "../support/sage.ts";

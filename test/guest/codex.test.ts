@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
-import { codexDriver } from "../../src/guest/codex.ts";
-import { serversIn, stopCodex } from "../../src/guest/codex-server.ts";
+import { codexDriver } from "../../src/guest/codex/codex.ts";
+import { serversIn, stopCodex } from "../../src/guest/codex/server.ts";
 import type { GuestAsk, GuestEvent, GuestStart } from "../../src/guest/driver.ts";
 import { no, played, yes } from "../support/guests/listen.ts";
 

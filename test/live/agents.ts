@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { apply, withHook } from "../../src/cli/commands/hook/settings-file.ts";
 import type { GuestsSettings } from "../../src/config/guests.ts";
-import { stopCodex } from "../../src/guest/codex-server.ts";
+import { stopCodex } from "../../src/guest/codex/server.ts";
 import { driverOf, guestProgram, guestPrograms } from "../../src/host/guest-programs.ts";
 import { installedAgents } from "../../src/host/installed-agents.ts";
 import { respond } from "../../src/input/respond.ts";

@@ -1,6 +1,6 @@
 import { sageHome } from "../../config/home.ts";
 import { readInstallation } from "../../config/installation.ts";
-import { serversIn, stopCodex } from "../../guest/codex-server.ts";
+import { serversIn, stopCodex } from "../../guest/codex/server.ts";
 import { guestPrograms, guestsDir } from "../../host/guest-programs.ts";
 import { installedAgents, leastClaude, type InstalledAgent } from "../../host/installed-agents.ts";
 import { agentsTexts, type AgentsTexts } from "../../texts/agents.ts";

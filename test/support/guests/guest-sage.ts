@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { GuestExecutor } from "../../../src/agent/guest/executor.ts";
-import { claudeDriver } from "../../../src/guest/claude.ts";
+import { claudeDriver } from "../../../src/guest/claude/claude.ts";
 import type { GuestDriver } from "../../../src/guest/driver.ts";
 import { createHost } from "../../../src/host/host.ts";
 import { memoryStore } from "../../../src/journal/memory.ts";

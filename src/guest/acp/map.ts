@@ -1,6 +1,6 @@
-import type { Answers, Call, Question, ToolInput, Usage } from "../protocol/index.ts";
-import { commandLine } from "./command.ts";
-import { count, fields, list, text, told, type Fields } from "./json.ts";
+import type { Answers, Call, Question, ToolInput, Usage } from "../../protocol/index.ts";
+import { commandLine } from "../command.ts";
+import { count, fields, list, text, told, type Fields } from "../json.ts";
 
 /** Everything that an agent has told about one call so far: each message may add a part of it. */
 export type Seen = Fields & { toolCallId: string };

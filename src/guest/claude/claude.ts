@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { canonicalJson, type Call } from "../protocol/index.ts";
+import { canonicalJson, type Call } from "../../protocol/index.ts";
 import {
   askOfHook,
   askOfPrompt,
@@ -10,11 +10,11 @@ import {
   promptReply,
   resultsOf,
   saidOf,
-} from "./claude-map.ts";
-import type { Guest, GuestAnswer, GuestAsk, GuestDriver, GuestEvent, GuestStart } from "./driver.ts";
-import { fields, list, text } from "./json.ts";
-import { startPeer, type Json, type Peer } from "./peer.ts";
-import { createQueue } from "./queue.ts";
+} from "./map.ts";
+import type { Guest, GuestAnswer, GuestAsk, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
+import { fields, list, text } from "../json.ts";
+import { startPeer, type Json, type Peer } from "../peer.ts";
+import { createQueue } from "../queue.ts";
 
 export type ClaudeOptions = {
   /** The agent's name in the settings. */

@@ -1,5 +1,5 @@
-import { fields, list, text, type Fields } from "./json.ts";
-import type { Rpc } from "./rpc.ts";
+import { fields, list, text, type Fields } from "../json.ts";
+import type { Rpc } from "../rpc.ts";
 
 /** Time in which the agent has to say that it is there. */
 const PATIENCE_MS = 60_000;

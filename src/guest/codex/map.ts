@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { oneLine, type Answers, type Call, type Question, type ToolInput, type Usage } from "../protocol/index.ts";
-import { questionOf } from "./acp-map.ts";
-import { commandLine } from "./command.ts";
-import { count, fields, list, text, told, type Fields } from "./json.ts";
+import { oneLine, type Answers, type Call, type Question, type ToolInput, type Usage } from "../../protocol/index.ts";
+import { questionOf } from "../acp/map.ts";
+import { commandLine } from "../command.ts";
+import { count, fields, list, text, told, type Fields } from "../json.ts";
 
 type Judged = { tool: string; input: ToolInput };
 type Place = { cwd: string };

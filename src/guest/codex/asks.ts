@@ -1,9 +1,8 @@
-import type { Call } from "../protocol/index.ts";
-import { answersOf, callOf, changesOf, judgedPatch, questionsOf, type CodexQuestion } from "./codex-map.ts";
-import type { GuestAnswer, GuestAsk } from "./driver.ts";
-import { fields, list, text, type Fields } from "./json.ts";
-
-export type RpcId = string | number;
+import type { Call } from "../../protocol/index.ts";
+import { answersOf, callOf, changesOf, judgedPatch, questionsOf, type CodexQuestion } from "./map.ts";
+import type { GuestAnswer, GuestAsk } from "../driver.ts";
+import { fields, list, text, type Fields } from "../json.ts";
+import type { RpcId } from "../rpc.ts";
 
 /** A request of Codex's that Sage has not replied to. */
 export type CodexAsk = { id: RpcId; ask: GuestAsk } & (

@@ -1,7 +1,7 @@
-import type { Call, Part, Question, ToolInput, Usage } from "../protocol/index.ts";
-import type { GuestAnswer, GuestAsk, GuestEvent } from "./driver.ts";
-import { count, fields, list, text } from "./json.ts";
-import type { Json } from "./peer.ts";
+import type { Call, Part, Question, ToolInput, Usage } from "../../protocol/index.ts";
+import type { GuestAnswer, GuestAsk, GuestEvent } from "../driver.ts";
+import { count, fields, list, text } from "../json.ts";
+import type { Json } from "../peer.ts";
 
 /** Tools that keep the guest's own books: Sage has no opinion on them, and leaves them to the guest's own rules. */
 const bookkeeping = new Set([

@@ -1,0 +1,146 @@
+import { createAsks, type Refusal } from "./asks.ts";
+import { join } from "./join.ts";
+import { createNews } from "./news.ts";
+import type { Guest, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
+import { fields, type Fields } from "../json.ts";
+import { startPeer } from "../peer.ts";
+import { createQueue } from "../queue.ts";
+import { createRpc, NOT_OFFERED, RpcError, type Incoming } from "../rpc.ts";
+
+/** An agent that speaks the Agent Client Protocol, version 1, on its standard input and output. */
+export type AcpAgent = {
+  name: string;
+  command: string;
+  args: readonly string[];
+  /** The mode in which it asks. */
+  mode?: string;
+};
+
+const CLOSING_MS = 2_000;
+
+export function acpDriver(agent: AcpAgent): GuestDriver {
+  return { name: agent.name, parks: "never", start: (options) => start(agent, options) };
+}
+
+async function start({ name, command, args, mode }: AcpAgent, options: GuestStart): Promise<Guest> {
+  const { cwd, env, resume, spawned, signal } = options;
+  const events = createQueue<GuestEvent>();
+  const queue: { words: string; sent(): void }[] = [];
+  let turn: "none" | "running" | "interrupted" = "none";
+  const refusals = createRefusals();
+
+  const peer = startPeer(command, args, { cwd, env, spawned });
+  const rpc = createRpc(peer, { version: "2.0" });
+  const { push } = events;
+  const news = createNews({ name, cwd, push, wentOn: refusals.wentOn });
+  const asks = createAsks({ name, cwd, rpc, news, push, refused: refusals.add, signal });
+  const stopped = () => peer.kill();
+  signal.addEventListener("abort", stopped, { once: true });
+  void listen();
+  const { session, version } = await join(rpc, { name, mode, cwd, resume, late: stopped }).catch(
+    async (error: unknown) => {
+      signal.removeEventListener("abort", stopped);
+      peer.kill();
+      const { words: complaint } = await peer.ended;
+      if (error instanceof RpcError && error.code === undefined) throw new Error(complaint || `${name} ended`);
+      throw error;
+    },
+  );
+
+  async function listen(): Promise<void> {
+    for await (const message of rpc.incoming) hear(message);
+    const { code, signal: by, words: complaint } = await peer.ended;
+    end(
+      turn === "interrupted"
+        ? "interrupted"
+        : { how: "died", words: complaint || `it ended with ${by ?? `code ${code}`}` },
+    );
+  }
+
+  function end(how: "done" | "interrupted" | { how: "failed" | "died"; words: string }): void {
+    news.flush();
+    push({ type: "ended", ...(typeof how === "string" ? { how } : how) });
+    events.end();
+  }
+
+  function hear({ id, method, params }: Incoming): void {
+    // Before it was spoken to it tells of the past, which the journal knows.
+    if (turn === "none") return id === undefined ? undefined : rpc.refuse(id, NOT_OFFERED, "not now");
+    if (method === "session/update") news.update(fields(params["update"]));
+    else if (id === undefined) return;
+    else if (method === "session/request_permission") asks.permission(id, params);
+    else if (method === "elicitation/create") void asks.form(id, params);
+    else rpc.refuse(id, NOT_OFFERED, "not offered");
+  }
+
+  function prompt(line: string): void {
+    turn = "running";
+    void prompted(line);
+  }
+
+  async function prompted(line: string): Promise<void> {
+    const said = rpc.request("session/prompt", { sessionId: session, prompt: [{ type: "text", text: line }] });
+    const result = await said.catch((error: RpcError) => error);
+    // Everything that it told before it answered is heard first.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!(result instanceof RpcError)) ended(result);
+    else if (result.code !== undefined) end({ how: "failed", words: result.message });
+  }
+
+  function ended(result: Fields): void {
+    news.flush(result["usage"]);
+    asks.withdraw();
+    if (turn === "interrupted") return end("interrupted");
+    const waiting = queue.splice(0);
+    const next = [...refusals.take(), ...waiting].map((one) => one.words).join("\n\n");
+    if (next === "")
+      return end(result["stopReason"] === "refusal" ? { how: "failed", words: "it refused to go on" } : "done");
+    prompt(next);
+    for (const { sent } of waiting) sent();
+  }
+
+  return {
+    session,
+    version,
+    goesOn: false,
+    events,
+    say(line) {
+      if (turn === "none") return Promise.resolve(prompt(line));
+      return new Promise((sent) => queue.push({ words: line, sent }));
+    },
+    answer: asks.answer,
+    park: () => Promise.resolve(false),
+    interrupt() {
+      if (turn === "none") return end("interrupted");
+      turn = "interrupted";
+      rpc.notify("session/cancel", { sessionId: session });
+      asks.cancel();
+    },
+    async close() {
+      signal.removeEventListener("abort", stopped);
+      await peer.close(CLOSING_MS);
+    },
+  };
+}
+
+/** Refusals, whose reasons have no place in the protocol: they are said once the turn has ended. */
+function createRefusals() {
+  let refusals: Refusal[] = [];
+  let hasGoneOn = true;
+  return {
+    add(refusal: Refusal): void {
+      hasGoneOn = false;
+      refusals.push(refusal);
+    },
+    /** The agent has said or done something. */
+    wentOn(): void {
+      hasGoneOn = true;
+    },
+    /** Refusals to tell it. An agent that continued after a bare no has understood it. */
+    take(): Refusal[] {
+      const untold = refusals.filter(({ reason }) => reason !== undefined || !hasGoneOn);
+      refusals = [];
+      return untold;
+    },
+  };
+}
