@@ -1,14 +1,8 @@
 import * as z from "../protocol/z.ts";
 import { namePattern } from "../protocol/name.ts";
-import { reason, type ReasonArgs } from "../protocol/index.ts";
 import type { Check } from "../protocol/schema.ts";
+import { wants } from "../protocol/wants.ts";
 import { jsonSchemaOf } from "../tools/json-schema.ts";
-
-/** A value of code, which no schema of data describes. */
-export const wants = (
-  expected: ReasonArgs["module-wants"]["expected"],
-  isFit: (value: unknown) => boolean,
-): ReturnType<typeof z.custom> => z.custom(isFit, { params: { why: reason("module-wants", { expected }) } });
 
 const code = wants("function", (value) => typeof value === "function");
 const inputSchema = wants("schema", (value) => {

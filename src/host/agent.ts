@@ -249,7 +249,7 @@ export function createAgent(parts: AgentParts): Agent {
         subagentSystem: ({ definition, agent, workingDirectory, tools: names }: Child) =>
           `${prompt(workingDirectory, names, agent)}\n\n# You are ${definition.name}\n\n${definition.prompt}`,
       };
-      return new UnifiedExecutor(config, { ...options, workingDirectory: session.cwd }, channel);
+      return new UnifiedExecutor(config, { ...options, workingDirectory: session.cwd }, channel, "known");
     },
   };
 }

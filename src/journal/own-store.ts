@@ -48,11 +48,16 @@ const values = ["hub", "place", "shared", "test", "now", "housekeeping"] as cons
 type Method = keyof typeof methods;
 type Code = (...args: unknown[]) => unknown;
 
+/** A store is wrapped once, however many sessions of it are opened. */
+const wrapped = new WeakMap<object, Store>();
+
 /**
  * A store of an embedder's own, whose results are looked at: a promise that is taken for an epoch or for a list of facts would go wrong
  * much later, and far from its cause.
  */
 export function ownStore(store: Store): Store {
+  const known = wrapped.get(store);
+  if (known) return known;
   const checked: Record<string, unknown> = {};
   for (const name of values) Object.defineProperty(checked, name, { get: () => store[name], enumerable: true });
   for (const [name, kind] of Object.entries(methods)) {
@@ -62,6 +67,8 @@ export function ownStore(store: Store): Store {
   }
   let closed: { done: unknown } | undefined;
   checked["close"] = () => (closed ??= { done: store.close() }).done;
+  wrapped.set(store, checked as unknown as Store);
+  wrapped.set(checked, checked as unknown as Store);
   return checked as unknown as Store;
 }
 

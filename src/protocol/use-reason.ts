@@ -80,7 +80,22 @@ export type UseReasonArgs = {
   "module-hung": { limitMs: number };
   /** `came`: a name of a type. */
   "module-export": { came: string };
-  "module-wants": { expected: "function" | "schema" | "signal" | "model" | "store" | "responder" };
+  "module-wants": {
+    expected:
+      | (
+          | "function"
+          | "schema"
+          | "signal"
+          | "model"
+          | "modelObject"
+          | "store"
+          | "responder"
+          | "strategy"
+          | "log"
+          | "lifecycle"
+        )
+      | ("toolRegistry" | "subagentRegistry" | "hooks" | "channel");
+  };
   /** Options that an embedder gave to one of the doors of the SDK, by the name of the door. */
   "options-unfit": { door: string; problem: Reason };
   /** A store of an embedder's own. `expected` and `came` are names of types; "anything" is expected where any value will do. */

@@ -1,12 +1,28 @@
 import { statSync } from "node:fs";
-import { subagentsSchema, toolsSchema, wants } from "../config/parts-schema.ts";
-import { efforts, misfits, reason, sessionModes } from "../protocol/index.ts";
+import {
+  check,
+  count,
+  executionShape,
+  isModel,
+  channel,
+  hooks,
+  milliseconds,
+  prices,
+  rulesIn,
+  text,
+} from "../agent/turn/check.ts";
+import { subagentsSchema, toolsSchema } from "../config/parts-schema.ts";
+import { reason, sessionModes } from "../protocol/index.ts";
+import { hasMethods, wants } from "../protocol/wants.ts";
 import * as z from "../protocol/z.ts";
 import { errorBecause } from "../texts/error.ts";
+import type { Parts } from "../host/assemble.ts";
 import type { ChannelOptions, SdkOptions } from "./options.ts";
+import type { InterruptOptions } from "./run.ts";
+import type { TurnOptions } from "./turns.ts";
 
 /** Entries whose options are checked, by the names that embedders know. */
-export type Door = "SageAgentSDK" | "run" | "resume" | "executeWithChannel" | "openTurns";
+export type Door = keyof typeof makers;
 
 /**
  * Refuses options that would be passed over in silence: an unknown name, a value of another kind. Programs without types mistype a
@@ -14,10 +30,8 @@ export type Door = "SageAgentSDK" | "run" | "resume" | "executeWithChannel" | "o
  */
 export function checkOptions<Options extends object>(door: Door, given: Options): Options {
   const schema = (schemas[door] ??= makers[door]());
-  const { success, error } = schema.safeParse(given);
-  if (success) return taken(given, schema.keysAt([]));
-  const problem = misfits(error, given, (at) => schema.keysAt(at));
-  throw errorBecause("config-invalid", reason("options-unfit", { door, problem }));
+  check(door, schema, given);
+  return taken(given, schema.keysAt([]));
 }
 
 /** Every option that was checked, also one that the object has inherited: a copy of its own alone would lose that in silence. */
@@ -34,7 +48,7 @@ export function checkFolder(option: "workingDirectory" | "recordTrajectory", pat
 
 /** Made when they are first used: whoever imports the SDK pays for none of them. */
 const schemas: Partial<Record<Door, z.Schema>> = {};
-const makers: Record<Door, () => z.Schema> = {
+const makers = {
   SageAgentSDK: () => z.strictObject(sdkShape()),
   run: () => z.strictObject(runShape()),
   resume() {
@@ -47,36 +61,42 @@ const makers: Record<Door, () => z.Schema> = {
     const { mode: _mode, signal: _signal, ...shape } = runShape();
     return z.strictObject(shape);
   },
-};
+  runTurn: () =>
+    z.strictObject({
+      confirm: code().optional(),
+      onEvent: code().optional(),
+      signal: signal().optional(),
+    } satisfies Shape<TurnOptions>),
+  interrupt: () =>
+    z.strictObject({ cancel: z.boolean().optional(), by: text().optional() } satisfies Shape<InterruptOptions>),
+  answerQuestion: () => z.strictObject({ by: text().optional() }),
+  answerAll: () => z.strictObject({ by: text().optional() }),
+  inquire: () => z.strictObject({ by: text().optional(), requestId: text().optional(), signal: signal().optional() }),
+  steps: () => z.strictObject({ subagents: z.boolean().optional() }),
+  chooseMode: () => z.strictObject({ mode: z.enum(sessionModes) }),
+  assemble: () => z.strictObject(partsShape()),
+} satisfies Record<string, () => z.Schema>;
 
 type Shape<T> = Record<keyof T, z.Schema>;
 
-const text = () => z.string().min(1);
-const count = () => z.number().int().min(1);
-const milliseconds = () => z.number().positive();
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
-const hasMethods = (value: unknown, ...names: string[]) =>
-  isObject(value) && names.every((name) => typeof value[name] === "function");
-const isModel = (value: unknown) => hasMethods(value, "reply") && typeof (value as { id?: unknown }).id === "string";
+const code = () => wants("function", (value) => typeof value === "function");
+const signal = () => wants("signal", (value) => value instanceof AbortSignal || hasMethods(value, "throwIfAborted"));
+const store = () => wants("store", (value) => hasMethods(value, "commit", "claim", "member"));
+const skills = () => z.array(z.looseObject({ name: text(), description: z.string(), body: z.string() }));
+const matchingSkill = () => z.enum(["offer", "inject"]);
+const permissionMode = () => z.enum(["default", "bypass"]);
 
 function sdkShape() {
-  const price = z.strictObject({
-    input: z.number().min(0),
-    output: z.number().min(0),
-    cacheRead: z.number().min(0).optional(),
-    cacheWrite: z.number().min(0).optional(),
-  });
-  const paths = () => z.array(z.string()).optional();
   return {
     model: wants("model", (value) => typeof value === "string" || isModel(value)).optional(),
     fallbackModel: text().optional(),
-    prices: z.record(z.string(), price).optional(),
+    prices: prices().optional(),
     tools: toolsSchema.optional(),
-    smallModel: wants("model", isModel).optional(),
+    smallModel: wants("modelObject", isModel).optional(),
     subagents: subagentsSchema.optional(),
-    skills: z.array(z.looseObject({ name: text(), description: z.string(), body: z.string() })).optional(),
+    skills: skills().optional(),
     discover: z.boolean().optional(),
-    matchingSkill: z.enum(["offer", "inject"]).optional(),
+    matchingSkill: matchingSkill().optional(),
     rules: z
       .strictObject({
         deny: z.array(text()).optional(),
@@ -84,18 +104,10 @@ function sdkShape() {
         allow: z.array(text()).optional(),
       })
       .optional(),
-    permissionMode: z.enum(["default", "bypass"]).optional(),
-    sandbox: z
-      .strictObject({
-        mode: z.enum(["off", "contain", "autoAllow"]).optional(),
-        writable: paths(),
-        readable: paths(),
-        git: z.enum(["read", "write"]).optional(),
-        outside: paths(),
-      })
-      .optional(),
+    permissionMode: permissionMode().optional(),
+    sandbox: sandbox().optional(),
     journal: text().optional(),
-    store: wants("store", (value) => hasMethods(value, "commit", "claim", "member")).optional(),
+    store: store().optional(),
     workingDirectory: text().optional(),
     env: z.looseObject({}).optional(),
     sleepAfterMs: milliseconds().optional(),
@@ -103,60 +115,49 @@ function sdkShape() {
 }
 
 function runShape() {
-  const timeout = z.strictObject({
-    timeoutMs: milliseconds().optional(),
-    timeoutPolicy: timeoutPolicy().optional(),
-    remindEvery: milliseconds().optional(),
-  });
   return {
-    mode: mode().optional(),
-    maxSteps: count().optional(),
-    executionTimeout: milliseconds().optional(),
-    promptTimeout: milliseconds().optional(),
-    timeoutPolicy: timeoutPolicy().optional(),
-    remindEvery: milliseconds().optional(),
-    silence: z.record(z.string(), timeout).optional(),
-    quiet: z.strictObject({ hours: z.looseObject({}), approvers: z.array(z.string()) }).optional(),
-    maxContextTokens: count().optional(),
-    autoCompactThreshold: z.number().gt(0).max(1).optional(),
-    workingDirectory: text().optional(),
-    llmOptions: z
-      .strictObject({
-        maxOutputTokens: count().optional(),
-        temperature: z.number().optional(),
-        thinkingTokens: z.number().min(0).optional(),
-        effort: z.enum(efforts).optional(),
-      })
-      .optional(),
+    ...executionShape(),
     session: text().optional(),
     sessionMode: z.enum(sessionModes).optional(),
-    signal: wants("signal", (value) => value instanceof AbortSignal || hasMethods(value, "throwIfAborted")).optional(),
+    signal: signal().optional(),
     recordTrajectory: text().optional(),
   } satisfies Shape<Omit<ChannelOptions, "bufferSize" | "conversation">>;
 }
 
-function mode() {
-  const isResponder = (value: unknown) =>
-    typeof value === "function" || ["default", "alwaysAllow", "alwaysDeny"].includes(value as string);
-  const responder = wants("responder", isResponder);
-  return z
-    .strictObject({
-      type: z.enum(["interactive", "nonInteractive", "batch"]),
-      autoResponse: responder.optional(),
-      sender: z.looseObject({ by: text(), surface: text() }).optional(),
-    })
-    .superRefine(({ type, autoResponse }, { addIssue }) => {
-      if (type !== "nonInteractive" || autoResponse !== undefined) return;
-      addIssue({ code: "custom", params: { why: reason("module-wants", { expected: "responder" }) } });
-    });
+function sandbox() {
+  const paths = () => z.array(z.string()).optional();
+  return z.strictObject({
+    mode: z.enum(["off", "contain", "autoAllow"]).optional(),
+    writable: paths(),
+    readable: paths(),
+    git: z.enum(["read", "write"]).optional(),
+    outside: paths(),
+  });
 }
 
-/** A default answer is held against a request when something is asked. */
-function timeoutPolicy() {
-  const end = z.enum(["fail", "cancel", "deny"]);
-  return z.union([
-    z.enum(["wait", "fail", "cancel", "deny"]),
-    z.strictObject({ escalate: z.array(text()).min(1), end }),
-    z.strictObject({ default: z.looseObject({ type: z.enum(["answers", "denied", "text"]) }) }),
-  ]);
+function partsShape() {
+  const any = () => z.unknown().optional();
+  return {
+    store: store(),
+    model: code(),
+    smallModel: code().optional(),
+    prices: prices().optional(),
+    rules: rulesIn(),
+    permissionMode: permissionMode(),
+    env: z.looseObject({}),
+    output: text(),
+    options: z.strictObject(executionShape()),
+    channel: channel().optional(),
+    tools: toolsSchema.optional(),
+    subagents: subagentsSchema.optional(),
+    skills: skills().optional(),
+    matchingSkill: matchingSkill().optional(),
+    hooks: hooks().optional(),
+    sandbox: sandbox().optional(),
+    saveRule: code().optional(),
+    dropRule: code().optional(),
+    turnEnded: code().optional(),
+    ...{ commands: any(), warnings: any(), ruleFiles: any() },
+    ...{ outside: any(), search: any(), guest: any(), runner: any(), apart: any() },
+  } satisfies Shape<Parts>;
 }

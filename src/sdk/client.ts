@@ -154,6 +154,7 @@ export class SageAgentSDK {
 
   /** How much the agent of a session may do without asking, from its next call on. */
   async chooseMode(session: string, mode: SessionMode): Promise<void> {
+    checkOptions("chooseMode", { mode });
     await this.#send({ type: "chooseMode", session, mode, ...sender });
   }
 
@@ -167,7 +168,7 @@ export class SageAgentSDK {
   steps(session: string, options: Pick<StepOptions, "subagents"> = {}): StepResult[] {
     this.#checkOpen();
     const { prices } = this.#options;
-    return stepsOf(this.#store.load(session), { ...options, ...(prices && { prices }) });
+    return stepsOf(this.#store.load(session), { ...checkOptions("steps", options), ...(prices && { prices }) });
   }
 
   /** The model's replies and people's answers of a session, to be played again in tests: `scripted(script)`, `replayAnswers(answers)`. */

@@ -82,7 +82,8 @@ export type { RespondedEach, SharedAnswer } from "../protocol/index.ts";
 
 // ## Hosts and surfaces
 export type { AgentParts, RunSettings } from "../host/agent.ts";
-export { assemble, type Parts } from "../host/assemble.ts";
+export { assemble } from "./host.ts";
+export type { Parts } from "../host/assemble.ts";
 export type { LocalHost } from "../host/host.ts";
 export type {
   Command,
@@ -233,7 +234,8 @@ export type { Model, ModelRequest, ModelScope, ToolOffer } from "../models/model
 export type { Price, Prices } from "../models/prices.ts";
 export { scripted, type Script, type ScriptedCall, type ScriptedTurn, type ScriptedTurns } from "../models/scripted.ts";
 export { memoryStore } from "../journal/memory.ts";
-export { openSession, type SessionLog } from "../journal/session.ts";
+export { openSession } from "./host.ts";
+export type { SessionLog } from "../journal/session.ts";
 export { sqliteStore } from "../journal/sqlite.ts";
 export type { DatabaseOptions } from "../journal/database.ts";
 export type { Housekeeping, LocalHousekeeping } from "../journal/housekeeping.ts";

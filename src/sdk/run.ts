@@ -1,5 +1,6 @@
 import { createEventQueue } from "../remote/event-queue.ts";
 import type { Store } from "../journal/store.ts";
+import { checkOptions } from "./check-options.ts";
 import { errorOf, type AgentOutcome, type Delta, type Fact, type Host } from "../protocol/index.ts";
 
 /** A fact that was written, or a delta that was streamed. */
@@ -38,7 +39,8 @@ export function createRun<Result, Event = RunEvent>(parts: RunParts<Result, Even
   const { session, result, host, begun } = parts;
   return Object.assign(result, {
     session,
-    async interrupt({ cancel = false, by = "caller" }: InterruptOptions = {}) {
+    async interrupt(options: InterruptOptions = {}) {
+      const { cancel = false, by = "caller" } = checkOptions("interrupt", options);
       await begun;
       parts.checkOpen();
       const reply = await host().send({ type: "interrupt", session, cancel, by, surface: "sdk" });

@@ -21,6 +21,7 @@ import {
   type SharedAnswer,
   type WholeAnswer,
 } from "../protocol/index.ts";
+import { checkOptions } from "./check-options.ts";
 import { replyTo } from "./inquire.ts";
 import { alikeTo } from "../view/alike.ts";
 import { newestSeq } from "./newest.ts";
@@ -175,12 +176,13 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
 
   return {
     session,
-    runTurn(input, options = {}) {
+    runTurn(input, given = {}) {
       const after = told;
       const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
       let pending: TurnEvent[] = [];
       const turn = async (): Promise<TurnResult> => {
         checkOpen();
+        const options = checkOptions("runTurn", given);
         const heard = hearing(options);
         const stop = listen(heard.tell);
         try {
@@ -221,16 +223,18 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
       const request = open.find(({ id }) => id === shown);
       return request ? alikeTo(request, open) : [];
     },
-    async answerAll(requests, answer, { by = sender.by } = {}) {
+    async answerAll(requests, answer, options = {}) {
       checkOpen();
+      const { by = sender.by } = checkOptions("answerAll", options);
       const shared = typeof answer === "boolean" ? ({ type: answer ? "granted" : "denied" } as const) : answer;
       const requestIds = requests.map(({ id }) => id);
       const reply = await host.send({ type: "respondAll", requestIds, answer: shared, ...sender, by });
       if (reply.ok) return reply.results;
       throw errorOf(reply);
     },
-    async answerQuestion(answer, { by } = {}) {
+    async answerQuestion(answer, options = {}) {
       checkOpen();
+      const { by } = checkOptions("answerQuestion", options);
       // Never to whatever is open now: a second click must not allow what nobody has seen.
       const request = shownRequest(isResponse(answer) ? answer.requestId : undefined);
       const response = spellOut(request, responseTo(request, answer));
@@ -238,8 +242,9 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
         throw refused("this takes the approval of people by name: pass { by } with the person's name");
       return send(response, by ?? sender.by);
     },
-    async inquire(text, { by = sender.by, requestId, signal } = {}) {
+    async inquire(text, options = {}) {
       checkOpen();
+      const { by = sender.by, requestId, signal } = checkOptions("inquire", options);
       const { id } = shownRequest(requestId);
       const sent = await host.send({ type: "inquire", requestId: id, text, ...sender, by });
       if (!sent.ok) throw errorOf(sent);

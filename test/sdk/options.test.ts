@@ -2,8 +2,17 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
-import { memoryStore, SageAgentSDK, scripted, type SageError } from "../../src/sdk/index.ts";
-import { askUser, bash, question, workspace } from "../support/sage.ts";
+import {
+  assemble,
+  memoryStore,
+  openSession,
+  SageAgentSDK,
+  scripted,
+  StreamingStrategy,
+  UnifiedExecutor,
+  type SageError,
+} from "../../src/sdk/index.ts";
+import { askUser, bash, config, question, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
 const model = () => scripted([{ text: "ran" }]);
@@ -175,4 +184,115 @@ test("after a kill, a channel goes on with the open turn and is shown its reques
   await handle.respond({ type: "answers", requestId: asked?.id ?? "", answers: { "Sure?": "Yes" } });
   assert.equal((await result).text, "ran");
   await after.close();
+});
+
+test("parts and options of an executor, its tasks and strategies are refused with what was expected", async () => {
+  using here = workspace();
+  const store = memoryStore();
+  const made = config({ script: [{ text: "ran" }], dir: here.dir, store });
+  const options = { workingDirectory: here.dir };
+  const wrong: [unknown[], RegExp][] = [
+    [[made], /options of UnifiedExecutor: it is missing; it should be an object/],
+    [[made, {}], /workingDirectory is missing/],
+    [[made, { ...options, maxStep: 3 }], /unknown: "maxStep"; did you mean "maxSteps"\?/],
+    [[made, { ...options, mode: { type: "yolo" } }], /mode\.type should be "interactive", "nonInteractive" or "batch"/],
+    [[made, { ...options, timeoutPolicy: "allow" }], /timeoutPolicy should be "wait", "fail", "cancel", "deny"/],
+    [
+      [{ ...made, model: "anthropic/some" }, options],
+      /model: it should be an object with an id and the function reply/,
+    ],
+    [[{ ...made, smallmodel: made.model }, options], /unknown: "smallmodel"; did you mean "smallModel"\?/],
+    [[{ ...made, tools: [] }, options], /tools: it should be a registry, such as createToolRegistry/],
+    [[{ ...made, rules: [{ behavior: "allowed", text: "Bash" }] }, options], /rules\[0\]\.behavior should be "allow"/],
+    [[{ ...made, store: {} }, options], /store: it should be a Store/],
+    [[made, options, { autoResponse: "default" }], /channel: it should be a channel/],
+  ];
+  for (const [parts, message] of wrong)
+    assert.throws(() => new UnifiedExecutor(...(parts as [never, never])), { code: "config-invalid", message });
+
+  const executor = new UnifiedExecutor(made, options);
+  const refused = (work: () => unknown, message: RegExp) =>
+    assert.rejects(async () => work(), { code: "config-invalid", message });
+  const task = { description: "go" };
+  await refused(
+    () => executor.executeTask({ ...task, sesion: "a" } as never),
+    /unknown: "sesion"; did you mean "session"\?/,
+  );
+  await refused(
+    () => executor.executeTask({ ...task, limits: { promptTimeout: "1" } } as never),
+    /promptTimeout should be a number/,
+  );
+  await refused(
+    () => executor.executeTask({ ...task, limits: { timeoutPolicy: "wait" } } as never),
+    /timeoutPolicy should be "fail", "cancel", "deny"/,
+  );
+  await refused(
+    () => executor.executeTask(task, StreamingStrategy as never),
+    /strategy: it should be an object with the function execute/,
+  );
+  assert.deepEqual(store.sessions(), [], "nothing was said");
+  await refused(
+    () => executor.executeWithStrategy({ name: "own" } as never, {} as never),
+    /strategy: it should be an object with/,
+  );
+  await refused(() => executor.run({} as never), /options of execution: log: it should be the log that openSession/);
+  await refused(() => executor.compact({ log: "a" } as never), /log: it should be the log that openSession/);
+  await refused(() => executor.withMode("batch" as never), /mode should be an object/);
+  store.create("a", { cwd: here.dir, version: "sdk" });
+  const log = openSession(store, "a");
+  await refused(() => executor.execute({ log, lifecycle: {} } as never), /lifecycle: it should be a LifecycleManager/);
+  await log.release();
+  assert.equal((await executor.executeTask({ ...task, session: "a", limits: { timeoutPolicy: "deny" } })).text, "ran");
+});
+
+test("a host of one's own is made from known parts", () => {
+  using here = workspace();
+  const store = memoryStore();
+  const parts = {
+    store,
+    model: async () => model(),
+    rules: [],
+    permissionMode: "default",
+    options: {},
+    env: {},
+  } as const;
+  const wrong: [object, RegExp][] = [
+    [{}, /options of assemble: output is missing/],
+    [{ output: here.dir, model: model() }, /model: it should be a function/],
+    [{ output: here.dir, options: { maxStep: 1 } }, /options: unknown: "maxStep"/],
+    [{ output: here.dir, tool: [] }, /unknown: "tool"; did you mean "tools"\?/],
+    [{ output: here.dir, store: { ...store, since: undefined } }, /store: it lacks the function since/],
+  ];
+  for (const [part, message] of wrong)
+    assert.throws(() => assemble({ ...parts, ...part } as never), { code: "config-invalid", message });
+});
+
+test("options of a turn, an interrupt, an answer and a mode are refused like those of a run", async () => {
+  using here = workspace();
+  const script = [{ calls: [askUser(question("Sure?"))] }, { text: "ran" }];
+  const sage = new SageAgentSDK({ model: scripted(script), workingDirectory: here.dir });
+  const agent = await sage.openTurns();
+  const refused = (work: () => unknown, message: RegExp) =>
+    assert.rejects(async () => work(), { code: "config-invalid", message });
+  await refused(
+    () => agent.runTurn("go", { onEvents() {} } as never),
+    /runTurn: unknown: "onEvents"; did you mean "onEvent"\?/,
+  );
+  await refused(() => agent.runTurn("go", { confirm: true } as never), /confirm: it should be a function/);
+  await refused(
+    () => sage.chooseMode(agent.session, "yolo" as never),
+    /mode should be "ask", "acceptEdits" or "plan"; it is "yolo"/,
+  );
+  await refused(() => sage.steps(agent.session, { subagent: true } as never), /steps: unknown: "subagent"/);
+  const turn = agent.runTurn("go");
+  await refused(
+    () => turn.interrupt({ cancle: true } as never),
+    /interrupt: unknown: "cancle"; did you mean "cancel"\?/,
+  );
+  assert.ok((await turn).needsInput, "nothing was stopped");
+  await refused(() => agent.answerQuestion("Yes", { as: "Ada" } as never), /answerQuestion: unknown: "as"/);
+  await refused(() => agent.answerAll([], true, { by: 5 } as never), /by should be a string/);
+  await refused(() => agent.inquire("why?", { request: "a" } as never), /inquire: unknown: "request"/);
+  assert.ok(agent.isWaitingInput());
+  await sage.close();
 });

@@ -1,6 +1,9 @@
 import type { Hooks } from "../../hooks/hook.ts";
+import type { InputChannel } from "../../input/channel.ts";
 import type { SessionLog } from "../../journal/session.ts";
-import type { AgentOutcome, Delta, ExecutionMode, Fact } from "../../protocol/index.ts";
+import type { Store } from "../../journal/store.ts";
+import type { AgentOutcome, Delta, ExecutionMode, ExecutionOptions, Fact } from "../../protocol/index.ts";
+import type { AgentConfig } from "../state/context.ts";
 import type { LifecycleManager } from "../state/lifecycle.ts";
 
 /** Runs an attempt at a session's turn. */
@@ -25,3 +28,11 @@ export interface Executor {
   /** The same agent, asking in another way. */
   withMode(mode: ExecutionMode): Executor;
 }
+
+/** Parts of an executor. `known`: Sage itself has made them, and they need no check. */
+export type ExecutorParts = [
+  config: AgentConfig & { store: Store },
+  options: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
+  channel?: InputChannel,
+  known?: "known",
+];

@@ -2,11 +2,13 @@ import { bridge } from "../../input/bridge.ts";
 import type { Asking } from "../../input/ask.ts";
 import type { Hooks } from "../../hooks/hook.ts";
 import type { InputChannel } from "../../input/channel.ts";
+import { ownStore } from "../../journal/own-store.ts";
 import { openSession } from "../../journal/session.ts";
 import type { Store } from "../../journal/store.ts";
 import type { AgentOutcome, Delta, ExecutionMode, ExecutionOptions, Fact } from "../../protocol/index.ts";
 import type { AgentConfig } from "../state/context.ts";
-import type { Execution, Executor } from "./execution.ts";
+import { checkExecution, checkExecutor, checkStrategy, checkTask } from "./check.ts";
+import type { Execution, Executor, ExecutorParts } from "./execution.ts";
 import { follow } from "./follow.ts";
 import { askingWith, executionOptions } from "../state/options.ts";
 import { StandardStrategy, type ExecutionStrategy } from "./strategy.ts";
@@ -20,12 +22,20 @@ export class UnifiedExecutor implements Executor {
   readonly #options: ExecutionOptions;
   readonly #channel: InputChannel | undefined;
   readonly #ask: Asking;
+  /** Sage itself made it, from parts that it has checked. */
+  readonly #known: boolean;
 
+  /** Throws `config-invalid` for parts and options that it does not know, and for values that do not fit them. */
   constructor(
     config: AgentConfig & { store: Store },
     options: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
     channel?: InputChannel,
-  ) {
+  );
+  /** @internal */
+  constructor(...parts: ExecutorParts);
+  constructor(...[config, options, channel, known]: ExecutorParts) {
+    this.#known = known !== undefined;
+    if (!this.#known) checkExecutor(config, options, channel);
     this.#config = config;
     this.#channel = channel;
     const auto = channel?.autoResponse;
@@ -46,8 +56,8 @@ export class UnifiedExecutor implements Executor {
 
   /** Runs the session's open turn, or begins one with what was said. Whoever wants to see it happen subscribes to the store's hub. */
   run(execution: Execution): Promise<AgentOutcome> {
-    const { log } = execution;
     const input = this.#input(execution);
+    const { log } = execution;
     stopOnInterrupt(input.lifecycle, log);
     const withdraw = this.#showOnChannel(execution);
     const ended = runTurn(log, input);
@@ -56,6 +66,7 @@ export class UnifiedExecutor implements Executor {
 
   /** The same, and yields every fact and delta on the way. */
   execute(execution: Execution): AsyncGenerator<Fact | Delta, AgentOutcome> {
+    if (!this.#known) checkExecution(execution);
     return follow(this.#config.store, execution.log.id, () => this.run(execution));
   }
 
@@ -64,7 +75,9 @@ export class UnifiedExecutor implements Executor {
     return compactTurn(execution.log, this.#input(execution));
   }
 
-  #input({ log, lifecycle = journaledLifecycle(log), supervised = false }: Execution): TurnInput {
+  #input(execution: Execution): TurnInput {
+    if (!this.#known) checkExecution(execution);
+    const { log, lifecycle = journaledLifecycle(log), supervised = false } = execution;
     return { config: this.#config, options: this.#options, asking: this.#asking(), lifecycle, supervised };
   }
 
@@ -83,7 +96,8 @@ export class UnifiedExecutor implements Executor {
     return new UnifiedExecutor(this.#config, { ...this.#options, mode });
   }
 
-  executeWithStrategy(strategy: ExecutionStrategy, execution: Execution): Promise<AgentOutcome> {
+  async executeWithStrategy(strategy: ExecutionStrategy, execution: Execution): Promise<AgentOutcome> {
+    checkStrategy(strategy);
     return strategy.execute(this, execution);
   }
 
@@ -92,7 +106,9 @@ export class UnifiedExecutor implements Executor {
     task: string | TaskMetadata,
     strategy: ExecutionStrategy = StandardStrategy,
   ): Promise<AgentOutcome> {
-    const { store } = this.#config;
+    const store = ownStore(this.#config.store);
+    checkStrategy(strategy);
+    checkTask(task);
     const session = await sayTask(store, this.#options.workingDirectory, task);
     const log = openSession(store, session);
     try {
