@@ -26,12 +26,12 @@ export function surviveReaders(): void {
  * are broken between words.
  */
 export function guardConsole(): void {
-  console.log = (...given: unknown[]) => {
-    const { isTTY, columns } = process.stdout;
+  const write = (stream: NodeJS.WriteStream, given: readonly unknown[]) => {
     const text = harmless(format(...given));
-    process.stdout.write(`${isTTY ? sentencesFitted(text, columns) : text}\n`);
+    stream.write(`${stream.isTTY ? sentencesFitted(text, stream.columns) : text}\n`);
   };
-  console.error = (...given: unknown[]) => void process.stderr.write(`${harmless(format(...given))}\n`);
+  console.log = (...given: unknown[]) => write(process.stdout, given);
+  console.error = (...given: unknown[]) => write(process.stderr, given);
 }
 
 /** Columns, margins, drawings, JSON and commands to copy: they stay as they are, and the terminal breaks them. */

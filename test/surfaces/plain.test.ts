@@ -1,4 +1,5 @@
 import { said, reasonFrom } from "../../src/protocol/index.ts";
+import { entryLines } from "../../src/cli/rule-lines.ts";
 import { sentencesFitted } from "../../src/cli/stdout.ts";
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
@@ -250,7 +251,16 @@ test("Sage's own sentences break between words, Chinese ones between characters"
     "  five\x1b[22m",
   ]);
   assert.deepEqual(fitted(["一二三四五六七八九十，一二"], 20), ["一二三四五六七八九", "  十，一二"]);
+  assert.deepEqual(fitted(["一二三四五六七八“key”，一二"], 20), ["一二三四五六七八", "  “key”，一二"]);
+  assert.deepEqual(fitted(["  \x1b[1md\x1b[22m  one two three four"], 20), [
+    "  \x1b[1md\x1b[22m  one two three",
+    "     four",
+  ]);
   assert.deepEqual(fitted(["one two three four five six"], undefined), ["one two three four five six"]);
+  assert.deepEqual(
+    entryLines([{ what: "runs at beforeCall (tools: Bash; at most 1 min):", text: "check" }], style(40)),
+    ["  runs at beforeCall (tools: Bash; at", "    most 1 min):", "  │ check"],
+  );
 });
 
 suite("what a typed line comes to", () => {

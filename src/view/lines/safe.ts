@@ -64,15 +64,17 @@ export function clipped(text: string, room: number | undefined): string {
 }
 
 const colourCodes = /\x1b\[[\d;]*m/g;
-// A wide character is a word of its own, with the sign that ends a sentence or a bracket kept beside it.
-const wordsOf = /\x1b\[[\d;]*m|[ ]+|[（“「]*[\u1100-\uffff][，。、；：！？）”」…]*|[^ \x1b\u1100-\uffff]+/gu;
+// A wide character is a word of its own. Signs that open stand before a word, and those that end a sentence or a bracket behind it.
+const wordsOf = /\x1b\[[\d;]*m|[ ]+|[（“「]*(?:[\u1100-\uffff]|[^ \x1b\u1100-\uffff]+)[，。、；：！？）”」…]*/gu;
 
-/** Sage's own lines, broken between words; what goes on is set in. Rows behind a margin fit already. */
+/** Sage's own lines, broken between words; what goes on is set in, below the words behind a key. Rows behind a margin fit already. */
 export function fitted(lines: readonly string[], width: number | undefined): string[] {
   if (width === undefined || width < 20) return [...lines];
   return lines.flatMap((line) => {
-    if (columns(line.replace(colourCodes, "")) <= width) return [line];
-    const indent = `${/^ */.exec(line)?.[0] ?? ""}  `;
+    const plain = line.replace(colourCodes, "");
+    if (columns(plain) <= width) return [line];
+    const [, spaces = "", key = "  "] = /^( *)(\w {2})?/.exec(plain) ?? [];
+    const indent = " ".repeat(spaces.length + key.length);
     const found = [""];
     let used = 0;
     for (const [word] of line.matchAll(wordsOf)) {
