@@ -27,7 +27,12 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
     const waits = requests.length > 0 && !store.leftCalls(session);
     if (waits && (!isAskedBack(store, requests) || isPaused(store, session))) {
       waiting++;
-      stops.push(sleepOn(store, requests, session, () => void host.send({ type: "resume", session })));
+      const letGo = isPaused(store, session) ? () => {} : hold(store, session);
+      const goOn = () => {
+        letGo(); // whoever cannot go on here, because the folder is gone, must not keep others from it
+        void host.send({ type: "resume", session });
+      };
+      stops.push(sleepOn(store, requests, session, goOn));
     } else if (!isPaused(store, session)) {
       resumed++;
       await host.send({ type: "resume", session });
@@ -45,6 +50,16 @@ function sleepOn(store: Store, requests: readonly InputRequest[], session: strin
     goOn();
   }
   return end;
+}
+
+/** Takes the lease, until the process leaves: whoever answers elsewhere is told that the session goes on, and nobody else takes it up. */
+function hold(store: Store, session: string): () => void {
+  try {
+    const epoch = store.claim(session);
+    return () => void store.release(session, epoch);
+  } catch {
+    return () => {}; // another process was faster
+  }
 }
 
 /** Somebody asked about a request, and the process that should have replied was killed. */

@@ -136,3 +136,23 @@ test("a question about a request that a killed process left without a reply is r
   await next.host.send({ type: "respond", response: { type: "denied", requestId }, by: "Ada", surface: "test" });
   await until(() => next.store.session(first.session)?.open === false);
 });
+
+test("an answer from another process to a turn that waits after a restart is told that the turn goes on, and it does", async () => {
+  using here = workspace();
+  const path = here.path("journal.db");
+  const script = [{ calls: [askUser(question("Which?"))] }, { text: "done" }];
+  const first = await sageWith({ script, dir: here.dir, store: sqliteStore(path) });
+  await first.say("go");
+  const [request] = await first.open();
+  await first.host.close();
+
+  await using next = await sageWith({ script, dir: here.dir, store: sqliteStore(path) });
+  const recovered = await recover(next.store, next.host, [first.session]);
+  await using other = await sageWith({ script, dir: here.dir, store: sqliteStore(path) });
+  assert.equal(other.store.session(first.session)?.owned, true);
+  const answers = { "Which?": { selected: ["Red"] } };
+  const reply = await other.answer({ type: "answers", requestId: request?.id ?? "", answers });
+  assert.equal(reply.ok && reply.running, true);
+  await until(() => next.store.session(first.session)?.open === false);
+  recovered.stop();
+});
