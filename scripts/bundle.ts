@@ -242,12 +242,30 @@ function constantsOf(name: string, exported: readonly string[]): string {
 function loadable(): Plugin {
   return {
     name: "loadable",
+    renderChunk: (code, { fileName }) => withPlainExports(fileName, code),
     generateBundle(_, files) {
       for (const file of Object.values(files))
         if (file.type === "chunk") file.code = escaped(withoutImports(file.fileName, file.code));
       this.emitFile({ type: "asset", fileName: "import.cjs", source: "module.exports = (name) => import(name);\n" });
     },
   };
+}
+
+/** Exports as values, where the bundler writes a getter for each: what is declared once is the same for good. */
+function withPlainExports(name: string, code: string): string {
+  const once = new Set(
+    parseSync(name, code).program.body.flatMap((statement) => {
+      if (statement.type === "VariableDeclaration" && statement.kind === "const")
+        return statement.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));
+      const isNamed = statement.type === "FunctionDeclaration" || statement.type === "ClassDeclaration";
+      return isNamed && statement.id ? [statement.id.name] : [];
+    }),
+  );
+  const getter =
+    /Object\.defineProperty\(exports, (["'])([\w$]+)\1, \{\s*enumerable: true,\s*get: function \(\) \{\s*return ([\w$]+);\s*\}\s*\}\);/g;
+  return code.replaceAll(getter, (whole, _, exported: string, local: string) =>
+    once.has(local) ? `exports.${exported} = ${local};` : whole,
+  );
 }
 
 /** Packages outside of the bundle are imported by a file that Node itself loads: a script of ours would warn of an experiment. */
