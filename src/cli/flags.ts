@@ -23,11 +23,18 @@ export function readFlags<T extends Options>(args: string[], options: T): Flags<
   } catch (error) {
     const unknown = (error as { code?: string }).code === "ERR_PARSE_ARGS_UNKNOWN_OPTION";
     const flag = /'(-[^']*)'/.exec(messageOf(error))?.[1];
-    if (!unknown || flag === undefined) throw usage(messageOf(error));
+    if (!unknown || flag === undefined) throw usage(misused(messageOf(error), t));
     if (flag === "--engine") throw usage(t.noEngine);
     const names = [...Object.keys(all), "help", "version"].map((name) => `--${name}`);
     throw usage(t.unknownFlag(flag, closest(flag, names)));
   }
+}
+
+/** Node says it in English alone: a value is missing, begins with a dash, or is not wanted. */
+function misused(problem: string, t: CliTexts): string {
+  const flag = /--[\w-]*\w/.exec(problem)?.[0];
+  if (flag === undefined) return problem;
+  return problem.includes("does not take") ? t.noValue(flag) : t.needsValue(flag);
 }
 
 /** Needed before the flags are read: what is wrong with them is said in it. */

@@ -10,8 +10,8 @@ export type Misfit = { at: string } & (
   /** Values as JSON. */
   | { kind: "value"; expected: readonly string[]; came: string }
   | { kind: "size"; of: "number" | "string" | "list"; bound: "least" | "most" | "above" | "below"; limit: number }
-  /** `meant`: known keys that are nearly the unknown ones. */
-  | { kind: "keys"; unknown: readonly string[]; meant?: readonly string[] }
+  /** `meant`: known keys that are nearly the unknown ones. `known`: all there are, where none is. */
+  | { kind: "keys"; unknown: readonly string[]; meant?: readonly string[]; known?: readonly string[] }
   /** A name from the table in `texts/file-reasons.ts`, a format of zod's, or somebody's own words. */
   | { kind: "format"; expected: string }
   | { kind: "pattern"; pattern: string }
@@ -33,12 +33,10 @@ export function misfits(
   keysOf: (path: readonly PropertyKey[]) => readonly string[] = () => [],
 ): Reason<"misfits"> {
   const found = (error.issues as readonly Issue[]).flatMap((issue) => {
-    const meant = (issue.keys ?? []).flatMap((key) =>
-      key.length > longest ? [] : (closest(key, keysOf(issue.path)) ?? []),
-    );
-    return misfitsOf(issue, [], value).map((one) =>
-      one.kind === "keys" && meant.length > 0 ? { ...one, meant } : one,
-    );
+    const known = keysOf(issue.path);
+    const meant = (issue.keys ?? []).flatMap((key) => (key.length > longest ? [] : (closest(key, known) ?? [])));
+    const help = meant.length > 0 ? { meant } : known.length > 0 ? { known } : {};
+    return misfitsOf(issue, [], value).map((one) => (one.kind === "keys" ? { ...one, ...help } : one));
   });
   return reason("misfits", { misfits: found.slice(0, most) });
 }

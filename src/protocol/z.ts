@@ -217,6 +217,9 @@ export function record<K extends string, T>(key: Schema<K, "given">, entry: Sche
         return read;
       },
       json: () => ({ type: "object", propertyNames: key.json(), additionalProperties: entry.json() }),
+      get keys() {
+        return (key.json()["enum"] as string[] | undefined) ?? [];
+      },
       below: () => entry,
     },
     "given",

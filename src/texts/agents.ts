@@ -26,7 +26,7 @@ const en = {
     `Codex's app-server runs since ${since}${parked === 0 ? "" : ` and holds requests of ${parked} ${parked === 1 ? "session" : "sessions"}`}; \`${sage("agents stop")}\` ends it`,
   stopped: (count: number): string =>
     count === 0 ? "No app-server of Sage's was running." : "Codex's app-server has ended.",
-  usage: 'expected nothing or "stop"',
+  usage: `use \`${sage("agents")}\` to list them, or \`${sage("agents stop")}\` to end Codex's app-server`,
 };
 
 export type AgentsTexts = typeof en;
@@ -53,7 +53,7 @@ const zh: AgentsTexts = {
   server: (since, parked) =>
     `Codex 的 app-server 自 ${since} 起运行${parked === 0 ? "" : `，保留着 ${parked} 个会话的请求`}；用 \`${sage("agents stop")}\` 结束它`,
   stopped: (count) => (count === 0 ? "没有 Sage 启动的 app-server 在运行。" : "Codex 的 app-server 已结束。"),
-  usage: "应为空或 stop",
+  usage: `用 \`${sage("agents")}\` 列出，或用 \`${sage("agents stop")}\` 结束 Codex 的 app-server`,
 };
 
 export function agentsTexts(lang: Lang): AgentsTexts {

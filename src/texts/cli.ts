@@ -8,6 +8,8 @@ const en = {
     `${file} has permission rules. \`${sage("permissions import")}\` shows what they would be in Sage, and imports them.`,
   unknownFlag: (flag: string, closest: string | undefined) =>
     `unknown flag ${flag}${closest ? `; did you mean ${closest}?` : ""} (see ${sage("--help")})`,
+  needsValue: (flag: string) => `${flag} needs a value; one that begins with a dash is written ${flag}=-…`,
+  noValue: (flag: string) => `${flag} takes no value`,
   noEngine: "this command does not take --engine: it is about this machine alone (see docs/scale.md for those that do)",
   didYouMean: (word: string, command: string) =>
     `did you mean \`${sage(command)}\`? Put the command first; to send “${word}” to the agent as a task, use -p`,
@@ -156,6 +158,8 @@ const zh: CliTexts = {
   importHint: (file) =>
     `${file} 里有许可规则。\`${sage("permissions import")}\` 会列出它们在 Sage 中的写法，并可导入。`,
   unknownFlag: (flag, closest) => `未知参数 ${flag}${closest ? `；是不是 ${closest}？` : ""}（见 ${sage("--help")}）`,
+  needsValue: (flag) => `${flag} 后面要有值；以 - 开头的值写成 ${flag}=-…`,
+  noValue: (flag) => `${flag} 不带值`,
   noEngine: "这个命令没有 --engine：它只管这台机器（哪些命令有，见 docs/zh/scale.md）",
   didYouMean: (word, command) => `是不是想用 \`${sage(command)}\`？命令要写在最前面；若要把“${word}”作为任务，请用 -p`,
   noWords: (command, word) => `多余的参数“${word}”；\`${sage(command)}\` 只接受 --… 参数`,

@@ -22,7 +22,7 @@ const en = {
   terminalOnly: "letting a device in takes a person at a terminal",
   unknownPerson: (name: string, known: readonly string[]) =>
     `"people" of the settings has nobody called "${name}"${known.length > 0 ? `; there are: ${known.join(", ")}` : ""}`,
-  unknown: (id: string) => `there is no device ${id}`,
+  unknown: (id: string) => `there is no device ${id}; list them with \`${sage("devices")}\``,
   removed: (name: string) => `removed: ${name}; its connections end now`,
   usage: `try \`${sage("devices")}\`, \`${sage("devices add [name] [--person <name>]")}\`, \`${sage("devices remove <device>")}\` or \`${sage("devices remove --all")}\``,
 };
@@ -47,7 +47,7 @@ const zh: DeviceTexts = {
   terminalOnly: "让设备加入，须有人在终端前确认",
   unknownPerson: (name, known) =>
     `设置的 "people" 中没有“${name}”${known.length > 0 ? `；现有：${known.join("、")}` : ""}`,
-  unknown: (id) => `没有设备 ${id}`,
+  unknown: (id) => `没有设备 ${id}；可用 \`${sage("devices")}\` 列出`,
   removed: (name) => `已移除：${name}；它的连接随即结束`,
   usage: `可用 \`${sage("devices")}\`、\`${sage("devices add [名称] [--person <名字>]")}\`、\`${sage("devices remove <设备>")}\` 或 \`${sage("devices remove --all")}\``,
 };

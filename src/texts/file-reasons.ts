@@ -198,7 +198,7 @@ function misfitEn(misfit: Misfit, say: (inner: Reason) => string): string {
       return `${place} should have ${words} ${limit} ${limit === 1 ? unit : units}`;
     }
     case "keys":
-      return `${misfit.at === "" ? "" : `${place}: `}unknown: ${misfit.unknown.map((key) => JSON.stringify(key)).join(", ")}${misfit.meant ? `; did you mean ${listEn(misfit.meant.map((key) => JSON.stringify(key)))}?` : ""}`;
+      return `${misfit.at === "" ? "" : `${place}: `}unknown: ${misfit.unknown.map((key) => JSON.stringify(key)).join(", ")}${misfit.meant ? `; did you mean ${listEn(misfit.meant.map((key) => JSON.stringify(key)))}?` : ""}${misfit.known ? `; known: ${misfit.known.join(", ")}` : ""}`;
     case "format": {
       const format = formats[misfit.expected]?.en;
       return format === undefined ? `${place}: ${misfit.expected}` : `${place} should be ${format}`;
@@ -235,7 +235,7 @@ function misfitZh(misfit: Misfit, say: (inner: Reason) => string): string {
       return `${place}应${words} ${limit} ${of === "string" ? "个字符" : "项"}`;
     }
     case "keys":
-      return `${misfit.at === "" ? "" : `${misfit.at}：`}不认识${misfit.unknown.map((key) => `“${key}”`).join("、")}${misfit.meant ? `；是不是${misfit.meant.map((key) => `“${key}”`).join("、")}？` : ""}`;
+      return `${misfit.at === "" ? "" : `${misfit.at}：`}不认识${misfit.unknown.map((key) => `“${key}”`).join("、")}${misfit.meant ? `；是不是${misfit.meant.map((key) => `“${key}”`).join("、")}？` : ""}${misfit.known ? `；可用的有 ${misfit.known.join("、")}` : ""}`;
     case "format": {
       const format = formats[misfit.expected]?.zh;
       return format === undefined ? `${place.trimEnd()}：${misfit.expected}` : `${place}应是${format}`;

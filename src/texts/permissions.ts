@@ -71,6 +71,7 @@ const en = {
 
   importNothing: (files: readonly string[]) =>
     `Nothing to import. None of these files exists:\n${files.map((file) => `  ${file}`).join("\n")}`,
+  importMissing: (file: string) => `there is no file ${file}`,
   importFrom: (from: string, to: string) => `${from} → ${to}`,
   importTaken: "Imported:",
   importDifferent: "Imported with a different meaning:",
@@ -145,6 +146,7 @@ const zh: PermissionTexts = {
   checkHow: `${sage("permissions check")} --stdin 每行读取一个 JSON 对象：{rules, mode, cwd, tool, input}`,
 
   importNothing: (files) => `没有可导入的内容。以下文件都不存在：\n${files.map((file) => `  ${file}`).join("\n")}`,
+  importMissing: (file) => `没有文件 ${file}`,
   importFrom: (from, to) => `${from} → ${to}`,
   importTaken: "已导入：",
   importDifferent: "已导入，但含义不同：",

@@ -9,10 +9,11 @@ const listed = (candidates: readonly string[]) => candidates.map((one) => `  ${o
 const en: Table = {
   "not-here": ({ command }) => `this host does not take "${command}"`,
   "no-session-like": ({ given }) => `no session ${given}; list them with \`${sage("sessions")}\``,
-  "no-session-in": ({ cwd }) => `there is no session in ${cwd} yet`,
+  "no-session-in": ({ cwd }) =>
+    `there is no session in ${cwd} yet; list those of other folders with \`${sage("sessions")}\``,
   "sessions-alike": ({ given, candidates }) => `"${given}" is ambiguous; it could be:\n${listed(candidates)}`,
   "host-not-named": ({ given, known }) =>
-    `no host is called "${given}"${known.length > 0 ? `; known: ${known.join(", ")}` : ""}; give its address, or pair with it: \`${sage("hosts add '<link>' [name]")}\``,
+    `no host is called "${given}"${known.length > 0 ? `; known: ${known.join(", ")}` : ""}; give its address, or pair with it: run \`sage devices add\` there, then here \`${sage("hosts add '<link>' [name]")}\``,
   "host-key-missing": ({ address }) =>
     `this machine is not paired with ${address}; run \`sage devices add\` there, then here \`${sage("hosts add '<link>'")}\``,
   "host-key-refused": ({ address }) =>
@@ -33,10 +34,10 @@ const en: Table = {
 const zh: Table = {
   "not-here": ({ command }) => `这台主机不接受“${command}”`,
   "no-session-like": ({ given }) => `没有会话 ${given}；可用 \`${sage("sessions")}\` 列出`,
-  "no-session-in": ({ cwd }) => `${cwd} 里还没有会话`,
+  "no-session-in": ({ cwd }) => `${cwd} 里还没有会话；用 \`${sage("sessions")}\` 列出其他文件夹里的`,
   "sessions-alike": ({ given, candidates }) => `"${given}" 不唯一，可能是：\n${listed(candidates)}`,
   "host-not-named": ({ given, known }) =>
-    `没有名为“${given}”的主机${known.length > 0 ? `；已有：${known.join("、")}` : ""}；请给出地址，或先配对：\`${sage("hosts add '<链接>' [名称]")}\``,
+    `没有名为“${given}”的主机${known.length > 0 ? `；已有：${known.join("、")}` : ""}；请给出地址，或先配对：在那边运行 \`sage devices add\`，再在这里运行 \`${sage("hosts add '<链接>' [名称]")}\``,
   "host-key-missing": ({ address }) =>
     `这台机器还没有与 ${address} 配对；在那里运行 \`sage devices add\`，再在这里运行 \`${sage("hosts add '<链接>'")}\``,
   "host-key-refused": ({ address }) =>

@@ -89,7 +89,7 @@ const en: Table = {
   "interrupted-by": ({ by }) => `${by} interrupted`,
   interrupted: () => "the person interrupted",
   leaving: () => "Sage is exiting",
-  "time-up": ({ limitMs }) => `the turn reached its limit of ${limitMs} ms of work`,
+  "time-up": ({ limitMs }) => `the turn reached its limit of ${durationText(limitMs, "en")} of work`,
   "repeated-itself": () => "the agent repeated itself and was stopped",
   "nobody-said-go-on": ({ times }) =>
     `the agent did the same ${times} times with the same result, and nobody said to continue`,
@@ -193,7 +193,7 @@ const zh: Table = {
   "interrupted-by": ({ by }) => `${by} 中断了本轮`,
   interrupted: () => "被人中断",
   leaving: () => "Sage 正在退出",
-  "time-up": ({ limitMs }) => `本轮已工作 ${limitMs} 毫秒，达到上限`,
+  "time-up": ({ limitMs }) => `本轮已工作 ${durationText(limitMs, "zh")}，达到上限`,
   "repeated-itself": () => "智能体在重复同一件事，已停止",
   "nobody-said-go-on": ({ times }) => `智能体把同一件事做了 ${times} 次，结果都一样，也没有人说要继续`,
   "refused-in-a-row": ({ times }) => `连续 ${times} 次调用被拒绝；请说明接下来怎么做`,

@@ -210,6 +210,11 @@ suite("commands on a shared journal", { skip: !hasPostgres && "no PostgreSQL is 
     const elsewhere = database.url.replace(/@\/\w+/, "@/nothing");
     assert.match(await failing(elsewhere), /nothing.*create that database/);
     await assert.rejects(told(stats, "--engin", database.url), /--engine\?/);
+    await assert.rejects(
+      told(exportSession, ids.done, "-o", "/nowhere/x"),
+      /\/nowhere\/x cannot be written: there is no such/,
+    );
+    await assert.rejects(told(exportSession, ids.done, "-o", here.dir), /cannot be written: it is a folder/);
     const empty = await createDatabase();
     assert.match(await failing(empty.url), /no journal in postgres.* yet/);
     assert.match(await failing(empty.url), /no journal/, "looking makes none");

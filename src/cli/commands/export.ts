@@ -1,7 +1,8 @@
 import { realpathSync } from "node:fs";
 import { ownRedaction } from "../redaction.ts";
 import { writeLines } from "../../archive/trajectory.ts";
-import { exportTexts } from "../../texts/export.ts";
+import { messageOf } from "../../protocol/index.ts";
+import { exportTexts, type ExportTexts } from "../../texts/export.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage } from "../flags.ts";
@@ -28,12 +29,23 @@ export async function exportSession(args: string[]): Promise<number> {
   const agent = format === "script" && opened?.type === "session.opened" ? opened.data.agent : undefined;
   if (agent !== undefined) (await import("../run/recording.ts")).refuseScript("--format script", agent, lang);
   const redaction = ownRedaction(process.env);
+  const w = exportTexts(lang);
   const lines = linesOf(facts, session, { format, redaction, lang });
   if (values.output === undefined) for (const line of lines) toStdout(line);
-  else writeLines(values.output, lines);
+  else write(values.output, lines, w);
   await host.close();
-  const w = exportTexts(lang);
   if (values.output !== undefined) console.error(w.written(values.output));
   if (redaction.removed() > 0) console.error(w.removed(redaction.removed()));
   return exitCodes.success;
+}
+
+function write(path: string, lines: Iterable<string>, w: ExportTexts): void {
+  try {
+    writeLines(path, lines);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === undefined) throw error;
+    const why = code === "ENOENT" ? w.noFolder : code === "EISDIR" ? w.isFolder : messageOf(error);
+    throw usage(w.unwritable(path, why));
+  }
 }

@@ -31,6 +31,8 @@ export async function importRules(args: string[]): Promise<number> {
   const asked = destinationOf(values.to, t);
   const config = loadConfig(sageHome(process.env), process.cwd(), process.env);
   const known = positionals[0] === undefined ? places(config.trust.root) : [placeOf(positionals[0])];
+  for (const { file } of known)
+    if (positionals[0] !== undefined && !existsSync(file)) throw usage(texts.importMissing(file));
   const sources = positionals[0] === undefined ? known.filter(({ file }) => existsSync(file)) : known;
   if (sources.length === 0) {
     console.log(texts.importNothing(known.map(({ file }) => file)));
