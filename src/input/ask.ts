@@ -115,11 +115,8 @@ function withEnd(asked: Asked, asking: Silence, now: number): NewRequest {
   if (!(timeoutMs > 0)) throw new SageError("config-invalid", said(`timeoutMs should be above 0; got ${timeoutMs}`));
   if (typeof policy === "string" || "escalate" in policy)
     return { ...request, deadline: deadlineOf(now, timeoutMs, policy, asking.quiet) };
-  const meant = timeoutPolicy !== undefined || fits(request, policy.default); // a run's default is not meant for every request
-  return {
-    ...request,
-    deadline: deadlineOf(now, timeoutMs, meant ? { default: defaultFor(request, policy.default) } : "deny"),
-  };
+  const answer = timeoutPolicy === undefined ? usualFor(request, policy.default) : defaultFor(request, policy.default);
+  return { ...request, deadline: deadlineOf(now, timeoutMs, answer ? { default: answer } : "deny") };
 }
 
 /**
@@ -150,11 +147,14 @@ function defaultFor(request: NewRequest, given: Given): InputResponse {
   return response;
 }
 
-/** A default of another kind than the request is passed over; a default that could grant is not. */
-function fits({ kind }: NewRequest, { type }: Given): boolean {
-  return (
-    !isHarmless(type) || type === "denied" || type === { question: "answers", text: "text", permission: "denied" }[kind]
-  );
+/** A run's default is not meant for every request, and is passed over where it does not fit; one that could grant is not. */
+function usualFor(request: NewRequest, given: Given): InputResponse | undefined {
+  try {
+    return defaultFor(request, given);
+  } catch (error) {
+    if (isHarmless(given.type)) return undefined;
+    throw error;
+  }
 }
 
 function isHarmless(type: Given["type"]): boolean {

@@ -15,6 +15,7 @@ import {
   type PlanEnd,
   type Reason,
   type Resolution,
+  type ResponderAnswer,
   type RuleDestination,
   type RuleGrant,
   type SageError,
@@ -141,11 +142,22 @@ function misfit(at: string, type: string, value: unknown): SageError {
 }
 
 /** The whole response of code that was shown this request. */
-export function responseOf(request: InputRequest, given: WholeAnswer): InputResponse {
-  if (kindOf(given) !== "object") throw misfit("response", "object", given);
-  const response = { ...given, requestId: request.id };
+export function responseOf(request: InputRequest, given: ResponderAnswer): InputResponse {
+  const whole = wholeOf(request, given);
+  if (kindOf(whole) !== "object") throw misfit("response", "object", whole);
+  const response = { ...(whole as WholeAnswer), requestId: request.id };
   checkResponse(response);
   return spellOut(request, response);
+}
+
+/** Labels answer one question, and words a text. A word that code returns by mistake is no answer, and grants nothing. */
+function wholeOf(request: InputRequest, given: ResponderAnswer): ResponderAnswer {
+  if (request.kind === "text" && typeof given === "string") return { type: "text", text: given };
+  if (request.kind !== "question" || (typeof given !== "string" && !Array.isArray(given))) return given;
+  const [only, second] = request.questions;
+  const isLabel = (word: unknown) => only?.options.some(({ label }) => label === word);
+  if (!only || second || ![given].flat().every(isLabel)) return given;
+  return { type: "answers", answers: { [only.question]: given as string | readonly string[] } };
 }
 
 /** Spells out answers that were given for short. */

@@ -42,6 +42,8 @@ export type JournalReasonArgs = {
   "output-away": { place: string };
   /** Nobody runs sessions of this place now. */
   "no-worker": { place: string };
+  /** An embedder's run of a session that another process runs. */
+  "runs-in-another": { session: string };
   "run-by-process": { session: string; pid: number };
 
   // Notices while nothing can be written.

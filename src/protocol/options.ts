@@ -2,7 +2,10 @@ import type { Sender } from "./host.ts";
 import type { DeadlinePolicy, InputRequest, LooseAnswers, WholeAnswer } from "./request.ts";
 
 /** Answers in a person's place. If it throws, or its answer does not fit, the request is refused. */
-export type AutoResponder = (request: InputRequest) => WholeAnswer | Promise<WholeAnswer>;
+export type AutoResponder = (request: InputRequest) => ResponderAnswer | Promise<ResponderAnswer>;
+
+/** A whole response; to one question also a label of it, or several, and to a text its words. */
+export type ResponderAnswer = WholeAnswer | string | readonly string[];
 
 /**
  * The answer where nobody is. `default` grants nothing and says why, `alwaysAllow` grants ordinary permissions, `alwaysDeny`

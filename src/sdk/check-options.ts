@@ -12,7 +12,7 @@ import {
   text,
 } from "../agent/turn/check.ts";
 import { subagentsSchema, toolsSchema } from "../config/parts-schema.ts";
-import { reason, sessionModes } from "../protocol/index.ts";
+import { reason, sessionModes, type WatchOptions } from "../protocol/index.ts";
 import { hasMethods, wants } from "../protocol/wants.ts";
 import * as z from "../protocol/z.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -74,6 +74,13 @@ const makers = {
   inquire: () => z.strictObject({ by: text().optional(), requestId: text().optional(), signal: signal().optional() }),
   steps: () => z.strictObject({ subagents: z.boolean().optional() }),
   chooseMode: () => z.strictObject({ mode: z.enum(sessionModes) }),
+  watch: () =>
+    z.strictObject({
+      after: z.number().min(0).optional(),
+      last: count().optional(),
+      signal: signal(),
+    } satisfies Shape<WatchOptions>),
+  inbox: () => z.strictObject({ signal: signal() }),
   assemble: () => z.strictObject(partsShape()),
 } satisfies Record<string, () => z.Schema>;
 

@@ -35,6 +35,7 @@ import {
   type Host,
   type SessionMode,
 } from "../protocol/index.ts";
+import { checkedHost } from "./host.ts";
 import { newestSeq } from "./newest.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";
 import type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
@@ -71,6 +72,7 @@ export class SageAgentSDK {
   /** Running sessions by their ids. */
   readonly #running = new Map<string, Running>();
   #host: LocalHost | undefined;
+  #checkedHost: Host | undefined;
   #output: string | undefined;
   readonly #leaving = new AbortController();
   #closed: Promise<void> | undefined;
@@ -144,7 +146,13 @@ export class SageAgentSDK {
         untrack();
       }
     };
-    return createTurns({ store: this.#store, host: this.host, session, run, checkOpen: () => this.#checkOpen() });
+    return createTurns({
+      store: this.#store,
+      host: this.#localHost(),
+      session,
+      run,
+      checkOpen: () => this.#checkOpen(),
+    });
   }
 
   /** Makes room in the conversation of an idle session, by hand. */
@@ -161,7 +169,7 @@ export class SageAgentSDK {
   /** Commands and facts of all sessions, for surfaces: what waits, who answers, what happens. */
   get host(): Host {
     this.#checkOpen();
-    return this.#localHost();
+    return (this.#checkedHost ??= checkedHost<Host>(this.#localHost()));
   }
 
   /** Steps of a session: what each said, called, got and cost; also while it runs. */
@@ -279,6 +287,9 @@ export class SageAgentSDK {
         "session-owned",
         said(`session ${session} is running already; wait for its result, or answer it`),
       );
+    // Before anything is said: the other process would take the message up, and this run would have no result.
+    if (this.#store.owner(session) !== undefined)
+      throw errorBecause("session-owned", reason("runs-in-another", { session }));
     const { signal } = options;
     const cancel = () => void this.#localHost().send({ type: "interrupt", session, cancel: true, ...sender });
     const untrack = this.#track(session, { options });

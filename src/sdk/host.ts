@@ -3,12 +3,33 @@ import type { LocalHost } from "../host/host.ts";
 import { ownStore } from "../journal/own-store.ts";
 import { openSession as openLog, type SessionLog } from "../journal/session.ts";
 import type { Store } from "../journal/store.ts";
+import { refusalOf, type Host } from "../protocol/index.ts";
 import { checkOptions } from "./check-options.ts";
 
 /** Wires a store, a model, tools, rules and options into a host. Throws `config-invalid` for parts that it does not know, or that do not fit. */
 export function assemble(parts: Parts): LocalHost {
   const checked = checkOptions("assemble", parts);
-  return assembleParts({ ...checked, store: ownStore(checked.store) });
+  return checkedHost(assembleParts({ ...checked, store: ownStore(checked.store) }));
+}
+
+/** Loaded with the first command: whoever only runs tasks needs none of its schemas. */
+let messages: Promise<typeof import("../host/socket/messages.ts")> | undefined;
+
+/** A host that refuses commands which are none: code without types, or a body from the network, may send anything. */
+export function checkedHost<Own extends Host>(host: Own): Own {
+  return {
+    ...host,
+    async send(command) {
+      try {
+        (await (messages ??= import("../host/socket/messages.ts"))).checkCommand(command);
+      } catch (error) {
+        return refusalOf(error);
+      }
+      return host.send(command);
+    },
+    watch: (session, options) => host.watch(session, checkOptions("watch", options)),
+    inbox: (options) => host.inbox(checkOptions("inbox", options)),
+  };
 }
 
 /** Claims the session and reads its facts. */

@@ -70,6 +70,7 @@ export type {
   RequestSource,
   RequestTimeout,
   Resolution,
+  ResponderAnswer,
   RuleGrant,
   RuleRemoval,
   Signature,

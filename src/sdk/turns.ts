@@ -226,6 +226,7 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
     async answerAll(requests, answer, options = {}) {
       checkOpen();
       const { by = sender.by } = checkOptions("answerAll", options);
+      if (requests.length === 0) return []; // `getAlike` found no other
       const shared = typeof answer === "boolean" ? ({ type: answer ? "granted" : "denied" } as const) : answer;
       const requestIds = requests.map(({ id }) => id);
       const reply = await host.send({ type: "respondAll", requestIds, answer: shared, ...sender, by });

@@ -52,6 +52,8 @@ const en: Table = {
   "output-away": ({ place }) => `the whole output is kept at ${place}, and no worker of ${place} can be reached now`,
   "no-worker": ({ place }) =>
     `No worker of ${place} runs now. Nothing is lost: the session goes on when one is there (\`sage worker --place ${place}\`).`,
+  "runs-in-another": ({ session }) =>
+    `session ${session} is run by another process; follow its turn with openTurns({ session }) and runTurn(""), or send it a message with host.send`,
   "run-by-process": ({ session, pid }) =>
     `session ${session} is run by process ${pid}; answer from here, or stop that one first`,
 
@@ -101,6 +103,8 @@ const zh: Table = {
   "output-away": ({ place }) => `完整输出保存在 ${place}，现在连不上 ${place} 的工作进程`,
   "no-worker": ({ place }) =>
     `${place} 现在没有工作进程。什么都没有丢：有了工作进程（\`sage worker --place ${place}\`），会话就会继续。`,
+  "runs-in-another": ({ session }) =>
+    `会话 ${session} 正由另一个进程运行；用 openTurns({ session }) 和 runTurn("") 跟随它的这一轮，或用 host.send 给它发消息`,
   "run-by-process": ({ session, pid }) => `会话 ${session} 正由进程 ${pid} 运行；可以在这里回答，或先停止那个进程`,
 
   "not-recorded-yet": ({ problem }, say) => `内容都还在，但任务在等待：${say(problem)}。Sage 会自动重试。`,

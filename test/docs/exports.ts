@@ -6,7 +6,7 @@ export const exported: Record<string, string> = {
   "Asking and answering": `Answer Answers Approval Approved AskerPolicy AutoResponder AutoResponse Confined Consent Deadline DeadlinePolicy DefaultAnswer
     Draft InputChannel InputChannelHandle InputRequest InputResponse InquiryMade InquiryReplied LooseAnswers LooseResponse NewRequest
     Outcome PermissionRequest PlanEnd Preview PreviewLine Question QuestionOption RequestBody RequestConsent RequestSource
-    RequestTimeout Resolution RuleGrant RuleRemoval Signature WholeAnswer`,
+    RequestTimeout Resolution ResponderAnswer RuleGrant RuleRemoval Signature WholeAnswer`,
   "Turns that return": `AnswerToAll Confirmation InterruptOptions RespondedEach Run RunEvent SharedAnswer TurnAgent TurnAnswer TurnEvent TurnOptions
     TurnResult`,
   "Hosts and surfaces": `AgentParts Command CommandReplies CommandReply GivenImage Host InboxEvent LocalHost Parts PendingRequest Place Refused Responded

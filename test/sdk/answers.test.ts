@@ -150,3 +150,23 @@ test("a default answer is data, too, and marked; the reason of a default refusal
   assert.equal(open?.answers, undefined);
   assert.match(refused?.text ?? "", /Silence is not consent\. Default reason: "明天再说"/);
 });
+
+test("a responder's label answers a question; another word answers nothing, and grants nothing", async () => {
+  using here = workspace();
+  const one = [{ calls: [askUser(question("Which?"))] }, { calls: [bash("touch made")] }, { text: "done" }];
+  const sage = new SageAgentSDK({ model: scripted(one), workingDirectory: here.dir });
+  for (const [word, answer] of [
+    ["Red", { selected: ["Red"] }],
+    [["Blue"], { selected: ["Blue"] }],
+    ["yes", undefined],
+  ] as const) {
+    const run = await sage.run("go", { mode: { type: "nonInteractive", autoResponse: async () => word } });
+    assert.deepEqual(run.toolHistory[0]?.result.answers, answer && { "Which?": answer });
+    assert.equal(run.toolHistory[1]?.result.ok, false);
+  }
+  const agent = await sage.openTurns();
+  await agent.runTurn("go");
+  assert.deepEqual(await agent.answerAll(agent.getAlike(), true), [], "a question is like no other");
+  assert.ok(agent.isWaitingInput());
+  await sage.close();
+});

@@ -105,7 +105,11 @@ test("requestInput has a deadline of its own; a default that does not fit is the
 
 test("a run's default answer is for requests that it fits; others are refused", async () => {
   using here = workspace();
-  const script = [{ calls: [askUser(question("Which?"))] }, { calls: [bash("env touch made")] }, { text: "done" }];
+  const script = [
+    { calls: [askUser(question("Which?"))] },
+    { calls: [bash("env touch made"), askUser(question("Another?"))] },
+    { text: "done" },
+  ];
   const sage = new SageAgentSDK({ model: scripted(script), workingDirectory: here.dir });
   const { result } = sage.executeWithChannel("go", {
     promptTimeout: 10,
@@ -113,7 +117,7 @@ test("a run's default answer is for requests that it fits; others are refused", 
   });
   const { toolHistory, text: said } = await result;
   assert.match(toolHistory[0]?.result.text ?? "", /the default was used[^]*Which\? → "Red"/);
-  assert.deepEqual([toolHistory[1]?.result.ok, said], [false, "done"]);
+  assert.deepEqual([toolHistory[1]?.result.ok, toolHistory[2]?.result.ok, said], [false, false, "done"]);
   await sage.close();
 });
 

@@ -296,3 +296,57 @@ test("options of a turn, an interrupt, an answer and a mode are refused like tho
   assert.ok(agent.isWaitingInput());
   await sage.close();
 });
+
+test("a command that is none, or lacks something, is refused by the host and changes nothing", async () => {
+  using here = workspace();
+  const store = memoryStore();
+  const sage = new SageAgentSDK({ model: model(), store, workingDirectory: here.dir });
+  const { session } = await sage.run("go");
+  const me = { by: "Ada", surface: "test" };
+  const before = store.load(session).length;
+  const wrong: [unknown, RegExp][] = [
+    [null, /type should be/],
+    [{ type: "sya", session, text: "hi", ...me }, /type should be "say"; it is "sya"/],
+    [{ type: "toString" }, /type should be/],
+    [{ type: "say", session, text: "hi", surface: "test" }, /by is missing; it should be a string/],
+    [{ type: "say", session, text: 5, ...me }, /text should be a string; it is a number/],
+    [
+      { type: "chooseMode", session, mode: "yolo", ...me },
+      /mode should be "ask", "acceptEdits" or "plan"; it is "yolo"/,
+    ],
+    [{ type: "rename", session, title: 5, ...me }, /title should be a string/],
+    [{ type: "interrupt", session, cancle: true, ...me }, /unknown: "cancle"; did you mean "cancel"\?/],
+    [{ type: "respond", ...me }, /response is missing/],
+  ];
+  for (const [command, message] of wrong) {
+    const reply = await sage.host.send(command as never);
+    assert.equal(reply.ok || reply.code, "request-invalid");
+    assert.match(reply.ok ? "" : (reply as { message: string }).message, message);
+  }
+  assert.throws(() => sage.host.watch(session, {} as never), /options of watch: signal: it should be an AbortSignal/);
+  assert.equal(store.load(session).length, before);
+  assert.equal(
+    (await sage.host.send({ type: "rename", session, title: "名字", ...me, person: "feishu:ou_1" })).ok,
+    true,
+  );
+  await sage.close();
+});
+
+test("a run of a session that another process runs is refused before anything is said", async () => {
+  using here = workspace();
+  const where = { journal: here.path("journal.db"), workingDirectory: here.dir };
+  const first = new SageAgentSDK({
+    model: scripted([{ calls: [askUser(question("Sure?"))] }, { text: "ran" }]),
+    ...where,
+  });
+  const other = new SageAgentSDK({ model: model(), ...where });
+  const { handle, result } = first.executeWithChannel("go");
+  await handle.nextRequest();
+  await assert.rejects(other.run("more", { session: result.session }), {
+    code: "session-owned",
+    message: /is run by another process; follow its turn with openTurns/,
+  });
+  await result.interrupt({ cancel: true });
+  assert.deepEqual((await result).messages.filter(({ role }) => role === "user").length, 1, "it heard one message");
+  await Promise.all([first.close(), other.close()]);
+});

@@ -1,4 +1,15 @@
-import { SageError, said, sessionModes, type Command, type InputResponse, type Sender } from "../../protocol/index.ts";
+import {
+  misfits,
+  reason,
+  SageError,
+  said,
+  sessionModes,
+  type Command,
+  type InputResponse,
+  type Sender,
+} from "../../protocol/index.ts";
+import { closest } from "../../protocol/closest.ts";
+import { errorBecause } from "../../texts/error.ts";
 import { clientSurfaces, type Call, type HelloFrame } from "../../remote/frames.ts";
 import { listIssues } from "../../protocol/issue.ts";
 import * as z from "../../protocol/z.ts";
@@ -162,6 +173,41 @@ export function parseCommand(body: { type: string }, me?: Pick<Sender, "by" | "s
   if (!Object.hasOwn(shapes, type)) throw new SageError("request-invalid", said(`"${body.type}" is no command`));
   const stamped = me && "by" in shapes[type] ? { ...body, by: me.by, surface: me.surface } : body;
   return checked(z.strictObject({ type: z.literal(type), ...shapes[type] }), stamped, "command") as Command;
+}
+
+const own = { by: text.min(1), surface: text.min(1), person: text.optional(), device: text.optional() };
+const ownSchemas = new Map<string, z.Schema>();
+
+/**
+ * Refuses a command of the embedder's own code that is none, or lacks something. Its response is checked with its request, where short
+ * forms are spelled out.
+ */
+export function checkCommand(command: unknown): void {
+  const type = (command as { type?: unknown } | null)?.type;
+  if (type === "ask" || type === "unask") return;
+  if (typeof type !== "string" || !Object.hasOwn(shapes, type)) {
+    const expected = Object.keys(shapes).map((name) => JSON.stringify(name));
+    const word = String(type).slice(0, 60);
+    const meant = closest(word, Object.keys(shapes));
+    const given = { at: "type", kind: "value", came: JSON.stringify(word) } as const;
+    const misfit = { ...given, expected: meant === undefined ? expected : [JSON.stringify(meant)] };
+    throw errorBecause("request-invalid", reason("misfits", { misfits: [misfit] }));
+  }
+  let schema = ownSchemas.get(type);
+  if (!schema) ownSchemas.set(type, (schema = ownSchema(type as Taken["type"])));
+  const { success, error } = schema.safeParse(command);
+  if (success) return;
+  const problem = misfits(error, command, (at) => schema.keysAt(at));
+  throw errorBecause("request-invalid", problem);
+}
+
+function ownSchema(type: Taken["type"]): z.Schema {
+  const shape = { type: z.literal(type), ...shapes[type] };
+  return z.strictObject({
+    ...shape,
+    ...("by" in shape && own),
+    ...("response" in shape && { response: z.looseObject({}) }),
+  });
 }
 
 export function parseResponse(body: unknown): InputResponse {
