@@ -33,9 +33,9 @@ const longest = new RegExp(
   `^test/(${[
     "scripts/release",
     "cli/(batch|permissions|serve|rewind|terminal|modules|chinese|gateways)",
-    "surfaces/(web/(page|stories)|feishu/(bad-days|load|chats)|terminal/(panels|session))",
-    "permission/(properties|differential|injections|everyday|threats)",
-    "journal/(sqlite|postgres|roles)",
+    "surfaces/(web/(page|stories)|feishu/(bad-days|load|chats)|terminal/(panels(\\.permission)?|session))",
+    "permission/(properties|differential|injections|everyday|threats[a-z-]*)",
+    "journal/(sqlite|two-processes|postgres|roles)",
     "host/cluster",
     "remote/lasting",
     "faults/(cluster|mutants|simulation|guests|boundaries|consent)",
