@@ -2,84 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../support/properties.ts";
 import { decide } from "../../src/permission/decide.ts";
-import { linesOf } from "../../src/permission/shell/suspect/lines.ts";
-import { readCommand } from "../../src/permission/shell/judge/reading.ts";
 import { loadRules, parseRule } from "../../src/permission/rules/rules.ts";
 import { looksSecret } from "../../src/permission/text/secret.ts";
 import { suggest } from "../../src/permission/suggest/suggest.ts";
-import { escapeSpecifier, star, wild } from "../../src/permission/text/wild.ts";
+import { escapeSpecifier } from "../../src/permission/text/wild.ts";
 import type { Rule } from "../../src/protocol/index.ts";
-import { answer, callOf, grammar } from "./asking.ts";
+import { answer, callOf } from "./asking.ts";
 import { thorough } from "../faults/rounds.ts";
+import { word, simple, command, specifier, behavior, rule, rules, ask } from "./drawn.ts";
 
 const strictness = { allow: 0, passthrough: 1, ask: 1, deny: 2 };
 const runs = { numRuns: thorough ? 400 : 120 };
-
-const word = fc.constantFrom(
-  ...[
-    "git",
-    "push",
-    "status",
-    "npm",
-    "run",
-    "rm",
-    "-rf",
-    "x",
-    "a/b",
-    "sudo",
-    "find",
-    "-delete",
-    "cat",
-    "ls",
-    "cp",
-    "cd",
-  ],
-);
-const glue = fc.constantFrom(
-  ...[
-    " ",
-    "  ",
-    "; ",
-    " && ",
-    " | ",
-    "\n",
-    " $(",
-    ") ",
-    " > ",
-    " < ",
-    "'",
-    '"',
-    "\\",
-    "`",
-    "",
-    " <<E\n",
-    "\nE\n",
-    " A=1 ",
-  ],
-);
-const line = fc
-  .array(fc.tuple(word, glue), { minLength: 1, maxLength: 7 })
-  .map((parts) => parts.flat().join("").trim());
-const simple = fc.array(word, { minLength: 1, maxLength: 5 }).map((words) => words.join(" "));
-const command = fc.oneof(line, simple);
-const specifier = fc.oneof(
-  simple,
-  fc.tuple(simple, fc.constantFrom(":*", " *", "*", " * x")).map(([text, end]) => text + end),
-  line,
-  fc.constant("*"),
-);
-const text = fc.oneof(
-  { weight: 8, arbitrary: specifier.map((inner) => `Bash(${inner})`) },
-  {
-    weight: 3,
-    arbitrary: fc.constantFrom("Edit(./**)", "Edit(./a/**)", "Read(./x)", "Read(/**)", "Edit(a/b)", "Read(**/b)"),
-  },
-  { weight: 1, arbitrary: fc.constantFrom("Bash", "*", "Read", "Edit", "Bash(", "mcp__*") },
-);
-const behavior = fc.constantFrom<Rule["behavior"]>("allow", "deny", "ask");
-const source = fc.constantFrom<Rule["source"]>("session", "local", "project", "user");
-const rule = fc.record({ behavior, text, source });
-const rules = fc.array(rule, { maxLength: 6 });
 const circumstances = fc.record({
   mode: fc.constantFrom("default" as const, "bypass" as const),
   requiresUserInteraction: fc.boolean(),
@@ -96,8 +29,6 @@ const call = fc.oneof(
       .map(([tool, file_path]) => ({ tool, input: { file_path } })),
   },
 );
-type Call = { tool: string; input: unknown };
-const ask = (rules: readonly Rule[], { tool, input }: Call, more: object = {}) => answer(rules, tool, input, more);
 
 test("(a, b) adding a deny or ask rule never makes an answer laxer", () => {
   fc.assert(
@@ -379,90 +310,4 @@ test("(f) fuzz: bytes and generated scripts are judged, and never allowed withou
     }),
     { numRuns: thorough ? 1_500 : 400 },
   );
-});
-
-test("many stars cost pattern times text at most", () => {
-  const cost = (pattern: string, items: string) => {
-    let steps = 0;
-    const same = (a: string, b: string) => (steps++, a === b);
-    wild(
-      [...pattern].map((char) => (char === "*" ? star : char)),
-      [...items],
-      same,
-    );
-    return steps;
-  };
-  const a = "a".repeat(10_000);
-  assert.ok(cost(`${"a*".repeat(500)}b`, a) <= 25_000);
-  assert.ok(cost(`${"*a".repeat(500)}*b*`, a) <= 25_000);
-  assert.ok(cost(`*${"a".repeat(20)}b`, a) <= 22 * 10_000);
-  const [half, whole] = [cost(`*${"a".repeat(20)}b`, a.slice(5_000)), cost(`*${"a".repeat(20)}b`, a)];
-  assert.ok(whole <= 2.1 * half);
-});
-
-const units = [
-  ...[
-    "$(",
-    "((",
-    "(}",
-    "`a ",
-    "a;",
-    "{",
-    "a b ",
-    "> a ",
-    "<(",
-    "$(a) b ",
-    "'",
-    "\\",
-    ") (",
-    "2>&1 ",
-    "a|",
-    "a=(",
-    "<<A\n",
-    "${",
-  ],
-  ...["\\\n", "[[ ", "if a; then ", "{a,", "a&&", "a\n", "$'\\x61'", "*", "~/a ", "-exec ", "cp a b;", "cd a;"],
-];
-
-/** Characters of a long command. A cost that grows with their square is seen at either length; 10,000 is the most that is read. */
-const LONG = thorough ? 10_000 : 3_000;
-
-test("(f) what is read from a command grows with its length and no faster", () => {
-  const size = (text: string) =>
-    [true, false]
-      .flatMap((quotes) => linesOf([...text], { quotes, joins: "always" }))
-      .reduce((sum, line) => sum + 1 + line.words.reduce((chars, each) => chars + 1 + each.length, 0), 0);
-  for (const unit of units) {
-    const text = unit.repeat(LONG / unit.length);
-    assert.ok(size(text) <= 2.1 * size(text.slice(0, text.length / 2)) + 10, JSON.stringify(unit));
-    assert.notEqual(
-      answer([{ behavior: "deny", text: "Bash(zz * b * c)", source: "user" }], "Bash", { command: text }).behavior,
-      "deny",
-    );
-  }
-});
-
-test("(f) what the grammar and our own reader look at grows with the length and no faster", () => {
-  // Every look at a character is counted, whoever looks.
-  const looks = (text: string) => {
-    let count = 0;
-    const counting = grammar && {
-      parse(given: string) {
-        const tree = grammar!.parse(given);
-        const ahead = tree ? [tree.root] : [];
-        for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
-          count += 1 + node.children.length;
-          ahead.push(...node.children);
-        }
-        return tree;
-      },
-    };
-    const { commands, possible } = readCommand(text, counting, "/home/me");
-    for (const { words } of possible.readings.flat()) count += words.length + 1;
-    return count + commands.length;
-  };
-  for (const unit of units) {
-    const [half, whole] = [LONG * 0.49, LONG * 0.98].map((length) => looks(unit.repeat(length / unit.length)));
-    assert.ok(whole! <= 2.2 * half! + 200, `${JSON.stringify(unit)}: ${half} and then ${whole}`);
-  }
 });

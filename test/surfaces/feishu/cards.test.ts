@@ -1,85 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "../../support/properties.ts";
-import {
-  said,
-  type InputRequest,
-  type PermissionRequest,
-  type Question,
-  type Resolution,
-} from "../../../src/protocol/index.ts";
+import { said } from "../../../src/protocol/index.ts";
 import { LARGEST_CARD, bytesOf, type Card } from "../../../src/surfaces/feishu/cards/card.ts";
 import { closedCard, restartCard, unknownCard } from "../../../src/surfaces/feishu/cards/closed.ts";
-import { code, inline, markdownOf, plainWords, words as escaped } from "../../../src/surfaces/feishu/cards/escape.ts";
+import { words as escaped } from "../../../src/surfaces/feishu/cards/escape.ts";
 import { helpCard, sessionsCard } from "../../../src/surfaces/feishu/cards/lists.ts";
-import { permissionCard, type Asked } from "../../../src/surfaces/feishu/cards/permission.ts";
+import { permissionCard } from "../../../src/surfaces/feishu/cards/permission.ts";
 import { finishedCard, progressCard } from "../../../src/surfaces/feishu/cards/progress.ts";
 import { questionCard, textCard } from "../../../src/surfaces/feishu/cards/question.ts";
-import { redacted } from "../../../src/surfaces/feishu/cards/redact.ts";
-import { createRedaction } from "../../../src/config/redact.ts";
 import { inEachLanguage, speechesFrom } from "../../../src/surfaces/feishu/cards/speech.ts";
-import { checkCard } from "../../support/feishu/card-check.ts";
+import { asked, en, frame, bash, question, asks, writes, markdowns, valid, resolution } from "./card-requests.ts";
 
-const asked = (over: Partial<Asked> = {}): Asked => ({
-  rid: "0123456789abcdef01234567",
-  g: 1,
-  session: "7f3a",
-  folder: "my-repo",
-  typed: (words) => words,
-  now: 0,
-  ...over,
-});
-const en = speechesFrom("en");
 const zh = speechesFrom("zh");
-
-const frame = {
-  id: "s/t0/0/0/permit0",
-  session: "s",
-  at: 0,
-  agent: [],
-  digest: "d",
-  why: said("no rule covers it"),
-} as const;
-
-const bash = (command: string, over: Partial<PermissionRequest> = {}): PermissionRequest => ({
-  ...frame,
-  source: "approval",
-  kind: "permission",
-  tool: "Bash",
-  input: { command },
-  suggestions: [{ type: "addRule", rule: `Bash(${command.slice(0, 40)})`, behavior: "allow", destination: "session" }],
-  hard: false,
-  ...over,
-});
-
-const question = (text: string, labels = ["PostgreSQL", "SQLite"], multiSelect = false): Question => ({
-  question: text,
-  header: "Database",
-  options: labels.map((label) => ({ label, description: `take ${label}` })),
-  multiSelect,
-});
-const asks = (...questions: Question[]): InputRequest & { kind: "question" } => ({
-  ...frame,
-  source: "tool",
-  kind: "question",
-  questions,
-});
-const writes = (prompt: string): InputRequest & { kind: "text" } => ({
-  ...frame,
-  source: "tool",
-  kind: "text",
-  prompt,
-});
-
-/** Every text of a card that is Markdown. */
-function markdowns(node: unknown): string[] {
-  if (Array.isArray(node)) return node.flatMap(markdowns);
-  if (node === null || typeof node !== "object") return [];
-  const own = "tag" in node && node.tag === "markdown" && "content" in node ? [String(node.content)] : [];
-  return [...own, ...Object.values(node).flatMap(markdowns)];
-}
 const acts = (card: Card) => [...JSON.stringify(card).matchAll(/"act":"(\w+)"/g)].map(([, act]) => act);
-const valid = (card: object) => assert.equal(checkCard(card), undefined);
 
 test("a permission shows the command, the rule, and three ways to answer; its buttons carry only a random id", () => {
   const { card, file } = permissionCard(bash("rm -f test.js"), asked(), en);
@@ -194,9 +127,6 @@ test("long questions and prompts fit, and say what they leave out", () => {
     assert.ok(file && file.text.length > 30_000);
   }
 });
-
-const resolution = (over: Partial<Resolution> & Pick<Resolution, "outcome">): Resolution =>
-  ({ requestId: frame.id, by: "Lin (ou_1)", surface: "feishu", at: 0, reason: "", ...over }) as Resolution;
 
 test("an answered card says who, where and what, and has nothing to click", () => {
   const granted = resolution({
@@ -361,119 +291,4 @@ test("what most need not read is folded: options, parts, paths; outside of the f
   const leaving = { ...request, parts: [{ ...part!, writes: [{ path: "/etc/x", outside: true as const }] }] };
   const { card: loud } = permissionCard(leaving, asked(), en);
   assert.match(JSON.stringify(loud.body.elements.filter(({ tag }) => tag !== "collapsible_panel")), /\/etc\/x/);
-});
-
-const hostile = [
-  "<at id=all></at>",
-  '<at user_id="all">everyone</at>',
-  "[click](https://evil.example)",
-  "![x](https://evil.example/i.png)",
-  "https://evil.example/path",
-  "```\n<at id=all></at>\n```",
-  "````\n[a](b)",
-  "a\n```\n**Allowed by Lin**",
-  "<font color='green'>ok</font>",
-  "<person id='ou_1'></person>",
-  "[x]: https://evil.example",
-  "\u202Egnp.exe",
-  "| a | b |\n|---|---|\n| <at id=all></at> | 1 |",
-  "\\[x](https://evil.example)",
-  "`<at id=all></at>`",
-  "`a` [b](https://e.example) `c`",
-];
-
-/** Whether the client would make anything of it: a tag outside of code, a link, a mention anywhere. */
-function obeyed(markdown: string): string | undefined {
-  if (/<\/?(at|person|font|link|text_tag|a|img)\b/i.test(markdown)) return "a tag";
-  const outside = markdown
-    .split(/^```.*$/m)
-    .filter((_, n) => n % 2 === 0)
-    .join("\n")
-    .replace(/`[^`\n]*`/g, "");
-  if (/\]\s*\(/.test(outside) || /\]:/.test(outside) || /https?:\/\//.test(outside)) return "a link";
-  if ((markdown.match(/^```/gm) ?? []).length % 2 === 1) return "an open fence";
-  if (/[\u202a-\u202e\u2066-\u2069]/.test(markdown)) return "a turn of direction";
-  return undefined;
-}
-
-test("hostile text is text wherever it stands", () => {
-  for (const text of hostile) {
-    for (const made of [escaped(text), code(text.split("\n")), inline(text), markdownOf(text)])
-      assert.equal(obeyed(made), undefined, `${JSON.stringify(text)} became ${JSON.stringify(made)}`);
-    assert.doesNotMatch(plainWords(text), /<at/);
-    const cards = [
-      permissionCard(bash(text, { description: text, why: said(text), agent: [text] }), asked(), en).card,
-      permissionCard(bash("", { tool: text, input: { [text]: text }, suggestions: [] }), asked(), en).card,
-      questionCard(asks(question(text, [text, "b"]), question(`${text}2`, [text, "b"], true)), asked(), en).card,
-      questionCard(asks(question(text, [text, "b"])), asked(), en).card,
-      textCard(writes(text), asked(), en).card,
-      closedCard(
-        writes(text),
-        resolution({ outcome: "answered", by: text, response: { type: "text", requestId: "x", text } }),
-        { now: 0 },
-        en,
-      ),
-      finishedCard(
-        { text, steps: [{ tool: text, about: text, standing: "done" }], live: [] },
-        { in: () => ({ title: text, template: "green", notes: [text] }) },
-        en,
-      ).card,
-      sessionsCard(
-        [{ id: "s", cwd: text, title: text, at: 0, lastAt: 0, state: "idle", pending: 0 }],
-        { now: 0, ridOf: () => "r" },
-        en,
-      ),
-    ];
-    for (const card of cards) {
-      valid(card);
-      for (const made of markdowns(card)) assert.equal(obeyed(made.replaceAll("<br>", "\n")), undefined, made);
-      assert.doesNotMatch(JSON.stringify(card), /[\u202a-\u202e\u2066-\u2069]/);
-    }
-  }
-});
-
-test("any text makes a valid card within the limits", () => {
-  const pieces = fc.array(fc.constantFrom(...hostile, "字", " ", "\n", "`", "x".repeat(500), "\t", "🙂"), {
-    maxLength: 80,
-  });
-  fc.assert(
-    fc.property(pieces, (some) => {
-      const text = some.join("") || "x";
-      for (const { card } of [
-        permissionCard(bash(text), asked(), en),
-        questionCard(asks(question(text)), asked(), en),
-        textCard(writes(text), asked(), en),
-      ]) {
-        assert.equal(checkCard(card), undefined);
-        assert.ok(bytesOf(card) <= LARGEST_CARD);
-      }
-    }),
-    { numRuns: 60 },
-  );
-});
-
-test("what is code stays code, and headings, lists and emphasis stay", () => {
-  assert.equal(
-    markdownOf("# 标题\n\n- **a** `b`\n\n```ts\na < b && c[0]\n```"),
-    "# 标题\n\n- **a** `b`\n\n```ts\na < b && c[0]\n```",
-  );
-  assert.equal(markdownOf("see https://a.example/b."), "see `https://a.example/b.`");
-  assert.equal(markdownOf("| a |\n|---|\n| 1 |"), "```text\n| a |\n|---|\n| 1 |\n```");
-  assert.equal(markdownOf("```\nopen"), "```\nopen\n```");
-  // Read line by line the link is code; read as one paragraph it is not.
-  assert.doesNotMatch(markdownOf("a `b\nc` [click](https://x.example) `d"), /`[^`]*`[^`]*\[click\]\(/);
-  assert.equal(markdownOf("a `b"), "a &#96;b");
-  assert.equal(plainWords("[click](https://x.example)"), "[click]‹U+0028›https://x.example)");
-});
-
-test("secrets stay here, and how many there were is said; program, path and host stay legible", () => {
-  const redaction = createRedaction({ DB_PASSWORD: "hunter2hunter2" });
-  const line = `curl -H "Authorization: Bearer ${"a1".repeat(15)}" https://u:passw0rd@api.example/v1 # hunter2hunter2 ghp_${"16C7e42F29".repeat(4).slice(0, 36)}`;
-  const { value, masked } = redacted(bash(line, { suggestions: [] }), redaction);
-  assert.equal(masked, 4);
-  const text = JSON.stringify(permissionCard(value, asked({ masked }), en).card);
-  for (const secret of ["hunter2hunter2", "passw0rd", "a1a1a1", "16C7e42F29"])
-    assert.ok(!text.includes(secret), secret);
-  for (const legible of ["curl", "api.example/v1"]) assert.ok(text.includes(legible), legible);
-  assert.match(text, /4 secrets removed/);
 });
