@@ -33,7 +33,7 @@ const longest = new RegExp(
   `^test/(${[
     "scripts/release",
     "cli/(batch|permissions|serve|rewind|terminal|modules|chinese|gateways)",
-    "surfaces/(web/(page|stories)|feishu/(bad-days|load|chats)|terminal/(panels(\\.permission)?|session))",
+    "surfaces/(web/(page|stories)|feishu/(bad-days|load|chats|chats-taken)|terminal/(panels(\\.permission)?|session|session-keys))",
     "permission/(properties|differential|injections|everyday|threats[a-z-]*)",
     "journal/(sqlite|two-processes|postgres|roles)",
     "host/cluster",

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { decide } from "../../src/permission/decide.ts";
 import type { DecisionInput } from "../../src/permission/decide.ts";
 import { loadGrammar } from "../../src/permission/shell/read/grammar.ts";
@@ -42,6 +43,11 @@ export function answer(
 
 export function bash(command: string, ...rules: string[]): string {
   return answer(rulesOf(...rules), "Bash", { command }).behavior;
+}
+
+export function table(cases: [command: string, ...rules: string[]][], behavior: string): void {
+  for (const [command, ...rules] of cases)
+    assert.equal(bash(command, ...rules), behavior, `${JSON.stringify(command)} under ${rules.join(", ")}`);
 }
 
 export function bashIn(where: Partial<DecisionInput>, command: string, ...rules: string[]): PermissionResult {

@@ -2,8 +2,7 @@ import { reason } from "../../src/protocol/index.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decide } from "../../src/permission/decide.ts";
-import { answer, bash, callOf, rulesOf } from "./asking.ts";
-import { table } from "./tables.ts";
+import { answer, bash, callOf, rulesOf, table } from "./asking.ts";
 
 test("characters that show as something else need a person, in every mode and under every rule", () => {
   const odd = [

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bash } from "./asking.ts";
-import { table } from "./tables.ts";
+import { bash, table } from "./asking.ts";
 
 test("cd inside of the workspace is free and moves what relative paths mean; any other cd is asked about", () => {
   table(

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bash, bashIn } from "./asking.ts";
-import { table } from "./tables.ts";
+import { bash, bashIn, table } from "./asking.ts";
 
 test("allow: exact words, or words before a star", () => {
   table(

@@ -8,8 +8,7 @@ import { edit } from "../../src/tools/edit.ts";
 import { readState, replaceFile } from "../../src/tools/file.ts";
 import { read } from "../../src/tools/read.ts";
 import { write } from "../../src/tools/write.ts";
-import { Workspace } from "./workspace.ts";
-import { refusedBy } from "./edits.ts";
+import { refusedBy, Workspace } from "./workspace.ts";
 
 const sha = (content: string | Buffer) => createHash("sha256").update(content).digest("hex");
 

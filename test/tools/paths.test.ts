@@ -8,10 +8,7 @@ import { protectedKind } from "../../src/permission/paths/protected.ts";
 import { edit } from "../../src/tools/edit.ts";
 import { read } from "../../src/tools/read.ts";
 import { write } from "../../src/tools/write.ts";
-import { Workspace } from "./workspace.ts";
-import { refusedBy } from "./edits.ts";
-
-// Paths
+import { refusedBy, Workspace } from "./workspace.ts";
 
 test("a path is followed through links, also dangling ones, to where a write would land", () => {
   using work = new Workspace({ "real/a.txt": "a" });

@@ -91,3 +91,10 @@ export class Workspace {
     rmSync(this.base, { recursive: true, force: true });
   }
 }
+
+export function refusedBy(
+  { inputSchema }: { inputSchema: { safeParse(input: unknown): { success: boolean } } },
+  input: object,
+): boolean {
+  return !inputSchema.safeParse(input).success;
+}

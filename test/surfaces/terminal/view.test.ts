@@ -16,7 +16,6 @@ import { createProgress } from "../../../src/view/progress.ts";
 import type { Preview, Standing } from "../../../src/protocol/index.ts";
 import { footRow } from "../../../src/surfaces/terminal/status.ts";
 import { permission } from "./asked.ts";
-import { entry, text } from "./looked.ts";
 
 const look = (more: Partial<View> = {}): View => ({
   theme: createTheme({ color: "16", background: "dark" }),
@@ -30,6 +29,7 @@ const look = (more: Partial<View> = {}): View => ({
   ...more,
 });
 const bare = (rows: readonly string[]) => rows.map((row) => row.replace(/\x1b\[[\d;]*m/g, ""));
+const entry = (item: Entry["item"]): Entry => ({ item, gap: false, from: 0, frozen: 0, restarts: 0 });
 const callItem = (tool: string, input: Record<string, unknown>, more: Partial<CallItem> = {}): CallItem => ({
   type: "call",
   key: "t0/0/0",
@@ -47,6 +47,8 @@ const callItem = (tool: string, input: Record<string, unknown>, more: Partial<Ca
   inner: [],
   ...more,
 });
+const text = (whole: string): Entry =>
+  entry({ type: "text", key: "k", within: [], text: whole, done: true, restarts: 0 });
 const call = (more: Partial<CallItem> = {}): Entry => entry(callItem("Bash", { command: "npm test" }, more));
 
 const hostile = [
