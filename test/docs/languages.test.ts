@@ -17,15 +17,18 @@ test("the pages people use Sage by are there in Chinese", () => {
   const inChinese = pairs.map(({ english }) => english);
   const needed = [
     "README.md",
+    "docs/extending.md",
     "docs/feishu.md",
     "docs/guide.md",
     "docs/models.md",
     "docs/permissions.md",
+    "docs/recipes.md",
     "docs/recovery.md",
     "docs/settings.md",
     "docs/skills.md",
     "docs/subagents.md",
     "docs/testing.md",
+    "docs/turns.md",
     "docs/web-tools.md",
     "docs/web.md",
   ];
