@@ -8,7 +8,7 @@ const command = `env NODE_OPTIONS=--max-old-space-size=4096 npm run build --work
 const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const long = "a_word_that_nobody_would_break_anywhere_".repeat(4);
 
-function receipt(n: number, decision: Receipt["decision"], more: Partial<Receipt> = {}): Receipt {
+export function receipt(n: number, decision: Receipt["decision"], more: Partial<Receipt> = {}): Receipt {
   return {
     ...{ id: `s1/t0/0/${n}`, session: "s1", at: now - n * 4_000_000, agent: [], tool: "Bash", input: { command } },
     ...{ effect: "writes", decision, reason: reason("no-rule-command", {}), asked: [], rulesAdded: [] },

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reason } from "../../../src/protocol/index.ts";
+import { reason, type Receipt } from "../../../src/protocol/index.ts";
 import { accessible } from "./axe.ts";
 import { onFakeHost } from "./browser.ts";
 import { bashRequest, fact, now, questionRequest, session, snapshot, watched } from "./examples.ts";
-import { fill, overflow, places } from "./full.ts";
+import { fill, overflow, places, receipt } from "./full.ts";
 
 /** The page in a real browser, on a host that the test plays. A sample: npm run test:web has the others. */
 onFakeHost("the page", ({ open, tab: openTab, sent, lifted, sessions }) => {
@@ -153,6 +153,56 @@ onFakeHost("the page", ({ open, tab: openTab, sent, lifted, sessions }) => {
       .locator("main a[target]")
       .evaluateAll((all) => all.map((one) => (one as unknown as { href: string; rel: string }).href));
     assert.deepEqual(new Set(links), new Set(["https://example.com/x.png", "https://example.com/"]));
+    await tab.close();
+  });
+
+  test("a call says once who refused it, and of one that failed that somebody had allowed it; ages are whole units", async () => {
+    const tab = await open([bashRequest("npm run build", { ago: now - Date.now() + 95_000 })], { at: "#/s/s1" });
+    const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    const calls = ["npm test", "npm publish"].map(
+      (command, n) => ({ type: "call", id: `${n}`, tool: "Bash", input: { command } }) as const,
+    );
+    const answered = (n: number, type: "granted" | "denied") => {
+      const requestId = `s1/t0/0/${n}/permit0`;
+      const by = { requestId, outcome: "answered", by: "lin", surface: "feishu", at: now } as const;
+      return [
+        fact("s1", `t0/0/${n}/permit0`, "input.requested", bashRequest("x", { id: requestId })),
+        fact("s1", `t0/0/${n}/permit0.resolved`, "input.resolved", { ...by, response: { type, requestId } }),
+      ];
+    };
+    await tab.watch(
+      "s1",
+      ...watched([
+        fact("s1", "said/1", "user.said", { text: "go", by: "you", surface: "web" }),
+        fact("s1", "t0", "turn.begun", { loop: 1, maxSteps: 9, sawUpTo: 0 }),
+        fact("s1", "t0/0/model", "model.replied", {
+          parts: [...calls],
+          usage,
+          finish: "calls",
+          model: "m",
+          sawUpTo: 1,
+        }),
+        ...answered(0, "granted"),
+        ...answered(1, "denied"),
+        fact("s1", "t0/0/0/run0.started", "call.started", { tool: "Bash", effect: "writes", digest: "" }),
+        fact("s1", "t0/0/0/run0.finished", "call.finished", { ok: false, text: "1 test failed", end: "failed" }),
+        fact("s1", "t0/0/1/run0.finished", "call.finished", { ok: false, text: "refused", end: "refused-by-person" }),
+      ]),
+    );
+    const { page } = tab;
+    await page.waitForSelector("details.call.failed");
+    assert.equal(await page.innerText("details.call.failed summary small"), "failed · allowed by lin in Feishu");
+    assert.equal(await page.innerText("details.call.refused-by-person summary small"), "refused by lin in Feishu");
+    await page.evaluate("location.hash = '#/'");
+    assert.equal(await page.innerText("article time"), "1 min ago");
+    const [request, resolution] = answered(0, "denied").map(({ data }) => data);
+    const refused = receipt(0, "refused", {
+      standing: "refused-by-person",
+      asked: [{ request, resolution }],
+    } as Partial<Receipt>);
+    const reply = { ok: true, receipts: [refused], sessions: [], records: [] };
+    await page.evaluate(`fake.replies.receipts = ${JSON.stringify(reply)}; location.hash = "#/receipts"`);
+    assert.match(await page.innerText(".receipts summary"), /^\d\d:\d\d\s+refused by lin in Feishu\s+Bash [^\n]*$/);
     await tab.close();
   });
 

@@ -13,6 +13,7 @@ import { useApp } from "./context.ts";
 import { Markdown } from "./markdown.tsx";
 import { Since } from "./time.tsx";
 import { Trouble } from "./form.tsx";
+import type { Words } from "./words.ts";
 
 const LONGEST = 20_000;
 
@@ -113,6 +114,15 @@ function Asking({ item }: { item: CallItem }) {
   );
 }
 
+/** The standing of a call, and who let it run. Of one that went wrong it is said that they allowed it: they did not make it fail. */
+function howOf({ standing, runs }: CallItem, by: string, { t, web }: Words): string {
+  if (by === "") return standing === "done" ? "" : t.standing[standing];
+  if (standing === "done") return by;
+  if (standing === "refused-by-person") return web.verdict(web.receipt.refused, by);
+  const allowed = runs.length > 0 && standing !== "running" ? web.verdict(web.receipt.allowed, by) : by;
+  return `${t.standing[standing]} · ${allowed}`;
+}
+
 function Call({ item, session, cwd }: { item: CallItem; session: string; cwd: string | undefined }) {
   const app = useApp();
   const { t, web } = app.words.value;
@@ -123,7 +133,7 @@ function Call({ item, session, cwd }: { item: CallItem; session: string; cwd: st
   const shown = open.value ?? (running || (change.length > 0 && standing === "done"));
   const who = asked.findLast(({ resolution }) => resolution)?.resolution;
   const by = who ? whoOf(who, t, app.me.value) : verdict?.rule !== undefined ? web.byRule : "";
-  const how = standing === "refused-by-person" && who ? t.refused : t.standing[standing]; // who it was comes next
+  const how = howOf(item, by, app.words.value);
   const bad =
     standing === "failed" || standing.startsWith("refused") || standing === "invalid" || standing === "unknown";
   return (
@@ -137,7 +147,7 @@ function Call({ item, session, cwd }: { item: CallItem; session: string; cwd: st
         <b>{oneLine(call.tool)}</b>
         <code>{short(oneLine(briefOf(item, cwd)))}</code>
         <small>
-          {[...(standing === "done" ? [] : [how]), ...(by === "" ? [] : [by])].join(" · ")}
+          {how}
           {running && since !== undefined && runs.length > 0 && (
             <>
               {" "}

@@ -93,13 +93,14 @@ function Row({ receipt, session }: { receipt: Receipt; session: SessionSummary |
   const end = asked.findLast(({ resolution }) => resolution)?.resolution;
   const question = asked.find(({ request }) => request.kind === "question")?.request;
   const who = end ? whoOf(end, t, app.me.value) : rule ? web.byRule : "";
+  const isTold = standing === "refused-by-person" && end !== undefined; // by the verdict
   return (
     <details class={decision}>
       <summary>
         <time>{new Date(at).toTimeString().slice(0, 5)}</time>
         <span class={`verdict ${decision}`}>{web.verdict(web.receipt[decision], who)}</span>
         <code>{oneLine(question ? nameOf(question, t) : `${tool} ${summaryOf(input)}`).slice(0, 160)}</code>
-        {standing && standing !== "done" && <small>{t.standing[standing]}</small>}
+        {standing && standing !== "done" && !isTold && <small>{t.standing[standing]}</small>}
       </summary>
       <dl>
         <dt>{web.session}</dt>
