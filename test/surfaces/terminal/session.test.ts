@@ -85,7 +85,7 @@ suite("a session on a terminal", () => {
         task: "go",
         lang,
       });
-      await at.until("echo x > x.txt");
+      await at.until(lang === "en" ? "Permission needed" : "需要许可"); // its call is on the screen before the panel is
       await at.answer("\x1b");
       await at.until(lang === "en" ? "1 open request" : "1 个待处理的请求");
       at.enter("also 中文");
