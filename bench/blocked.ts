@@ -8,7 +8,7 @@ const answers = 200;
 
 type Found = { heap: number; rss: number; openMicros: number; answerMicros: number };
 
-/** What it costs to let many wait at once. */
+/** Cost of many sessions that wait at once. */
 export async function blocked(): Promise<Row[]> {
   const argv = [process.execPath, "--expose-gc", import.meta.filename];
   const { stdout } = await sample({ argv, cwd: import.meta.dirname });

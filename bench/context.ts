@@ -10,7 +10,7 @@ const steps = 1_000;
 const sample = 100;
 const result = "some line of output\n".repeat(50);
 
-/** What a step costs when the conversation is long, against the same step when it was short. */
+/** Cost of a step when the conversation is long, against the same step when it was short. */
 export async function context(): Promise<Row[]> {
   const startedAt: number[] = [];
   const times = await run((at) => startedAt.push(at)).then(() =>

@@ -70,7 +70,7 @@ function kill(pid: number): void {
 
 export type ModelServer = AsyncDisposable & {
   baseURL: string;
-  /** What came since the last time it was asked. */
+  /** Increase since the last time it was asked. */
   stats(): Promise<ServerStats>;
   /** Looks at this process at every hundredth request. */
   watch(pid: number): Promise<void>;
@@ -116,7 +116,7 @@ export type Row = {
   unit: string;
   sage: number;
   floor?: { name: string; value: number };
-  /** What the figure itself, or its ratio to the floor, should not exceed. */
+  /** Limit of the figure itself, or of its ratio to the floor. */
   aim?: { atMost: number } | { ratio: number };
 };
 

@@ -8,7 +8,7 @@ import { median, type Row } from "./measure.ts";
 const sessions = 500;
 const callsEach = 20;
 
-/** What it takes to hold a rule against ten thousand calls of the past, the journal read anew. */
+/** Cost of holding a rule against ten thousand calls of the past, the journal read anew. */
 export async function past(dir: string): Promise<Row[]> {
   const store = sqliteStore(join(dir, "past.db"));
   // As agents work: half of it looks, the rest asks.

@@ -8,7 +8,7 @@ import { median, percentile, type Row } from "./measure.ts";
 
 const rounds = 400;
 
-/** What it takes to decide about a command, with a few rules and with far too many. */
+/** Cost of a decision about a command, with a few rules and with far too many. */
 export async function permission(dir: string): Promise<Row[]> {
   const loads: number[] = [];
   for (let i = 0; i < 5; i++) loads.push(await timed(() => load(wasmFile)));

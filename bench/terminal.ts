@@ -12,7 +12,7 @@ import { countingTerminal, mixedAnswer, pieces } from "./terminal-parts.ts";
 const root = join(import.meta.dirname, "..");
 const turns = 500;
 
-/** What it costs to draw: beside the library alone, the text itself, and an empty screen. */
+/** Cost of drawing: beside the library alone, the text itself, and an empty screen. */
 export async function terminal(dir: string): Promise<Row[]> {
   const run = async (...argv: string[]) =>
     JSON.parse((await sample({ argv: [process.execPath, ...argv], cwd: root })).stdout) as Record<string, number>;

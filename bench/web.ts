@@ -26,7 +26,7 @@ const hello = { hello: { protocols: [1], surface: "web", client: "bench" } };
 
 type Figures = { p50: number; p99: number; cpu: number; kbEach: number; historyMs: number };
 
-/** What the page and terminals elsewhere cost: everybody who watches, and a client that comes to a long session. */
+/** Cost of the page and of terminals elsewhere: everybody who watches, and a client that comes to a long session. */
 export async function web(dir: string): Promise<Row[]> {
   const sage = await measure("sage", dir);
   const bare = await measure("bare", dir);

@@ -29,7 +29,7 @@ child.on("exit", (code) => {
   process.exitCode = code ?? 1;
 });
 
-/** Those that play the more rounds the more are asked for: crashes, whole stories, and properties. */
+/** Tests that play as many rounds as are asked for: crashes, whole stories, and properties. */
 function isAboutFaults(file: string): boolean {
   return (
     /^test\/(faults|stories)\//.test(file) ||

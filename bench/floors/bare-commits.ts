@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
-/** What the disk takes: as many commits per approval as the journal makes, of two small rows each, and nothing else. */
+/** Time that the disk takes: as many commits per approval as the journal makes, of two small rows each, and nothing else. */
 export function bareCommits(options: { file: string; approvals: number; commits: number }): number[] {
   const { file, approvals, commits } = options;
   remove(file);

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 
-/** What a journal takes to be read at all: opened, every fact fetched and parsed, nothing made of them. In ms. */
+/** Time to read a journal at all: opened, every fact fetched and parsed, nothing made of them. In ms. */
 export function bareRead(file: string): number {
   const started = performance.now();
   const db = new DatabaseSync(file);

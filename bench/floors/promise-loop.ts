@@ -1,4 +1,4 @@
-/** What asking costs when nothing is kept: a loop, a promise per request, a person who says yes at once. */
+/** Cost of asking when nothing is kept: a loop, a promise per request, a person who says yes at once. */
 export async function promiseLoop(approvals: number): Promise<number[]> {
   const desk = createDesk();
   const finished = loop(approvals, desk.ask).then(desk.close);

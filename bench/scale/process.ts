@@ -151,7 +151,7 @@ const roles: Record<string, () => Promise<unknown>> = {
     await host.close();
     return { wokenP50Ms: percentile(wokenMs, 50), wokenP99Ms: percentile(wokenMs, 99) };
   },
-  /** So many sessions in the middle of a command, to be killed. */
+  /** Sessions in the middle of a command, to be killed. */
   async busy() {
     const store = sqliteStore(path);
     const host = hostOn(store, { hangs: true });

@@ -67,7 +67,7 @@ function ofCall(
 }
 
 /**
- * A question that Sage itself asks, such as whether to go on with an agent that repeats itself, or a request from outside. Neither has a
+ * A question that Sage itself asks, such as whether an agent that repeats itself should continue, or a request from outside. Neither has a
  * tool of Sage's: no rule is ever suggested or tried by what was answered there.
  */
 function ofQuestion(session: string, { key, at, request, approvals, resolution }: AskedItem): Receipt {

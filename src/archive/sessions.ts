@@ -86,7 +86,7 @@ export async function retain(store: Store, home: Kept, retention: Retention, now
       await deleteSession(store, home, session.id, { by: "retention", surface: "settings" });
       removed.push(session);
     } catch (error) {
-      // Somebody goes on with it at this very moment: then it is not old.
+      // Somebody continues it at this very moment: then it is not old.
       if (!(error instanceof SageError && ["session-owned", "request-pending", "journal-locked"].includes(error.code)))
         throw error;
     }

@@ -19,7 +19,7 @@ export function engineOf(flag: string | undefined, env: NodeJS.ProcessEnv, t: Cl
   return given;
 }
 
-/** Whatever stands before the last @, or after `password=`, could be one. */
+/** Removes passwords: one may stand before the last @, or after `password=`. */
 function withoutPassword(given: string): string {
   return given.replace(/\/\/.*@/s, "//…@").replaceAll(/(password\s*=\s*)('[^']*'|[^\s&]+)/gi, "$1…");
 }

@@ -6,7 +6,7 @@ import type { Lang } from "../texts/language.ts";
 import { guestChoice, lastingSpec, modelOf, modelOfSession } from "./model-choice.ts";
 import { goOnWith, openSage, type Sage } from "./wiring.ts";
 
-/** A Sage that goes on with a session until a person is needed. The caller closes its host. */
+/** A Sage that continues a session until a person is needed. The caller closes its host. */
 export async function openToGoOn(
   store: Store,
   { id, cwd }: SessionRow,

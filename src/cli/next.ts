@@ -5,7 +5,7 @@ import type { Lang } from "../texts/language.ts";
 import type { Opened } from "./host-flag.ts";
 import { ask } from "./journal.ts";
 
-/** Has a session go on that was answered, where its host can do that, and says who goes on with it or what the person has to do. */
+/** Continues a session that was answered, where its host can do that, and says who continues it or what the person has to do. */
 export async function continueAfterAnswer(
   { host, local, store }: Pick<Opened, "host" | "local" | "store">,
   { session, running }: { session: string; running: boolean },

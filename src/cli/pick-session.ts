@@ -10,7 +10,7 @@ import { texts } from "../texts/texts.ts";
 import { titleOf } from "../view/summary.ts";
 import { usage } from "./flags.ts";
 
-/** Asks the person which session to go on with, on a screen; elsewhere says which there are. Null where they chose none. */
+/** Asks the person which session to continue, on a screen; elsewhere says which there are. Null where they chose none. */
 export async function chooseSession(
   sessions: readonly SessionSummary[],
   { cwd, lang, screen }: { cwd: string | undefined; lang: Lang; screen: boolean },
@@ -29,7 +29,7 @@ export async function chooseSession(
   return picked && "session" in picked ? picked.session : null;
 }
 
-/** Sessions to go on with: title, state, age, folder and id. */
+/** Sessions to continue: title, state, age, folder and id. */
 export function pickSession(
   sessions: readonly SessionSummary[],
   lang: Lang,

@@ -18,7 +18,7 @@ export type Seat = {
   settings: Settings;
   /** The folder of this machine from which paths that the person types start. */
   cwd: string;
-  /** Loads the model of a session that somebody is about to go on with, where that happens here. */
+  /** Loads the model of a session that somebody is about to continue, where that happens here. */
   ready(session: string): Promise<unknown>;
   look(session: string): Promise<Look>;
   /** Set where sessions work on this machine. */

@@ -20,7 +20,7 @@ type Parts = {
   /** Settings and folder of a session, as its next turn will find them. */
   installation(): Installation;
   folder(session: SessionRow): Folder;
-  /** The model that a session goes on with, or that a name means. */
+  /** The model that a session continues with, or that a name means. */
   choice(session: SessionRow, spec?: string): ModelChoice | undefined;
   models(choice: ModelChoice): Promise<Model>;
   folders?(): WorkFolder[];

@@ -130,7 +130,7 @@ export function loadConfig(
     dropRule: (rule, destination) =>
       change(destination, (path) => {
         if (!existsSync(path) || !removeRule(path, { rule }, lock)) return undefined;
-        // From the next call on: what was taken back must not go on allowing.
+        // From the next call on: what was taken back must not keep allowing.
         const kept = rules.filter(({ text, source }) => text !== rule || source !== destination);
         rules.splice(0, rules.length, ...kept);
         return path;

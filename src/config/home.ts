@@ -68,7 +68,7 @@ function personHome(): string {
   return found;
 }
 
-/** Undefined where it was removed: a daemon goes on. */
+/** Undefined where it was removed: a daemon continues. */
 function workingFolder(): string | undefined {
   try {
     return process.cwd();

@@ -30,7 +30,7 @@ export type Survey = {
   inodes: Readonly<Record<string, number>>;
 };
 
-/** Whoever could hide a file behind so many others would be confined in name only: beyond them nothing runs. */
+/** A command that could hide a file behind so many others would be confined in name only: beyond them nothing runs. */
 const MOST_ENTRIES = 1_000_000;
 const AT_ONCE = 2_000;
 /** The clock of a file system lags a little behind. */

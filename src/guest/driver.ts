@@ -41,7 +41,7 @@ export type GuestEvent =
   | { type: "withdrawn"; id: string }
   | { type: "result"; call: string; ok: boolean; text: string }
   /**
-   * The last event. `parked`: it waits with a call that it keeps. `failed`: it says that it cannot go on. `died`: its process or
+   * The last event. `parked`: it waits with a call that it keeps. `failed`: it says that it cannot continue. `died`: its process or
    * connection is gone without that; it is started once more, and told where it was.
    */
   | { type: "ended"; how: "done" | "interrupted" | "parked" }
@@ -54,7 +54,7 @@ export type Guest = {
   version: string;
   /** Set where it tells before it has said anything. */
   model?: string;
-  /** It has something to do without being spoken to: a parked call, or a turn that went on. */
+  /** It has something to do without being spoken to: a parked call, or a turn that continued. */
   goesOn: boolean;
   /** Ends with `ended`, and always does. Read once. */
   events: AsyncIterable<GuestEvent>;
@@ -75,7 +75,7 @@ export type Guest = {
 export type GuestStart = {
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** The guest's own session to go on with. One that is not found begins anew, under another name. */
+  /** The guest's own session to continue. One that is not found begins anew, under another name. */
   resume?: string;
   /** Told of each process group that must not outlive Sage's hold on the session. */
   spawned(pid: number): void;

@@ -5,7 +5,7 @@ import type { Reason, ToolInput } from "../protocol/index.ts";
 export type HookMoment = "beforeCall" | "afterCall" | "permissionRequest" | "waiting" | "sessionStart" | "sessionEnd";
 
 export type Hook = {
-  /** Which tools it is for: a name, names joined with `|`, or `*`. */
+  /** Tools that it is for: a name, names joined with `|`, or `*`. */
   matcher: string;
   command: string;
   timeoutMs: number;

@@ -239,7 +239,7 @@ export function createAgent(parts: AgentParts): Agent {
         ...inPlace,
         model: traces ? traces.model(model) : model,
         ...(smallModel && { smallModel: traces ? traces.model(smallModel) : smallModel }),
-        // Made when a call is judged and when the model is asked: a turn that goes on waits for a person before that.
+        // Made when a call is judged and when the model is asked: a turn that continues waits for a person before that.
         get env() {
           return place.env();
         },

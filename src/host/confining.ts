@@ -25,7 +25,7 @@ type Place = {
 /** A sandbox, with the rules of the newest turn. */
 type Made = { confinement: Promise<Confinement>; mayRead: Place["mayRead"] };
 
-/** Sandboxes of this process. A daemon reads settings anew for every turn, and what a turn started in the background goes on in its sandbox. */
+/** Sandboxes of this process. A daemon reads settings anew for every turn, and what a turn started in the background continues in its sandbox. */
 const made = new Map<string, Made>();
 
 /** Confinement for sessions of one process: one sandbox each, made when the first command of a session needs it. */

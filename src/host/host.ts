@@ -24,7 +24,7 @@ export type LocalHost = Host & {
   run(session: string): Promise<AgentOutcome>;
   /** Lets go of one session, as `close` does of all. */
   leave(session: string): void;
-  /** Leaves: nothing is resolved, nothing is lost, and another process may go on. Waits for tools that do not listen, 5 s by default. */
+  /** Leaves: nothing is resolved, nothing is lost, and another process may continue. Waits for tools that do not listen, 5 s by default. */
   close(options?: { patienceMs?: number }): Promise<void>;
 };
 
@@ -53,7 +53,7 @@ export type HostParts = {
   turnEnded?(session: string): void;
   /** Names sessions; without one a session is called by its first message. */
   namer?(): Promise<Model>;
-  /** How long a session waits for people alone before it is let out of memory; it goes on as if it had not been. */
+  /** How long a session waits for people alone before it is let out of memory; it continues as if it had not been. */
   sleepAfterMs?: number;
   /** True where sessions are run by whichever process comes first: one that sleeps is let go of. */
   letsGo?: boolean;

@@ -3,7 +3,7 @@ import { unrepliedIn, type Host, type InputRequest } from "../protocol/index.ts"
 import { fallAsleep } from "./run/sleep.ts";
 
 export type Recovered = {
-  /** Turns that go on now. */
+  /** Turns that continue now. */
   resumed: number;
   /** Turns that wait for a person: each costs an entry in a list until somebody answers. */
   waiting: number;
@@ -13,7 +13,7 @@ export type Recovered = {
 
 /**
  * Goes on with the turns that were open when the process that ran these sessions ended, and with messages it had taken and not begun
- * with. One that waits for people alone is not loaded: it sleeps, its deadlines run, and it goes on when it is answered; but a call whose end is unknown is asked about at once. One that a person paused stays paused.
+ * with. One that waits for people alone is not loaded: it sleeps, its deadlines run, and it continues when it is answered; but a call whose end is unknown is asked about at once. One that a person paused stays paused.
  */
 export async function recover(store: Store, host: Host, sessions: readonly string[]): Promise<Recovered> {
   const stops: (() => void)[] = [];
@@ -29,7 +29,7 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
       waiting++;
       const letGo = isPaused(store, session) ? () => {} : hold(store, session);
       const goOn = () => {
-        letGo(); // whoever cannot go on here, because the folder is gone, must not keep others from it
+        letGo(); // whoever cannot continue here, because the folder is gone, must not keep others from it
         void host.send({ type: "resume", session });
       };
       stops.push(sleepOn(store, requests, session, goOn));
@@ -52,7 +52,7 @@ function sleepOn(store: Store, requests: readonly InputRequest[], session: strin
   return end;
 }
 
-/** Takes the lease, until the process leaves: whoever answers elsewhere is told that the session goes on, and nobody else takes it up. */
+/** Takes the lease, until the process leaves: whoever answers elsewhere is told that the session continues, and nobody else takes it up. */
 function hold(store: Store, session: string): () => void {
   try {
     const epoch = store.claim(session);

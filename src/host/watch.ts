@@ -6,7 +6,7 @@ import type { Peers } from "./socket/peers.ts";
 
 /** Facts that are read at once: a reader that stalls holds no more of them in memory. */
 const PAGE = 500;
-/** Events that wait for a slow reader; beyond them, facts are read again when the reader goes on, and text comes as it is then. */
+/** Events that wait for a slow reader; beyond them, facts are read again when the reader continues, and text comes as it is then. */
 const MOST_WAITING = 5_000;
 
 type WatchParts = {

@@ -7,8 +7,8 @@ let asleep = 0;
 let seen: { ours: number; machine: number } | undefined;
 
 /**
- * Milliseconds on a clock that nobody can set and that goes on while the machine sleeps. On Linux Node's clock stands still then, and
- * the machine's uptime does not; on other systems Node's clock goes on by itself, and the uptime follows the clock on the wall.
+ * Milliseconds on a clock that nobody can set and that keeps running while the machine sleeps. On Linux Node's clock stands still then, and
+ * the machine's uptime does not; on other systems Node's clock keeps running by itself, and the uptime follows the clock on the wall.
  */
 export function bootNow(): number {
   const ours = performance.now();

@@ -47,7 +47,7 @@ function winner({ won, resolution }: Responded): Resolution {
 
 const beginningAndEnd: ReadonlySet<FactType> = new Set(["input.requested", "input.resolved"]);
 
-/** Where a channel is the only surface and is closed, nobody can be asked. */
+/** Nobody can be asked where a channel is the only surface and is closed. */
 function nobody(store: Store, request: InputRequest): void {
   const frame = { requestId: request.id, by: "channel", surface: "channel", at: Date.now() };
   const write = () => settle(store, request, { ...frame, outcome: "no_surface", reason: reason("channel-closed", {}) });

@@ -18,7 +18,7 @@ const armed = new Set<Armed>();
 let timer: NodeJS.Timeout | undefined;
 let nearest = Infinity;
 
-/** Counts down from now on a clock that nobody can set, and that goes on while the machine sleeps; wall time says only how much was left after a restart. */
+/** Counts down from now on a clock that nobody can set, and that keeps running while the machine sleeps; wall time says only how much was left after a restart. */
 export function arm(store: Store, request: InputRequest): () => void {
   const dues = duesOf(store);
   const due = dues.get(request.id) ?? bootNow() + remaining(request.deadline, timeOf(store));

@@ -100,7 +100,7 @@ export function isRepeated(
   return canonicalJson(meant) === canonicalJson(ended);
 }
 
-/** Whoever runs a session has proven its records. Where nobody does and nobody can, an answer would lead nowhere. */
+/** A process that runs the session has proven its records. Where none does and none can, an answer would lead nowhere. */
 function checkGoesOn(store: Store, { session }: InputRequest): void {
   if (store.session(session)?.owned === false) store.load(session, { verified: true });
 }
@@ -122,7 +122,7 @@ export function expired(request: InputRequest): Resolution {
   const frame = { requestId: request.id, by: "deadline", surface: "deadline", at: Date.now() };
   const why = reason("no-answer-within", { timeoutMs });
   const given = policy === "deny" ? ({ type: "denied" } as const) : typeof policy === "object" && policy.default;
-  // Whatever the record says: silence grants nothing.
+  // Silence grants nothing, whatever the record says.
   const response = given && given.type === "granted" ? ({ type: "denied" } as const) : given;
   return {
     ...frame,

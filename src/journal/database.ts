@@ -43,7 +43,7 @@ export function openDatabase(path: string, { onCommit = () => {}, looks = false 
     if (!statement) prepared.set(sql, (statement = db.prepare(sql)));
     return statement;
   };
-  // SQLite goes on writing to a file that nobody can open any more.
+  // SQLite keeps writing to a file that nobody can open any more.
   const gone = () =>
     identityOf(path) === identity ? undefined : errorBecause("journal-damaged", reason("journal-gone", { path }));
   const write = <T>(fn: () => T): T => {

@@ -29,7 +29,7 @@ export type Once<T> = { ok: true; value: T } | { ok: false; running: number[]; s
 export type OnceOptions<T> = {
   /** Rides with `call.started`. Called only when the effect is about to run for the first time. */
   started(scope: StepScope): FactData["call.started"];
-  /** After a crash: a value when the effect surely happened, "again" when it surely did not. It may wait for an effect that goes on. */
+  /** After a crash: a value when the effect surely happened, "again" when it surely did not. It may wait for an effect that still runs. */
   reconcile?(started: FactData["call.started"], scope: StepScope): Promise<T | "again" | undefined>;
 };
 
@@ -43,7 +43,7 @@ export type Opened = {
 
 /**
  * The ground under the loop. Keys are relative to the branch and written once. A key that is a fact already returns it at once,
- * so the same loop called from the top of its turn goes on where it was.
+ * so the same loop called from the top of its turn continues where it was.
  */
 export interface Durable {
   readonly signal: AbortSignal;

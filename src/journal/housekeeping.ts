@@ -26,7 +26,7 @@ export type LocalHousekeeping = {
   verifyRemoved(): { seq: number; key: string } | undefined;
   /** Forgets what was left of sessions removed before then; how many. */
   forget(before: number): number;
-  /** Where a text stands in facts of these types: the first place of each session, the latest session first. */
+  /** Places of a text in facts of these types: the first of each session, the latest session first. */
   search(text: string, types: readonly FactType[]): { session: string; seq: number }[];
   /** Gives the room of what was removed back to the disk: the size of the journal before and after. Undefined where a server sees to that. */
   shrink(): { before: number; after: number } | undefined;

@@ -6,7 +6,7 @@ export type Listener = {
   readonly types?: ReadonlySet<FactType>;
   fact(fact: Fact): void;
   delta?(delta: Delta): void;
-  /** This process may not go on with the session, and why: another one has taken it, or the journal is gone. */
+  /** This process may not continue the session, and why: another one has taken it, or the journal is gone. */
   lost?(problem: SageError): void;
 };
 

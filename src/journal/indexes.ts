@@ -33,7 +33,7 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
     const said = rows(within(saidKeys), heard);
     const [first] = said;
     if (!first) return false;
-    // Whatever decides about a message comes after it.
+    // Facts that decide about a message come after it.
     const since = rows(`(type IN ('model.replied','turn.ended') OR ${within(withdrawnKeys)})`, first.seq);
     return unseenMessages([...said, ...since], heard).length > 0;
   };

@@ -27,7 +27,7 @@ export type Lease = {
 
 type LeaseParts = Pick<Database, "q" | "all" | "writeUnsynced" | "writeIfPossible" | "gone"> & {
   row(session: string): { epoch: number; process: string | null };
-  /** Called when this process may not go on with a session: another one has taken it, or the journal is gone. */
+  /** Called when this process may not continue a session: another one has taken it, or the journal is gone. */
   lost(session: string, problem: SageError): void;
 };
 

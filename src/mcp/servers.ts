@@ -32,7 +32,7 @@ export type ServersParts = {
   sentence(why: Reason): string;
 };
 
-/** All servers of a folder. None is started before it is needed, or a turn has gone on for a moment. */
+/** All servers of a folder. None is started before it is needed, or a turn has run for a moment. */
 export type Servers = {
   /**
    * Waits for the servers of which nothing is known yet; the others start in the background. Never rejects because of a server:

@@ -169,7 +169,7 @@ function readMessages(
     slowDown();
   });
 
-  /** A server that floods us with messages waits for the rest of the second, and everybody else goes on. */
+  /** A server that floods us with messages waits for the rest of the second, and everybody else continues. */
   const slowDown = () => {
     const now = performance.now();
     if (now - since >= 1_000) [since, taken] = [now, 0];

@@ -35,7 +35,7 @@ export type ScriptedTurns = readonly (ScriptedTurn | ((request: ModelRequest) =>
 export type Script = ScriptedTurns | Readonly<Record<string, ScriptedTurns>>;
 
 /**
- * A model that plays turns from a script. It reads off the messages which turn is next: a new process goes on where the last
+ * A model that plays turns from a script. It reads off the messages which turn is next: a new process continues where the last
  * one stopped.
  */
 export function scripted(script: Script, id = "scripted"): Model {

@@ -17,7 +17,7 @@ export type RuleInForce = {
 /** The surroundings of a session, which its facts do not tell. */
 export type SessionAbout = {
   cwd: string;
-  /** The model that its next turn goes on with, as people call it. */
+  /** The model of its next turn, as people call it. */
   model: string;
   /** The same as it was named for this session, by whoever opened it or chose it last. */
   chosen?: string;

@@ -27,7 +27,7 @@ export type Sender = {
 /** The commands that a host takes. */
 export type Command =
   /**
-   * Opens a new session, or finds one. A new one goes on with `model` whenever nobody names another; where `agent` is named, that guest
+   * Opens a new session, or finds one. A new one uses `model` whenever nobody names another; where `agent` is named, that guest
    * runs its turns, for good.
    */
   | { type: "open"; session?: string; cwd: string; model?: string; agent?: string }
@@ -59,7 +59,7 @@ export type Command =
   | ({ type: "inquire"; requestId: string; text: string; id?: string } & Sender)
   /**
    * Pauses a running turn; cancels one that is paused or waits for a person. `cancel: true` cancels in any case, `cancel: false` pauses
-   * also where no surface is attached, for a caller that will go on with the turn. `to` is the effect that the person saw coming: a pause
+   * also where no surface is attached, for a caller that will continue the turn. `to` is the effect that the person saw coming: a pause
    * that arrives when the turn waits or is paused already does nothing. `id` makes a redelivered one harmless.
    */
   | ({ type: "interrupt"; session: string; cancel?: boolean; to?: "pause" | "cancel"; id?: string } & Sender)
@@ -227,7 +227,7 @@ export type RespondedEach = { requestId: string } & ({ ok: true; resolution: Res
 
 /**
  * A request as a list shows it, with the latest half-filled answer and those who approved it so far. `carried`: another agent asked it
- * and was stopped since; it hears the answer when it goes on.
+ * and was stopped since; it hears the answer when it continues.
  */
 export type PendingRequest = { request: InputRequest; draft?: Draft; approvals?: Approval[]; carried?: true };
 
@@ -239,7 +239,7 @@ export type WatchEvent =
   | { type: "delta"; delta: Delta }
   /**
    * Another process ran the session, and that has changed. `live`: what happens is streamed here; otherwise facts only.
-   * `stopped`: that process is gone or has left, nobody has paused the turn, and whoever sends `resume` goes on with it.
+   * `stopped`: that process is gone or has left, nobody has paused the turn, and whoever sends `resume` continues it.
    */
   | { type: "owner"; live: boolean; stopped: boolean }
   /** The connection to a host that is elsewhere broke, or is back. What happened meanwhile follows as facts. */

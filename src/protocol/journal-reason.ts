@@ -1,6 +1,6 @@
 import type { Reason } from "./reason.ts";
 
-/** Why something could not be recorded, read or gone on with. */
+/** Why something could not be recorded, read or continued. */
 export type JournalReasonArgs = {
   "journal-busy": { path: string };
   /** The server of a shared journal cannot be reached. */

@@ -62,7 +62,7 @@ export type ToolResult = {
   shown?: { characters: number; notes?: readonly Reason[] };
   /** Pictures that belong to it, kept beside the journal. */
   images?: readonly ImagePart[];
-  /** The command that goes on in the background. */
+  /** The command that runs on in the background. */
   background?: BackgroundTask;
   /** Set by the loop, for every call. A tool need not say it. */
   end?: CallEnd;

@@ -7,7 +7,7 @@ import type { Message, ToolInput, ToolResult, Usage } from "./message.ts";
 export type OutcomeStatus =
   | { status: "success" }
   | { status: "cancelled"; reason: Reason }
-  /** Interrupted: the turn is open and goes on with `say` or `resume`. */
+  /** Interrupted: the turn is open and continues with `say` or `resume`. */
   | { status: "paused"; reason: Reason }
   | { status: "max-steps"; steps: number }
   /** The last reply is not whole: cut at the token limit, withheld by a filter of the provider, or empty. */

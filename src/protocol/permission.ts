@@ -62,7 +62,7 @@ export type PermissionResult = {
   parts?: CallPart[];
   /** Of an ask: what all ask rules about the call demand together. */
   consent?: Consent;
-  /** Where commands are confined: the confines of this one, or that it can only work outside. */
+  /** Confines of the command, or that it can only work outside; set where commands are confined. */
   confined?: Confined | "outside";
   /** Of an ask: confined, the command would have run without asking. */
   spared?: true;

@@ -58,7 +58,7 @@ export type RequestBody =
       parts?: CallPart[];
       /** The change to the file, when the tool can tell. */
       preview?: Preview;
-      /** Where commands are confined: the confines it will run in, or that it can only work outside. */
+      /** Confines that the command will run in, or that it can only work outside; set where commands are confined. */
       confined?: Confined | "outside";
       /** It may also be run outside of the sandbox, this once. */
       mayLeave?: true;

@@ -166,7 +166,7 @@ export function anyOf(forms: readonly JsonSchema[]): JsonSchema {
   return areBare ? { type: [...new Set(forms.flatMap(({ type }) => type))] } : { anyOf: forms };
 }
 
-/** One default must not be changed through a value that was read earlier. */
+/** Copies a default: it must not be changed through a value that was read earlier. */
 function copied<T>(value: T): T {
   if (Array.isArray(value)) return [...value] as T;
   return value !== null && typeof value === "object" ? { ...value } : value;

@@ -1,6 +1,6 @@
 import { lazy } from "./lazy.ts";
 
-// Whatever a screen obeys instead of showing, or shows as nothing, or as a blank that is none. The signs that tokens are
+// Characters that a screen obeys instead of showing, or shows as nothing, or as a blank that is none. The signs that tokens are
 // made of are among them, so that no text can spell a token.
 const hidden = String.raw`[[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800‹⇥␠]--[\n\t\u0020\u3000]]`;
 // Marks that stand on no letter, or in a heap, disfigure their neighbours.

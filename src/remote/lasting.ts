@@ -57,7 +57,7 @@ export type LastingHost = Host & {
   close(): void;
 };
 
-/** Comes back by itself, goes on where each watch was, and repeats what may be repeated. */
+/** Comes back by itself, continues where each watch was, and repeats what may be repeated. */
 export function lastingHost(options: LastingOptions): LastingHost {
   const { clock = realClock } = options;
   const line = keepLine(options, clock);
@@ -116,7 +116,7 @@ export function lastingHost(options: LastingOptions): LastingHost {
     }
   }
 
-  /** A snapshot with every connection: there is no place to go on from, and none to get wrong. */
+  /** A snapshot with every connection: there is no place to continue from, and none to get wrong. */
   async function* inbox({ signal }: { signal: AbortSignal }): AsyncGenerator<InboxEvent> {
     const start = (link: RemoteHost) => link.inbox({ signal });
     for await (const event of line.each<InboxEvent>(start, signal, { anyJournal: true }))

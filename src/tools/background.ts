@@ -11,7 +11,7 @@ import type { ToolScope } from "./tool.ts";
 const MOST_RUNNING = 10;
 
 /**
- * Starts a command that goes on after its call. Its output goes to a file and not through Sage, so that it neither waits for Sage nor
+ * Starts a command that continues after its call. Its output goes to a file and not through Sage, so that it neither waits for Sage nor
  * breaks when Sage is killed. The outer shell stays and leaves the exit code beside that file.
  */
 export async function startInBackground(
@@ -47,7 +47,7 @@ export async function startInBackground(
     ? spawnNoted(tied, [file, ...launch.words, ...shell], place, "ignore")
     : spawnNoted(script, [command, file], place, "ignore");
   const { pid, child, ended } = await starting.catch(async (error: unknown) => {
-    await launch?.over(); // the sandbox would go on to reach its hosts for others
+    await launch?.over(); // the sandbox would keep its hosts open for others
     throw error;
   });
   const over = launch && ended.then(() => launch.over());

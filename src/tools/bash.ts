@@ -102,7 +102,7 @@ async function watch(
   const end = await ended
     .catch(async (why: unknown) => {
       await drained;
-      await excerpt.drop(); // whoever goes on with it begins at its beginning
+      await excerpt.drop(); // whoever continues it begins at its beginning
       throw why;
     })
     .finally(() => {

@@ -11,7 +11,7 @@ const MOST = 5;
 /** Watches one command for the moment in which it waits for somebody to type, which nobody can here. */
 export type Waiting = {
   output(text: string): void;
-  /** Its question when it last seemed to wait; undefined if it never did, or went on. */
+  /** Its question when it last seemed to wait; undefined if it never did, or continued. */
   asked(): string | undefined;
   /** Its output looks like a question that went unanswered. */
   ended(): string | undefined;

@@ -19,7 +19,7 @@ const quiet: NodeJS.ProcessEnv = {
   GIT_EDITOR: "true",
   DEBIAN_FRONTEND: "noninteractive",
   GIT_OPTIONAL_LOCKS: "0",
-  // Looking at a repository starts nothing that goes on looking at it.
+  // Looking at a repository starts nothing that keeps looking at it.
   GIT_CONFIG_COUNT: "1",
   GIT_CONFIG_KEY_0: "core.fsmonitor",
   GIT_CONFIG_VALUE_0: "false",

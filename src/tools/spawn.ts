@@ -14,13 +14,13 @@ export type ShellCommand = {
   noted(pid: number, keeper?: number): Promise<boolean>;
   /** The sandbox that it runs in. Its environment and working folder come with it. */
   launch?: Launch | undefined;
-  /** It goes on when this process dies. */
+  /** It continues when this process dies. */
   kept?: Kept;
   /** After this time it is stopped. */
   timeoutMs?: number;
 };
 
-/** The entry of a command that goes on when this process dies: its keeper writes output and end into the folder. */
+/** The entry of a command that continues when this process dies: its keeper writes output and end into the folder. */
 export type Kept = {
   folder: string;
   timeoutMs: number;
@@ -63,13 +63,13 @@ export type Spawned = {
   pid: number;
   output: Readable;
   ended: Promise<Ending>;
-  /** Stops listening to its keeper, and lets it go on. */
+  /** Stops listening to its keeper, and lets it run. */
   letGo?(): void;
   /** Set for a command that is kept. Its keeper sees to the timeout and to processes that it leaves behind. */
   kept?: {
     runs(): boolean;
     end(graceMs: number): Promise<boolean>;
-    /** This process leaves: the command goes on, and `ended` rejects with the reason. */
+    /** This process leaves: the command continues, and `ended` rejects with the reason. */
     letGo(why: unknown): void;
   };
 };
@@ -128,7 +128,7 @@ export async function spawnNoted(
     });
   });
   const { pid } = child;
-  // Where there are no descriptors left, it has no streams either.
+  // A process has no streams when no descriptors are left.
   if (pid === undefined) return (await ended) as never;
   const input = child.stdin as Writable;
   input.on("error", () => {}); // it was ended before it began

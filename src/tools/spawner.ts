@@ -158,7 +158,7 @@ async function openLane(env: NodeJS.ProcessEnv, tied: boolean): Promise<Lane> {
   };
   child.once("error", died);
   child.once("exit", died);
-  // Where there are no descriptors left, it has no streams either; the error comes a little later.
+  // A process has no streams when no descriptors are left; the error comes a little later.
   if (child.pid === undefined) throw new Error("the spawner did not start");
   const input = child.stdio[0] as Writable & Handle;
   const reports = child.stdio[3] as Readable & Handle;

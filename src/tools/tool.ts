@@ -66,7 +66,7 @@ export type ToolScope = {
   readonly web?: {
     /** Addresses that were judged with the call; it connects to these alone. Undefined: nobody looked them up. */
     addresses: readonly string[] | undefined;
-    /** Why the call may not go on to this address, in the person's rules and mode; undefined when it may. */
+    /** Why the call may not continue to this address, in the person's rules and mode; undefined when it may. */
     objection(url: string, addresses?: readonly string[]): Reason | undefined;
   };
   /** The environment for children: without secrets and Sage's own variables. */

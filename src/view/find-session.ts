@@ -16,14 +16,14 @@ export function sessionBy<S extends { id: string; title: string }>(sessions: rea
   );
 }
 
-/** A session that Sage can go on with. */
+/** A session that Sage can continue. */
 export function sessionToRun<S extends { id: string; title: string }>(sessions: readonly S[], prefix: string): S {
   const found = sessionBy(sessions, prefix);
   if (isOutsideSession(found.id)) throw errorBecause("input-invalid", reason("outside-session", { session: found.id }));
   return found;
 }
 
-/** The newest session there, if there is one to go on with. Sessions are listed newest first. */
+/** The newest session there, if there is one to continue. Sessions are listed newest first. */
 export function lastSessionIn<S extends { id: string; cwd: string; title: string }>(
   sessions: readonly S[],
   cwd: string,

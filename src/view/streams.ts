@@ -4,7 +4,7 @@ import type { Item, ReplyHead, TextItem, ThoughtItem } from "./item.ts";
 type Streams = {
   delta(delta: Delta): Item[];
   replied(reply: ReplyHead, data: FactData["model.replied"]): Item[];
-  /** The turn was interrupted: nothing goes on where it stopped. */
+  /** The turn was interrupted: nothing continues where it stopped. */
   pause(): Item[];
   end(): Item[];
 };

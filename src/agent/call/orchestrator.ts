@@ -123,7 +123,7 @@ function fileOf(context: ExecutionContext, { input }: Call): string | undefined 
   }
 }
 
-/** Waits for every call, also when one of them failed: nothing of a step goes on behind the loop's back. */
+/** Waits for every call, also when one of them failed: nothing of a step runs on behind the loop's back. */
 export async function allOf(running: readonly Promise<ToolResult>[]): Promise<ToolResult[]> {
   const settled = await Promise.allSettled(running);
   const failures = settled.filter((one) => one.status === "rejected").map((one) => one.reason as unknown);

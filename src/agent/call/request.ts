@@ -260,7 +260,7 @@ function drop(
   }
 }
 
-/** A turn that went on without one of its tools would go wrong; it waits until the tool is back. */
+/** A turn that continued without one of its tools would go wrong; it waits until the tool is back. */
 export function toolFor(context: ExecutionContext, call: Call): Tool {
   const tool = context.config.tools.get(call.tool);
   if (tool) return tool;

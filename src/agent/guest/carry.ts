@@ -17,7 +17,7 @@ import { finish } from "./calls.ts";
 import type { GuestTurn } from "./state.ts";
 
 /**
- * Words for a guest that has joined; undefined when it goes on by itself. A guest that was stopped in the midst of the turn is told so,
+ * Words for a guest that has joined; undefined when it continues by itself. A guest that was stopped in the midst of the turn is told so,
  * with the answers to whatever it had asked.
  */
 export function wordsFor(turn: GuestTurn, guest: Guest, { isNew }: { isNew: boolean }): string | undefined {

@@ -49,7 +49,7 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
     held.set(ask.id, { ask, known });
     review();
     const resolved = await resolvedOf(turn, known, opened);
-    if (!held.has(ask.id)) return; // it is not there any more: whoever goes on with the turn uses the answer
+    if (!held.has(ask.id)) return; // it is not there any more: whoever continues the turn uses the answer
     const concluding = conclude(turn, ask, known, resolved);
     settling.add(concluding);
     const settled = await concluding.finally(() => settling.delete(concluding));

@@ -15,7 +15,7 @@ import type { Turn } from "../turn/turn.ts";
 import type { CallEvent } from "../call/state.ts";
 import { createBook, type Book, type KnownCall } from "./book.ts";
 
-/** A turn that a guest runs, as far as it has come: a fold of its facts, kept up to date while it goes on. */
+/** A turn that a guest runs, as far as it has come: a fold of its facts, kept up to date while it runs. */
 export type GuestTurn = {
   log: SessionLog;
   key: string;

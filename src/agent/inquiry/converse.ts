@@ -119,7 +119,7 @@ function onlyLooking(context: ExecutionContext): ExecutionContext {
   };
 }
 
-/** Whatever would have to be asked about is refused here: a request of a request would leave nobody to answer. */
+/** Refuses every call that would have to be asked about: a request of a request would leave nobody to answer. */
 async function look(
   side: ExecutionContext,
   call: Call,

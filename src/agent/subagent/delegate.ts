@@ -48,7 +48,7 @@ export async function delegate(
     // A subagent whose model fails has failed; the agent above it can still do something about it.
     if (error instanceof SageError && error.code === "model-unavailable")
       return { ok: false, text: `The subagent ${agent} could not go on: ${error.message}` };
-    // Whatever it has done must not sound like nothing happened.
+    // Work that it has done must not sound like nothing happened.
     if (error instanceof Stopped && error.why !== "leaving" && (begun || progress.steps > 0)) {
       durable.withdraw(error.reason);
       const text = `Interrupted before it had finished; what it did by then stays done. Its last words: ${progress.text || "none"}`;

@@ -31,7 +31,7 @@ const LONGEST = 500;
 
 /**
  * The turn before this one was begun by another version of the loop, which does not meet its keys again. Whatever was asked in it
- * stays open under its id; once all of it is answered, the model is told, and goes on.
+ * stays open under its id; once all of it is answered, the model is told, and continues.
  */
 export async function carry(
   log: SessionLog,

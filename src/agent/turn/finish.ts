@@ -6,7 +6,7 @@ const MOST = 3;
 /** The turn ends like this, or the model is asked for the rest with this message. */
 export type Finishing = { ended: OutcomeStatus } | { asks: Message };
 
-/** `asked`: how often in a row the rest has been asked for already. A reply with calls goes on with their results. */
+/** `asked`: how often in a row the rest has been asked for already. After a reply with calls the turn continues with their results. */
 export function finishOf(reply: Reply, asked: number): Finishing {
   const lack = lackOf(reply);
   if (lack === undefined) return { ended: { status: "success" } };

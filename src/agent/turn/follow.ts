@@ -2,7 +2,7 @@ import type { Store } from "../../journal/store.ts";
 import type { Delta, Fact } from "../../protocol/index.ts";
 
 /**
- * Everything a session writes and streams while `work` goes on, ending with its result.
+ * Everything a session writes and streams while `work` runs, ending with its result.
  * An async generator by hand: the language's own keeps a whole stack frame for every turn that waits.
  */
 export function follow<T>(store: Store, session: string, work: () => Promise<T>): AsyncGenerator<Fact | Delta, T> {
@@ -41,7 +41,7 @@ class Following<T> implements AsyncGenerator<Fact | Delta, T> {
     });
   }
 
-  /** Nobody looks any more; the work itself goes on. */
+  /** Nobody looks any more; the work itself continues. */
   async return(value: T | PromiseLike<T>): Promise<IteratorResult<Fact | Delta, T>> {
     this.#leave();
     return { done: true, value: await value };

@@ -96,7 +96,7 @@ export function fold(facts: readonly Fact[]): Folded {
   return folded;
 }
 
-/** The conversation goes on, and what the agent knows of these files is old. */
+/** The conversation continues, and what the agent knows of these files is old. */
 function putBack(files: readonly Restoring[]): Message {
   const list = files.map(({ path, to }) => `- ${path}${to === "" ? " (removed)" : ""}`).join("\n");
   return {
@@ -125,7 +125,7 @@ function addTurn(folded: Folded, facts: readonly Fact[], atEnd: Partial<Heard>):
     [calls, results, known] = [[], [], []];
   };
   let rest: Message | undefined;
-  // Only a reply that another one follows was asked to go on.
+  // Only a reply that another one follows was asked to continue.
   const askForRest = () => {
     if (rest) folded.messages.push(rest);
     rest = undefined;

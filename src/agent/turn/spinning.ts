@@ -11,7 +11,7 @@ import { waitForPerson } from "../state/states.ts";
 /** The same action with the same result this often is no progress. */
 const TOO_OFTEN = 4;
 
-/** An agent that repeats itself asks the person instead of going on. What a person has answered is no repetition. Returns inquiries about its question. */
+/** An agent that repeats itself asks the person instead of continuing. What a person has answered is no repetition. Returns inquiries about its question. */
 export function askIfSpinning(
   durable: Durable,
   context: ExecutionContext,

@@ -120,7 +120,7 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
     return await end(log, turn, { status: "success" });
   } catch (error) {
     const status = await statusOf(log.stopped ?? error, log);
-    // There is nothing to go on with: interrupted, it is over.
+    // There is nothing to continue: interrupted, it is over.
     return end(log, turn, status.status === "paused" && !log.closed ? { ...status, status: "cancelled" } : status);
   }
 }
@@ -155,7 +155,7 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
     ...(trace !== undefined && { trace }),
   }));
   const { sawUpTo } = heard;
-  // A turn that goes on for another is held to what was said last in that one.
+  // A turn that continues another is held to what was said last in that one.
   const from = carries ? Math.min(folded.sawUpTo, sawUpTo - 1) : folded.sawUpTo;
   const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, from, heard);
   const worked = folded.open && limit !== undefined ? workedMs(sinceLastEnd(facts)) : 0;
@@ -214,7 +214,7 @@ function sinceLastEnd(facts: readonly Fact[]): readonly Fact[] {
   return facts.slice(facts.findLastIndex(({ type }) => type === "turn.ended") + 1);
 }
 
-/** Nobody has spoken in a turn that goes on for another after an update: then everybody before it counts as having asked. */
+/** Nobody has spoken in a turn that continues another after an update: then everybody before it counts as having asked. */
 function askersOf(
   said: readonly Fact<"user.said">[],
   after: number,
@@ -280,7 +280,7 @@ async function end(
     if (written) await written;
     return outcome;
   } catch (error) {
-    // Nothing can be recorded any more: the turn stays open, and goes on when it can.
+    // Nothing can be recorded any more: the turn stays open, and continues when it can.
     if (error instanceof Stopped) return { ...outcome, status: "paused", reason: error.reason };
     return status.status === "error" ? outcome : { ...outcome, ...failed(error) };
   }

@@ -48,7 +48,7 @@ export async function acp(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-/** Whatever else would print goes to standard error. */
+/** Sends everything else that would print to standard error. */
 function ownStdout(): (text: string) => void {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
@@ -86,7 +86,7 @@ function openWire(write: (text: string) => void): Wire {
   return { messages, send };
 }
 
-/** A daemon remembers whose sessions it goes on with; here the editor says it. */
+/** A daemon remembers whose sessions it continues; here the editor says it. */
 function nothingKept(): SurfaceStore {
   return {
     get: () => undefined,

@@ -123,7 +123,7 @@ function afterwards(opened: Opened, store: Store): After {
     recorded(request, reply, lang, carried);
     if (isOutsideRequest(request)) return toldOutside(request, lang);
     const { session } = splitRequestId(reply.resolution.requestId);
-    // A person who stopped the turn does not want to go on with it.
+    // A person who stopped the turn does not want to continue it.
     if (reply.resolution.outcome === "cancelled") {
       if (!reply.running) await endTurn(store, session, lang);
       return exitCodes.success;
@@ -153,7 +153,7 @@ function elsewhere(opened: Opened): After {
   };
 }
 
-/** Nothing of Sage's goes on: the agent that asked hears it by itself. */
+/** Nothing of Sage's continues: the agent that asked hears it by itself. */
 function toldOutside({ agent }: InputRequest, lang: Lang): number {
   console.log(cliTexts(lang).heardOutside(oneLine(agent[0] ?? "")));
   return exitCodes.success;
@@ -183,7 +183,7 @@ async function tellAlsoDecided(host: Host, { requestId, at }: Resolution, lang: 
   }
 }
 
-/** The line after a yes that others must follow: the session goes on once they have. */
+/** The line after a yes that others must follow: the session continues once they have. */
 function signed(request: InputRequest, approved: Approved, me: Opened["me"], lang: Lang): number {
   const t = texts(lang);
   const name = clipped(nameOf(request, t), LONGEST_NAME);
@@ -248,7 +248,7 @@ async function goOn(store: Store, session: string, model: string | undefined, la
   }
 }
 
-/** A process that only waited for this answer goes on with the turn, and may be at its end already. */
+/** A process that only waited for this answer continues the turn, and may be at its end already. */
 function isTakenUp(store: Store, session: string): boolean {
   const row = store.session(session);
   return row?.owned === true || !(row?.open || row?.unheard);

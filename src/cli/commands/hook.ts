@@ -2,7 +2,7 @@ import { exitCodes } from "../exit-codes.ts";
 
 /**
  * `sage hook claude`: called by the person's own Claude Code or Codex for each of its prompts. It has to start at once, and whatever
- * goes wrong here is nobody's answer: the agent's own dialog goes on.
+ * goes wrong here is nobody's answer: the agent's own dialog stays open.
  */
 export async function hook(args: string[]): Promise<number> {
   const [word, ...rest] = args;

@@ -96,7 +96,7 @@ function createLook(store: Store): (session: string) => Promise<boolean> {
   };
 }
 
-/** Whoever looks may leave, or stop reading. */
+/** The person who looks may leave, or stop reading. */
 function leaving(): AbortSignal {
   const gone = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => gone.abort());
@@ -110,7 +110,7 @@ function whereLine(request: InputRequest, session: SessionSummary | undefined, l
   return waits === undefined ? line : `${line}; ${waits}`;
 }
 
-/** Answered, it goes on once somebody works at its place. */
+/** Answered, it continues once somebody works at its place. */
 function waitsFor(session: SessionSummary | undefined, lang: Lang): string | undefined {
   return session?.place && !session.place.works ? clusterTexts(lang).waitsFor(session.place.name) : undefined;
 }

@@ -129,7 +129,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   loading.sage = sage;
   let begun: string | undefined;
   const session = async () => {
-    // Where the first turn begins at once, one that cannot begin leaves no session behind.
+    // A first turn that cannot begin leaves no session behind.
     if (agent !== undefined) await guestMayRun(installation, agent, found?.cwd ?? cwd);
     else if (words !== undefined || values.print) await sage.ready();
     const model = agent === undefined ? spec !== undefined && { model: spec } : { agent };

@@ -70,7 +70,7 @@ export async function serve(args: string[]): Promise<number> {
       demo?.remove();
       log("info", t.left);
     },
-    // Whoever stops a daemon gets what they asked for: it ended well.
+    // A daemon that was told to stop has ended well.
     { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 },
   );
   await Promise.all(bots.map((bot) => bot.attach(stopped.signal)));

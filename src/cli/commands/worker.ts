@@ -128,7 +128,7 @@ function listensAt(
   if (!at) throw usage(t.listenUnfit(listen));
   const reached = address === undefined ? undefined : hostAndPort(address);
   if (address !== undefined && !reached) throw usage(t.addressUnfit(address));
-  // Whoever listens at every address of a machine is found by its name.
+  // A worker that listens at every address of a machine is found by its name.
   const isEvery = /^[0:.]*$/.test(at.host);
   return { listen: at, address: reached ?? (isEvery ? { host: hostname() } : undefined) };
 }

@@ -72,6 +72,6 @@ export function codeOf({ why, waiting, last }: End): number {
   if (why === "interrupted") return exitCodes.interrupted;
   if (waiting > 0) return exitCodes.needsPerson;
   if (why !== "failed" && process.stdin.isTTY) return exitCodes.success;
-  // Whatever was piped in came to its end: a script wants to know how far it went.
+  // Piped input has come to its end: a script wants to know how far it went.
   return last ? exitCodeOf(last) : exitCodes.success;
 }

@@ -9,7 +9,7 @@ export type Joining = {
   /** The mode in which the agent asks. */
   mode: string | undefined;
   cwd: string;
-  /** The session to go on with. */
+  /** The session to continue. */
   resume: string | undefined;
   /** The agent took too long. */
   late(): void;
@@ -42,7 +42,7 @@ export async function join(rpc: Rpc, joining: Joining): Promise<{ session: strin
   }
 }
 
-/** The session to go on with. What the agent tells of the past meanwhile is dropped: the journal knows it. */
+/** The session to continue. What the agent tells of the past meanwhile is dropped: the journal knows it. */
 async function resumed(rpc: Rpc, { resume, cwd }: Joining, can: Fields): Promise<Fields | undefined> {
   if (resume === undefined) return undefined;
   const canResume = "resume" in fields(can["sessionCapabilities"]);

@@ -167,7 +167,7 @@ function createSpeaking(peer: Peer): Speaking {
         return;
       case "result": {
         const ended = endOf(message);
-        // It does not find the call that it was left with: whoever goes on tells it in words.
+        // It does not find the call that it was left with: whoever continues tells it in words.
         if (ended === "unavailable") return peer.kill();
         return ended && end(ended);
       }
@@ -209,7 +209,7 @@ function createSpeaking(peer: Peer): Speaking {
       },
       interrupt: () => control({ subtype: "interrupt" }),
       async close() {
-        // At the end of its input it would refuse what it asks in the person's name, and go on by itself.
+        // At the end of its input it would refuse what it asks in the person's name, and continue by itself.
         if (open.size > 0 || !over) peer.kill();
         await peer.close(CLOSE_MS);
       },

@@ -53,7 +53,7 @@ export async function reachCodex(
   return withLock(place, signal, async () => (await connected(place)) ?? started(install, place, env, signal));
 }
 
-/** Ends Sage's app-servers. Threads go on from their files; a request that one of them held is carried. Tells how many there were. */
+/** Ends Sage's app-servers. Threads continue from their files; a request that one of them held is carried. Tells how many there were. */
 export async function stopCodex(dir: string): Promise<number> {
   const servers = serversIn(dir).filter(({ lives }) => lives);
   for (const { pid } of servers) endGroup(pid);

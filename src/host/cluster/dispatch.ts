@@ -27,7 +27,7 @@ export type Dispatch = {
   wakeAt(session: string, place: string, at: number): Promise<void>;
   /** Runs sessions of a place until the dispatch is stopped. */
   work(place: string, run: (job: Job) => Promise<void>, options: { atOnce: number }): Promise<void>;
-  /** Begins nothing more: what runs goes on until its job ends. */
+  /** Begins nothing more: what runs continues until its job ends. */
   rest(place: string): Promise<void>;
   /** Gives the job of a process that is gone to another. */
   giveUp(place: string, job: { id: string; attempt: number }): Promise<void>;

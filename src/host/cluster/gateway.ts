@@ -65,7 +65,7 @@ export function gateway(
   } satisfies Host;
 }
 
-/** Something was said or answered, and no person is asked: a worker has to go on. */
+/** Something was said or answered, and no person is asked: a worker has to continue. */
 function isForWorkers(event: WatchEvent): boolean {
   if (event.type === "ready") return event.requests.length === 0;
   return event.type === "fact" && (event.fact.type === "user.said" || event.fact.type === "input.resolved");

@@ -35,7 +35,7 @@ export type HoldingParts = {
 export type Holding = {
   /** Gives the hold up where another gateway took it while this process stood still, or could not reach the server. */
   judge(standing: SurfaceStanding): void;
-  /** Takes the surface up where it is free and not held yet; the work on it goes on after this resolves. */
+  /** Takes the surface up where it is free and not held yet; the work on it continues after this resolves. */
   take(standing: SurfaceStanding, byLock: boolean): Promise<void>;
   /** Settles when the hold of this moment is given up. */
   readonly done: Promise<void> | undefined;

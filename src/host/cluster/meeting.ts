@@ -119,7 +119,7 @@ function sharedFollowing({ owner, read, asked }: Sharing) {
     const newest = () => Math.max(...[...listeners].map((one) => one.newest()));
     const following = followOwner({
       ...{ session, newest, peers: parts.peers, runsHere: () => false },
-      // A session that nobody runs is taken up by whoever comes first: no person has to go on with it.
+      // A session that nobody runs is taken up by whoever comes first: no person has to continue it.
       store: { owner, session: () => undefined },
       reached: (seq) => read(session, seq, newest),
       delta: (delta) => listeners.forEach((one) => one.delta(delta)),
@@ -205,7 +205,7 @@ function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreacha
   return createLines(dial);
 }
 
-/** Whoever runs the session first, then others of its place: they have the same files. */
+/** The worker that runs the session first, then others of its place: they have the same files. */
 async function askAtPlace(
   pool: Cluster["pool"],
   reach: Lines,

@@ -21,7 +21,7 @@ export type Presence = {
    * by then is written before the hold is given up.
    */
   hold(surface: string, watch: HoldWatch): void;
-  /** Gives up everything; others go on at once. */
+  /** Gives up everything; others continue at once. */
   leave(): Promise<void>;
 };
 

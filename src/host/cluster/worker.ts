@@ -19,7 +19,7 @@ export type WorkerParts = {
   place: string;
   /** Runs turns on the cluster's store, and lets go of sessions that wait. */
   host: LocalHost;
-  /** Where gateways follow what it runs. Without one they have facts only. */
+  /** Address at which gateways follow what it runs. Without one they have facts only. */
   door?: Pick<Door, "address" | "key"> | undefined;
   /** A run ended by an error that its facts may not tell. */
   failed?(session: string, error: unknown): void;
@@ -31,14 +31,14 @@ export type WorkerParts = {
 };
 
 export type Worker = {
-  /** Leaves: sessions that run here go on elsewhere, at once. Closes the host too. */
+  /** Leaves: sessions that run here continue elsewhere, at once. Closes the host too. */
   stop(): Promise<void>;
 };
 
 /** A session that runs here, and how it is told that it is somebody else's now. */
 type Running = { leave(): void; ended: Promise<unknown> };
 
-/** Runs sessions of a place, one job after the other, until it is stopped. What it leaves goes on elsewhere. */
+/** Runs sessions of a place, one job after the other, until it is stopped. What it leaves continues elsewhere. */
 export async function startWorker(parts: WorkerParts): Promise<Worker> {
   const { cluster, place, host, door, atOnce = 20, loop = LOOP } = parts;
   const { process, replica, dispatch, pool, connect, graceMs, notified } = cluster;

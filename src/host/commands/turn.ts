@@ -8,11 +8,11 @@ import { errorBecause } from "../../texts/error.ts";
 import { interruptOf, standingOf } from "../run/interrupt.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 
-/** Turns: stopped, gone on with, and made room for. */
+/** Turns: stopped, continued, and compacted. */
 export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resume" | "chooseMode" | "compact"> {
   const { store, runner, executor, watched, leaving } = parts;
 
-  /** In one commit: an agent must not go on after one request was cancelled before it hears that all of it was. */
+  /** In one commit: an agent must not continue after one request was cancelled before it hears that all of it was. */
   const interrupt = async (session: string, key: string, to: "pause" | "cancel", sender: Sender): Promise<void> => {
     const at = Date.now();
     const why = reason("stopped-by", { by: sender.by });

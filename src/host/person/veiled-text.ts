@@ -35,7 +35,7 @@ function tell(block: Block, redaction: Redaction): string {
   const end = tail.length > LONGEST ? tail.length : safeEnd(tail);
   const clean = redaction.text(tail.slice(0, end));
   const told = unnamed(clean).startsWith(unnamed(shown)) ? clean.slice(shown.length) : "";
-  // A line that turned out to be suspicious goes on behind what was told of it.
+  // A line that turned out to be suspicious continues behind what was told of it.
   if (!unnamed(shown).startsWith(unnamed(clean))) block.shown = clean;
   const finished = tail.lastIndexOf("\n", end - 1) + 1;
   const goesOn = opens.test(tail) && !closes.test(tail);

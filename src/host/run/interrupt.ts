@@ -5,7 +5,7 @@ import type { SessionRun } from "./session-run.ts";
 export type Standing =
   /** No turn is open and none is about to begin. */
   | "idle"
-  /** A message was said here and its turn has not begun, or an open turn is about to go on. */
+  /** A message was said here and its turn has not begun, or an open turn is about to continue. */
   | "beginning"
   | "working"
   /** For a person: in memory or asleep, here or in another process. */
@@ -13,7 +13,7 @@ export type Standing =
   /** A turn is open, and it is paused or no process runs it. */
   | "stopped";
 
-/** An interrupt pauses work, and cancels a turn that waits. Without a surface nobody could go on with a pause, and it cancels too. */
+/** An interrupt pauses work, and cancels a turn that waits. Without a surface nobody could end a pause, and it cancels too. */
 export function interruptOf(standing: Standing, { attended }: { attended: boolean }): "nothing" | "pause" | "cancel" {
   switch (standing) {
     case "idle":

@@ -52,7 +52,7 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
     };
     run.done.then(end, (error: unknown) => {
       end();
-      // Whoever lets sessions go meets one that it has just let go of: it is taken anew, and nobody needs to know.
+      // A process that lets sessions go meets one that it has just let go of: it is taken anew, and nobody needs to know.
       if (parts.letsGo && error instanceof SageError && error.code === "session-owned") return;
       run.notice("host", reasonOf(error)); // whoever asked for the outcome hears of it there; whoever only spoke, here
     });

@@ -255,7 +255,7 @@ function isOfJournal(error: unknown): error is SageError {
 }
 
 /**
- * Is there a message to go on with? A turn that ended is followed by what nobody has seen yet, a paused one by what was said after the
+ * Is there a message to continue with? A turn that ended is followed by what nobody has seen yet, a paused one by what was said after the
  * interrupt. Asked of the store, once the session is let go: another process may have left a message to this one.
  */
 export function goesOn(store: Store, log: SessionLog, { status }: AgentOutcome): boolean {

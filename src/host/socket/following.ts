@@ -58,7 +58,7 @@ export function followOwner(parts: FollowParts): Following {
     if (call && call.to !== to) {
       call.hangUp();
       call = undefined;
-      blocks.forget(session); // whoever goes on streams it anew
+      blocks.forget(session); // whoever continues streams it anew
     }
     if (connection.name === "calling" && !call) call = dial(connection.to, parts, { ahead, blocks }, move);
     if (link.owner === undefined || connection.name !== "calling") first.resolve();

@@ -11,7 +11,7 @@ import { inTransaction } from "./transaction.ts";
 export type Brought = {
   session: string;
   /**
-   * `there`: nothing was missing. `owned`: a living process runs it, on one side or the other. `differs`: it has gone on over there, so
+   * `there`: nothing was missing. `owned`: a living process runs it, on one side or the other. `differs`: it has continued over there, so
    * what happened here since cannot follow. `damaged`: its records do not hold.
    */
   how: "brought" | "grown" | "there" | "owned" | "differs" | "damaged";

@@ -45,7 +45,7 @@ export async function packageModel(name: string, given: Given): Promise<Model> {
 }
 
 async function load(name: string, folder: string): Promise<Record<string, unknown>> {
-  // Node would go on to look in the folders above, of which one may be anybody's.
+  // Node would also look in the folders above, of which one may be anybody's.
   if (!existsSync(join(folder, "node_modules", name, "package.json")))
     throw errorBecause("config-invalid", reason("provider-package-missing", { package: name, folder }));
   try {

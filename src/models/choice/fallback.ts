@@ -6,7 +6,7 @@ export type Standby = { id: string; load(): Promise<Model> };
 
 /**
  * Goes on with another model where the first one cannot be had, to the end of the turn: asking it again at every step would
- * cost all its retries each time. Which model replied is read off the messages, so a new process goes on with the same.
+ * cost all its retries each time. Which model replied is read off the messages, so a new process continues with the same.
  */
 export function withFallback(primary: Model, standby: Standby): Model {
   let loaded: Promise<Model> | undefined;

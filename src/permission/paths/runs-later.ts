@@ -32,7 +32,7 @@ const files = new Set(
     "build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradlew gradlew.bat mvnw mvnw.cmd build.sbt mix.exs " +
     "package.swift podfile pubspec.yaml sitecustomize.py usercustomize.py flake.nix shell.nix default.nix go.mod go.work " +
     "environment.yml environment.yaml build.zig build.zig.zon directory.build.props directory.build.targets nuget.config " +
-    // What they install
+    // Their lock files
     "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock poetry.lock pipfile.lock " +
     "uv.lock pdm.lock pixi.lock pylock.toml cargo.lock gemfile.lock composer.lock go.sum go.work.sum flake.lock mix.lock " +
     "pubspec.lock podfile.lock package.resolved gradle.lockfile packages.lock.json conan.lock " +

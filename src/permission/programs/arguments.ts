@@ -1,7 +1,7 @@
 import { opaqueWord, optionOf } from "../shell/read/word.ts";
 import type { Word } from "../shell/read/word.ts";
 
-/** Which options a program may be given here. The list is closed: with any other, its words are not understood. */
+/** Options that a program may be given here. The list is closed: with any other, its words are not understood. */
 export type Options = {
   /** Letters that stand alone, and letters that take a value. */
   flags?: string;

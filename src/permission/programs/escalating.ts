@@ -60,7 +60,7 @@ const checks = new Map<string, Check>([
 
 /** Words that stand literally in the rule were meant. */
 export function escalates(words: readonly Word[], literal: ReadonlySet<string>): boolean {
-  // Where the arguments of a wrapped program begin only the wrapper knows, so any of its words may be that program.
+  // Only the wrapper knows where the arguments of a wrapped program begin, so any of its words may be that program.
   const reach = wrappers.has(baseName(words[0]?.text ?? "")) ? words.length : 1;
   const seen = new Set<string>();
   for (const [at, { text = "" }] of words.slice(0, reach).entries()) {

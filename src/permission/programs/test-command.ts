@@ -22,7 +22,7 @@ export function testUse(args: readonly Word[]): Use | undefined {
   return simpleTest(args);
 }
 
-/** One, two or three words. */
+/** Judges one, two or three words. */
 function simpleTest(args: readonly Word[]): Use | undefined {
   const [left, middle, right] = args;
   switch (args.length) {

@@ -124,7 +124,7 @@ function writeOffer(
   { cwd, anchor = cwd }: DecisionInput,
 ): Offer | undefined {
   const [path] = paths;
-  // Where it leads has to be what it says, and inside: a rule for anything else deserves to be written by hand.
+  // The path has to lead to what it says, and inside: a rule for anything else deserves to be written by hand.
   if (path === undefined || paths.length > 1 || !isInside(anchor, path.lexical)) return undefined;
   const name = relative(anchor, path.lexical);
   if (name === "") return undefined;

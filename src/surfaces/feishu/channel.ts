@@ -152,7 +152,7 @@ export interface FeishuChannel {
   entitySettings(cardId: string, settings: object): Promise<void>;
   updateEntity(cardId: string, card: object): Promise<void>;
 
-  /** Connects and goes on with messages that were kept; resolves once the first attempt to connect came to an end. */
+  /** Connects, and handles messages that were kept; resolves once the first attempt to connect came to an end. */
   start(signal: AbortSignal): Promise<void>;
   status(): ChannelStatus;
   /** No new events; what is being handled or sent gets a moment to end. */

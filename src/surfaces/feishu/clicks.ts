@@ -26,7 +26,7 @@ export type ClickParts = {
   host: Host;
   log(line: string): void;
   senderOf(openId: string): Promise<Sender>;
-  /** This chat goes on with that session. */
+  /** This chat continues that session. */
   resume: CommandHandler["resume"];
 };
 

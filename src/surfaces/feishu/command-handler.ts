@@ -20,7 +20,7 @@ export type CommandParts = TeamCommandParts &
     senderOf(openId: string): Promise<Sender>;
   };
 
-/** Reply to a command; `task` goes on as a message to the session that the command has begun. */
+/** Reply to a command; `task` is passed on as a message to the session that the command has begun. */
 export type CommandResult =
   | { text: Phrase }
   | { card: Card; sent?: (message: string) => void }

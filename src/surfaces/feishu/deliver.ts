@@ -162,7 +162,7 @@ async function respond(
   return say(message, ({ t, words }) => (won ? t.raceLost(whoOf(won, t)) : t.failedToSay(errorText(reply, words))));
 }
 
-/** Whoever may talk may ask; the reply comes below every card of the request. */
+/** Everybody who may talk may ask; the reply comes below every card of the request. */
 async function inquire(bridge: Bridge, { message, follow, text }: Words, request: InputRequest): Promise<void> {
   const from = await bridge.senderOf(message.sender.openId);
   const reply = await follow.handle.sendInquiry({ requestId: request.id, text, id: message.messageId }, from);

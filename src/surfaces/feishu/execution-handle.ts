@@ -40,7 +40,7 @@ export function createExecutionHandle(
   session: string,
   { signal, mayGoOn }: { signal: AbortSignal; mayGoOn(): boolean },
 ): ExecutionHandle {
-  // Recorded, and nobody runs the session: it goes on here.
+  // Recorded, and nobody runs the session: it continues here.
   const goOn = async (reply: { ok: boolean; running?: boolean }) => {
     if (reply.ok && !reply.running && mayGoOn()) await host.send({ type: "resume", session });
   };

@@ -31,7 +31,7 @@ export type FeishuOptions = {
   model?: string;
   /** Folder for received files: below it one for each session, which that session alone may read. */
   inbox: string;
-  /** The host goes on with open turns after a restart by itself; otherwise those that were begun here are resumed from here. */
+  /** The host continues open turns after a restart by itself; otherwise those that were begun here are resumed from here. */
   hostRecovers?: boolean;
   /** Takes secrets out of everything that goes to a chat. */
   redaction?: Redaction;

@@ -44,7 +44,7 @@ export type CardRecord = {
   chat: string;
   /** Unknown until the platform has said so. */
   message?: string;
-  /** Which version of the card counts. */
+  /** Version of the card that counts. */
   g: number;
   at: number;
 } & (AskPart | { k: "run"; place?: Place });
@@ -101,7 +101,7 @@ export function createRecords(store: SurfaceStore, app: string, now: () => numbe
     homes: () => (store.list(at("home", "")) as { value: Home }[]).map(({ value }) => value),
     setHome: (home: Home) => keep(at("home", home.session), home),
 
-    /** The session that a chat, or a thread of it, goes on with. */
+    /** The session that a chat, or a thread of it, continues. */
     place: (chat: string, thread = "main") => sessionAt(at("place", chat, thread)),
     setPlace: (session: string, chat: string, thread = "main") => keep(at("place", chat, thread), { session }),
 

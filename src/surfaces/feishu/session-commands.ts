@@ -73,7 +73,7 @@ export function createSessionCommands(parts: SessionCommandParts): SessionComman
     const others = owner !== undefined && owner !== who.openId && !mayApprove(team().people, who);
     if (others && (await sessions.of(session))?.view.state() !== "IDLE") return ({ t }) => t.worksForOthers;
     const follow = await sessions.take(session, place);
-    // A turn that nobody runs goes on here; one that runs elsewhere is watched.
+    // A turn that nobody runs continues here; one that runs elsewhere is watched.
     if (follow.view.working()) await host.send({ type: "resume", session });
     return ({ t }) => t.resumed(session);
   };

@@ -8,17 +8,17 @@ import { errorBecause } from "../../texts/error.ts";
 
 export type Beginning = { cwd: string; model?: string; agent?: string };
 
-/** Which session a message belongs to, by bot, chat and thread; and every session that this bot speaks for. */
+/** Finds the session of a message, by bot, chat and thread, and keeps every session that this bot speaks for. */
 export type SessionManager = {
-  /** The session that the place of this message goes on with. A mention at the top of a group belongs to none. */
+  /** The session that the place of this message continues. A mention at the top of a group belongs to none. */
   find(message: Incoming): Promise<Follow | undefined>;
-  /** The session that was here has been taken to another place, and goes on there. */
+  /** The session that was here has been taken to another place, and continues there. */
   hasLeft(message: Incoming): boolean;
   /** The session this person last worked with in this chat. */
   latest(message: Incoming): Promise<Follow | undefined>;
   /** A new one; the same message begins the same one. */
   begin(message: Incoming, how: Beginning): Promise<Follow>;
-  /** The place of this message goes on with that session, wherever it was begun. */
+  /** The place of this message continues that session, wherever it was begun. */
   take(session: string, place: Place): Promise<Follow>;
   /** The session behind a card. */
   of(session: string): Promise<Follow | undefined>;
@@ -29,7 +29,7 @@ export type SessionManager = {
   openInChat(chat: string): { follow: Follow; request: InputRequest }[];
   /** Words that answer this card, as they are to be typed where it stands. */
   typed(card: AskRecord): (words: string) => string;
-  /** Puts the cards of before in order, and goes on with what was under way unless somebody else does. */
+  /** Puts the cards of before in order, and continues what was under way unless somebody else does. */
   restore(): Promise<void>;
   settled(): Promise<void>;
 };

@@ -15,7 +15,7 @@ export type PlainOptions = {
   surface?: string;
   /** Commands that need more than a surface knows, by name. Each returns lines to show. */
   commands?: Readonly<Record<string, (args: string) => Promise<readonly string[]>>>;
-  /** The first message. Without one, a turn that was left open goes on. */
+  /** The first message. Without one, a turn that was left open continues. */
   task?: string | undefined;
   /** Ends with the turn instead of asking what is next. */
   once?: boolean;

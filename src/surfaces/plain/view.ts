@@ -22,7 +22,7 @@ import { briefOf, isAsking, isOver, pastOf } from "../../view/summary.ts";
 import { createTranscript } from "../../view/transcript.ts";
 import { createLive } from "./live.ts";
 
-/** Output to write: text that goes on where the last one stopped, or whole lines. */
+/** Output to write: text that continues where the last one stopped, or whole lines. */
 export type Piece = { stream: string } | { lines: string[] };
 
 export type View = {
@@ -185,7 +185,7 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     delta: (delta) => drawAll(transcript.delta(delta)),
     history(facts) {
       const { from, earlier } = pastOf(facts);
-      facts.slice(0, from).forEach(transcript.fact); // a turn may go on with a request of one before it
+      facts.slice(0, from).forEach(transcript.fact); // a turn may continue with a request of an earlier one
       const before = earlier > 0 ? [{ lines: [paint.dim(t.earlier(earlier))] }] : [];
       return [...before, ...facts.slice(from).flatMap((fact) => drawAll(transcript.fact(fact)))];
     },

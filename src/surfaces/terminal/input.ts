@@ -8,7 +8,7 @@ export type Typed =
   | { type: "command"; name: string; args: string }
   | { type: "shell"; command: string };
 
-/** A path such as /etc/hosts is no command, and neither is what goes on for lines. */
+/** A path such as /etc/hosts is no command, and neither is a text of several lines. */
 export function readTyped(text: string): Typed {
   const typed = text.trim();
   if (typed === "") return { type: "nothing" };

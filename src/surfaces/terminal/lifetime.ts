@@ -6,7 +6,7 @@ import type { Terminal as Device } from "./draw/tui.ts";
 export type Lifetime = {
   mine(): boolean;
   begin(): void;
-  /** Lends the terminal to another program while `work` goes on. */
+  /** Lends the terminal to another program while `work` runs. */
   lend(work: () => Promise<void>): Promise<void>;
   /** However it ends, the terminal is as it was. */
   end(): void;

@@ -81,7 +81,7 @@ export type TerminalOptions = {
   statusLine?(info: StatusInfo, changed: () => void): string | undefined;
   /** The terminal of this process, unless another one is given. */
   device?: Device;
-  /** The first message. Without one, a turn that was left open goes on. */
+  /** The first message. Without one, a turn that was left open continues. */
   task?: string | undefined;
   /** Ends with the turn instead of asking what is next. */
   once?: boolean;
@@ -112,7 +112,7 @@ export type TerminalEnd = {
   why: "left" | "interrupted" | "ended" | "failed" | "switched";
   waiting: number;
   last: OutcomeStatus | undefined;
-  /** The session to go on with. */
+  /** The session to continue. */
   session?: string;
 };
 

@@ -126,7 +126,7 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
     },
     history(facts) {
       const { from, earlier } = pastOf(facts);
-      facts.slice(0, from).forEach(transcript.fact); // a turn may go on with a request of one before it
+      facts.slice(0, from).forEach(transcript.fact); // a turn may continue with a request of an earlier one
       if (earlier > 0) note("dim", t.earlier(earlier));
       facts.slice(from).forEach(fact);
     },

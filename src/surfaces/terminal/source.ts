@@ -88,7 +88,7 @@ function sourceOf(file: number, size: number): Source {
       let from = 0;
       while (from < read) {
         const feed = block.subarray(from, Math.min(read, from + LONGEST)).indexOf(10);
-        if (feed < 0 && read - from < LONGEST && !last && from > 0) break; // the line goes on in the next block
+        if (feed < 0 && read - from < LONGEST && !last && from > 0) break; // the line continues in the next block
         const piece = feed >= 0 ? feed : pieceOf(block, from, read);
         const next = from + piece + (feed >= 0 ? 1 : 0);
         if (!each(from, from + piece)) return;

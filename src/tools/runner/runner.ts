@@ -19,7 +19,7 @@ const SWEEP_MS = 7 * 24 * 3_600_000;
 export type CommandRunner = {
   /** Keeps out earlier owners of the session. The id is for `call.started`; undefined: commands of it cannot be kept now. */
   take(session: string, epoch: number): string | undefined;
-  /** Like `take`, for a turn that goes on. */
+  /** Like `take`, for a turn that continues. */
   retake(session: string, epoch: number): void;
   /** Starts the command of a call, once; a second time it is attached to. */
   start(call: RunnerCall, id: string): Spawn;

@@ -21,7 +21,7 @@ export type Answer = {
   whole: boolean;
 };
 
-/** Redirects that name where to go on. */
+/** Redirects that name the next address. */
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The address that an answer sends on to. */

@@ -20,7 +20,7 @@ export function atMost(count: number, all: string[], { t }: Style): string[] {
   return all.length <= count + 1 ? all : [...all.slice(0, count), `  ${t.more(all.length - count)}`];
 }
 
-/** Lines that are safe to show already. A row that goes on has another mark at its margin, for a line break may matter. */
+/** Lines that are safe to show already. A continued row has another mark at its margin, for a line break may matter. */
 export function rows(lines: readonly string[], { width, paint }: Style, mark = ""): string[] {
   const room = Math.max(8, (width ?? Infinity) - columns(`  │ ${mark}`));
   return lines.flatMap((line) =>
@@ -67,7 +67,7 @@ const colourCodes = /\x1b\[[\d;]*m/g;
 // A wide character is a word of its own. Signs that open stand before a word, and those that end a sentence or a bracket behind it.
 const wordsOf = /\x1b\[[\d;]*m|[ ]+|[（“「]*(?:[\u1100-\uffff]|[^ \x1b\u1100-\uffff]+)[，。、；：！？）”」…]*/gu;
 
-/** Sage's own lines, broken between words; what goes on is set in, below the words behind a key. Rows behind a margin fit already. */
+/** Sage's own lines, broken between words; rows after the first are indented, below the words behind a key. Rows behind a margin fit already. */
 export function fitted(lines: readonly string[], width: number | undefined): string[] {
   if (width === undefined || width < 20) return [...lines];
   return lines.flatMap((line) => {

@@ -30,7 +30,7 @@ import { anchoring, folderParts, withModules } from "../../wiring.ts";
 
 export type DaemonParts = {
   store: Store;
-  /** The sessions that are this daemon's: it goes on with them after a restart, and with no others. Without it, others see to that. */
+  /** The sessions that are this daemon's: it continues these after a restart, and no others. Without it, others see to that. */
   own?: SurfaceStore;
   env: NodeJS.ProcessEnv;
   lang: Lang;

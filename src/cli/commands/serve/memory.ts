@@ -13,7 +13,7 @@ export type Memory = {
   openBot(bot: BotConfig, parts: SurfaceParts & { t: ServeTexts }): Promise<Bot>;
   /** Notes where the page is served, for `sage devices`. */
   serves(origins: readonly string[]): Promise<void>;
-  /** Other gateways go on with the bots. */
+  /** Other gateways take over the bots. */
   leave(): Promise<void>;
   close(): void;
 };

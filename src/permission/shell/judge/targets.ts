@@ -48,7 +48,7 @@ export function redirectTargets(redirects: readonly Redirect[], where: Where): T
     if ((op === ">&" || op === "<&") && text !== undefined && /^(\d+-?|-)$/.test(text)) return [];
     if (text === "/dev/null" || text === "/dev/stdout" || text === "/dev/stderr") return [];
     const shown = `${op} ${where.source(target)}`;
-    // Which of several files a pattern opens is decided when it runs.
+    // The shell decides which of several files a pattern opens when it runs.
     const plain = { ...target, glob: undefined };
     return [{ ...aim(plain, where), shown, writes: op !== "<" }];
   });

@@ -80,7 +80,7 @@ function unoptimised(): Disposable {
 
 type WasmName = keyof typeof hashes;
 
-// Whoever could swap these files could make every command look harmless.
+// A program that could swap these files could make every command look harmless.
 const hashes = {
   "web-tree-sitter.wasm": "beca80e44cccbf2299ed4d1e3fa6462a9a6fe818aeebf847547a392227ce4acc",
   "tree-sitter-bash.wasm": "8292919c88a0f7d3fb31d0cd0253ca5a9531bc1ede82b0537f2c63dd8abe6a7a",

@@ -151,7 +151,7 @@ function condition(cursor: Cursor): Condition | undefined {
   }
 }
 
-/** `case word in a|b*) … ;; esac`. Patterns are plain, and no branch goes on into the next. */
+/** `case word in a|b*) … ;; esac`. Patterns are plain, and no branch falls through to the next. */
 function choice(cursor: Cursor): Condition | undefined {
   if (!takeToken(cursor, "case")) return undefined;
   skipBlanks(cursor);

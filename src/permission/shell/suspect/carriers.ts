@@ -121,7 +121,7 @@ const codeOption = /^(-c|-lc|-e|-E|-x|-P|-ex|--run|--exec|--command|--eval)$/;
 const runsValue =
   /^-*[\w.=-]*(?:command|exec|pager|editor|shell|rsh|program|extcmd|-pack|pre|browser|askpass|split-string)=!?(.+)$|^-S(.+)$|=!(.+)$|^(?:exec|system):(.+)$/i;
 
-/** Which option takes the next word as its value is not known: where one comes first, the command may be one word later. */
+/** Nobody knows which option takes the next word as its value: after one, the command may be one word later. */
 function afterOptions(words: readonly string[]): string[][] {
   const first = words.findIndex((word) => !word.startsWith("-"));
   if (first < 0) return [];

@@ -162,7 +162,7 @@ export function bytesOf(one: object): number {
   return new TextEncoder().encode(JSON.stringify(one)).length;
 }
 
-/** Whatever has a tag is counted by the platform. */
+/** The platform counts everything that has a tag. */
 function elementsOf(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + elementsOf(one), 0);
   if (value === null || typeof value !== "object") return 0;

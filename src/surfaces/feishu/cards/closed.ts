@@ -127,7 +127,7 @@ export function sentenceOf(reason: Reason, { lang, t }: Speech): string {
 
 const isOpenId = (by: string) => /^ou_\w+$/.test(by);
 
-/** Where nobody could tell us a name, the client knows one. Safe Markdown. */
+/** A person as safe Markdown. The client knows a name where nobody could tell us one. */
 function personOf(resolution: Resolution, t: FeishuTexts): string {
   const { by, surface } = resolution;
   return surface === "feishu" && isOpenId(by)

@@ -119,7 +119,7 @@ function togetherElements({ rid, g, alike = 0 }: Asked, { words }: Speech): Elem
   return [row([button({ id: "together", text: words.together(alike), value })])];
 }
 
-/** Whoever may answer is notified; whoever does not see where it comes from is told. */
+/** Notifies people who may answer, and tells people elsewhere where it comes from. */
 export function callElements({ called = [], for: name, from }: Asked, { t }: Speech): Element[] {
   return [
     ...(called.length > 0 ? [markdown(called.map((id) => `<at id=${id}></at>`).join(" "))] : []),
@@ -148,7 +148,7 @@ function fileLine(asked: Asked, speech: Speech): string {
   return asked.file === "failed" ? speech.t.notAttached : speech.t.attached(fileName(asked, speech));
 }
 
-/** Where the card shows less than all of it, allowing takes a step more: the file first. */
+/** Allowing takes a step more where the card shows only a part: the file first. */
 function choices(
   asked: Asked,
   { rules, leave, cut }: { rules: readonly string[]; leave: boolean; cut: boolean },

@@ -5,12 +5,12 @@ import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "./tui.ts";
 
 type Paint = (text: string) => string;
 
-/** Sage's own words, broken between words; what goes on is set in. */
+/** Sage's own words, broken between words; rows after the first are indented. */
 export function own(text: string, width: number, indent = 0): string[] {
   return worded(text, Math.max(4, width - indent)).map((line, n) => `${n > 0 ? " ".repeat(indent) : ""}${line}`);
 }
 
-/** A line of a list, such as `/name   words about it`: the words go on below themselves. */
+/** A line of a list, such as `/name   words about it`: further rows begin below the words. */
 export function listed(line: string, width: number, paint: Paint): string[] {
   const lead = /^\S+ {2,}(?=\S)/.exec(line)?.[0] ?? "";
   if (lead === "" || lead.length * 2 > width) return own(paint(line), width, 2);
@@ -18,7 +18,7 @@ export function listed(line: string, width: number, paint: Paint): string[] {
   return words.map((row, n) => paint(`${n === 0 ? lead : " ".repeat(lead.length)}${row}`));
 }
 
-/** A sign at the beginning of a row that ends a Chinese sentence or bracket, or goes on with it. */
+/** A sign at the beginning of a row that ends or continues a Chinese sentence or bracket. */
 const misplaced = /^(?:\x1b\[[\d;]*m)*[，。、；：！？）”」…]/u;
 
 /** Broken between words, a little earlier where a row would begin with a Chinese sign that belongs to the word before it. */
@@ -39,7 +39,7 @@ type Framing = {
   /** Each line gets a single row, cut at the edge. */ clip?: boolean;
 };
 
-/** Foreign text behind a margin that it cannot leave. A row that goes on has another mark there, for a line break may matter. */
+/** Foreign text behind a margin that it cannot leave. A continued row has another mark there, for a line break may matter. */
 export function margined(
   lines: readonly string[],
   { width, theme, paint = (text) => text, clip = false }: Framing,

@@ -23,7 +23,7 @@ export type Draw = {
 type Paint = (text: string) => string;
 const plain: Paint = (text) => text;
 
-/** Sage's own words, broken between words; what goes on is set in. */
+/** Sage's own words, broken between words; rows after the first are indented. */
 export function own(text: string, { width }: Draw, { paint = plain, indent = 0 }: Own = {}): string[] {
   const room = Math.max(4, width - indent);
   return wordedRows(text, room).map((line) => " ".repeat(indent) + paint(line.trimEnd()));
@@ -55,7 +55,7 @@ export function exact(text: string, draw: Draw, more: Framing = {}): string[] {
 
 type Framing = { mark?: string; paint?: Paint; indent?: number; /** A part of the line before it. */ goesOn?: boolean };
 
-/** Lines that are safe to show already. A row that goes on has another mark at its margin, for a line break may matter. */
+/** Lines that are safe to show already. A continued row has another mark at its margin, for a line break may matter. */
 export function margined(
   lines: readonly string[],
   { width, theme }: Draw,

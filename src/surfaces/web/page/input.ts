@@ -62,7 +62,7 @@ export type Did =
 /** A command before it is known who sends it. */
 export type Unsigned = Command extends infer C ? (C extends Sender ? Omit<C, keyof Sender> : C) : never;
 type Nameless = Exclude<Command["type"], Extract<Command, Sender>["type"]>;
-/** Commands that nobody has to put a name to: they read, or go on with what is there. */
+/** Commands that nobody has to put a name to: they read, or continue what is there. */
 const nameless: Record<Nameless, true> = {
   ...{ open: true, ask: true, resume: true, compact: true, sessions: true, request: true, past: true, pending: true },
   ...{ rewindPoints: true, planRewind: true, about: true, models: true, files: true, facts: true, receipts: true },

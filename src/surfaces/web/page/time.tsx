@@ -8,7 +8,7 @@ export function Ago({ at }: { at: number }) {
   return <time dateTime={new Date(at).toISOString()}>{ms < 5_000 ? web.now : web.ago(t.age(ms))}</time>;
 }
 
-/** How long something has been going on. */
+/** Shows the time since something began. */
 export function Since({ at }: { at: number }) {
   const app = useApp();
   return <span>{app.words.value.t.duration(Math.max(1_000, app.clock.value - at))}</span>;
