@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { hung } from "../../src/cli/commands/help.ts";
+import { hung, partOf } from "../../src/cli/commands/help.ts";
 import { helpTexts } from "../../src/texts/help.ts";
 import { columns } from "../../src/view/lines/safe.ts";
 import { Machine } from "../support/cli.ts";
@@ -68,4 +68,12 @@ test("rules of Claude Code in a project are hinted at once, and nothing of them 
     await at.code;
   }
   assert.equal(existsSync(join(machine.cwd, ".sage")), false);
+});
+
+test("the help of a command has its own lines first, then the flags it shares with others", () => {
+  for (const lang of ["en", "zh"] as const) {
+    const lines = partOf("stats", helpTexts(lang).usage.split("\n")).filter((line) => !line.startsWith("   "));
+    const starts = lines.map((line) => /^ {2}(sage \w+|--\w+)/.exec(line)?.[1]);
+    assert.deepEqual(starts, ["sage stats", "sage stats", "--engine", "--lang"]);
+  }
 });

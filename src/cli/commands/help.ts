@@ -40,16 +40,25 @@ export function hung(line: string, width: number | undefined): string[] {
   return [lead + first, ...more.map((row) => " ".repeat(columns(lead)) + row.trimStart())];
 }
 
-/** Help for a command: its lines, details below them, and the flags it shares with others. */
-function partOf(command: string, lines: readonly string[]): string[] {
-  const shared: Record<string, string[]> = {
-    ...{ acp: ["--model"], answer: ["--run", "--model"] },
-    ...{ sessions: ["--json"], inbox: ["--json"] },
-  };
-  const starts = [`sage ${command}`, "--lang", ...(shared[command] ?? [])];
+/** Flags that commands share with others, by command. */
+const shared: Record<string, string[]> = {
+  ...{ acp: ["--model"], answer: ["--run", "--model", "--host", "--engine"], demo: ["--plain"] },
+  ...{ sessions: ["--json", "--host", "--engine"], inbox: ["--json", "--host", "--engine"] },
+  ...{ why: ["--host", "--engine"], stats: ["--engine"], export: ["--engine"] },
+};
+
+/** Help for a command: its lines with the details below them, then the flags it shares with others. */
+export function partOf(command: string, lines: readonly string[]): string[] {
+  return [
+    ...under(`sage ${command}`, lines),
+    ...[...(shared[command] ?? []), "--lang"].flatMap((flag) => under(flag, lines)),
+  ];
+}
+
+function under(start: string, lines: readonly string[]): string[] {
   let within = false;
   return lines.filter((line) => {
-    if (!/^ {20}/.test(line)) within = starts.some((start) => new RegExp(`^ {2}${start}(?![\\w-])`).test(line));
+    if (!/^ {20}/.test(line)) within = new RegExp(`^ {2}${start}(?![\\w-])`).test(line);
     return within;
   });
 }
