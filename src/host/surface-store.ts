@@ -14,13 +14,13 @@ export type SurfaceStores = {
 
 export function openSurfaceStores(path: string, now: () => number = Date.now): SurfaceStores {
   const db = open(path);
-  const prepared = new Map<string, StatementSync>();
-  const q = (sql: string) => {
-    let statement = prepared.get(sql);
-    if (!statement) prepared.set(sql, (statement = db.prepare(sql)));
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string) => {
+    let statement = statements.get(sql);
+    if (!statement) statements.set(sql, (statement = db.prepare(sql)));
     return statement;
   };
-  const run = (sql: string, ...values: SQLInputValue[]) => Number(q(sql).run(...values).changes);
+  const run = (sql: string, ...values: SQLInputValue[]) => Number(prepared(sql).run(...values).changes);
   let sweptAt = 0;
   /** Expired entries are never read; now and then they are deleted. */
   const sweep = () => {
@@ -30,19 +30,23 @@ export function openSurfaceStores(path: string, now: () => number = Date.now): S
   };
   const atomically = <T>(work: () => T): T => {
     if (db.isTransaction) return work();
-    q("BEGIN IMMEDIATE").run();
+    prepared("BEGIN IMMEDIATE").run();
     try {
       const value = work();
-      q("COMMIT").run();
+      prepared("COMMIT").run();
       return value;
     } catch (error) {
-      if (db.isTransaction) q("ROLLBACK").run();
+      if (db.isTransaction) prepared("ROLLBACK").run();
       throw error;
     }
   };
   const of = (surface: string): SurfaceStore => ({
     get(key) {
-      const row = q("SELECT value FROM entry WHERE surface=? AND key=? AND expires > ?").get(surface, key, now());
+      const row = prepared("SELECT value FROM entry WHERE surface=? AND key=? AND expires > ?").get(
+        surface,
+        key,
+        now(),
+      );
       return row === undefined ? undefined : (JSON.parse(row["value"] as string) as unknown);
     },
     set(key, value, { ttlMs = Infinity } = {}) {
@@ -59,7 +63,7 @@ export function openSurfaceStores(path: string, now: () => number = Date.now): S
     },
     delete: (key) => run("DELETE FROM entry WHERE surface=? AND key=?", surface, key) > 0,
     list(prefix) {
-      const rows = q(
+      const rows = prepared(
         "SELECT key, value FROM entry WHERE surface=? AND key >= ? AND key < ? AND expires > ? ORDER BY key",
       ).all(surface, prefix, `${prefix}\u{10ffff}`, now()) as { key: string; value: string }[];
       return rows.map(({ key, value }) => ({ key, value: JSON.parse(value) as unknown }));

@@ -13,12 +13,16 @@ type Children = {
 };
 
 /** Process groups of running commands. Should this process be killed, recovery looks for them here. */
-export function createChildren({ q, all, writeUnsynced }: Pick<Database, "q" | "all" | "writeUnsynced">): Children {
+export function createChildren({
+  prepared,
+  all,
+  writeUnsynced,
+}: Pick<Database, "prepared" | "all" | "writeUnsynced">): Children {
   /** Calls whose children this process has noted: most calls have none, and cost no statement. */
   const noted = new Set<string>();
   return {
     note(session, key, pid) {
-      writeUnsynced(() => q("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
+      writeUnsynced(() => prepared("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
       noted.add(requestId(session, key));
     },
     living: (session, key) =>
@@ -36,13 +40,13 @@ export function createChildren({ q, all, writeUnsynced }: Pick<Database, "q" | "
       const key = withoutEnd(fact.key);
       if (!noted.delete(requestId(fact.session, key))) return;
       if (fact.data.background) forgetDead();
-      else q("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
+      else prepared("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
     },
   };
 
   /** Commands in the background end without a fact of their own. */
   function forgetDead(): void {
     for (const { pid, started } of all<{ pid: number; started: string }>("SELECT pid, started FROM child"))
-      if (!groupLives(pid, started)) q("DELETE FROM child WHERE pid=? AND started=?").run(pid, started);
+      if (!groupLives(pid, started)) prepared("DELETE FROM child WHERE pid=? AND started=?").run(pid, started);
   }
 }

@@ -7,20 +7,20 @@ import { explained } from "./sqlite-error.ts";
 
 export type Database = {
   /** A prepared statement, by its text. */
-  q(sql: string): StatementSync;
+  prepared(sql: string): StatementSync;
   /** Rows that a query finds. */
   all<T>(sql: string, ...values: SQLInputValue[]): T[];
   /** The same as arrays, in the order of the columns: node:sqlite's objects take three times as long to make and to read. */
   cells(sql: string, ...values: SQLInputValue[]): SQLOutputValue[][];
   /** Runs work in an immediate transaction. */
-  write<T>(fn: () => T): T;
+  write<T>(work: () => T): T;
   /** The same without waiting for the disk, for rows that mean nothing after a power failure: leases, heartbeats, children. */
-  writeUnsynced<T>(fn: () => T): T;
+  writeUnsynced<T>(work: () => T): T;
   /**
    * As `writeUnsynced`; false where it could not be written. A full disk must not stop a process that leaves or works on, and a
    * lost heartbeat loses nothing while nobody takes over: then the next commit is refused.
    */
-  writeIfPossible(fn: () => unknown): boolean;
+  writeIfPossible(work: () => unknown): boolean;
   /** Why nothing can be recorded any more, if the file was removed or another one is in its place. */
   gone(): SageError | undefined;
   close(): void;
@@ -37,30 +37,30 @@ export type DatabaseOptions = {
 export function openDatabase(path: string, { onCommit = () => {}, looks = false }: DatabaseOptions): Database {
   const { db, readOnly, close } = opened(path, looks);
   const identity = readOnly ? undefined : identityOf(path);
-  const prepared = new Map<string, StatementSync>();
-  const q = (sql: string) => {
-    let statement = prepared.get(sql);
-    if (!statement) prepared.set(sql, (statement = db.prepare(sql)));
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string) => {
+    let statement = statements.get(sql);
+    if (!statement) statements.set(sql, (statement = db.prepare(sql)));
     return statement;
   };
   // SQLite keeps writing to a file that nobody can open any more.
   const gone = () =>
     identityOf(path) === identity ? undefined : errorBecause("journal-damaged", reason("journal-gone", { path }));
-  const write = <T>(fn: () => T): T => {
+  const write = <T>(work: () => T): T => {
     let begun = false;
     try {
       if (readOnly) throw errorBecause("config-invalid", reason("journal-unwritable", { path }));
       const problem = gone();
       if (problem) throw problem;
-      q("BEGIN IMMEDIATE").run();
+      prepared("BEGIN IMMEDIATE").run();
       begun = true;
-      const value = fn();
+      const value = work();
       onCommit("before");
-      q("COMMIT").run();
+      prepared("COMMIT").run();
       onCommit("after");
       return value;
     } catch (error) {
-      if (begun && db.isTransaction) q("ROLLBACK").run();
+      if (begun && db.isTransaction) prepared("ROLLBACK").run();
       throw explained(path, error);
     }
   };
@@ -71,28 +71,28 @@ export function openDatabase(path: string, { onCommit = () => {}, looks = false 
       throw explained(path, error);
     }
   };
-  const writeUnsynced = <T>(fn: () => T): T => {
+  const writeUnsynced = <T>(work: () => T): T => {
     db.exec("PRAGMA synchronous=NORMAL");
     try {
-      return write(fn);
+      return write(work);
     } finally {
       db.exec("PRAGMA synchronous=FULL");
     }
   };
   return {
-    q,
-    all: <T>(sql: string, ...values: SQLInputValue[]) => found(() => q(sql).all(...values) as T[]),
+    prepared,
+    all: <T>(sql: string, ...values: SQLInputValue[]) => found(() => prepared(sql).all(...values) as T[]),
     cells: (sql, ...values) =>
       found(() => {
-        const statement = q(sql);
+        const statement = prepared(sql);
         statement.setReturnArrays(true);
         return statement.all(...values) as unknown as SQLOutputValue[][];
       }),
     write,
     writeUnsynced,
-    writeIfPossible(fn) {
+    writeIfPossible(work) {
       try {
-        writeUnsynced(fn);
+        writeUnsynced(work);
         return true;
       } catch {
         return false;

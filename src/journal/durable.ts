@@ -48,17 +48,17 @@ export type Opened = {
 export interface Durable {
   readonly signal: AbortSignal;
   /** A value decided here and now. Replayed, never recomputed. */
-  decide<T extends FactType>(key: string, type: T, fn: () => FactData[T]): FactData[T];
+  decide<T extends FactType>(key: string, type: T, make: () => FactData[T]): FactData[T];
   /** Safe to run again: model calls, reads, decisions. At least once. */
   step<T extends FactType>(
     key: string,
     type: T,
-    fn: (scope: StepScope) => Awaitable<FactData[T]>,
+    work: (scope: StepScope) => Awaitable<FactData[T]>,
   ): Promise<FactData[T]>;
   /** Not safe to run again. At most once per key. */
   once(
     key: string,
-    fn: (scope: StepScope) => Promise<FactData["call.finished"]>,
+    work: (scope: StepScope) => Promise<FactData["call.finished"]>,
     options: OnceOptions<FactData["call.finished"]>,
   ): Promise<Once<FactData["call.finished"]>>;
   /**

@@ -34,7 +34,7 @@ export type Facts = Reading &
     row(session: string): SessionHead;
   };
 
-type FactParts = Pick<Database, "q" | "all" | "cells" | "write"> & {
+type FactParts = Pick<Database, "prepared" | "all" | "cells" | "write"> & {
   /** Names the journal in messages. */
   path: string;
   /** Writes, in the transaction of each fact, what is kept beside it to find it again. */
@@ -46,13 +46,13 @@ type FactParts = Pick<Database, "q" | "all" | "cells" | "write"> & {
 };
 
 /** The `fact` table: rows that are written once, each session a chain of hashes. Write, then tell. */
-export function createFacts({ q, all, cells, write, path, index, mend, hub }: FactParts): Facts {
+export function createFacts({ prepared, all, cells, write, path, index, mend, hub }: FactParts): Facts {
   const insert = (fact: Fact, head: string): string => {
     const text = JSON.stringify(fact.data);
     const data = inlineFor(text);
-    if (data !== text) q("INSERT INTO long VALUES(?,?,?)").run(fact.session, fact.key, text);
+    if (data !== text) prepared("INSERT INTO long VALUES(?,?,?)").run(fact.session, fact.key, text);
     const next = chain(head, fact, data);
-    const { lastInsertRowid } = q("INSERT INTO fact(session,key,type,at,data,hash) VALUES(?,?,?,?,?,?)").run(
+    const { lastInsertRowid } = prepared("INSERT INTO fact(session,key,type,at,data,hash) VALUES(?,?,?,?,?,?)").run(
       fact.session,
       fact.key,
       fact.type,
@@ -64,7 +64,7 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
     return next;
   };
   const advance = (session: string, at: number, head: string) =>
-    void q("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
+    void prepared("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
   const row = (session: string): SessionHead => {
     const [found] = all<SessionHead>("SELECT epoch, head, process FROM session WHERE id=?", session);
     if (!found) throw errorBecause("session-unknown", reason("session-missing", { session }));
@@ -110,7 +110,7 @@ export function createFacts({ q, all, cells, write, path, index, mend, hub }: Fa
       const at = Date.now();
       const fact: Fact = { session, seq: 0, key: "session", type: "session.opened", at, data: opened };
       const created = write(() => {
-        const made = q("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(
+        const made = prepared("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(
           session,
           opened.cwd,
           at,

@@ -32,7 +32,7 @@ export type LocalHousekeeping = {
   shrink(): { before: number; after: number } | undefined;
 };
 
-type Parts = Pick<Database, "q" | "all" | "write"> & {
+type Parts = Pick<Database, "prepared" | "all" | "write"> & {
   newestSeq(): number;
   insert(fact: Fact, head: string): string;
   index(fact: Fact): void;
@@ -44,7 +44,7 @@ type Parts = Pick<Database, "q" | "all" | "write"> & {
 };
 
 export function createHousekeeping({
-  q,
+  prepared,
   all,
   write,
   newestSeq,
@@ -56,8 +56,8 @@ export function createHousekeeping({
   size,
 }: Parts): LocalHousekeeping {
   const begin = (session: string, cwd: string, at: number) =>
-    q("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(session, cwd, at, at).changes ===
-    1;
+    prepared("INSERT INTO session VALUES(?,?,'',?,?,0,'',0,NULL) ON CONFLICT DO NOTHING").run(session, cwd, at, at)
+      .changes === 1;
   const removedRows = () => all<Row & { hash: string }>("SELECT * FROM fact WHERE session=? ORDER BY seq", REMOVED);
   return {
     copy: (session, facts) =>
@@ -90,8 +90,9 @@ export function createHousekeeping({
           data: last,
         };
         advance(REMOVED, at, insert(fact, row(REMOVED).head));
-        for (const table of ["fact", "long", "ask", "child"]) q(`DELETE FROM ${table} WHERE session=?`).run(session);
-        q("DELETE FROM session WHERE id=?").run(session);
+        for (const table of ["fact", "long", "ask", "child"])
+          prepared(`DELETE FROM ${table} WHERE session=?`).run(session);
+        prepared("DELETE FROM session WHERE id=?").run(session);
       }),
     removed: () => removedRows().map((found) => stored(whole(all, found))) as Fact<"session.removed">[],
     verifyRemoved() {
@@ -100,18 +101,17 @@ export function createHousekeeping({
     },
     forget: (before) =>
       write(() => {
-        const { changes } = q("DELETE FROM fact WHERE session=? AND at<? AND seq<(SELECT max(seq) FROM fact)").run(
-          REMOVED,
-          before,
-        );
+        const { changes } = prepared(
+          "DELETE FROM fact WHERE session=? AND at<? AND seq<(SELECT max(seq) FROM fact)",
+        ).run(REMOVED, before);
         if (changes === 0) return 0;
-        q("DELETE FROM long WHERE session=? AND key NOT IN (SELECT key FROM fact WHERE session=?)").run(
+        prepared("DELETE FROM long WHERE session=? AND key NOT IN (SELECT key FROM fact WHERE session=?)").run(
           REMOVED,
           REMOVED,
         );
         let head = REMOVED;
         for (const fact of removedRows())
-          q("UPDATE fact SET hash=? WHERE seq=?").run((head = chain(head, fact, fact.data)), fact.seq);
+          prepared("UPDATE fact SET hash=? WHERE seq=?").run((head = chain(head, fact, fact.data)), fact.seq);
         advance(REMOVED, Date.now(), head);
         return Number(changes);
       }),

@@ -21,7 +21,7 @@ export type IndexState = { /** Open, and not listed. */ missing: number; /** Lis
  * Lists that could be read off the facts, which would take too long: open requests, sessions with an open turn, titles.
  * The facts are the truth; in doubt the lists are thrown away and made again from them.
  */
-export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "write">) {
+export function createIndexes({ prepared, all, write }: Pick<Database, "prepared" | "all" | "write">) {
   /** True when a turn ends with a message that no reply of it has seen. Most turns had none since they began. */
   const isUnheard = (session: string): boolean => {
     const rows = (which: string, after: number, order = "seq") =>
@@ -42,29 +42,36 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
     index(fact: Fact): void {
       switch (fact.type) {
         case "input.requested":
-          q("INSERT INTO ask VALUES(?,?,?)").run(fact.seq, fact.session, fact.key);
+          prepared("INSERT INTO ask VALUES(?,?,?)").run(fact.seq, fact.session, fact.key);
           break;
         case "input.resolved":
-          q("DELETE FROM ask WHERE session=? AND key=?").run(fact.session, splitRequestId(fact.data.requestId).key);
+          prepared("DELETE FROM ask WHERE session=? AND key=?").run(
+            fact.session,
+            splitRequestId(fact.data.requestId).key,
+          );
           break;
         case "workspace.made":
-          q("UPDATE session SET cwd=? WHERE id=?").run(fact.data.cwd, fact.session);
+          prepared("UPDATE session SET cwd=? WHERE id=?").run(fact.data.cwd, fact.session);
           break;
         case "turn.begun":
-          q("UPDATE session SET open=1 WHERE id=?").run(fact.session);
+          prepared("UPDATE session SET open=1 WHERE id=?").run(fact.session);
           break;
         case "turn.ended":
-          q("UPDATE session SET open=? WHERE id=?").run(isUnheard(fact.session) ? UNHEARD : 0, fact.session);
+          prepared("UPDATE session SET open=? WHERE id=?").run(isUnheard(fact.session) ? UNHEARD : 0, fact.session);
           break;
         case "message.withdrawn":
-          if (!isUnheard(fact.session)) q(`UPDATE session SET open=0 WHERE id=? AND open=${UNHEARD}`).run(fact.session);
+          if (!isUnheard(fact.session))
+            prepared(`UPDATE session SET open=0 WHERE id=? AND open=${UNHEARD}`).run(fact.session);
           break;
         case "user.said":
-          q(`UPDATE session SET open=${UNHEARD} WHERE id=? AND open=0`).run(fact.session);
-          q("UPDATE session SET title=? WHERE id=? AND title=''").run(fact.data.text.slice(0, 200), fact.session);
+          prepared(`UPDATE session SET open=${UNHEARD} WHERE id=? AND open=0`).run(fact.session);
+          prepared("UPDATE session SET title=? WHERE id=? AND title=''").run(
+            fact.data.text.slice(0, 200),
+            fact.session,
+          );
           break;
         case "session.titled":
-          q("UPDATE session SET title=? WHERE id=?").run(fact.data.title, fact.session);
+          prepared("UPDATE session SET title=? WHERE id=?").run(fact.data.title, fact.session);
           break;
         default:
       }
@@ -89,17 +96,17 @@ export function createIndexes({ q, all, write }: Pick<Database, "q" | "all" | "w
       );
       if (open.length === listed.size && open.every(({ key }) => listed.has(key))) return;
       write(() => {
-        q("DELETE FROM ask WHERE session=?").run(session);
-        q(`INSERT INTO ask ${openRequests} AND session=?`).run(session);
+        prepared("DELETE FROM ask WHERE session=?").run(session);
+        prepared(`INSERT INTO ask ${openRequests} AND session=?`).run(session);
       });
     },
     rebuild: () =>
       write(() => {
-        q("DELETE FROM ask").run();
-        q(`INSERT INTO ask ${openRequests}`).run();
-        q(`UPDATE session SET open=${turnIsOpen}`).run();
+        prepared("DELETE FROM ask").run();
+        prepared(`INSERT INTO ask ${openRequests}`).run();
+        prepared(`UPDATE session SET open=${turnIsOpen}`).run();
         for (const { id } of all<{ id: string }>("SELECT id FROM session WHERE open=0"))
-          if (isUnheard(id)) q(`UPDATE session SET open=${UNHEARD} WHERE id=?`).run(id);
+          if (isUnheard(id)) prepared(`UPDATE session SET open=${UNHEARD} WHERE id=?`).run(id);
       }),
   };
 }

@@ -25,14 +25,14 @@ export type Lease = {
   close(): void;
 };
 
-type LeaseParts = Pick<Database, "q" | "all" | "writeUnsynced" | "writeIfPossible" | "gone"> & {
+type LeaseParts = Pick<Database, "prepared" | "all" | "writeUnsynced" | "writeIfPossible" | "gone"> & {
   row(session: string): { epoch: number; process: string | null };
   /** Called when this process may not continue a session: another one has taken it, or the journal is gone. */
   lost(session: string, problem: SageError): void;
 };
 
 /** Ownership of sessions: one process at a time, under an epoch that grows with each owner. Every commit is fenced by that epoch. */
-export function createLease({ q, all, writeUnsynced, writeIfPossible, gone, row, lost }: LeaseParts): Lease {
+export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gone, row, lost }: LeaseParts): Lease {
   const me = { id: randomUUID(), pid: process.pid, started: startOf(process.pid), namespace: pidNamespace() };
   /** Epochs of the sessions that this process holds. */
   const held = new Map<string, number>();
@@ -42,14 +42,14 @@ export function createLease({ q, all, writeUnsynced, writeIfPossible, gone, row,
   let seenVersion = -1;
 
   const beat = () => {
-    const done = q("UPDATE process SET beat=? WHERE id=?").run(uptime(), me.id);
+    const done = prepared("UPDATE process SET beat=? WHERE id=?").run(uptime(), me.id);
     if (done.changes === 0)
-      q("INSERT INTO process VALUES(?,?,?,?,?)").run(me.id, me.pid, me.started, uptime(), me.namespace);
+      prepared("INSERT INTO process VALUES(?,?,?,?,?)").run(me.id, me.pid, me.started, uptime(), me.namespace);
   };
   const release = (session: string, epoch: number) => {
     if (held.get(session) === epoch) held.delete(session);
     const written = writeIfPossible(() =>
-      q("UPDATE session SET process=NULL WHERE id=? AND epoch=?").run(session, epoch),
+      prepared("UPDATE session SET process=NULL WHERE id=? AND epoch=?").run(session, epoch),
     );
     if (written) unreleased.delete(session);
     else unreleased.set(session, epoch);
@@ -89,7 +89,7 @@ export function createLease({ q, all, writeUnsynced, writeIfPossible, gone, row,
     beat(); // also after a long sleep: the session claimed now must not look abandoned
     if (beating) return;
     for (const other of all<Process>("SELECT * FROM process"))
-      if (!lives(other) || silenceOf(other) > FORGOTTEN_MS) q("DELETE FROM process WHERE id=?").run(other.id);
+      if (!lives(other) || silenceOf(other) > FORGOTTEN_MS) prepared("DELETE FROM process WHERE id=?").run(other.id);
     beating = setInterval(onBeat, BEAT_MS).unref();
   };
   /** Of a process with other process numbers only its heartbeat can tell, unless the machine was started since. */
@@ -110,7 +110,7 @@ export function createLease({ q, all, writeUnsynced, writeIfPossible, gone, row,
         const owner = holder === me.id ? undefined : living(holder);
         if (owner) throw errorBecause("session-owned", reason("run-by-process", { session, pid: owner.pid }));
         register();
-        q("UPDATE session SET epoch=?, process=? WHERE id=?").run(epoch + 1, me.id, session);
+        prepared("UPDATE session SET epoch=?, process=? WHERE id=?").run(epoch + 1, me.id, session);
         held.set(session, epoch + 1);
         return epoch + 1;
       }),
@@ -132,7 +132,7 @@ export function createLease({ q, all, writeUnsynced, writeIfPossible, gone, row,
     },
     close() {
       clearInterval(beating);
-      if (beating) writeIfPossible(() => q("DELETE FROM process WHERE id=?").run(me.id));
+      if (beating) writeIfPossible(() => prepared("DELETE FROM process WHERE id=?").run(me.id));
     },
   };
 }

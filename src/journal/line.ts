@@ -83,10 +83,10 @@ export class Line implements Durable {
     return fact !== undefined && this.#log.wasInterrupted(fact);
   }
 
-  decide<T extends FactType>(key: string, type: T, fn: () => FactData[T]): FactData[T] {
+  decide<T extends FactType>(key: string, type: T, make: () => FactData[T]): FactData[T] {
     const earlier = this.#log.take<T>(this.#prefix + key);
     if (earlier) return earlier.data;
-    const value = fn();
+    const value = make();
     this.#log.add(this.#prefix + key, type, value);
     return value;
   }
@@ -94,7 +94,7 @@ export class Line implements Durable {
   async step<T extends FactType>(
     key: string,
     type: T,
-    fn: (scope: StepScope) => Awaitable<FactData[T]>,
+    work: (scope: StepScope) => Awaitable<FactData[T]>,
   ): Promise<FactData[T]> {
     const log = this.#log;
     const path = this.#prefix + key;
@@ -104,7 +104,7 @@ export class Line implements Durable {
     log.working++; // not with `during`, which is one promise more for each step
     let value: FactData[T];
     try {
-      const made = fn(new Scope(log, path));
+      const made = work(new Scope(log, path));
       value = isPromised(made) ? await made : made;
     } finally {
       log.working--;
@@ -115,7 +115,7 @@ export class Line implements Durable {
 
   async once(
     key: string,
-    fn: (scope: StepScope) => Promise<FactData["call.finished"]>,
+    work: (scope: StepScope) => Promise<FactData["call.finished"]>,
     options: OnceOptions<FactData["call.finished"]>,
   ): Promise<Once<FactData["call.finished"]>> {
     const log = this.#log;
@@ -144,7 +144,7 @@ export class Line implements Durable {
     log.working++;
     let value: FactData["call.finished"];
     try {
-      value = await fn(scope);
+      value = await work(scope);
     } finally {
       log.working--;
     }

@@ -83,7 +83,7 @@ export function sqliteStore(
 }
 
 /** Journals of earlier versions get theirs when somebody asks for it. */
-function idOf({ all, q, write }: Database): string {
+function idOf({ all, prepared, write }: Database): string {
   const known = () =>
     all("SELECT 1 FROM sqlite_master WHERE type='table' AND name='identity'").length > 0
       ? all<{ id: string }>("SELECT id FROM identity")[0]?.id
@@ -92,8 +92,8 @@ function idOf({ all, q, write }: Database): string {
     known() ??
     write(() => {
       const made = known() ?? randomUUID(); // another process may have been faster
-      q("CREATE TABLE IF NOT EXISTS identity(id TEXT PRIMARY KEY)").run();
-      q("INSERT OR IGNORE INTO identity VALUES(?)").run(made);
+      prepared("CREATE TABLE IF NOT EXISTS identity(id TEXT PRIMARY KEY)").run();
+      prepared("INSERT OR IGNORE INTO identity VALUES(?)").run(made);
       return made;
     })
   );
@@ -110,7 +110,7 @@ function markTest(database: Database, path: string): true {
     database.write(() => {
       if (database.all("SELECT 1 FROM session LIMIT 1").length > 0)
         throw errorBecause("config-invalid", reason("journal-not-for-tests", { path }));
-      database.q("CREATE TABLE IF NOT EXISTS test_journal(made INTEGER)").run();
+      database.prepared("CREATE TABLE IF NOT EXISTS test_journal(made INTEGER)").run();
     });
     return true;
   } catch (error) {

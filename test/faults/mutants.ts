@@ -90,7 +90,7 @@ export const mutants: Mutant[] = [
       {
         file: line,
         from: "    if (earlier) return earlier.data;\n    if (this.stopped) throw this.stopped;",
-        to: '    if (earlier && type === "calls.judged") return fn(new Scope(this.#log, key));\n    if (earlier) return earlier.data;\n    if (this.stopped) throw this.stopped;',
+        to: '    if (earlier && type === "calls.judged") return work(new Scope(this.#log, key));\n    if (earlier) return earlier.data;\n    if (this.stopped) throw this.stopped;',
       },
     ],
     scene: "ruleMeanwhile",
