@@ -12,12 +12,11 @@ const build = "unknown";
 const DIGEST_BYTES = 32;
 /** Processor time after which all that everyday work loads is there, and no function has been called often enough to be optimised with hundreds of others. */
 const AT_WORK_US = 600_000;
-const backgroundFlag = "maglev-destroy-on-background";
 let isLean = false;
 
 if (Number.parseInt(process.versions.node, 10) >= 24) {
   keepCompiled();
-  becomeLeanAtWork(1_500);
+  if (process.versions.v8.startsWith("13.")) becomeLeanAtWork(1_500); // one that does not know its flag would tell the person
   module.exports = require("./sage.cjs");
 } else {
   console.error(`sage needs Node 24 or newer; this is ${process.version}. See https://nodejs.org/en/download`);
@@ -58,24 +57,16 @@ function keepCompiled() {
   /** Writes what is missing, after a minute or, with an exit code, at the end of the process. */
   function keep(exitCode) {
     process.removeListener("exit", keep);
-    // The grammar has flags of its own while it is loaded (src/permission/shell/read), and code that is kept under them would not be
-    // taken at the next start.
-    if (exitCode !== undefined) {
-      const v8 = require("node:v8");
-      v8.setFlagsFromString("--wasm-tier-up");
-      v8.setFlagsFromString("--wasm-dynamic-tiering");
-    }
+    if (exitCode !== undefined) setFlags("--wasm-tier-up", "--wasm-dynamic-tiering"); // the grammar may be loading, under flags of its own
     // A file that was missing tells that this run does something new, so all files may have new functions. After a while V8 forgets
     // functions that no longer run: what is kept then would lack those of a start.
     const names = process.uptime() < 90 ? loaded.keys() : missing;
     try {
       if (!isOwn(fs.statSync(dirname(caches)))) return;
       if (fs.mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) removeOld(caches);
-      for (const name of names)
-        keepWhole(
-          join(folder, name),
-          asAtStart(() => loaded.get(name).createCachedData()),
-        );
+      asAtStart(() => {
+        for (const name of names) keepWhole(join(folder, name), loaded.get(name).createCachedData());
+      });
     } catch {
       // Without a writable folder Sage only starts slower.
     }
@@ -97,35 +88,33 @@ function cachesOf() {
   }
 }
 
-/** Not sooner: built-in modules that come after it are compiled from their source. */
+/**
+ * Functions that every step calls once are optimised in the same step, some hundreds of them at once. V8 keeps what each compilation
+ * has taken until the last one is done, 30 MB in all. Lean, each gives it back when its code is there. Not sooner than at work:
+ * built-in modules that come after it are compiled from their source.
+ */
 function becomeLeanAtWork(lookMs) {
   setTimeout(() => {
     const { user, system } = process.cpuUsage();
-    if (user + system > AT_WORK_US) becomeLean();
-    else becomeLeanAtWork(Math.min(2 * lookMs, 60_000));
+    if (user + system < AT_WORK_US) return becomeLeanAtWork(Math.min(2 * lookMs, 60_000));
+    isLean = true;
+    setFlags("--no-maglev-destroy-on-background");
   }, lookMs).unref();
-}
-
-/**
- * Functions that every step calls once are optimised in the same step, some hundreds of them at once. V8 keeps what each compilation
- * has taken until the last one is done, 30 MB in all. From now on each gives it back when its code is there.
- */
-function becomeLean() {
-  if (!process.versions.v8.startsWith("13.")) return; // one that does not know the flag would tell the person
-  isLean = true;
-  require("node:v8").setFlagsFromString(`--no-${backgroundFlag}`);
 }
 
 /** V8 takes compiled code only under the flags under which it was made: those of a start. */
 function asAtStart(work) {
-  if (!isLean) return work();
-  const v8 = require("node:v8");
-  v8.setFlagsFromString(`--${backgroundFlag}`);
+  if (isLean) setFlags("--maglev-destroy-on-background");
   try {
     return work();
   } finally {
-    v8.setFlagsFromString(`--no-${backgroundFlag}`);
+    if (isLean) setFlags("--no-maglev-destroy-on-background");
   }
+}
+
+function setFlags(...flags) {
+  const { setFlagsFromString } = require("node:v8");
+  for (const flag of flags) setFlagsFromString(flag);
 }
 
 /** Source of a file, wrapped as Node does it. Files of the bundle are ASCII. */

@@ -59,18 +59,8 @@ export function createHub({ interest, before }: Others = nobody): Hub {
     };
   };
   const tellOne = (fact: Fact) => {
-    for (const listener of overhearing.get(fact.type) ?? none)
-      try {
-        listener(fact);
-      } catch (error) {
-        throwAside(error);
-      }
-    for (const listener of listeners.get(fact.session) ?? none)
-      try {
-        if (listener.types === undefined || listener.types.has(fact.type)) listener.fact(fact);
-      } catch (error) {
-        throwAside(error);
-      }
+    tellEach(overhearing.get(fact.type), fact, overhears);
+    tellEach(listeners.get(fact.session), fact, hears);
     if (fact.type !== "input.resolved") return;
     const woken = waiting.get(fact.data.requestId);
     if (!woken) return;
@@ -97,31 +87,29 @@ export function createHub({ interest, before }: Others = nobody): Hub {
         telling = false;
       }
     },
-    delta(delta) {
-      for (const listener of listeners.get(delta.session) ?? none)
-        try {
-          listener.delta?.(delta);
-        } catch (error) {
-          throwAside(error);
-        }
-    },
-    lost(session, problem) {
-      for (const listener of listeners.get(session) ?? none)
-        try {
-          listener.lost?.(problem);
-        } catch (error) {
-          throwAside(error);
-        }
-    },
+    delta: (delta) => tellEach(listeners.get(delta.session), delta, hearsDelta),
+    lost: (session, problem) => tellEach(listeners.get(session), problem, isLost),
     cares: (session, id, type) => listeners.has(session) || waiting.has(id) || overhearing.has(type),
   };
 }
 
-const none: readonly never[] = [];
+// Made once: an approval tells some facts to some listeners each, and allocates nothing for it.
+const overhears = (listener: (fact: Fact) => void, fact: Fact) => listener(fact);
+const hears = (listener: Listener, fact: Fact) => {
+  if (listener.types === undefined || listener.types.has(fact.type)) listener.fact(fact);
+};
+const hearsDelta = (listener: Listener, delta: Delta) => listener.delta?.(delta);
+const isLost = (listener: Listener, problem: SageError) => listener.lost?.(problem);
 
 /** Keeps a listener's mistake to itself: the fact has happened, and neither its writer nor other listeners may fail by it. */
-function throwAside(error: unknown): void {
-  queueMicrotask(() => {
-    throw error;
-  });
+function tellEach<L, N>(listeners: readonly L[] | undefined, news: N, hear: (listener: L, news: N) => void): void {
+  if (listeners === undefined) return;
+  for (const listener of listeners)
+    try {
+      hear(listener, news);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
 }
