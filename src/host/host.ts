@@ -150,8 +150,10 @@ export function createHost(parts: HostParts): LocalHost {
       titles?.stop();
       leaving.abort();
       const left = Promise.allSettled(runner.leaveAll());
-      const patience = new Promise((resolve) => setTimeout(resolve, patienceMs).unref());
+      const { promise: patience, resolve: lose } = Promise.withResolvers<void>();
+      const timer = setTimeout(lose, patienceMs); // not unref'd: where nothing else is left to do, the process would end before the store is closed
       await Promise.race([left, patience]); // a tool may not listen
+      clearTimeout(timer);
       closing.abort();
       await moments.end();
       store.close();

@@ -16,6 +16,7 @@ import { reason, sessionModes, type WatchOptions } from "../protocol/index.ts";
 import { hasMethods, wants } from "../protocol/wants.ts";
 import * as z from "../protocol/z.ts";
 import { errorBecause } from "../texts/error.ts";
+import type { Skill } from "../context/skills.ts";
 import type { Parts } from "../host/assemble.ts";
 import type { ChannelOptions, SdkOptions } from "./options.ts";
 import type { InterruptOptions } from "./run.ts";
@@ -89,7 +90,16 @@ type Shape<T> = Record<keyof T, z.Schema>;
 const code = () => wants("function", (value) => typeof value === "function");
 const signal = () => wants("signal", (value) => value instanceof AbortSignal || hasMethods(value, "throwIfAborted"));
 const store = () => wants("store", (value) => hasMethods(value, "commit", "claim", "member"));
-const skills = () => z.array(z.looseObject({ name: text(), description: z.string(), body: z.string() }));
+const skills = () =>
+  z.array(
+    z.strictObject({
+      ...{ name: text(), description: z.string(), body: z.string(), whenToUse: z.string().optional() },
+      allowedTools: z.union([z.literal("all"), z.array(z.string())]).optional(),
+      userInvocable: z.boolean().optional(),
+      priority: z.number().min(0).max(100).optional(),
+      folder: z.string().optional(),
+    } satisfies Shape<Skill>),
+  );
 const matchingSkill = () => z.enum(["offer", "inject"]);
 const permissionMode = () => z.enum(["default", "bypass"]);
 

@@ -22,7 +22,7 @@ import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
 import { chooseModel } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Script } from "../models/scripted.ts";
-import { loadRules } from "../permission/rules/rules.ts";
+import { createToolRegistry, builtinTools } from "../tools/registry.ts";
 import {
   errorOf,
   isSuccess,
@@ -33,6 +33,7 @@ import {
   type Command,
   type CommandReply,
   type Host,
+  type Rule,
   type SessionMode,
 } from "../protocol/index.ts";
 import { checkedHost } from "./host.ts";
@@ -41,6 +42,7 @@ import { checkFolder, checkOptions, type Door } from "./check-options.ts";
 import type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
 import { failureOf, left, withoutTurn } from "./outcome.ts";
 import { nextMessage } from "./next-message.ts";
+import { firstOfName, readRules, wholeSkill } from "./parts.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -69,6 +71,7 @@ const LEAVING_MS = 5_000;
 export class SageAgentSDK {
   readonly #options: SdkOptions;
   readonly #store: Store;
+  readonly #rules: readonly Rule[];
   /** Running sessions by their ids. */
   readonly #running = new Map<string, Running>();
   #host: LocalHost | undefined;
@@ -81,7 +84,9 @@ export class SageAgentSDK {
 
   /** Throws `config-invalid` for options that it does not know, and for values that do not fit them. */
   constructor(options: SdkOptions = {}) {
-    const { store, journal } = (this.#options = checkOptions("SageAgentSDK", options));
+    const { store, journal, rules, tools } = (this.#options = checkOptions("SageAgentSDK", options));
+    this.#rules = readRules(rules);
+    if (tools) createToolRegistry([...builtinTools(), ...tools]); // refuses two of one name now, not with the first run
     if (store && journal !== undefined)
       throw new SageError("config-invalid", said("journal and store: give one of them, not both"));
     this.#store = store ? ownStore(store) : journal === undefined ? memoryStore() : sqliteStore(journal);
@@ -353,15 +358,16 @@ export class SageAgentSDK {
   #agent(): Agent {
     const { tools, smallModel, prices, matchingSkill, workingDirectory = process.cwd() } = this.#options;
     const found = this.#options.discover ? discover(workingDirectory) : undefined;
-    const skills = firstOfName(this.#options.skills, found?.skills);
+    const skills = firstOfName(
+      this.#options.skills?.map((one) => wholeSkill(one, workingDirectory)),
+      found?.skills,
+    );
     const subagents = firstOfName(this.#options.subagents, found?.subagents);
-    const { rules = {}, permissionMode = "default", env = process.env, sandbox } = this.#options;
-    const { rules: loaded, warnings } = loadRules(rules, "user");
-    if (warnings[0]) throw errorBecause("config-invalid", warnings[0]);
+    const { permissionMode = "default", env = process.env, sandbox } = this.#options;
     return createAgent({
       model: loadOnce(() => resolveModel(this.#options, env)),
       ...(prices && { prices }),
-      rules: loaded,
+      rules: this.#rules,
       permissionMode,
       ...(sandbox && { sandbox: { ...noSandbox, ...sandbox } }),
       env,
@@ -374,11 +380,6 @@ export class SageAgentSDK {
       ...(smallModel && { smallModel: async () => smallModel }),
     });
   }
-}
-
-/** Names given in code count before those that are found. */
-function firstOfName<T extends { name: string }>(given: readonly T[] = [], found: readonly T[] = []): T[] {
-  return [...given, ...found.filter(({ name }) => !given.some((one) => one.name === name))];
 }
 
 async function resolveModel({ model, fallbackModel }: SdkOptions, env: NodeJS.ProcessEnv): Promise<Model> {

@@ -2,7 +2,7 @@
 
 // ## Running an agent
 export { SageAgentSDK } from "./client.ts";
-export type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
+export type { ChannelOptions, GivenSkill, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
 export type { Sandbox } from "../config/sandbox.ts";
 export { executionOptions } from "../agent/state/options.ts";
 export {

@@ -21,7 +21,7 @@ export type SdkOptions = {
   smallModel?: Model;
   /** Subagents besides the built-in ones. */
   subagents?: readonly SubagentDefinition[];
-  skills?: readonly Skill[];
+  skills?: readonly GivenSkill[];
   /** Also skills, subagents and own commands of the working directory's repository (`.sage`, `.claude`). Its texts then reach the model. */
   discover?: boolean;
   /** Use of a skill that fits: the model is told of it (`offer`, the default), or gets its text at once. */
@@ -39,6 +39,9 @@ export type SdkOptions = {
   /** How long a session waits for people alone before it is let out of memory; a minute by default. Nobody notices. */
   sleepAfterMs?: number;
 };
+
+/** A skill in code. What is left out is as in a file: any tool may be used, a person may say `/name`, the priority is 50. Its folder is the working directory. */
+export type GivenSkill = Pick<Skill, "name" | "description" | "body"> & Partial<Skill>;
 
 /** Options of one run. */
 export type RunOptions = Partial<ExecutionOptions> & {

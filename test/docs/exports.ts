@@ -1,6 +1,6 @@
 // Names that can be imported from `sage-agent`, by their section. Each is a promise to everybody who embeds Sage: change this list on purpose.
 export const exported: Record<string, string> = {
-  "Running an agent": `AgentOutcome ChannelOptions ConfineMode Cost Effort ExecutionMode ExecutionOptions ExecutionStats LlmOptions OutcomeStatus Quiet
+  "Running an agent": `AgentOutcome ChannelOptions ConfineMode Cost Effort ExecutionMode ExecutionOptions ExecutionStats GivenSkill LlmOptions OutcomeStatus Quiet
     QuietHours Reason ReasonArgs ReasonCode RunOptions SageAgentSDK SageError SageErrorCode Sandbox SdkOptions SilentEnd TimeoutPolicy
     ToolUse TurnEnd TurnError TurnLimits TurnsOptions executionOptions isSuccess messageOf reason said`,
   "Asking and answering": `Answer Answers Approval Approved AskerPolicy AutoResponder AutoResponse Confined Consent Deadline DeadlinePolicy DefaultAnswer

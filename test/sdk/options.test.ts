@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
+import { z } from "zod";
 import {
   assemble,
   memoryStore,
@@ -15,6 +16,10 @@ import {
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
+const tool = (name: string) => ({
+  ...{ name, description: "Does nothing.", inputSchema: z.object({}), effect: "reads" },
+  execute: async () => ({ ok: true, text: "" }),
+});
 const model = () => scripted([{ text: "ran" }]);
 
 test("options of an instance that nobody knows, or of another kind, are refused with what was expected", () => {
@@ -25,6 +30,14 @@ test("options of an instance that nobody knows, or of another kind, are refused 
     [{ model: { reply: async () => ({}) } }, /model: it should be provider\/name, or an object with an id/],
     [{ rules: { denny: ["Bash"] } }, /rules: unknown: "denny"; did you mean "deny"\?/],
     [{ rules: { allow: "Bash" } }, /rules\.allow should be a list/],
+    [{ rules: { allow: ["Bash("] } }, /the allow rule "Bash\(" \(user\) cannot be read: expected a closing \)/],
+    [{ tools: [tool("Own"), tool("Own")] }, /there are two tools named "Own"/],
+    [{ tools: [tool("Bash")] }, /there are two tools named "Bash"/],
+    [{ skills: [{ name: "a", description: "b" }] }, /skills\[0\]\.body is missing/],
+    [
+      { skills: [{ name: "a", description: "b", body: "c", priority: "high" }] },
+      /skills\[0\]\.priority should be a number/,
+    ],
     [{ permissionMode: "yolo" }, /permissionMode should be "default" or "bypass"; it is "yolo"/],
     [{ sandbox: { enabled: true } }, /sandbox: unknown: "enabled"/],
     [{ tools: [{ name: "Own" }] }, /tools\[0\]\.description is missing/],
@@ -349,4 +362,18 @@ test("a run of a session that another process runs is refused before anything is
   await result.interrupt({ cancel: true });
   assert.deepEqual((await result).messages.filter(({ role }) => role === "user").length, 1, "it heard one message");
   await Promise.all([first.close(), other.close()]);
+});
+
+test("a skill in code needs a name, a description and a text: the rest is as in a file", async () => {
+  using here = workspace();
+  const skills = [{ name: "release", description: "Publishes a version", body: "Tag it." }];
+  const script = scripted([
+    { calls: [{ tool: "Skill", input: { skill: "release" } }] },
+    ({ messages }) => ({ text: JSON.stringify(messages) }),
+  ]);
+  const sage = new SageAgentSDK({ model: script, skills, workingDirectory: here.dir });
+  const { text } = await sage.run("/release 2.0");
+  assert.match(text, /the person calls the skill [^]*Tag it\./);
+  assert.ok(text.includes(`(its folder: ${here.dir})`));
+  await sage.close();
 });

@@ -176,7 +176,7 @@ test("runTurn is iterated too, and ends with the question it returns with", asyn
 });
 
 test("an iterated run that cannot begin throws in the loop, and nobody else hears of it", async () => {
-  const sage = new SageAgentSDK({ rules: { deny: ["Bash("] } });
+  const sage = new SageAgentSDK({ workingDirectory: "/no/such/folder" });
   const run = sage.run("hi");
   await assert.rejects(collect(run), { code: "config-invalid" });
   await sage.close();

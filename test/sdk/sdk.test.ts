@@ -103,7 +103,7 @@ test("bad configuration says what was expected and what came", async () => {
   const sage = new SageAgentSDK({ env: {} });
   const outcome = await sage.run("hi");
   assert.match(outcome.status === "error" ? outcome.error.message : "", /ANTHROPIC_API_KEY/);
-  await assert.rejects(new SageAgentSDK({ rules: { deny: ["Bash("] } }).run("hi"), { code: "config-invalid" });
+  assert.throws(() => new SageAgentSDK({ rules: { deny: ["Bash("] } }), { code: "config-invalid" });
   await sage.close();
 });
 

@@ -1,0 +1,24 @@
+import type { Skill } from "../context/skills.ts";
+import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
+import { reason, type Rule } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
+import type { GivenSkill } from "./options.ts";
+
+/** Rules of an embedder. A rule in code is not passed over, as one in a file is: the program is wrong, and is told so. */
+export function readRules(lists: RuleLists = {}): Rule[] {
+  const { rules, warnings } = loadRules(lists, "user");
+  const [first] = warnings;
+  if (!first) return rules;
+  if (first.code !== "rule-ignored") throw errorBecause("config-invalid", first);
+  const { rule, problem, source } = first.args;
+  throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem, behavior: "allow", source }));
+}
+
+export function wholeSkill(given: GivenSkill, folder: string): Skill {
+  return { whenToUse: "", allowedTools: "all", userInvocable: true, priority: 50, folder, ...given };
+}
+
+/** Names given in code count before those that are found. */
+export function firstOfName<T extends { name: string }>(given: readonly T[] = [], found: readonly T[] = []): T[] {
+  return [...given, ...found.filter(({ name }) => !given.some((one) => one.name === name))];
+}
