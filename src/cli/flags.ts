@@ -30,6 +30,13 @@ export function readFlags<T extends Options>(args: string[], options: T): Flags<
   }
 }
 
+/** Reads the flags of a command that takes no words: one that it would ignore is a misunderstanding. */
+export function readFlagsOnly<T extends Options>(command: string, args: string[], options: T): Flags<T> {
+  const flags = readFlags(args, options);
+  noWords(command, flags.positionals, flags.t);
+  return flags;
+}
+
 /** Node says it in English alone: a value is missing, begins with a dash, or is not wanted. */
 function misused(problem: string, t: CliTexts): string {
   const flag = /--[\w-]*\w/.exec(problem)?.[0];

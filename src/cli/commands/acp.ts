@@ -9,7 +9,7 @@ import { oneLine, SageError, said, type SurfaceStore } from "../../protocol/inde
 import { attachAcp } from "../../surfaces/acp/index.ts";
 import { accountGuard, accountPerson, person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { noWords, readFlags } from "../flags.ts";
+import { readFlagsOnly } from "../flags.ts";
 import { onLeave } from "../leaving.ts";
 import { lastingSpec, modelOf } from "../model-choice.ts";
 import { openStore } from "../wiring.ts";
@@ -19,8 +19,7 @@ const options = { model: { type: "string" } } as const;
 
 /** `sage acp`: Sage as an agent in an editor that speaks the Agent Client Protocol. Standard output belongs to the protocol. */
 export async function acp(args: string[]): Promise<number> {
-  const { values, positionals, lang, t } = readFlags(args, options);
-  noWords("acp", positionals, t);
+  const { values, lang, t } = readFlagsOnly("acp", args, options);
   const write = ownStdout();
   const installation = readInstallation(process.env);
   const { home } = installation;

@@ -26,16 +26,15 @@ import { clusterTexts } from "../../texts/cluster.ts";
 import { engineOf } from "../engine.ts";
 import { problemOf } from "../problem.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { noWords, readFlags } from "../flags.ts";
+import { readFlagsOnly } from "../flags.ts";
 import { modelOf } from "../model-choice.ts";
 
 /** Looks, asks the providers, and tells. Nothing is started but MCP servers, for a moment, and nothing mended but the indexes, when asked to. */
 export async function doctor(args: string[]): Promise<number> {
-  const { positionals, values, t, lang } = readFlags(args, {
+  const { values, t, lang } = readFlagsOnly("doctor", args, {
     rebuild: { type: "boolean", default: false },
     engine: { type: "string" },
   });
-  noWords("doctor", positionals, t);
   let problems = 0;
   const ok = (text: string) => console.log(`✓ ${text}`);
   const bad = (text: string) => {

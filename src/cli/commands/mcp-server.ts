@@ -4,7 +4,7 @@ import { silenceOptions } from "../../config/silence.ts";
 import { version } from "../../config/version.ts";
 import { agentNameFrom } from "../../protocol/index.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { noWords, readFlags } from "../flags.ts";
+import { readFlagsOnly } from "../flags.ts";
 import { openLocalJournal } from "../journal.ts";
 import { askPerson, askPersonInput } from "./mcp-server/ask-person.ts";
 import { asked } from "./mcp-server/asked.ts";
@@ -20,8 +20,7 @@ inbox lists what you asked in this folder, with the answers.`;
 
 /** `sage mcp-server`: lets agents that speak MCP ask a person through Sage. Standard output belongs to the protocol. */
 export async function mcpServer(args: string[]): Promise<number> {
-  const { values, positionals, t } = readFlags(args, options);
-  noWords("mcp-server", positionals, t);
+  const { values } = readFlagsOnly("mcp-server", args, options);
   const { McpServer } = await import("@modelcontextprotocol/server");
   const { StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
   const { z } = await import("../../tools/zod.ts");

@@ -11,7 +11,7 @@ import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/texts.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { noWords, readFlags, usage } from "../flags.ts";
+import { readFlagsOnly, usage } from "../flags.ts";
 import { typed, typedHidden } from "../prompt.ts";
 import { asksTrust } from "../trust-prompt.ts";
 
@@ -30,8 +30,7 @@ type Draft = {
 
 /** `sage setup`: chooses a model, tries it, and keeps it. As often as one likes. */
 export async function setup(args: string[]): Promise<number> {
-  const { positionals, t, lang } = readFlags(args, {});
-  noWords("setup", positionals, t);
+  const { lang } = readFlagsOnly("setup", args, {});
   const words = firstRunTexts(lang);
   if (!process.stdin.isTTY || !process.stdout.isTTY) throw usage(words.needsTerminal);
   if (!(await setUpModel(lang))) {

@@ -8,7 +8,7 @@ import { clipped, columns } from "../../view/lines/safe.ts";
 import { person } from "../account.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { sessionBy } from "../../view/find-session.ts";
-import { duration, noWords, readFlags } from "../flags.ts";
+import { duration, readFlagsOnly } from "../flags.ts";
 import { engineFlag, openJournal } from "../journal.ts";
 import { ownRedaction } from "../redaction.ts";
 import { toStdout } from "../stdout.ts";
@@ -26,8 +26,7 @@ const MOST_RULES = 10;
 
 /** How often people were asked in this project, by what, how long they took, and which rules spared them. */
 export async function stats(args: string[]): Promise<number> {
-  const { values, positionals, lang, t } = readFlags(args, options);
-  noWords("stats", positionals, t);
+  const { values, lang, t } = readFlagsOnly("stats", args, options);
   const since = duration("--since", values.since, t);
   await using journal = await openJournal(values, { lang, looks: true });
   const { host, store } = journal;

@@ -12,7 +12,7 @@ import { publicAddress } from "../../journal/postgres/address.ts";
 import { sentence } from "../../texts/reasons.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf, joinEngine, workPlace } from "../engine.ts";
-import { noWords, readFlags, usage } from "../flags.ts";
+import { readFlagsOnly, usage } from "../flags.ts";
 import { onLeave } from "../leaving.ts";
 import { lastingSpec, modelOf } from "../model-choice.ts";
 import { openRunner } from "../open-runner.ts";
@@ -25,10 +25,9 @@ const SLEEP_AFTER_MS = 500;
 export async function worker(args: string[]): Promise<number> {
   const {
     values,
-    positionals,
     lang,
     t: cli,
-  } = readFlags(args, {
+  } = readFlagsOnly("worker", args, {
     engine: { type: "string" },
     place: { type: "string" },
     model: { type: "string" },
@@ -36,7 +35,6 @@ export async function worker(args: string[]): Promise<number> {
     listen: { type: "string" },
     address: { type: "string" },
   });
-  noWords("worker", positionals, cli);
   const t = clusterTexts(lang);
   const url = engineOf(values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);

@@ -5,7 +5,7 @@ import { publicAddress } from "../../journal/postgres/address.ts";
 import type { LivingGateway } from "../../journal/postgres/surfaces.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/cluster.ts";
 import { engineOf } from "../engine.ts";
-import { noWords, readFlags, usage } from "../flags.ts";
+import { readFlagsOnly, usage } from "../flags.ts";
 import { toStdout } from "../stdout.ts";
 import { tableLines } from "../../view/lines/table.ts";
 
@@ -13,16 +13,10 @@ type Row = { place: string; process: string | null; since: Date | null; runs: st
 
 /** `sage workers`: who works where, how much each runs, and what waits for a place without a worker. */
 export async function workers(args: string[]): Promise<number> {
-  const {
-    values,
-    positionals,
-    lang,
-    t: cli,
-  } = readFlags(args, {
+  const { values, lang } = readFlagsOnly("workers", args, {
     engine: { type: "string" },
     json: { type: "boolean", default: false },
   });
-  noWords("workers", positionals, cli);
   const t = clusterTexts(lang);
   const url = engineOf(values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);

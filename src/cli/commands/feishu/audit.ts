@@ -7,7 +7,7 @@ import { feishuSetupTexts } from "../../../texts/feishu-setup.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { engineOf } from "../../engine.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { noWords, readFlags } from "../../flags.ts";
+import { readFlagsOnly } from "../../flags.ts";
 import { openGatewayMemory } from "../../shared-memory.ts";
 import { feishuBots, surfaceOf, type BotConfig } from "./config.ts";
 
@@ -22,15 +22,9 @@ type Refused = {
 
 /** `sage feishu audit`: who tried what they may not, newest last. `--json` gives one object a line. */
 export async function audit(args: string[]): Promise<number> {
-  const {
-    values,
-    positionals,
-    lang,
-    t: cli,
-  } = readFlags(args, {
+  const { values, lang } = readFlagsOnly("feishu audit", args, {
     ...{ json: { type: "boolean" }, engine: { type: "string" } },
   } as const);
-  noWords("feishu audit", positionals, cli);
   const t = feishuSetupTexts(lang);
   const { home, settings, env } = readInstallation(process.env);
   const bots = feishuBots(settings, env, { cwd: realpathSync("."), lang, t });

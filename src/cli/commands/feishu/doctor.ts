@@ -7,7 +7,7 @@ import { usual, type FeishuApp } from "../../../surfaces/feishu/transport/config
 import { createConnection } from "../../../surfaces/feishu/transport/socket.ts";
 import { feishuSetupTexts } from "../../../texts/feishu-setup.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { noWords, readFlags } from "../../flags.ts";
+import { readFlagsOnly } from "../../flags.ts";
 import { feishuBots, type BotConfig } from "./config.ts";
 import { examine, type Finding } from "./examine.ts";
 
@@ -15,8 +15,7 @@ const marks = { ok: "✓", bad: "✗", note: "·" } as const;
 
 /** Looks at the app as the platform sees it, and says in plain words what is missing. Nothing is changed. */
 export async function doctor(args: string[]): Promise<number> {
-  const { positionals, lang, t: cli } = readFlags(args, {});
-  noWords("feishu doctor", positionals, cli);
+  const { lang } = readFlagsOnly("feishu doctor", args, {});
   const t = feishuSetupTexts(lang);
   const { settings, env } = readInstallation(process.env);
   const bots = feishuBots(settings, env, { cwd: realpathSync("."), lang, t });

@@ -11,7 +11,7 @@ import { readEnvelope, readMessage } from "../../../surfaces/feishu/transport/ev
 import { createConnection } from "../../../surfaces/feishu/transport/socket.ts";
 import { feishuSetupTexts, type FeishuSetupTexts } from "../../../texts/feishu-setup.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { noWords, readFlags } from "../../flags.ts";
+import { readFlagsOnly } from "../../flags.ts";
 import { typed, typedHidden } from "../../prompt.ts";
 import { domainOf, isAppId, isOpenId, secretVariables, wayTo } from "./config.ts";
 import { register } from "./register.ts";
@@ -21,8 +21,7 @@ class Left extends Error {}
 
 /** Asks for what is needed, tries it, and keeps it: secrets where keys are, the rest in the person's settings. */
 export async function setup(args: string[]): Promise<number> {
-  const { positionals, lang, t: cli } = readFlags(args, {});
-  noWords("feishu setup", positionals, cli);
+  const { lang } = readFlagsOnly("feishu setup", args, {});
   const t = feishuSetupTexts(lang);
   if (!process.stdin.isTTY || !process.stdout.isTTY) throw new SageError("usage", said(t.needsTerminal));
   try {

@@ -11,12 +11,11 @@ import type { Lang } from "../../../texts/language.ts";
 import { mcpTexts } from "../../../texts/mcp.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { noWords, readFlags } from "../../flags.ts";
+import { noWords, readFlags, readFlagsOnly } from "../../flags.ts";
 
 /** Servers by file, those of a folder that is not trusted too. */
 export async function list(args: string[]): Promise<number> {
-  const { values, positionals, lang, t } = readFlags(args, { json: { type: "boolean" } });
-  noWords("mcp list", positionals, t);
+  const { values, lang } = readFlagsOnly("mcp list", args, { json: { type: "boolean" } });
   const { servers, trust, warnings } = configHere();
   const counting = servers.map(({ name, source, file, transport }) => ({
     name,

@@ -8,7 +8,7 @@ import { timeOf } from "../../../texts/resolution.ts";
 import { ideaLines, trialLines } from "../../../view/lines/past.ts";
 import { person } from "../../account.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { noWords, readFlags, usage } from "../../flags.ts";
+import { readFlags, readFlagsOnly, usage } from "../../flags.ts";
 import { openLocalJournal } from "../../journal.ts";
 import { readPast } from "../../../archive/trials.ts";
 import { ownRedaction } from "../../redaction.ts";
@@ -50,8 +50,7 @@ export async function backtest(args: string[]): Promise<number> {
 
 /** The smallest set of rules that would have spared the most questions without allowing anything that was refused. */
 export async function suggestRules(args: string[]): Promise<number> {
-  const { values, positionals, lang, t } = readFlags(args, { json: { type: "boolean" } });
-  noWords("permissions suggest", positionals, t);
+  const { values, lang } = readFlagsOnly("permissions suggest", args, { json: { type: "boolean" } });
   const w = pastTexts(lang);
   const { calls, trials, offers, close } = await open();
   const ideas = ownRedaction(process.env).value(trials.ideas(offers));

@@ -6,7 +6,7 @@ import { readInstallation } from "../../../config/installation.ts";
 import { SageError, said } from "../../../protocol/index.ts";
 import { serveTexts, type ServeTexts } from "../../../texts/serve.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { noWords, readFlags } from "../../flags.ts";
+import { readFlagsOnly } from "../../flags.ts";
 import { launchdAgent, systemdUnit, type Service } from "./unit.ts";
 
 const LABEL = "sage.serve";
@@ -19,17 +19,11 @@ type Manager = { file: string; text(service: Service): string; start: string[][]
 
 /** `sage serve install`: starts the daemon with the machine's user, in this folder, and again when it has ended. */
 export async function install(args: string[]): Promise<number> {
-  const {
-    values,
-    positionals,
-    lang,
-    t: cli,
-  } = readFlags(args, {
+  const { values, lang } = readFlagsOnly("serve install", args, {
     model: { type: "string" },
     log: { type: "string" },
     "no-start": { type: "boolean" },
   });
-  noWords("serve install", positionals, cli);
   const t = serveTexts(lang);
   const manager = managerOf(t);
   const flags = Object.entries({ model: values.model, log: values.log });
@@ -58,8 +52,7 @@ export async function install(args: string[]): Promise<number> {
 
 /** `sage serve status`: what the system says about it, and what it says about itself. */
 export async function status(args: string[]): Promise<number> {
-  const { positionals, lang, t: cli } = readFlags(args, {});
-  noWords("serve status", positionals, cli);
+  const { lang } = readFlagsOnly("serve status", args, {});
   const t = serveTexts(lang);
   const manager = managerOf(t);
   console.log(existsSync(manager.file) ? t.isInstalled(manager.file) : t.notInstalled);
@@ -73,8 +66,7 @@ export async function status(args: string[]): Promise<number> {
 
 /** `sage serve uninstall`: stops it for good. Sessions and settings stay. */
 export async function uninstall(args: string[]): Promise<number> {
-  const { positionals, lang, t: cli } = readFlags(args, { "no-start": { type: "boolean" } });
-  noWords("serve uninstall", positionals, cli);
+  const { lang } = readFlagsOnly("serve uninstall", args, { "no-start": { type: "boolean" } });
   const t = serveTexts(lang);
   const manager = managerOf(t);
   if (!existsSync(manager.file)) throw new SageError("config-invalid", said(t.notInstalled));

@@ -10,7 +10,7 @@ import { feishuSetupTexts } from "../../../texts/feishu-setup.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { serveTexts, type ServeTexts } from "../../../texts/serve.ts";
 import { engineOf, workPlace } from "../../engine.ts";
-import { noWords, readFlags, usage } from "../../flags.ts";
+import { readFlagsOnly, usage } from "../../flags.ts";
 import { lastingSpec, modelOf } from "../../model-choice.ts";
 import { feishuBots, portOf, type BotConfig } from "../feishu/config.ts";
 import type { ServedDemo } from "./demo.ts";
@@ -57,8 +57,7 @@ type Served = {
 };
 
 export async function readStart(args: string[]): Promise<Start> {
-  const { values, positionals, lang, t: cli } = readFlags(args, options);
-  noWords("serve", positionals, cli);
+  const { values, lang, t: cli } = readFlagsOnly("serve", args, options);
   const cluster = clusterTexts(lang);
   const spec = lastingSpec(values.model);
   const url = engineOf(values.engine, process.env, cluster);

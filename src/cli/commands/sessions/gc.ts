@@ -8,7 +8,7 @@ import { collectOutput } from "../../../archive/output.ts";
 import { deleteSession } from "../../../archive/sessions.ts";
 import { sessionTexts, type SessionTexts } from "../../../texts/sessions.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { noWords, readFlags } from "../../flags.ts";
+import { readFlagsOnly } from "../../flags.ts";
 import { engineFlag, openJournal } from "../../journal.ts";
 import { applyRetention } from "../../retention.ts";
 
@@ -16,8 +16,7 @@ const DAY_MS = 86_400_000;
 
 /** Removes what nobody can miss, and tells what. */
 export async function gc(args: string[]): Promise<number> {
-  const { values, positionals, lang, t } = readFlags(args, { "dry-run": { type: "boolean" }, ...engineFlag });
-  noWords("sessions gc", positionals, t);
+  const { values, lang } = readFlagsOnly("sessions gc", args, { "dry-run": { type: "boolean" }, ...engineFlag });
   const w = sessionTexts(lang);
   const dryRun = values["dry-run"] === true;
   const installation = readInstallation(process.env);

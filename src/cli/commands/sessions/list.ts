@@ -6,7 +6,7 @@ import { hostsTexts } from "../../../texts/hosts.ts";
 import { sessionTexts } from "../../../texts/sessions.ts";
 import { texts } from "../../../texts/texts.ts";
 import { exitCodes } from "../../exit-codes.ts";
-import { noWords, readFlags, usage } from "../../flags.ts";
+import { readFlagsOnly, usage } from "../../flags.ts";
 import { hostFlag, openHost } from "../../host-flag.ts";
 import { ask } from "../../journal.ts";
 import { applyRetention } from "../../retention.ts";
@@ -20,8 +20,7 @@ const options = { json: { type: "boolean" }, search: { type: "string" }, ...host
 const spoken = ["user.said", "model.replied", "session.titled"] as const;
 
 export async function list(args: string[]): Promise<number> {
-  const { values, positionals, lang, t } = readFlags(args, options);
-  noWords("sessions list", positionals, t);
+  const { values, lang, t } = readFlagsOnly("sessions list", args, options);
   await using opened = await openHost(values, { lang, looks: true });
   const { host, store, local } = opened;
   if (local) await applyRetention(local.store, readInstallation(process.env), lang);
