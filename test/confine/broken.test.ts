@@ -13,7 +13,15 @@ const skip = process.platform !== "linux" && "there is no bwrap elsewhere";
 const impossible = await cannotConfine(); // before the first test puts another bwrap in its way
 const sandbox = { mode: "autoAllow", writable: [], readable: [], git: "write", outside: [] } as const;
 
-function confiningIn({ root, home, state }: ReturnType<typeof confinedPlace>, session: string) {
+type Place = ReturnType<typeof confinedPlace>;
+/** `planned` is told of every plan before it is used; `over`: nothing runs in the background any more. */
+type Confined = {
+  calls: { tool: string; input: { command: string; background?: true } }[];
+  planned(): void;
+  over?(): boolean;
+};
+
+function confiningIn({ root, home, state }: Place, session: string) {
   return createConfining(sandbox, { apart: false })({
     root,
     home,
@@ -22,6 +30,29 @@ function confiningIn({ root, home, state }: ReturnType<typeof confinedPlace>, se
     kept: [],
     mayRead: () => () => true,
   });
+}
+
+/** Results of calls that run one after the other in a sandbox. */
+async function runConfined(place: Place, { calls, planned, over = () => true }: Confined) {
+  const confining = confiningIn(place, "test");
+  await using sage = await sageWith({
+    ...{ dir: place.root, home: place.home, rules: [allow("Bash")] },
+    confining: {
+      ...confining,
+      ready: async () => {}, // this process has tried the broken ones
+      problem: () => undefined,
+      async launch(command) {
+        const launch = await confining.launch(command);
+        planned();
+        return launch;
+      },
+    },
+    script: [...calls.map((call) => ({ calls: [call] })), { text: "done" }],
+  });
+  await sage.say("go");
+  assert.equal((await sage.outcome()).status, "success");
+  await until(over);
+  return sage.facts().flatMap((fact) => (fact.type === "call.finished" ? [fact.data] : []));
 }
 
 /** Ways in which a bwrap that is there may not do its work. */
@@ -78,7 +109,6 @@ test(
   { skip: impossible },
   async () => {
     using place = confinedPlace({ mine: true });
-    const confining = confiningIn(place, "gives-up");
     const clone = join(place.root, "clone");
     execFileSync("git", ["init", "-q", clone]);
     const before = process.env["PATH"];
@@ -93,23 +123,12 @@ test(
     process.env["PATH"] = `${folder}:${before}`;
     let plans = 0;
     try {
-      await using sage = await sageWith({
-        ...{ dir: place.root, home: place.home, rules: [allow("Bash")] },
-        confining: {
-          ...confining,
-          ready: async () => {}, // this process has tried the broken ones
-          problem: () => undefined,
-          async launch(command) {
-            const planned = await confining.launch(command);
-            if (plans++ === 0) rmSync(clone, { recursive: true });
-            return planned;
-          },
+      const results = await runConfined(place, {
+        calls: [bash("echo ran >> first"), bash("echo ran >> second")],
+        planned() {
+          if (plans++ === 0) rmSync(clone, { recursive: true });
         },
-        script: [{ calls: [bash("echo ran >> first")] }, { calls: [bash("echo ran >> second")] }, { text: "done" }],
       });
-      await sage.say("go");
-      assert.equal((await sage.outcome()).status, "success");
-      const results = sage.facts().flatMap((fact) => (fact.type === "call.finished" ? [fact.data] : []));
       assert.deepEqual(
         results.map(({ ok }) => ok),
         [true, false],
@@ -128,34 +147,23 @@ test(
   { skip: impossible },
   async () => {
     using place = confinedPlace({ mine: true });
-    const confining = confiningIn(place, "vanishing");
     const clone = (at: number) => join(place.root, `clone${at}`);
     for (const at of [0, 1, 2, 3]) execFileSync("git", ["init", "-q", clone(at)]);
+    const third = join(place.root, "third");
     /** Repositories that vanish, one after each plan. */
     const vanishing = [clone(0), undefined, clone(1), clone(2), clone(3), undefined];
-    await using sage = await sageWith({
-      ...{ dir: place.root, home: place.home, rules: [allow("Bash")] },
-      confining: {
-        ...confining,
-        ready: async () => {}, // this process has tried the broken ones
-        problem: () => undefined,
-        async launch(command) {
-          const planned = await confining.launch(command);
-          const gone = vanishing.shift();
-          if (gone !== undefined) rmSync(gone, { recursive: true });
-          return planned;
-        },
-      },
-      script: [
-        { calls: [bash("echo ran >> first")] },
-        { calls: [bash("echo ran >> second")] },
-        { calls: [{ tool: "Bash", input: { command: "echo ran >> third", background: true } }] },
-        { text: "done" },
+    const results = await runConfined(place, {
+      calls: [
+        bash("echo ran >> first"),
+        bash("echo ran >> second"),
+        { tool: "Bash", input: { command: "echo ran >> third", background: true } },
       ],
+      planned() {
+        const gone = vanishing.shift();
+        if (gone !== undefined) rmSync(gone, { recursive: true });
+      },
+      over: () => existsSync(third) && readFileSync(third, "utf8") === "ran\n",
     });
-    await sage.say("go");
-    assert.equal((await sage.outcome()).status, "success");
-    const results = sage.facts().flatMap((fact) => (fact.type === "call.finished" ? [fact.data] : []));
     assert.deepEqual(
       results.map(({ ok }) => ok),
       [true, false, true],
@@ -163,8 +171,5 @@ test(
     assert.match(results[1]?.text ?? "", /^Not run: it could not be confined: .* is not what it was/);
     assert.equal(readFileSync(join(place.root, "first"), "utf8"), "ran\n");
     assert.deepEqual([existsSync(join(place.root, "second")), vanishing], [false, []]);
-    await until(
-      () => existsSync(join(place.root, "third")) && readFileSync(join(place.root, "third"), "utf8") === "ran\n",
-    );
   },
 );

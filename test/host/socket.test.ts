@@ -51,14 +51,18 @@ function twoProcesses(dir: string) {
   const [mine, theirs] = [spoken(), spoken()];
   const a = hostOn(stores[0], dir, mine.model);
   const b = hostOn(stores[1], dir, theirs.model);
-  return { a, b, mine, theirs, stores, run: `${journal}-run` };
+  /** Begins a turn in the first process. */
+  const begin = async (session = "s") => {
+    await a.send({ type: "open", session, cwd: dir });
+    await a.send({ type: "say", session, text: "go", ...lin });
+  };
+  return { a, b, begin, mine, theirs, stores, run: `${journal}-run` };
 }
 
 test("a process that comes in the middle of a reply gets the text so far, the rest as it comes, and the fact", async () => {
   using here = workspace();
-  const { a, b, mine } = twoProcesses(here.dir);
-  await a.send({ type: "open", session: "s", cwd: here.dir });
-  await a.send({ type: "say", session: "s", text: "go", ...lin });
+  const { a, b, begin, mine } = twoProcesses(here.dir);
+  await begin();
   mine.speak("天下");
   mine.speak("大势");
   const first = watching(a);
@@ -117,9 +121,8 @@ const ended = (events: readonly WatchEvent[]) =>
 
 test("an interrupt from the process that follows pauses the turn where it runs", async () => {
   using here = workspace();
-  const { a, b, mine, stores } = twoProcesses(here.dir);
-  await a.send({ type: "open", session: "s", cwd: here.dir });
-  await a.send({ type: "say", session: "s", text: "go", ...lin });
+  const { a, b, begin, mine, stores } = twoProcesses(here.dir);
+  await begin();
   const outcome = a.run("s");
   const second = watching(b);
   mine.speak("well");
@@ -136,9 +139,8 @@ test("an interrupt from the process that follows pauses the turn where it runs",
 
 test("without the socket there are facts only, and that is said", async () => {
   using here = workspace();
-  const { a, b, mine, run } = twoProcesses(here.dir);
-  await a.send({ type: "open", session: "s", cwd: here.dir });
-  await a.send({ type: "say", session: "s", text: "go", ...lin });
+  const { a, b, begin, mine, run } = twoProcesses(here.dir);
+  await begin();
   await until(() => mine.asked() === 1 && existsSync(run) && readdirSync(run).length === 1);
   rmSync(run, { recursive: true });
   const second = watching(b);
@@ -156,9 +158,8 @@ test("without the socket there are facts only, and that is said", async () => {
 
 test("an owner that leaves with its turn open is noticed, and whoever resumes goes on with it", async () => {
   using here = workspace();
-  const { a, b, mine, theirs } = twoProcesses(here.dir);
-  await a.send({ type: "open", session: "s", cwd: here.dir });
-  await a.send({ type: "say", session: "s", text: "go", ...lin });
+  const { a, b, begin, mine, theirs } = twoProcesses(here.dir);
+  await begin();
   const second = watching(b);
   mine.speak("half a");
   await until(() => second.text() === "half a");
@@ -178,13 +179,10 @@ test("an owner that leaves with its turn open is noticed, and whoever resumes go
 
 test("the socket is for this user alone, is one for all sessions, and goes with its process; dead ones are swept", async () => {
   using here = workspace();
-  const { a, b, mine, run } = twoProcesses(here.dir);
+  const { a, b, begin, mine, run } = twoProcesses(here.dir);
   mkdirSync(run, { mode: 0o755 });
   await dead(join(run, "0123456789ab"));
-  for (const session of ["s", "t"]) {
-    await a.send({ type: "open", session, cwd: here.dir });
-    await a.send({ type: "say", session, text: "go", ...lin });
-  }
+  for (const session of ["s", "t"]) await begin(session);
   await until(() => mine.asked() === 2 && readdirSync(run).length === 1);
   const [name = ""] = readdirSync(run);
   assert.notEqual(name, "0123456789ab");
@@ -208,9 +206,8 @@ test("a journal whose path is too long for a socket is met elsewhere, in a priva
   using here = workspace();
   const deep = join(here.dir, ...Array.from({ length: 6 }, () => "a-folder-with-a-rather-long-name"));
   mkdirSync(deep, { recursive: true });
-  const { a, b, mine, run } = twoProcesses(deep);
-  await a.send({ type: "open", session: "s", cwd: deep });
-  await a.send({ type: "say", session: "s", text: "go", ...lin });
+  const { a, b, begin, mine, run } = twoProcesses(deep);
+  await begin();
   mine.speak("heard");
   const second = watching(b);
   await until(() => second.text() === "heard");
@@ -222,9 +219,8 @@ test("a journal whose path is too long for a socket is met elsewhere, in a priva
 
 test("the socket tells what a Host tells, and checks what it is told", async () => {
   using here = workspace();
-  const { a, b, mine, run } = twoProcesses(here.dir);
-  await a.send({ type: "open", session: "s", cwd: here.dir });
-  await a.send({ type: "say", session: "s", text: "go", ...lin });
+  const { a, b, begin, mine, run } = twoProcesses(here.dir);
+  await begin();
   await until(() => mine.asked() === 1 && existsSync(run) && readdirSync(run).length === 1);
   const address = join(run, readdirSync(run)[0] ?? "");
   const remote = await reachHost(address, AbortSignal.timeout(20_000));
@@ -273,9 +269,8 @@ function refused(address: string, text: string): Promise<void> {
 
 test("somebody who listens and says nothing holds nobody up", async () => {
   using here = workspace();
-  const { a, b, mine, run } = twoProcesses(here.dir);
-  await a.send({ type: "open", session: "s", cwd: here.dir });
-  await a.send({ type: "say", session: "s", text: "go", ...lin });
+  const { a, b, begin, mine, run } = twoProcesses(here.dir);
+  await begin();
   await until(() => mine.asked() === 1 && existsSync(run) && readdirSync(run).length === 1);
   const address = join(run, readdirSync(run)[0] ?? "");
   rmSync(address);
