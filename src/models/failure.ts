@@ -44,8 +44,10 @@ export function classify(error: unknown, secret?: string): Failure {
   const status = network ? undefined : statusCode;
   const mayWork =
     thrown.isRetryable === true || thrown.retryable === true || network !== undefined || isRetryableStatus(status);
-  const detail = redact(network ? network.message || network.code : (thrown.message ?? String(error)), secret);
-  const kind = kindOf({ status, code: network?.code, detail, mayWork });
+  const insecure = network || status !== undefined ? undefined : insecureError(thrown);
+  const told = network ? network.message || network.code : (insecure ?? thrown.message ?? String(error));
+  const detail = redact(told, secret);
+  const kind = insecure === undefined ? kindOf({ status, code: network?.code, detail, mayWork }) : "insecure";
   const known = error instanceof SageError && error.reason?.code === "request-failed" ? error.reason : undefined;
   return {
     problem:
@@ -92,6 +94,7 @@ function kindOf({ status, code, detail, mayWork }: Signs): RequestFailure {
 
 const kinds: Record<number, RequestFailure> = {
   401: "key-refused",
+  402: "unpaid",
   403: "access-refused",
   404: "unknown-model",
   407: "proxy-refused",
@@ -111,6 +114,16 @@ function networkError(error: Thrown): ({ code: string } & Pick<Thrown, "message"
     const { code, message, silence } = at;
     if (typeof code === "string" && /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_AGAIN|ENOTFOUND)/.test(code))
       return { code, ...(message && { message }), ...(silence && { silence }) };
+  }
+  return undefined;
+}
+
+/** Node's words about a certificate, or OpenSSL's, which stand between numbers and source lines: `error:0A00010B:SSL routines:f:words:f.c`. */
+function insecureError(error: Thrown): string | undefined {
+  for (let at: Thrown | undefined = error; at; at = at.cause as Thrown | undefined) {
+    const { code, message = "" } = at;
+    if (typeof code === "string" && /^(EPROTO|ERR_(TLS|SSL)_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(code))
+      return /error:\w+:[^:]*:[^:]*:([^:]+):/.exec(message)?.[1] ?? message;
   }
   return undefined;
 }

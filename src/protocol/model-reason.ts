@@ -33,6 +33,8 @@ export type RequestFailure =
   | "silent"
   | "disconnected"
   | "unreachable"
+  /** No secure connection could be made. */
+  | "insecure"
   | "cut-off"
   | "not-sent"
   | "key-refused"
@@ -40,6 +42,7 @@ export type RequestFailure =
   | "access-refused"
   | "unknown-model"
   | "too-large"
+  | "unpaid"
   | "rate-limited"
   | "overloaded"
   | "server-failed"

@@ -78,6 +78,7 @@ const failuresEn: Record<RequestFailure, string> = {
   silent: "The server went silent",
   disconnected: "The connection was lost",
   unreachable: "The server could not be reached",
+  insecure: "No secure connection could be made",
   "cut-off": "The reply was cut off",
   "not-sent": "The request could not be made",
   "key-refused": "The server refused the key",
@@ -85,6 +86,7 @@ const failuresEn: Record<RequestFailure, string> = {
   "access-refused": "The server refused access",
   "unknown-model": "The server does not know this model or address",
   "too-large": "The conversation is too large for the server",
+  unpaid: "The account has no credit left",
   "rate-limited": "Rate limit reached",
   overloaded: "The server is overloaded",
   "server-failed": "The server failed",
@@ -95,6 +97,7 @@ const failuresZh: Record<RequestFailure, string> = {
   silent: "服务器没有动静了",
   disconnected: "连接中断",
   unreachable: "连不上服务器",
+  insecure: "无法建立安全连接",
   "cut-off": "回复中途断了",
   "not-sent": "请求发不出去",
   "key-refused": "服务器不接受这个密钥",
@@ -102,6 +105,7 @@ const failuresZh: Record<RequestFailure, string> = {
   "access-refused": "服务器拒绝访问",
   "unknown-model": "服务器不认识这个模型或地址",
   "too-large": "对话太长，服务器装不下",
+  unpaid: "账户余额不足",
   "rate-limited": "已达服务器的用量限制",
   overloaded: "服务器过载",
   "server-failed": "服务器出错",
@@ -118,6 +122,10 @@ function adviceEn(problem: Reason, model: string, again: boolean): string {
       return `Check the name of the model (--model ${providerOf(model)}/<name>) and the base URL.`;
     case "limit":
       return "Continue later, or raise the limits of the account.";
+    case "credit":
+      return "Add credit there and continue, or use another model.";
+    case "secure":
+      return "Check that the base URL begins with http:// or https:// as its server does, and that this machine trusts its certificate (NODE_EXTRA_CA_CERTS).";
     case "network":
       return "Check the network, the base URL and that the server is running, then continue.";
     case "size":
@@ -139,6 +147,10 @@ function adviceZh(problem: Reason, model: string, again: boolean): string {
       return `请检查模型名（--model ${providerOf(model)}/<name>）和 base URL。`;
     case "limit":
       return "请稍后继续，或提高账户的限额。";
+    case "credit":
+      return "请充值后继续，或换一个模型。";
+    case "secure":
+      return "请检查 base URL 该以 http:// 还是 https:// 开头，以及这台机器是否信任服务器的证书（NODE_EXTRA_CA_CERTS）。";
     case "network":
       return "请检查网络、base URL，以及服务器是否在运行，然后继续。";
     case "size":
@@ -148,7 +160,7 @@ function adviceZh(problem: Reason, model: string, again: boolean): string {
   }
 }
 
-type Advice = "proxy" | "key" | "name" | "limit" | "network" | "size" | undefined;
+type Advice = "proxy" | "key" | "name" | "limit" | "credit" | "secure" | "network" | "size" | undefined;
 
 function adviceFor({ code, args }: Reason): Advice {
   return code === "request-failed" ? advices[args.kind] : undefined;
@@ -160,6 +172,8 @@ const advices: Partial<Record<RequestFailure, Advice>> = {
   "access-refused": "key",
   "unknown-model": "name",
   "rate-limited": "limit",
+  unpaid: "credit",
+  insecure: "secure",
   silent: "network",
   disconnected: "network",
   unreachable: "network",

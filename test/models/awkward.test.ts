@@ -1,15 +1,20 @@
 // Every wire format against a server on this machine that does everything servers were ever seen to do.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { throughEndpoint } from "../../src/models/choice/endpoint.ts";
+import { classify, giveUp } from "../../src/models/failure.ts";
 import type { Model, ModelScope } from "../../src/models/model.ts";
 import { isOverflow } from "../../src/models/window.ts";
 import { anthropic } from "../../src/models/wire/anthropic.ts";
 import { openai } from "../../src/models/wire/chat.ts";
 import { google } from "../../src/models/wire/google.ts";
 import type { WireOptions } from "../../src/models/wire/options.ts";
+import { createPost } from "../../src/models/wire/post.ts";
 import { responses } from "../../src/models/wire/responses.ts";
 import { callsOf, reasonOf, textOf, type Finish, type Reason, type Reply } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/reasons.ts";
 import { chunksOf, modelServer, type Play, type ServedReply, type Wire } from "../support/model-server.ts";
 
 type Server = Awaited<ReturnType<typeof modelServer>>;
@@ -177,6 +182,7 @@ for (const [wire, format] of Object.entries(formats) as [Wire, Format][])
       });
       for (const [status, kind] of [
         [401, "key-refused"],
+        [402, "unpaid"],
         [403, "access-refused"],
         [404, "unknown-model"],
         [400, "refused"],
@@ -221,3 +227,30 @@ for (const [wire, format] of Object.entries(formats) as [Wire, Format][])
       isWhole((await through({ reply: whole, at: 2, ending: broken }, whole)).reply);
     });
   });
+
+test("an address at which a web page, or no TLS, answers is told as one, with what to look at, and not tried again", async () => {
+  const page = "\n <!doctype html><html>Sign in</html>";
+  const site = createServer((_, response) => void response.writeHead(200, { "content-type": "text/html" }).end(page));
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  const { port } = site.address() as AddressInfo;
+  site.unref();
+  const failed = async (url: string) => {
+    const { signal } = new AbortController();
+    const error = await createPost({ url, headers: {}, env: {} })(["{}"], () => {}, signal).then(
+      () => assert.fail("that was no reply"),
+      (thrown: unknown) => thrown,
+    );
+    const failure = classify(error);
+    assert.equal(failure.retryable, false);
+    return sentence(reasonOf(giveUp("openai/x", failure)), "en");
+  };
+  assert.equal(
+    await failed(`http://127.0.0.1:${port}/v1`),
+    "openai/x: The server does not know this model or address (200: text/html). Check the name of the model (--model openai/<name>) and the base URL.",
+  );
+  assert.match(
+    await failed(`https://127.0.0.1:${port}/v1`),
+    /^openai\/x: No secure connection could be made \([^\n]{3,60}\)\. Check that the base URL begins with http/,
+  );
+  site.close();
+});

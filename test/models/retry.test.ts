@@ -244,6 +244,6 @@ test("an error that is no failed request goes through as it is", async () => {
 test("a request that could not even be made is explained, and keeps its cause", async () => {
   const cause = Object.assign(new Error("certificate has expired"), { code: "CERT_HAS_EXPIRED" });
   const { error, slept } = await ask({ id: "x", reply: () => Promise.reject(cause) });
-  assert.match(error?.message ?? "", /^x: The request could not be made \(certificate has expired\)\. /);
+  assert.match(error?.message ?? "", /^x: No secure connection could be made \(certificate has expired\)\. /);
   assert.deepEqual([error?.code, error?.retryable, error?.cause, slept], ["model-unavailable", false, cause, []]);
 });

@@ -35,7 +35,10 @@ export function createPost(options: PostOptions): Post {
 function readEvents(incoming: IncomingMessage, read: (data: unknown) => void): Promise<void> {
   let rest = "";
   let data = "";
+  let isFirst = true;
   const takeLine = (line: string) => {
+    if (isFirst && line.trimStart().startsWith("<")) throw webPage(incoming);
+    isFirst &&= line.trim() === "";
     if (line.startsWith("data:")) data += (data === "" ? "" : "\n") + line.slice(line[5] === " " ? 6 : 5);
     if (line !== "" || data === "") return;
     const event = data;
@@ -70,4 +73,9 @@ function readEvents(incoming: IncomingMessage, read: (data: unknown) => void): P
       }),
     );
   });
+}
+
+/** Another server answers there: a page to sign in, or the site of which the address is only a part. */
+function webPage({ statusCode, headers }: IncomingMessage): Error {
+  return Object.assign(new Error(headers["content-type"] ?? ""), { statusCode, isRetryable: false });
 }
