@@ -3,23 +3,13 @@
 // npm test -- --no-check         the tests alone
 // npm test -- --test-only        other flags are the runner's own
 import { spawn } from "node:child_process";
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { bundle } from "./bundle.ts";
 import { check } from "./check.ts";
+import { againInMemory, sharedMemory } from "./memory.ts";
 import { findPostgres, makeCluster } from "./postgres.ts";
 
 const RUN_MINUTES = 20;
@@ -56,14 +46,17 @@ const filters = process.argv.slice(2).filter((argument) => !argument.startsWith(
 const found = globSync((filters.length > 0 ? filters : ["test"]).map(asGlob), { cwd: root });
 const files = found.toSorted();
 
-// Beside the tests, of which some wait at any time.
-const [checked, tested] = await Promise.all([unchecked || check(), files.length > 0 && runTests()]);
-if (files.length === 0) console.error(`no test file matches ${filters.join(", ")}`);
+process.exitCode = (await againInMemory(root)) ?? (await everything());
 
-const verdict = (ok: boolean) => (ok ? "ok" : "FAILED");
-const seconds = ((performance.now() - started) / 1000).toFixed(1);
-console.log(`\nsage: check ${unchecked ? "left out" : verdict(checked)}, tests ${verdict(tested)} (${seconds} s)`);
-process.exitCode = checked && tested ? 0 : 1;
+async function everything(): Promise<number> {
+  // Beside the tests, of which some wait at any time.
+  const [checked, tested] = await Promise.all([unchecked || check(), files.length > 0 && runTests()]);
+  if (files.length === 0) console.error(`no test file matches ${filters.join(", ")}`);
+  const verdict = (ok: boolean) => (ok ? "ok" : "FAILED");
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`\nsage: check ${unchecked ? "left out" : verdict(checked)}, tests ${verdict(tested)} (${seconds} s)`);
+  return checked && tested ? 0 : 1;
+}
 
 function asGlob(filter: string): string {
   return statSync(join(root, filter), { throwIfNoEntry: false })?.isDirectory() ? `${filter}/**/*.test.ts` : filter;
@@ -74,7 +67,8 @@ async function runTests(): Promise<boolean> {
   const bundled = files.some(startsPrograms) ? await bundleIn(home) : undefined;
   const units = filters.length === 0 ? grouped(files, home) : files.map((file) => ({ file, of: [file] }));
   const ordered = [2, 1, 0].flatMap((heavy) => inTurns(units.filter(({ of }) => weight(of) === heavy)));
-  const cluster = filters.length === 0 && findPostgres() ? mkdtempSync(join(memory(), "sage-cluster-")) : undefined;
+  const cluster =
+    filters.length === 0 && findPostgres() ? mkdtempSync(join(sharedMemory(), "sage-cluster-")) : undefined;
   if (cluster !== undefined) makeCluster(cluster); // those who need a PostgreSQL begin with a copy
   const atOnce = availableParallelism() * 3; // more than half of them wait at any time: for a screen, a clock, a person
   // `node --test` sorts files by name; only it knows what its flags mean.
@@ -110,16 +104,6 @@ async function runTests(): Promise<boolean> {
   for (const dir of [home, cluster])
     if (dir !== undefined) rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
   return code === 0;
-}
-
-/**
- * A folder in memory where there is one with room, for the servers of PostgreSQL. A database is a thousand files, and each test begins
- * with a new one: on a disk they take as much processor time as all tests that use them.
- */
-function memory(): string {
-  const dir = "/dev/shm";
-  const { bavail = 0, bsize = 0 } = existsSync(dir) ? statfsSync(dir) : {};
-  return bavail * bsize > 4e9 ? dir : tmpdir();
 }
 
 function startsPrograms(file: string): boolean {
