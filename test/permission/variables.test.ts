@@ -30,6 +30,12 @@ test("A1 a variable that a builtin sets, by whatever way it is called, may hold 
   assert.equal(bash("p=cat; x=a; $p $x"), "allow");
 });
 
+test("A1 a value that is not known is asked about also behind another assignment", () => {
+  for (const command of ["COLUMNS=$b; ls", "x=$a COLUMNS=$b; ls", "x=1 y=$a COLUMNS=$b; ls"])
+    assert.equal(bash(command), "ask", command);
+  assert.equal(bash("x=$a y=$b COLUMNS=80; ls"), "allow");
+});
+
 test("A1 an assignment that another shell makes, or nobody, leaves a variable empty", () => {
   const rules = ["+ Bash(git:*)", "+ Bash(rm:*)", "+ Edit(./**)", "- Bash(git push:*)"];
   const commands = [
