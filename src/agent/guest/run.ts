@@ -82,30 +82,8 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
     void wait(ask, known, taken.opened).catch(fail);
   };
 
-  const result = ({ call, ok, text }: GuestEvent & { type: "result" }): void => {
-    const known = turn.book.open(call);
-    if (!known) return;
-    const end = known.started || !known.request ? (ok ? "done" : "failed") : "not-run";
-    withdraw(known);
-    finish(turn, known, { ok, text, end });
-  };
-  /** The guest knows the end of a call by itself: whoever is still asked about it need not be. */
-  const withdraw = ({ request }: KnownCall): void => {
-    if (!request || log.store.resolution(request.id)) return;
-    const frame = { requestId: request.id, by: driver.name, surface: driver.name, at: Date.now() };
-    const why = reason("guest-withdrew", { agent: driver.name });
-    log.branch("").resolve({ ...frame, outcome: "superseded", reason: why });
-  };
-
-  let shown = 0;
-  const show = ({ kind, text, call }: GuestEvent & { type: "delta" }): void => {
-    const place = call === undefined ? undefined : turn.book.open(call)?.place;
-    const key = place === undefined ? `${turn.key}/${replyKey(turn.progress.steps)}` : `${place}/${callKeys.run(0)}`;
-    const delta: Delta = { session: log.id, key, attempt: log.epoch * 1_000 + turn.runs, n: shown++, kind, text };
-    log.show({ ...delta, text: context.config.redact(text) });
-  };
-
   const pump = async (): Promise<Ended> => {
+    let shown = 0;
     for await (const event of guest.events) {
       if (event.type === "ended") return event;
       if (log.closed) continue;
@@ -114,7 +92,7 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
           noteSaid(turn, event);
           break;
         case "delta":
-          show(event);
+          show(turn, event, shown++);
           break;
         case "asks":
           await (asking = asks(event.ask));
@@ -122,11 +100,11 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
         case "withdrawn": {
           const one = held.get(event.id);
           held.delete(event.id);
-          if (one && !winding) withdraw(one.known);
+          if (one && !winding) withdraw(turn, one.known);
           break;
         }
         case "result":
-          result(event);
+          noteResult(turn, event);
           break;
         default:
           event satisfies never;
@@ -144,7 +122,6 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
   };
 
   let telling = Promise.resolve();
-  /** Tells the guest what people say while it works. */
   const listen = () => {
     telling = telling.then(() => tellNews(turn, guest)).catch(fail);
   };
@@ -184,6 +161,36 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
   }
 }
 
+/** Streams a delta of the guest; `n` counts those of this run. */
+function show(
+  { log, context, book, key: turnKey, progress, runs }: GuestTurn,
+  event: GuestEvent & { type: "delta" },
+  n: number,
+): void {
+  const { kind, text, call } = event;
+  const place = call === undefined ? undefined : book.open(call)?.place;
+  const key = place === undefined ? `${turnKey}/${replyKey(progress.steps)}` : `${place}/${callKeys.run(0)}`;
+  const delta: Delta = { session: log.id, key, attempt: log.epoch * 1_000 + runs, n, kind, text };
+  log.show({ ...delta, text: context.config.redact(text) });
+}
+
+function noteResult(turn: GuestTurn, { call, ok, text }: GuestEvent & { type: "result" }): void {
+  const known = turn.book.open(call);
+  if (!known) return;
+  const end = known.started || !known.request ? (ok ? "done" : "failed") : "not-run";
+  withdraw(turn, known);
+  finish(turn, known, { ok, text, end });
+}
+
+/** The guest knows the end of a call by itself: whoever is still asked about it need not be. */
+function withdraw({ log, driver }: GuestTurn, { request }: KnownCall): void {
+  if (!request || log.store.resolution(request.id)) return;
+  const frame = { requestId: request.id, by: driver.name, surface: driver.name, at: Date.now() };
+  const why = reason("guest-withdrew", { agent: driver.name });
+  log.branch("").resolve({ ...frame, outcome: "superseded", reason: why });
+}
+
+/** Tells the guest what people say while it works. */
 async function tellNews(turn: GuestTurn, guest: Guest): Promise<void> {
   const { log, progress, context } = turn;
   const heard = log.mailbox.hear(turn.heard.sawUpTo);
