@@ -112,7 +112,7 @@ const en: ClusterTexts = {
   listenFailed: (address, problem) => `cannot listen at ${address}: ${problem}; give another --listen, or none`,
   unreachable: ({ place, address, problem }) =>
     `the worker of ${place} cannot be reached at ${address} (${problem}): people see each step when it is done, and no text as it is written. Start it with a --listen and --address that this machine reaches`,
-  leaving: "leaving: what runs here goes on elsewhere, or when a worker of this place is back",
+  leaving: "leaving: what runs here continues elsewhere, or when a worker of this place is back",
   left: "left",
   noWorkers: "No worker runs. Start one where the files are: sage worker --engine postgres://… --place <name>",
   workerColumns: { place: "place", worker: "worker", since: "since (UTC)", sessions: "sessions", address: "address" },
@@ -181,7 +181,7 @@ const en: ClusterTexts = {
     holds: ({ sessions, open, workers }) =>
       `shared journal: ${counted(sessions, "session")}, ${counted(open, "open request")}, ${counted(workers, "worker")}`,
     grace:
-      "after an outage nobody is taken for dead for ten seconds; a frozen worker's sessions go on elsewhere after about as long",
+      "after an outage nobody is taken for dead for ten seconds; a frozen worker's sessions continue elsewhere after about as long",
     owns: "this login owns the journal: a worker that uses it can answer for people; see `sage engine prepare`",
     speaks: "this login is a gateway's: it writes what people say; give workers another one",
     onlyRuns: "this login is a worker's: it cannot answer for people",

@@ -28,7 +28,7 @@ const en = {
   notRun: (why: string) => `The program is written but did not run.\n${why}`,
   greets: (name: string, line: string) => `${name}: ${line}`,
   ran: (output: string) => `The program printed:\n\n${output}`,
-  over: "The script of the demo ends here. A new task begins it again; with a model of your own, Sage goes on.",
+  over: "The script of the demo ends here. A new task begins it again; with a model of your own, Sage continues.",
   summary: "From the journal:",
   asked: { question: "asked a question", permission: "asked for permission", text: "asked for input" },
   next: [

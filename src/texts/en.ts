@@ -277,7 +277,7 @@ export const en = {
     filtered: "The model's provider withheld the reply. Rephrase the task, or choose another model.",
     empty: "The model sent an empty reply. Say “continue” to try again.",
   },
-  turnMaxSteps: (steps: number) => `Stopped at the limit of ${plural(steps, "step")}. Say “continue” to go on.`,
+  turnMaxSteps: (steps: number) => `Stopped at the limit of ${plural(steps, "step")}. Say “continue” to resume.`,
   turnNeedsInput: "Waiting for a person.",
   turnFailed: (why: string) => `Turn failed: ${why}`,
   resumeWith: (command: string) => `Session saved. Resume with: ${command}`,

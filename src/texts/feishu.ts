@@ -139,7 +139,7 @@ const en = {
   failed: "Failed",
   cancelledTitle: "Stopped",
   pausedTitle: "Paused",
-  maxSteps: (n: number) => `Stopped at the limit of ${plural(n, "step")}. Say “continue” to go on.`,
+  maxSteps: (n: number) => `Stopped at the limit of ${plural(n, "step")}. Say “continue” to resume.`,
   promptTimeout: (time: string) => `The task was cancelled: nobody answered within ${time}.`,
   taskTimeout: (time: string) => `The task was stopped: it reached its limit of ${time} of work.`,
   interruptedBy: (who: string) => `${who} interrupted`,

@@ -21,7 +21,7 @@ const en: Table = {
         : `this call ran already in this turn; ${its(agent)} lost its conversation and makes it again`,
       ...(why ? [say(why)] : []),
     ].join(". "),
-  "guest-carried": ({ agent }) => `${its(agent)} was stopped while it asked; your answer reaches it when it goes on`,
+  "guest-carried": ({ agent }) => `${its(agent)} was stopped while it asked; your answer reaches it when it continues`,
   "guest-not-started": ({ agent, words }) =>
     `${agent} could not be started: ${its(words)}; \`${sage("agents")}\` tells whether it is installed`,
   "guest-failed": ({ agent, words }) => `${agent} failed: ${its(words)}`,

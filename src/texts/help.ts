@@ -129,7 +129,7 @@ Sessions
 Commands in the background
   sage tasks [--all] [--json] those that run; --all also those that ended
   sage tasks output|stop|keep <id>
-                              show its output, stop it, or let it go on when Sage exits
+                              show its output, stop it, or keep it running when Sage exits
 
 Looking back
   sage rewind <session> [--to t3] [--files | --conversation | --both] [--dry-run | --yes] [--overwrite]

@@ -51,7 +51,7 @@ const en: Table = {
   "output-missing": ({ call }) => `no more output of call ${call} is kept`,
   "output-away": ({ place }) => `the whole output is kept at ${place}, and no worker of ${place} can be reached now`,
   "no-worker": ({ place }) =>
-    `No worker of ${place} runs now. Nothing is lost: the session goes on when one is there (\`sage worker --place ${place}\`).`,
+    `No worker of ${place} runs now. Nothing is lost: the session continues when one is there (\`sage worker --place ${place}\`).`,
   "runs-in-another": ({ session }) =>
     `session ${session} is run by another process; follow its turn with openTurns({ session }) and runTurn(""), or send it a message with host.send`,
   "run-by-process": ({ session, pid }) =>

@@ -61,7 +61,7 @@ const en: Table = {
     header: "Interrupted",
     options: {
       rerun: { label: "rerun", description: "run it once more" },
-      done: { label: "done", description: "take it as done and go on" },
+      done: { label: "done", description: "take it as done and continue" },
       stop: { label: "stop", description: "stop the turn here" },
     },
   },
@@ -70,7 +70,7 @@ const en: Table = {
     options: {
       wait: { label: "wait", description: "wait until it ends by itself" },
       kill: { label: "kill", description: "end it now, with everything it started" },
-      leave: { label: "leave", description: "let it run on, and go on without it" },
+      leave: { label: "leave", description: "let it run, and continue without it" },
     },
   },
   "go-on-repeating": {

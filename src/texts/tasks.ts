@@ -4,7 +4,7 @@ import type { Lang } from "./language.ts";
 const en = {
   usage: `use \`${sage("tasks")}\` to list, or one of: output <id>, stop <id>, keep <id>`,
   how: `output, stop or keep one: \`${sage("tasks")} output|stop|keep <id>\``,
-  howHere: "/tasks output ID, /tasks stop ID, or /tasks keep ID so that it goes on after Sage",
+  howHere: "/tasks output ID, /tasks stop ID, or /tasks keep ID to keep it running after Sage",
   none: "No commands in the background.",
   unknown: (id: string) => `There is no command ${id} in the background; \`${sage("tasks")}\` lists them.`,
   severalOf: (id: string, ids: readonly string[]) => `${id} is the start of several: ${ids.join(", ")}`,
@@ -13,7 +13,7 @@ const en = {
   ended: (code: number | undefined) => (code === undefined ? "ended" : `exit code ${code}`),
   stopped: (id: string) => `${id} stopped.`,
   over: (id: string) => `${id} has already ended.`,
-  keeps: (id: string) => `${id} goes on when Sage exits. Stop it with \`${sage(`tasks stop ${id}`)}\`.`,
+  keeps: (id: string) => `${id} keeps running when Sage exits. Stop it with \`${sage(`tasks stop ${id}`)}\`.`,
   noOutput: "No output yet.",
   outputGone: (file: string) => `The output file is gone: ${file}`,
 };

@@ -49,7 +49,7 @@ const en: Table = {
 
   "begun-by-other-version": ({ loop, now }) =>
     `this turn was begun by another version of Sage (loop ${loop}, this is ${now}) and continues in a new one`,
-  "carried-request-missing": ({ request }) => `the turn goes on with the request ${request}, and there is none`,
+  "carried-request-missing": ({ request }) => `the turn continues with the request ${request}, and there is none`,
   "goes-on-after-mistake": ({ problem, waitMs, attempt, of }) => {
     const which = attempt < of ? `${attempt} of ${of}` : "for the last time";
     return `Something went wrong in Sage: ${problem}. Retrying in ${waitMs / 1_000} s (${which}).`;

@@ -122,7 +122,10 @@ suite("a command in the background", () => {
     assert.equal(await list(`stop ${first.id}`), `${first.id} has already ended.`);
     await assert.rejects(list("stop x", "zh"), /没有后台命令 x；/);
     assert.equal(await list(`output ${second.id}`), "No output yet.");
-    assert.match(await list(`keep ${second.id.slice(0, 5)}`), new RegExp(`^${second.id} goes on when Sage exits`));
+    assert.match(
+      await list(`keep ${second.id.slice(0, 5)}`),
+      new RegExp(`^${second.id} keeps running when Sage exits`),
+    );
     assert.match(await list(""), new RegExp(`${second.id}  running, .* · kept  sleep 1001`));
     assert.match(await list("", "zh"), /已结束/);
     const facts = sage.facts();

@@ -57,7 +57,7 @@ test("a request says that its agent was stopped while it asked; answers are reco
   const id = request?.id ?? "";
   assert.equal(carried, true);
   const shown = await here.sage(["inbox", id]);
-  assert.match(shown.out, /claude was stopped while it asked; your answer reaches it when it goes on/);
+  assert.match(shown.out, /claude was stopped while it asked; your answer reaches it when it continues/);
   const answered = await here.sage(["answer", id, "--yes", "--lang", "zh"]);
   assert.match(answered.out, /claude 在请求时被停止；它继续时会得知你的回答/);
   const run = ["-p", "--resume", session?.id ?? "", "--record-answers", "answers.json"];

@@ -27,7 +27,7 @@ test("a command that is kept goes on when Sage exits, one that is not ends; both
   assert.ok(kept && other);
   assert.deepEqual([kept.state, kept.kept, kept.command.slice(0, 6)], ["running", false, "printf"]);
   assert.equal((await machine.sage(["tasks", "output", kept.id])).out, "一\n\x1b[31mtwo\n", "as it is, into a pipe");
-  assert.match((await machine.sage(["tasks", "keep", kept.id])).out, /goes on when Sage exits/);
+  assert.match((await machine.sage(["tasks", "keep", kept.id])).out, /keeps running when Sage exits/);
 
   writeFileSync(at("go"), "");
   assert.equal((await running.ended).code, 0);
