@@ -4,7 +4,11 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { hung, partOf } from "../../src/cli/commands/help.ts";
+import { table } from "../../src/cli/commands/stats.ts";
 import { helpTexts } from "../../src/texts/help.ts";
+import { pastTexts } from "../../src/texts/past.ts";
+import { texts } from "../../src/texts/texts.ts";
+import { createPaint } from "../../src/view/lines/paint.ts";
 import { columns } from "../../src/view/lines/safe.ts";
 import { Machine } from "../support/cli.ts";
 
@@ -76,4 +80,23 @@ test("the help of a command has its own lines first, then the flags it shares wi
     const starts = lines.map((line) => /^ {2}(sage \w+|--\w+)/.exec(line)?.[1]);
     assert.deepEqual(starts, ["sage stats", "sage stats", "--engine", "--lang"]);
   }
+});
+
+test("statistics leave out columns where a terminal is too narrow for all of them, and never break a row", () => {
+  const tally = { asked: 12, yes: 10, no: 1, none: 0, open: 1, medianMs: 34_000, p90Ms: 90_000 };
+  for (const lang of ["en", "zh"] as const)
+    for (const width of [undefined, 80, 50, 40]) {
+      const style = { t: texts(lang), paint: createPaint(false), width };
+      const [, head = "", ...rows] = table(
+        "Asked by",
+        [tally],
+        () => "you (on the command line)",
+        pastTexts(lang),
+        style,
+      );
+      for (const row of [head, ...rows]) assert.ok(columns(row) <= (width ?? 100), `${width}: ${row}`);
+      const { asked, no, none } = pastTexts(lang).columns;
+      assert.ok(head.includes(asked) && head.includes(no));
+      if (width !== 80) assert.equal(head.includes(none), width === undefined, head);
+    }
 });

@@ -202,6 +202,7 @@ test("Sage's own sentences break between words, Chinese ones between characters"
     "  \x1b[1md\x1b[22m  one two three",
     "     four",
   ]);
+  assert.deepEqual(fitted(["  ?  one two three four"], 20), ["  ?  one two three", "     four"]);
   assert.deepEqual(fitted(["one two three four five six"], undefined), ["one two three four five six"]);
   assert.deepEqual(
     entryLines([{ what: "runs at beforeCall (tools: Bash; at most 1 min):", text: "check" }], style(40)),

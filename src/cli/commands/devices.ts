@@ -8,7 +8,7 @@ import { CODE_MS, createDevices, LINK_MS, type Devices } from "../../surfaces/we
 import { clusterTexts } from "../../texts/cluster.ts";
 import { deviceTexts, type DeviceTexts } from "../../texts/devices.ts";
 import type { Lang } from "../../texts/language.ts";
-import { columns } from "../../view/lines/safe.ts";
+import { tableLines } from "../../view/lines/table.ts";
 import { accountName } from "../account.ts";
 import { engineOf } from "../engine.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -101,10 +101,9 @@ function list(known: Devices, home: Home, json: boolean, t: DeviceTexts): number
   if (json) console.log(JSON.stringify(all));
   else if (all.length === 0) console.log(t.none);
   else {
-    const rows = all.map(({ id, name, person = t.nobody, at, seen, from }) =>
-      [id, name, person, day(at), minute(seen), from].map(oneLine),
-    );
-    console.log(table([t.head, ...rows]).join("\n"));
+    const row = ({ id, name, person = t.nobody, at, seen, from }: (typeof all)[number]) =>
+      [id, name, person, day(at), minute(seen), from] as const;
+    console.log(tableLines([t.head, ...all.map(row)]).join("\n"));
   }
   return exitCodes.success;
 }
@@ -176,12 +175,6 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-}
-
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0]?.map((_, n) => Math.max(...rows.map((row) => columns(row[n] ?? "")))) ?? [];
-  const cell = (text: string, n: number) => `${text}${" ".repeat(Math.max(0, (widths[n] ?? 0) - columns(text)))}`;
-  return rows.map((row) => row.map(cell).join("  ").trimEnd());
 }
 
 const day = (at: number) => new Date(at).toISOString().slice(0, 10);

@@ -63,33 +63,45 @@ function lines(stats: Stats, w: PastTexts, style: Style): string[] {
   ];
 }
 
-function table<T extends Tally>(
+/** On a terminal that is too narrow for all columns those of the highest rank are left out first. */
+export function table<T extends Tally>(
   title: string,
   rows: readonly T[],
   nameOf: (row: T) => string,
   w: PastTexts,
-  { paint, t }: Style,
+  { paint, t, width = Infinity }: Style,
 ): string[] {
   if (rows.length === 0) return [];
   const time = (ms: number | undefined) => (ms === undefined ? "" : t.duration(ms));
-  const hasOpen = rows.some((row) => row.open > 0);
-  const cells = rows.map((row) => [
-    clipped(nameOf(row), 30),
-    ...[row.asked, row.yes, row.no, row.none, ...(hasOpen ? [row.open] : [])].map(String),
-    time(row.medianMs),
-    time(row.p90Ms),
-  ]);
   const { asked, yes, no, none, open, median, p90 } = w.columns;
-  const head = [title, asked, yes, no, none, ...(hasOpen ? [open] : []), median, p90];
-  const widths = head.map((text, n) => Math.max(drawn(text), ...cells.map((row) => drawn(row[n]!))));
-  const laid = (row: readonly string[]) =>
-    row
-      .map((text, n) => {
-        const gap = " ".repeat(widths[n]! - drawn(text));
-        return n === 0 ? text + gap : gap + text;
-      })
-      .join("  ");
-  return ["", paint.bold(laid(head)), ...cells.map(laid)];
+  let shown: { head: string; rank: number; of: (row: T) => string }[] = [
+    { head: title, rank: 0, of: (row) => clipped(nameOf(row), Math.min(30, Math.max(12, width - 26))) },
+    { head: asked, rank: 0, of: (row) => `${row.asked}` },
+    { head: yes, rank: 0, of: (row) => `${row.yes}` },
+    { head: no, rank: 0, of: (row) => `${row.no}` },
+    { head: none, rank: 4, of: (row) => `${row.none}` },
+    ...(rows.some((row) => row.open > 0) ? [{ head: open, rank: 2, of: (row: T) => `${row.open}` }] : []),
+    { head: median, rank: 1, of: (row) => time(row.medianMs) },
+    { head: p90, rank: 3, of: (row) => time(row.p90Ms) },
+  ];
+  for (;;) {
+    const cells = [shown.map(({ head }) => head), ...rows.map((row) => shown.map(({ of }) => of(row)))];
+    const widths = shown.map((_, n) => Math.max(...cells.map((row) => drawn(row[n]!))));
+    const highest = Math.max(...shown.map(({ rank }) => rank));
+    if (highest > 0 && widths.reduce((sum, one) => sum + one + 2, -2) > width) {
+      shown = shown.filter(({ rank }) => rank < highest);
+      continue;
+    }
+    const laid = (row: readonly string[]) =>
+      row
+        .map((text, n) => {
+          const gap = " ".repeat(widths[n]! - drawn(text));
+          return n === 0 ? text + gap : gap + text;
+        })
+        .join("  ");
+    const [head = "", ...lines] = cells.map(laid);
+    return ["", paint.bold(head), ...lines];
+  }
 }
 
 /** The sign for what is left out is drawn in one column; `columns` allows for two. */

@@ -73,7 +73,7 @@ export function fitted(lines: readonly string[], width: number | undefined): str
   return lines.flatMap((line) => {
     const plain = line.replace(colourCodes, "");
     if (columns(plain) <= width) return [line];
-    const [, spaces = "", key = "  "] = /^( *)(\w {2})?/.exec(plain) ?? [];
+    const [, spaces = "", key = "  "] = /^( *)(\S {2})?/.exec(plain) ?? [];
     const indent = " ".repeat(spaces.length + key.length);
     const found = [""];
     let used = 0;

@@ -1,6 +1,6 @@
 import type { Store } from "../../../journal/store.ts";
 import { oneLine, textOf, type SessionSummary } from "../../../protocol/index.ts";
-import { clipped } from "../../../view/lines/safe.ts";
+import { clipped, fitted } from "../../../view/lines/safe.ts";
 import { clusterTexts } from "../../../texts/cluster.ts";
 import { hostsTexts } from "../../../texts/hosts.ts";
 import { sessionTexts } from "../../../texts/sessions.ts";
@@ -12,6 +12,7 @@ import { ask } from "../../journal.ts";
 import { applyRetention } from "../../retention.ts";
 import { readInstallation } from "../../../config/installation.ts";
 import { toStdout } from "../../stdout.ts";
+import { styleOf } from "../../style.ts";
 import { titleOf } from "../../../view/summary.ts";
 import { stateOf } from "../../pick-session.ts";
 
@@ -41,9 +42,11 @@ export async function list(args: string[]): Promise<number> {
   const state = (one: SessionSummary) => `${stateOf(one, lang)}${one.pending > 0 ? ` (${one.pending})` : ""}`;
   const at = ({ place, state: now }: SessionSummary) =>
     place ? `${place.works || now !== "waiting" ? w.atPlace(place.name) : w.waitsFor(place.name)}  ` : "";
+  const { width } = styleOf(process.stdout, lang);
   for (const one of shown) {
-    console.log(`${one.id}  ${state(one)}  ${t.ago(age(Date.now() - one.lastAt))}  ${at(one)}${oneLine(one.cwd)}`);
-    console.log(`    ${clipped(titleOf(one), 100)}`);
+    const line = `${one.id}  ${state(one)}  ${t.ago(age(Date.now() - one.lastAt))}  ${at(one)}${oneLine(one.cwd)}`;
+    console.log(fitted([line], width).join("\n"));
+    console.log(`    ${clipped(titleOf(one), Math.min(100, (width ?? 104) - 4))}`);
     const place = where?.get(one.id);
     if (place !== undefined && !oneLine(titleOf(one)).includes(place)) console.log(`    … ${place} …`);
   }
