@@ -15,7 +15,7 @@ import { inLocales, type Phrase, type Speech, type Speeches } from "./cards/spee
 import type { Follow } from "./follow.ts";
 import { decided, readForm, textIn, type Read } from "./input.ts";
 import { mayAnswer, mayStop, mayTalk, type People } from "./people.ts";
-import { isAt, type AskRecord, type Records } from "./records.ts";
+import { isAt, type AskRecord, type Records, type RunRecord } from "./records.ts";
 import type { SessionManager } from "./session-manager.ts";
 
 export type ClickParts = {
@@ -69,18 +69,7 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     if (!here || (record.message !== undefined && record.message !== click.messageId))
       return refuse(click, "wrongCard");
     const follow = await sessions.of(record.session);
-    if (record.k === "run") {
-      if (value.act === "resume" && record.place) {
-        if (!mayTalk(people(), click.operator)) return refuse(click, "notTalker");
-        const place = { ...record.place, owner: click.operator.openId };
-        return toast("success", await parts.resume(record.session, click.operator, place));
-      }
-      if (value.act !== "stop") return refuse(click, "wrongCard");
-      if (!follow || !mayStop(people(), click.operator, follow.home().owner)) return refuse(click, "notStopper");
-      const reply = await follow.handle.finish(await parts.senderOf(click.operator.openId));
-      const stopped = reply.ok && reply.to !== "nothing";
-      return toast("info", ({ t }) => (stopped ? t.toast.stopped : t.toast.nothing));
-    }
+    if (record.k === "run") return clickedRun(click, record, { act: value.act, follow });
     const found = follow && (await known(follow, record));
     if (!follow || !found) return gone();
     const { request, resolution } = found;
@@ -91,6 +80,25 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     return answer(follow, request, record, { act: value.act, click });
   };
 
+  /** A card of a run takes it over, or stops it. */
+  const clickedRun = async (
+    click: CardClick,
+    { session, place }: RunRecord,
+    { act, follow }: { act: string; follow: Follow | undefined },
+  ): Promise<CardAnswer> => {
+    const toast = toastIn(click);
+    if (act === "resume" && place) {
+      if (!mayTalk(people(), click.operator)) return refuse(click, "notTalker");
+      const taken = { ...place, owner: click.operator.openId };
+      return toast("success", await parts.resume(session, click.operator, taken));
+    }
+    if (act !== "stop") return refuse(click, "wrongCard");
+    if (!follow || !mayStop(people(), click.operator, follow.home().owner)) return refuse(click, "notStopper");
+    const reply = await follow.handle.finish(await parts.senderOf(click.operator.openId));
+    const stopped = reply.ok && reply.to !== "nothing";
+    return toast("info", ({ t }) => (stopped ? t.toast.stopped : t.toast.nothing));
+  };
+
   const late = (follow: Follow, request: InputRequest, resolution: Resolution, click: CardClick): CardAnswer => ({
     ...toastIn(click)("info", ({ t }) =>
       resolution.outcome === "timed_out" ? t.toast.expired : t.toast.already(whoOf(resolution, t)),
@@ -98,25 +106,26 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     card: follow.asker.closed(request, resolution),
   });
 
+  /** Shows the next version of a card. */
+  const redrawn = (follow: Follow, request: InputRequest, record: AskRecord): CardAnswer => {
+    const next = { ...record, g: record.g + 1 };
+    records.saveCard(next);
+    return { card: follow.asker.card(request, next) };
+  };
+
   const answer = async (
     follow: Follow,
     request: InputRequest,
     record: AskRecord,
     { act, click }: { act: string; click: CardClick },
   ): Promise<CardAnswer> => {
-    if (act === "read" && record.file === "sent") {
-      // The next version of the card, and only that one, can allow.
-      const next = { ...record, file: "read" as const, g: record.g + 1 };
-      records.saveCard(next);
-      return { card: follow.asker.card(request, next) };
-    }
+    // The next version of the card, and only that one, can allow.
+    if (act === "read" && record.file === "sent") return redrawn(follow, request, { ...record, file: "read" });
     if (act === "together" || act === "one") {
-      // The next version of the card, and only that one, answers the list or the one request.
       const listed = act === "together" ? follow.asker.alike(request).map(({ id }) => id) : [];
       const { together: _, ...bare } = record;
-      const next = { ...bare, g: record.g + 1, ...(listed.length > 1 && { together: listed }) };
-      records.saveCard(next);
-      return { card: follow.asker.card(request, next) };
+      // The next version of the card, and only that one, answers the list or the one request.
+      return redrawn(follow, request, { ...bare, ...(listed.length > 1 && { together: listed }) });
     }
     if (act === "allow_all" || act === "deny_all") return answerAll(follow, request, record, { act, click });
     const toast = toastIn(click);

@@ -74,6 +74,7 @@ type AskPart = {
 };
 
 export type AskRecord = CardRecord & { k: "ask" };
+export type RunRecord = CardRecord & { k: "run" };
 
 export type Place = { chat: string; group: boolean; root?: string; thread?: string; owner: string; messageId: string };
 
