@@ -10,7 +10,10 @@ const en = {
   needsTerminal: `\`${sage("setup")}\` needs a terminal. Without one, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL for your own server`,
   which: "Which model should Sage use?",
   own: "an OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio, a gateway",
-  noChoice: (said: string, last: number) => `Unknown choice "${said}": type a number from 1 to ${last}, or q.`,
+  noChoice: (said: string, last: number) =>
+    said === ""
+      ? `Type a number from 1 to ${last}, or q.`
+      : `Unknown choice "${said}": type a number from 1 to ${last}, or q.`,
   change: "You can change this later: run setup again, edit the settings file, or use --model.",
   fromEnvironment: (variable: string) => `Using ${variable} from your environment; no key is saved.`,
   key: (provider: string) => `API key for ${provider} (hidden; Enter to go back) > `,
@@ -47,7 +50,7 @@ const zh: FirstRunTexts = {
   needsTerminal: `\`${sage("setup")}\` 需要终端。没有终端时，请设置 ANTHROPIC_API_KEY、OPENAI_API_KEY 或 GEMINI_API_KEY，或用 OPENAI_BASE_URL 指向自己的服务器`,
   which: "Sage 使用哪个模型？",
   own: "兼容 OpenAI 的服务器：Ollama、llama.cpp、vLLM、LM Studio、网关等",
-  noChoice: (said, last) => `未知选项“${said}”：请输入 1 到 ${last} 的编号，或 q。`,
+  noChoice: (said, last) => `${said === "" ? "" : `未知选项“${said}”：`}请输入 1 到 ${last} 的编号，或 q。`,
   change: "以后可以更改：再次运行 setup、编辑设置文件，或使用 --model。",
   fromEnvironment: (variable) => `使用环境变量 ${variable}；不保存密钥。`,
   key: (provider) => `${provider} 的 API 密钥（不显示；回车返回）> `,

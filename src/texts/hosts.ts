@@ -16,7 +16,7 @@ const en = {
   removedHere: (name: string) =>
     `${name} is forgotten here. It could not be reached: remove this machine there with \`sage devices remove\`.`,
   noKey: "no key",
-  notWith: (flag: string) => `${flag} does not work with --host`,
+  notWith: (flag: string) => `${flag} does not work with --host: leave it out, or run this on that machine`,
   whichFolder: (names: readonly string[]) => `name the folder of the host to work in, with --cwd: ${names.join(", ")}`,
   noFolders: 'the host names no folder to work in; name some there in "workspaces" of the settings',
   noSessions: "there is no session on this host yet",
@@ -38,7 +38,7 @@ const zh: HostsTexts = {
   removed: (name) => `这里已忘记 ${name}，那里也已移除这台机器。`,
   removedHere: (name) => `这里已忘记 ${name}。连不上它：请在那里用 \`sage devices remove\` 移除这台机器。`,
   noKey: "没有密钥",
-  notWith: (flag) => `${flag} 不能与 --host 一起使用`,
+  notWith: (flag) => `${flag} 不能与 --host 一起使用：请去掉它，或在那台机器上运行`,
   whichFolder: (names) => `请用 --cwd 指定主机上的目录：${names.join("、")}`,
   noFolders: '主机没有可用的目录；请在那里的设置 "workspaces" 中指定',
   noSessions: "这台主机上还没有会话",

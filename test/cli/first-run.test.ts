@@ -96,6 +96,8 @@ suite("the first run", () => {
     machine.env["ANTHROPIC_BASE_URL"] = model.anthropicURL;
     writeFileSync(join(machine.dir, "keep"), "");
     const terminal = machine.terminal(["setup"]);
+    await terminal.answer(which, "");
+    await terminal.until(/\nType a number from 1 to 4, or q\./);
     await terminal.answer(which, "gpt-5");
     await terminal.until('Unknown choice "gpt-5": type a number from 1 to 4, or q.');
     await terminal.answer(which, "1");
