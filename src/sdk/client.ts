@@ -19,8 +19,6 @@ import { memoryStore } from "../journal/memory.ts";
 import { ownStore } from "../journal/own-store.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
-import { chooseModel } from "../models/choice/choose.ts";
-import type { Model } from "../models/model.ts";
 import type { Script } from "../models/scripted.ts";
 import { createToolRegistry, builtinTools } from "../tools/registry.ts";
 import {
@@ -42,7 +40,7 @@ import { checkFolder, checkOptions, type Door } from "./check-options.ts";
 import type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
 import { failureOf, left, withoutTurn } from "./outcome.ts";
 import { nextMessage } from "./next-message.ts";
-import { firstOfName, readRules, wholeSkill } from "./parts.ts";
+import { firstOfName, readRules, resolveModel, wholeSkill } from "./parts.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 import { errorBecause } from "../texts/error.ts";
@@ -194,6 +192,11 @@ export class SageAgentSDK {
   /** Ends what runs, as safely as a crash would: its results say `paused`, and a journal on disk goes on from there. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close());
+  }
+
+  /** Closes it at the end of a block: `await using sage = new SageAgentSDK()`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #close(): Promise<void> {
@@ -380,13 +383,6 @@ export class SageAgentSDK {
       ...(smallModel && { smallModel: async () => smallModel }),
     });
   }
-}
-
-async function resolveModel({ model, fallbackModel }: SdkOptions, env: NodeJS.ProcessEnv): Promise<Model> {
-  if (typeof model === "object") return model;
-  const chosen = chooseModel({ spec: model, fallback: fallbackModel, env });
-  if (chosen) return chosen.load();
-  throw errorBecause("config-invalid", reason("no-model", {}));
 }
 
 /** Waits for all of them, and no longer than this. */

@@ -1,8 +1,10 @@
 import type { Skill } from "../context/skills.ts";
+import { chooseModel } from "../models/choice/choose.ts";
+import type { Model } from "../models/model.ts";
 import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
 import { reason, type Rule } from "../protocol/index.ts";
 import { errorBecause } from "../texts/error.ts";
-import type { GivenSkill } from "./options.ts";
+import type { GivenSkill, SdkOptions } from "./options.ts";
 
 /** Rules of an embedder. A rule in code is not passed over, as one in a file is: the program is wrong, and is told so. */
 export function readRules(lists: RuleLists = {}): Rule[] {
@@ -21,4 +23,12 @@ export function wholeSkill(given: GivenSkill, folder: string): Skill {
 /** Names given in code count before those that are found. */
 export function firstOfName<T extends { name: string }>(given: readonly T[] = [], found: readonly T[] = []): T[] {
   return [...given, ...found.filter(({ name }) => !given.some((one) => one.name === name))];
+}
+
+/** The model that was given, or the one that a name or the environment points to. */
+export async function resolveModel({ model, fallbackModel }: SdkOptions, env: NodeJS.ProcessEnv): Promise<Model> {
+  if (typeof model === "object") return model;
+  const chosen = chooseModel({ spec: model, fallback: fallbackModel, env });
+  if (chosen) return chosen.load();
+  throw errorBecause("config-invalid", reason("no-model", {}));
 }

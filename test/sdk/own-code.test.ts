@@ -7,10 +7,11 @@ import { z } from "zod";
 import {
   memoryStore,
   noUsage,
+  said,
   SageAgentSDK,
+  SageError,
   scripted,
   type Model,
-  type SageError,
   type Store,
   type Tool,
 } from "../../src/sdk/index.ts";
@@ -274,4 +275,23 @@ test("a model that does not listen does not hold its turn: a late reply is dropp
   const after = new SageAgentSDK({ ...options, model: scripted([{ text: "went on" }]) });
   assert.equal((await after.resume(runs[1].session)).text, "went on", "a turn that was paused asks again");
   await after.close();
+});
+
+test("a turn that cannot be recorded fails once, and is not begun again and again", async () => {
+  using here = workspace();
+  const inner = memoryStore();
+  let commits = 0;
+  const commit: Store["commit"] = async () => {
+    if (++commits > 5) return new Promise<void>(() => {});
+    throw new SageError("journal-damaged", said("the database is read-only"));
+  };
+  let closed = 0;
+  const store = { ...inner, commit, close: () => void closed++ };
+  {
+    await using sage = new SageAgentSDK({ model: scripted([{ text: "ran" }]), store, workingDirectory: here.dir });
+    const outcome = await sage.run("go");
+    assert.equal(outcome.status === "error" && outcome.error.code, "journal-damaged");
+    assert.equal(commits, 1);
+  }
+  assert.equal(closed, 1);
 });

@@ -197,8 +197,10 @@ export class SessionRun {
     const listeners = heard.map((listener) => store.hub.subscribe(this.session, listener));
     titles?.begin(log);
     let outcome: AgentOutcome;
+    let unrecorded = false;
     try {
       outcome = await agent.run({ log, lifecycle, supervised });
+      unrecorded = outcome.status === "error" && log.closed;
     } finally {
       for (const unsubscribe of listeners) unsubscribe();
       blocks.forget(this.session);
@@ -206,17 +208,18 @@ export class SessionRun {
       if (released) await released;
       this.#move({ type: "attemptEnded" });
     }
-    return this.#settle(log, outcome);
+    return this.#settle(log, outcome, unrecorded);
   }
 
-  #settle(log: SessionLog, outcome: AgentOutcome): "again" | Round {
+  /** `unrecorded`: the turn failed because nothing could be written any more; begun again, it would only fail again, for ever. */
+  #settle(log: SessionLog, outcome: AgentOutcome, unrecorded: boolean): "again" | Round {
     const fellAsleep = this.#phase.name === "preparing" && this.#phase.kept !== undefined;
     this.#knew = log.lastSeq;
     if (fellAsleep) return { outcome: { ...outcome, messages: [], toolHistory: [] }, newest: log.lastSeq };
     const { interruptedAt } = log;
     const resumed = outcome.status === "paused" && interruptedAt > 0 && this.#resumedAt >= interruptedAt;
     this.#resumedAt = 0;
-    if (!this.#leaving && (resumed || goesOn(this.#scope.store, log, outcome))) return "again";
+    if (!this.#leaving && !unrecorded && (resumed || goesOn(this.#scope.store, log, outcome))) return "again";
     void this.#end(); // in the same breath: a message that comes now starts a new run
     return { outcome };
   }
