@@ -2,7 +2,8 @@
 // the whole run. (One that blocks its own loop is ended with the run, by scripts/test.ts: a thread to see that costs every file.)
 import { writeSync } from "node:fs";
 
-const seconds = 120;
+/** Several files share the process of a group (scripts/test.ts). */
+const seconds = /together-\d+\.test\.mjs$/.test(process.argv[1] ?? "") ? 300 : 120;
 
 if (process.env["NODE_TEST_CONTEXT"] !== undefined) {
   const giveUp = () => {

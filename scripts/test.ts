@@ -14,10 +14,11 @@ import { findPostgres, makeCluster } from "./postgres.ts";
 
 const RUN_MINUTES = 20;
 
-/** Files that need a process of their own: they start programs by hand, load mutants, or ask what this process has loaded. */
+/** Files that need a process of their own: they change its environment, load mutants, or ask what this process has loaded. */
 const alone =
-  /^test\/(cli|stories|faults|docs|scripts|confine)\/|^test\/(doors|agent\/grammar|permission\/obedient)\.test\.ts$/;
-const FILES_TOGETHER = 6;
+  /^test\/(faults|scripts|confine)\/|^test\/(doors|agent\/grammar|cli\/engine-commands|permission\/obedient|stories\/fresh-clone)\.test\.ts$/;
+/** Bytes of files that share a process: with more, some groups would run for minutes. Files that start programs wait for them. */
+const TOGETHER_BYTES = { programs: 30_000, others: 90_000 };
 /** Files that run or wait the longest. They begin first, so that none of them is left when everything else is over. */
 const longest = new RegExp(
   `^test/(${[
@@ -116,23 +117,43 @@ function weight(of: readonly string[]): number {
   return Math.max(...of.map((file) => (longest.test(file) ? 2 : Number(waits(file)))));
 }
 
-/** A file that has a process of its own, then a group: programs that compute beside sessions that wait. */
+/** Files that start programs, then files that do not: programs that compute beside sessions that wait. */
 function inTurns(units: readonly Unit[]): string[] {
-  const [apart, groups] = [true, false].map((single) => units.filter(({ of }) => (of.length === 1) === single));
-  return units.flatMap((_, n) => [apart?.[n], groups?.[n]]).flatMap((unit) => unit?.file ?? []);
+  const [programs, sessions] = [true, false].map((starts) =>
+    units.filter(({ of }) => (of.length === 1 || of.some(startsPrograms)) === starts),
+  );
+  return units.flatMap((_, n) => [programs?.[n], sessions?.[n]]).flatMap((unit) => unit?.file ?? []);
 }
 
 /** Several files in one process: loading Sage anew takes longer than most of them. */
 function grouped(all: readonly string[], home: string): Unit[] {
-  const isAlone = (file: string) => alone.test(file) || startsPrograms(file);
+  const isAlone = (file: string) => alone.test(file) || (startsPrograms(file) && longest.test(file));
   const together = all.filter((file) => !isAlone(file));
-  const groups = Array.from({ length: Math.ceil(together.length / FILES_TOGETHER) }, (_, n) => {
+  const programs = together.filter(startsPrograms);
+  const others = together.filter((file) => !startsPrograms(file));
+  const groups = [...bySize(programs, TOGETHER_BYTES.programs), ...bySize(others, TOGETHER_BYTES.others)];
+  const units = groups.map((of, n) => {
     const file = join(home, `together-${n + 1}.test.mjs`);
-    const own = together.slice(n * FILES_TOGETHER, (n + 1) * FILES_TOGETHER);
-    writeFileSync(file, own.map((one) => `import ${JSON.stringify(pathToFileURL(join(root, one)).href)};\n`).join(""));
-    return { file, of: own };
+    writeFileSync(file, of.map((one) => `import ${JSON.stringify(pathToFileURL(join(root, one)).href)};\n`).join(""));
+    return { file, of };
   });
-  return [...all.filter(isAlone).map((file) => ({ file, of: [file] })), ...groups];
+  return [...all.filter(isAlone).map((file) => ({ file, of: [file] })), ...units];
+}
+
+/** Neighbours, which load the same rooms, in groups of up to this many bytes. */
+function bySize(all: readonly string[], most: number): string[][] {
+  const groups: string[][] = [];
+  let bytes = Infinity;
+  for (const file of all) {
+    const { size } = statSync(join(root, file));
+    bytes += size;
+    if (bytes > most) {
+      groups.push([]);
+      bytes = size;
+    }
+    groups.at(-1)?.push(file);
+  }
+  return groups;
 }
 
 /** Tests that start Sage, an example or a runner of one session start a bundle: it is ready in a third of the time. */
