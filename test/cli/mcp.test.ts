@@ -23,7 +23,7 @@ test("a folder's server: not started before trust, shown in full, and then an or
   assert.match(before.err, /are ignored because you have not trusted them/);
   assert.deepEqual(calls(machine.dir), []);
   const shown = await machine.sage(["trust"]);
-  assert.match(shown.out, /starts the MCP server bad:.*mcp-server\.ts/s);
+  assert.match(shown.out, /starts the MCP server bad:.*mcp-server\.mjs/s);
   assert.equal((await machine.sage(["trust", "--yes"])).code, 0);
   const after = await machine.sage(["-p", "go", "--yes", "--output-format", "json", "--model", model]);
   assert.equal(after.code, 0, after.err);
@@ -62,7 +62,7 @@ test("kill -9 while a server asks: the server dies too, the request is supersede
 /** Processes that run our server for this machine. */
 function serversOf(machine: Machine): string[] {
   const all = execFileSync("ps", ["-eo", "pid,args"], { encoding: "utf8" }).split("\n");
-  return all.filter((line) => line.includes("mcp-server.ts") && line.includes(machine.dir));
+  return all.filter((line) => line.includes("mcp-server.mjs") && line.includes(machine.dir));
 }
 
 test("sage mcp: add, list, test, remove, import; doctor tells of servers", async () => {

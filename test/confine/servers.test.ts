@@ -30,7 +30,7 @@ test(
     writeFileSync(key, "the key");
     writeFileSync(join(state, "journal.db"), "the journal");
     writeFileSync(join(root, "readme"), "the workspace");
-    const code = join(root, "server.ts");
+    const code = join(root, "server.mjs");
     copyFileSync(program, code);
     const tools = ["read", "write", "reach", "stay"].map((name) => tool(name));
     const sandbox = { mode: "contain", writable: [], readable: [], git: "read", outside: [] } as const;

@@ -255,7 +255,7 @@ suite("over a WebSocket", () => {
         at: n,
         data: { title: "长".repeat(1_000), ...lin },
       });
-    await using web = await listening(greet, { mostWaiting: 200_000, stalledMs: 300 });
+    await using web = await listening(greet, { mostWaiting: 200_000, stalledMs: 2_000 });
     // A WebSocket by hand: it asks for everything, and reads nothing but the welcome.
     const stalled = connect(web.port, "127.0.0.1");
     const key = Buffer.alloc(16).toString("base64");

@@ -7,7 +7,7 @@ import { createServers, type Servers, type ServersParts } from "../../src/mcp/se
 import { sentence } from "../../src/texts/reasons.ts";
 
 /** The code of our own server: one file that needs no other. */
-export const program = fileURLToPath(new URL("mcp-server.ts", import.meta.url));
+export const program = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
 
 export type ListedTool = { name: string; description?: string; inputSchema?: unknown; annotations?: object };
 

@@ -61,8 +61,8 @@ for (const [what, answer] of [
 test("while the platform cannot be asked, the status says why", async () => {
   await using feishu = await fakeFeishu();
   feishu.failNext(/bot\/v3\/info/, { status: 503, times: 1_000 });
-  feishu.delay(/ws\/endpoint/, 300);
-  await using sage = await bridge(feishu, { timings: { callMs: 50 } });
+  feishu.delay(/ws\/endpoint/, 3_000);
+  await using sage = await bridge(feishu, { timings: { callMs: 1_000 } });
   assert.match(sage.channel.status().problem ?? "", /^Feishu refused \(HTTP 503\)/);
 });
 
@@ -84,7 +84,7 @@ test("closing while a connection is being made leaves nothing behind", async () 
   const sage = await bridge(feishu, { timings: { callMs: 20 } });
   await sage.close();
   await new Promise((resolve) => setTimeout(resolve, 200));
-  assert.equal(feishu.sockets.count(), 0);
+  await until(() => feishu.sockets.count() === 0);
   await sage[Symbol.asyncDispose]();
 });
 
