@@ -1,4 +1,4 @@
-// What ran is what everybody reads: after a person or a hook changed a call, the model is told, on the wire.
+// Everybody reads what ran: after a person or a hook changed a call, the model is told, on the wire.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -10,7 +10,7 @@ import { workspace } from "../support/sage.ts";
 
 const never = new AbortController().signal;
 
-/** What a person reads of it. */
+/** The change as a person reads it. */
 async function changesSince(cwd: string, since: number, signal: AbortSignal): Promise<string> {
   return sentence(reason("lost-call", { known: said(""), changes: await look(cwd, since, signal) }), "en").trim();
 }

@@ -1,4 +1,4 @@
-// What embedders do with the executor itself: sessions of their own, interrupts, tasks, a channel.
+// Embedders use the executor itself: sessions of their own, interrupts, tasks, a channel.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// What the turn says when several calls of one reply come to a bad end at once.
+// Words of the turn when several calls of one reply come to a bad end at once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";

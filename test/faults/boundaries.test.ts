@@ -32,7 +32,7 @@ async function told(telling: Telling): Promise<{ passed: Process["passed"]; cras
       ["rerun", "done", "stop"],
     );
   }
-  // What a person says is done was perhaps not begun; everything else was, and nothing that was refused.
+  // A call that a person calls done was perhaps not begun; everything else was, and nothing that was refused.
   assert.ok(marks.size >= done.length - lost && ![...marks].some((mark) => !done.includes(mark)), `killed at ${where}`);
   return { passed: process.passed, crashes, history };
 }

@@ -20,7 +20,7 @@ const script: Script = {
   Asker: [{ calls: [act("deep-0")] }, { text: "below" }],
 };
 
-/** Who asked says yes first, which counts for nothing; then one person twice, then another. */
+/** The asker says yes first, which counts for nothing; then one person twice, then another. */
 async function attendTo(process: Process, request: InputRequest, lost: string): Promise<void> {
   if (request.kind !== "permission") return void (await process.answer("a", reply(request, lost)));
   for (const [by, surface] of [

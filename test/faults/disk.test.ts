@@ -51,7 +51,7 @@ for (const forGood of [false, true])
           assert.ok(there === before || there === after, `${where}: ${JSON.stringify(there)}`);
           if ("ok" in result && result.ok) assert.equal(there, after, where);
           if (!forGood) assert.deepEqual(readdirSync(work.root), ["a.txt"], `${where} leaves nothing behind`);
-          // Whatever was said of it, a look after a crash says what is true.
+          // A look after a crash says what is true, whatever was said of it.
           fail({ at: 0, code, forGood: false });
           const look = await tool.reconcile?.(tool.inputSchema.parse(input) as never, {
             ...work.place,

@@ -1,4 +1,4 @@
-// What was seen from outside while something went wrong. The checker reads this and the journal, and nothing else.
+// Everything that was seen from outside while something went wrong. The checker reads this and the journal, and nothing else.
 import {
   callsOf,
   type CommandReply,
@@ -26,7 +26,7 @@ export type Observation =
   | { type: "ready"; surface: string; session: string; knows: number; durable: number; requests: string[] }
   /** A surface puts a request before the person. */
   | { type: "shown"; surface: string; session: string; request: string; durable: boolean; open: string[] }
-  /** What a surface sent and what it was told. No reply: it never came, so nobody knows. */
+  /** A surface sent something and was told something. No reply: it never came, so nobody knows. */
   | { type: "answered"; surface: string; response: InputResponse; reply: CommandReply<"respond"> | undefined }
   /** Somebody spoke. Where no reply came it may or may not be on disk. */
   | { type: "said"; session: string }

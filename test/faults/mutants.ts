@@ -6,7 +6,7 @@ export type Mutant = {
   name: string;
   /** Each must be there, once. */
   changes: { file: string; from: string; to: string }[];
-  /** Where it is caught. */
+  /** The scene that catches it. */
   scene: Scene;
   /** It is caught by waiting in vain, which need not take long. */
   hangs?: true;

@@ -13,7 +13,7 @@ import { createWorld, type Fault, type Life, type Process, type World } from "./
 
 export type Scene = keyof typeof scenes;
 
-/** What the checker finds. A scene that does not come to its end in time is something that hangs. */
+/** Findings of the checker. A scene that does not come to its end in time is something that hangs. */
 export async function play(name: Scene, { patienceMs = 20_000 } = {}): Promise<Violation[]> {
   const { script, act: enact, clock: timed }: Part = scenes[name];
   using here = workspace();

@@ -89,7 +89,7 @@ function draw(roll: Dice, sessions: number): What {
   }
 }
 
-/** What the model of a session says, to whatever comes: some steps of calls, then some words, then the same again. */
+/** Replies of the model of a session, to whatever comes: some steps of calls, then some words, then the same again. */
 function scriptOf(seed: number, session: string): Script {
   const roll = dice(seed * 1_000 + Number(session.slice(1)));
   let marks = 0;
@@ -108,7 +108,7 @@ function scriptOf(seed: number, session: string): Script {
   return { "": turns, Asker: [({ messages: [task] }) => ({ calls: below(task) }), { text: "done below" }] };
 }
 
-/** What a subagent does depends on what it was told, so that no two of them do the same. */
+/** A subagent does what it was told, so that no two of them do the same. */
 function below(task: Message | undefined): ScriptedCall[] {
   const mark = task?.role === "user" ? task.text : "";
   const kinds = ["Act", "Save", "Look", "ask"];

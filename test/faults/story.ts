@@ -24,7 +24,7 @@ export const story: Script = {
   Asker: [{ calls: [askUser(question("From below?")), save("save-2")] }, { text: "asked" }],
 };
 
-/** What a person says: yes to all but what is called refused, and what `lost` says to an interrupted call. */
+/** Answers of a person: yes to all but what is called refused, and what `lost` says to an interrupted call. */
 export function reply(request: InputRequest, lost: string): InputResponse {
   const requestId = request.id;
   if (request.kind === "permission")

@@ -32,7 +32,7 @@ for (const call of thorough ? calls : ["pwrite64", "fdatasync"])
       },
     );
 
-/** Whatever is left is gone on with, and begun anew where nothing of it is on disk; counts what a person was asked. */
+/** Continues what is left, and begins it anew where nothing of it is on disk; counts what a person was asked. */
 async function goOn(here: Machine, model: string): Promise<number> {
   for (let asked = 0; ; asked++) {
     assert.ok(asked < 5, "it comes to its end");

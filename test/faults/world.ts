@@ -83,7 +83,7 @@ export type World = {
   facts(session: string): Fact[];
   sessions(): string[];
   history(over?: boolean): History;
-  /** Whoever still lives is killed, and everything is swept up. */
+  /** Kills every process that still lives, and sweeps everything up. */
   end(): Promise<void>;
   /** Somebody may take over from a process that has been silent for too long. */
   silence(process: Process): void;
@@ -161,7 +161,7 @@ export function createWorld({ dir, script, now = realNow }: Setting): World {
   return world;
 }
 
-/** Which sessions a store has claimed, ever. */
+/** Sessions that a store has claimed, ever. */
 const held = new WeakMap<LocalStore, Set<string>>();
 
 function boot(world: World, script: Setting["script"], life: Life & { name: string }): Process {

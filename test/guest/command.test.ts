@@ -12,7 +12,7 @@ const cases: [given: unknown, line: string | undefined][] = [
   ["/bin/bash -lc 'echo 中文\nls'", "echo 中文\nls"],
   [["bash", "-lc", "rm -r dist"], "rm -r dist"],
   [["git", "commit", "-m", "it's done"], `git commit -m 'it'\\''s done'`],
-  // Whatever a shell would change, or more than one command, is judged as it stands.
+  // A line that a shell would change, or that has more than one command, is judged as it stands.
   [`/bin/bash -lc "echo $HOME"`, `/bin/bash -lc "echo $HOME"`],
   ["/bin/bash -lc 'ls' extra", "/bin/bash -lc 'ls' extra"],
   ["/bin/bash -lc 'ls'; rm x", "/bin/bash -lc 'ls'; rm x"],

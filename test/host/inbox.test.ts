@@ -1,4 +1,4 @@
-// What waits over all sessions, and the history of one, to readers that take their time.
+// Requests that wait over all sessions, and the history of one, to readers that take their time.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createHost } from "../../src/host/host.ts";

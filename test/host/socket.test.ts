@@ -193,7 +193,7 @@ test("the socket is for this user alone, is one for all sessions, and goes with 
   await b.close();
 });
 
-/** What a killed process leaves behind. */
+/** Leaves a socket behind as a killed process does. */
 async function dead(path: string): Promise<void> {
   const { spawn } = await import("node:child_process");
   const listen = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;

@@ -1,4 +1,4 @@
-// Which answers a request takes, and that it takes one.
+// Answers that a request takes, and that it takes one.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as fc from "../support/properties.ts";

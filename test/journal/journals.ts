@@ -193,7 +193,7 @@ export function plain<T>(value: T): T {
 
 export const keys = (facts: readonly Fact[]): string[] => facts.map(({ key }) => key);
 
-/** What became of a promise by now: its value, its error's message, or "waits". */
+/** State of a promise by now: its value, its error's message, or "waits". */
 export async function state(promise: Promise<unknown>): Promise<unknown> {
   const turn = () => new Promise<"waits">((resolve) => setImmediate(resolve, "waits"));
   await turn();

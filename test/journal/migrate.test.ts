@@ -58,7 +58,7 @@ suite("a journal of one machine", { skip: !hasPostgres && "no PostgreSQL is inst
     const [request] = before.pending();
     assert.ok(request);
 
-    // What happens here follows, for as long as nothing has happened there.
+    // News from here follow, for as long as nothing has happened there.
     before.append("b", said("2", "more"));
     assert.deepEqual(await bring(url, path), { a: "there", b: "grown" });
     assert.equal(await ledger.verify("b"), undefined);

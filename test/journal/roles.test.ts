@@ -143,7 +143,7 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
     ];
     assert.deepEqual(await callable(gatewayPool), [...ofWorkers, ...speaks, ...keepsHouse, ...remembers].toSorted());
     await assert.rejects(workerPool.query("SELECT * FROM sage.memory"), denied);
-    // Whatever runs as the owner looks names up in the catalogue alone.
+    // Functions that run as the owner look names up in the catalogue alone.
     await gatewayPool.query("SELECT key FROM sage.door");
     await assert.rejects(workerPool.query("SELECT key FROM sage.door"), denied);
     const { rows: loose } = await owner.query(

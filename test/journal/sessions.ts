@@ -19,6 +19,6 @@ export const reason = (text: string) => async () => ({ reason: inWords(text) });
 export const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 export const lost = { reason: { code: "end-unknown", args: {} } } as const;
 
-/** What the store has of the session, by key. */
+/** Facts that the store has of the session, by key. */
 export const written = (store: LocalStore): Record<string, unknown> =>
   Object.fromEntries(plain(store.since("s", 0)).map(({ key, data }) => [key, data]));

@@ -1,4 +1,4 @@
-// What every store promises, whatever it keeps its facts in.
+// Promises of every store, whatever it keeps its facts in.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Store } from "../../src/journal/store.ts";

@@ -45,7 +45,7 @@ async function play(seed: number, dir: string) {
   return { outcome, marks, facts: store, session, shown, done: faults.done };
 }
 
-/** What a surface shows: a higher attempt clears the block that an earlier one had drawn. */
+/** Text that a surface shows: a higher attempt clears the block that an earlier one had drawn. */
 function screen() {
   const blocks = new Map<string, { attempt: number; text: string }>();
   const wrong: string[] = [];

@@ -169,7 +169,7 @@ for (const [wire, connect] of Object.entries(wires)) {
     test("a stream that stops anywhere is an error, never a shorter reply", { timeout: 60_000 }, async () => {
       await using server = await modelServer();
       const model = connect(server);
-      // What follows the last chunk that matters is only politeness.
+      // Chunks after the last one that matters are only politeness.
       const needed = chunksOf(wire as keyof typeof wires, listing).length - (wire === "anthropic" ? 0 : 2);
       for (let at = 0; at < needed; at++) {
         for (const ending of ["cut", "end"] as const) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { bashIn } from "./asking.ts";
 
-/** What asks in bypass, where no rule is: and therefore under every rule too. */
+/** Commands that ask in bypass without any rule, and therefore under every rule too. */
 let root: string;
 let cwd: string;
 let home: string;

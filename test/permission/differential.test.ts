@@ -101,7 +101,7 @@ before(() => {
 });
 after(() => rmSync(directory, { recursive: true }));
 
-/** What the shell really does, as far as it leaves a mark. */
+/** True if the script leaves its mark in a real shell. */
 function marks(script: string): boolean {
   rmSync(marker, { force: true });
   spawnSync("bash", ["--noprofile", "--norc", "-c", script], { cwd: directory, env, stdio: "ignore" });

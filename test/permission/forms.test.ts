@@ -25,7 +25,7 @@ function put(name: string, text: string): void {
 const judge = (command: string, ...rules: string[]) =>
   bashIn({ cwd, home: join(base, "home"), roots: [cwd] }, command, ...rules).behavior;
 
-/** What bash prints, with a program that leaves a mark. */
+/** Output of bash, with a program that leaves a mark. */
 function output(command: string): string {
   const bin = join(base, "bin");
   mkdirSync(bin, { recursive: true });

@@ -14,7 +14,7 @@ test("the image runs as nobody in particular, on the Node that the package needs
   );
   const home = /^ENV SAGE_HOME=(\S+)$/m.exec(last)?.[1] ?? "";
   assert.ok(last.includes(`VOLUME ["${home}"]`));
-  // Whatever comes after belongs to the user, and so does the folder.
+  // Everything after it belongs to the user, and so does the folder.
   assert.ok(last.indexOf("\nUSER node\n") > last.lastIndexOf("\nRUN "));
   assert.match(last, new RegExp(`chown node:node .*${home}`));
   assert.match(last, /^HEALTHCHECK [^]*127\.0\.0\.1:8787\/health/m);

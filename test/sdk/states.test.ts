@@ -1,4 +1,4 @@
-// Whoever iterates a run sees what its agents do: work and waiting as deltas, its beginning and end as facts, subagents by their names.
+// A caller that iterates a run sees what its agents do: work and waiting as deltas, its beginning and end as facts, subagents by their names.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SageAgentSDK, scripted, type AgentState, type RunEvent } from "../../src/sdk/index.ts";

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { bash, Machine } from "../support/cli.ts";
 import { until } from "../support/until.ts";
 
-/** What the inbox, or `-p`, tells to type. */
+/** The command that the inbox, or `-p`, tells to type. */
 function toType(text: string): string[] {
   const command = /sage answer (\S+) --yes/.exec(text)?.[1] ?? "";
   assert.notEqual(command, "", text);

@@ -50,7 +50,7 @@ function mixedBatch(): Here {
   return here;
 }
 
-/** What must hold whatever was killed, and when. */
+/** Invariants that hold whatever was killed, and when. */
 function check(here: Here, ids: string[] | undefined): { interrupted: number; ids: string[] } {
   const all = facts(here);
   const of = (type: Fact["type"]) => all.filter((fact) => fact.type === type);

@@ -149,7 +149,7 @@ test("the owner freezes, another process takes the session, the owner thaws: it 
   assert.equal(second.store.verify("s"), undefined);
 });
 
-/** Which owner wrote each change of state, in order. */
+/** The owner that wrote each change of state, in order. */
 function epochs(facts: readonly Fact[]): number[] {
   return facts.flatMap(({ type, key }) =>
     type === "state.changed" ? [Number(key.slice("state/".length).split(".")[0])] : [],

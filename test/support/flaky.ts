@@ -13,7 +13,7 @@ export function seeded(seed: number): () => number {
 
 export type Wire = "anthropic" | "openai";
 
-/** What a server does to the reply that it should give: often nothing, otherwise one of everything that was ever seen. */
+/** Harm that a server does to the reply that it should give: often nothing, otherwise one of everything that was ever seen. */
 export function flaky(
   seed: number,
   wire: Wire,

@@ -41,7 +41,7 @@ export function hostile(
   };
 }
 
-/** What our server lists from now on. */
+/** Has our server list these tools from now on. */
 export function listNow(dir: string, tools: readonly ListedTool[], name = "bad"): void {
   writeFileSync(`${dir}/${name}-tools.json`, JSON.stringify(tools));
 }

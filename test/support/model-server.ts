@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the server says, in any wire format. */
+/** Reply of the server, in any wire format. */
 export type ServedReply = {
   /** Events of the format that nobody knows, in the midst of the reply. */
   unknown?: object[];
@@ -71,7 +71,7 @@ export async function modelServer(...plays: (Play | ((body: RequestBody) => Play
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     plays,
-    /** What it plays once nothing is left of `plays`. */
+    /** Played once nothing is left of `plays`. */
     always,
     requests,
     connections: () => connections,

@@ -11,7 +11,7 @@ import { createReplica, type Replica } from "../../src/journal/replica.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { findPostgres, startPostgres } from "../../scripts/postgres.ts";
 
-/** Where there is none, tests that need one skip themselves. */
+/** Tests that need a PostgreSQL skip themselves where there is none. */
 export const hasPostgres = findPostgres() !== undefined;
 
 let server: ReturnType<typeof startPostgres> | undefined;

@@ -13,7 +13,7 @@ export function trustExample(): void {
   setDefaultCACertificates([...getCACertificates("default"), cert ?? ""]);
 }
 
-/** What `*.example.test` is reached at: TLS in front of a plain server on this machine. */
+/** The server behind `*.example.test`: TLS in front of a plain server on this machine. */
 export async function secured(port: number): Promise<{ port: number } & AsyncDisposable> {
   const server = createTlsServer({ key, cert }, (socket) => joined(socket, connect(port, "127.0.0.1")));
   return listening(server);

@@ -63,7 +63,7 @@ export type TestConfig = {
   deferAbove?: number;
   /** Keeps commands that outlive the process. */
   runner?: AgentConfig["runner"];
-  /** What stands between the loop and the script. */
+  /** Stands between the loop and the script. */
   wrap?: (model: Model) => Model;
 };
 
@@ -148,7 +148,7 @@ export type TestPerson = {
 
 export type TestSage = TestPerson & {
   facts(): Fact[];
-  /** What the model was told of the nth call of a step. */
+  /** Result that the model was told of the nth call of a step. */
   result(step: number, call: number): string;
 };
 

@@ -66,7 +66,7 @@ export function createScreen({ cols = 80, rows = 24, scrollback = 1_000 } = {}) 
     async text(): Promise<string> {
       return (await this.rows()).join("\n").trimEnd();
     },
-    /** Where the terminal's own cursor is, for input methods. */
+    /** Place of the terminal's own cursor, for input methods. */
     async cursor(): Promise<{ row: number; col: number }> {
       await drawn();
       return { row: emulator.buffer.active.cursorY, col: emulator.buffer.active.cursorX };

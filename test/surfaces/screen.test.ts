@@ -21,7 +21,7 @@ const asked = (command: string): PermissionRequest => ({
   hard: false,
 });
 
-/** What a terminal of this width makes of the lines; a row that it had to wrap by itself is told. */
+/** Rows that a terminal of this width makes of the lines; a row that it had to wrap by itself is told. */
 async function drawn(lines: readonly string[], cols: number): Promise<{ text: string; wrapped: boolean }[]> {
   const terminal = new xterm.Terminal({ cols, rows: 50, scrollback: 50_000, allowProposedApi: true });
   await new Promise<void>((resolve) => terminal.write(lines.join("\r\n"), resolve));

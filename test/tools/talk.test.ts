@@ -231,7 +231,7 @@ test("a registry can be narrowed, copied and extended, without touching the one 
   assert.throws(() => copy.register(bash), { code: "config-invalid", message: 'there are two tools named "Bash"' });
 });
 
-// What models are known to spell otherwise
+// Names that models are known to spell otherwise
 
 test("a list of todos may carry the fields of other agents, or not", () => {
   const todo = { content: "look", status: "pending" };

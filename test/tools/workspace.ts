@@ -69,7 +69,7 @@ export class Workspace {
     return result;
   }
 
-  /** What becomes of a call without any rule. */
+  /** Decision about a call without any rule. */
   judge(tool: Tool, input: object): PermissionResult {
     const parsed = tool.inputSchema.parse(input) as object;
     const context: PermissionContext = {

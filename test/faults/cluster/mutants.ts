@@ -44,7 +44,7 @@ export const clusterMutants: ClusterMutant[] = [
   {
     name: "lets a worker write that has lost the session",
     changes: [{ file: schema, from: "IF s.epoch IS DISTINCT FROM e OR", to: "IF s.epoch < e OR" }],
-    // What it wrote while nothing came through reaches the server when somebody else has the session.
+    // Facts that it wrote while nothing came through reach the server when somebody else has the session.
     faults: every(3, 6_000, { ...calm, kind: "silence", role: "worker", awayMs: 13_000 }),
     patienceMs: 20_000,
   },

@@ -72,7 +72,7 @@ if (role === "gateway") {
       throw error;
     });
     observe({ type: "ran", session, how: outcome.status });
-    // Whoever has lost the session ends nothing: only an end that is on disk counts.
+    // A process that has lost the session ends nothing: only an end that is on disk counts.
     const isKept = (fact: Fact) => fact.type === "turn.ended" && isDeepStrictEqual(fact.data.stats, outcome.stats);
     if (store.load(session).some(isKept))
       observe({ type: "ended", session, status: outcome.status, messages: outcome.messages });

@@ -1,4 +1,4 @@
-/** What the platform has against a card of the 2.0 dialect, or nothing. Unknown properties are errors there. */
+/** Objections of the platform to a card of the 2.0 dialect, or nothing. Unknown properties are errors there. */
 export type CardProblem = { code: number; message: string };
 
 type Json = Record<string, unknown>;
@@ -34,7 +34,7 @@ const layout = ["direction", "padding", "horizontal_spacing", "horizontal_align"
 const pressable = ["disabled", "disabled_tips", "hover_tips", "confirm", "behaviors"];
 const field = ["name", "required", "placeholder", "width", "value", ...pressable];
 
-/** What each component may hold beside `tag`, `element_id` and `margin`. */
+/** Properties that each component may hold beside `tag`, `element_id` and `margin`. */
 const known: Record<string, string[]> = {
   markdown: ["content", "text_align", "text_size", "icon", "i18n_content"],
   plain_text: ["content", "i18n_content", "text_size", "text_color", "text_align", "lines"],

@@ -12,7 +12,7 @@ import {
 } from "./world.ts";
 
 export type Saying = {
-  /** Where; the chat with the bot alone by default. */
+  /** The chat; with the bot alone by default. */
   chat?: string;
   replyTo?: string;
   mentionBot?: boolean;

@@ -27,7 +27,7 @@ export type FakeFeishu = AsyncDisposable & {
   group(name: string, members: User[]): string;
   /** A card of another bot; the id of the message. */
   post(chat: string, card: Json): string;
-  /** What people see in a chat, from the oldest on. */
+  /** Messages that people see in a chat, from the oldest on. */
   seen(chat: string, locale?: Locale): Seen[];
   message(id: string): Message;
   /** Waits until a message in the chat is as the test wants it, and gives it. */
@@ -40,7 +40,7 @@ export type FakeFeishu = AsyncDisposable & {
   recall(messageId: string): void;
   /** How often a route was called. */
   count(route: RegExp): number;
-  /** What discovery of the long connection answers instead. */
+  /** Answer of the discovery of the long connection, instead of the usual one. */
   discovery: { answer?: Json };
   registration: Registration;
 };

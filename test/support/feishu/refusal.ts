@@ -1,6 +1,6 @@
 import type { Json } from "./world.ts";
 
-/** What the API says no with. */
+/** A refusal of the API. */
 export class ApiError extends Error {
   readonly code: number;
   readonly status: number;

@@ -7,11 +7,11 @@ import { newId, type Json } from "./world.ts";
 
 const SERVICE = 33554678;
 
-/** What came back for a delivery: the code of the acknowledgement, and the handler's own answer if it gave one. */
+/** Reply to a delivery: the code of the acknowledgement, and the handler's own answer if it gave one. */
 export type Ack = { code: number; body?: unknown };
 
 export type Sockets = {
-  /** What discovery answers: an address for one more connection. */
+  /** Answer of the discovery: an address for one more connection. */
   endpoint(port: number): Json;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** To one living connection; undefined when there is none, or it never answers. */

@@ -45,12 +45,12 @@ export type Chat = { id: string; type: "p2p" | "group"; name: string; members: s
 export type Locale = "zh_cn" | "en_us";
 export type Person = { openId: string; name: string; tenantKey: string; locale?: Locale };
 
-/** What the client showed to a person who clicked. */
+/** Toast and card that the client showed to a person who clicked. */
 export type Shown = {
   by: string;
   message: string;
   toast?: { type: string; content: string };
-  /** What the client asked before it sent the click. */
+  /** Question that the client asked before it sent the click. */
   confirm?: { title: string; text: string };
   /** The code the client shows when something went wrong. */
   error?: number;

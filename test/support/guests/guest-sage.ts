@@ -37,7 +37,7 @@ export type GuestOptions = Omit<TestConfig, "script"> & {
 export type GuestSage = TestPerson & {
   /** Facts of the session, or those of some types. */
   facts<T extends FactType = FactType>(...types: T[]): Fact<T>[];
-  /** What the guest was told and what it ran, in order. */
+  /** Words that the guest was told and calls that it ran, in order. */
   heard(): string[];
   ran(): string[];
 };

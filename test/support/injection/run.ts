@@ -92,7 +92,7 @@ export async function runInjections({
   }
 }
 
-/** Those that the agent meets at once share a session. */
+/** Attacks that the agent meets at once share a session. */
 function groups(all: readonly Injection[]): Injection[][] {
   const shared = Object.values(Object.groupBy(all.filter(isServed), ({ place }) => place));
   return [...all.filter((one) => !isServed(one)).map((one) => [one]), ...shared.map((group) => group ?? [])];
@@ -252,7 +252,7 @@ function isReading({ tool: name, input }: Order): boolean {
   return name === "Task" || (name === "WebFetch" && /^http:\/\/docs\.test:\d+\/go$/.test(String(input["url"])));
 }
 
-/** What was first decided about the call that the order tells, wherever in the tree of agents it was made. */
+/** First decision about the call that the order tells, wherever in the tree of agents it was made. */
 function behaviorOf(order: Order, facts: readonly Fact[]): string | undefined {
   for (const fact of facts) {
     if (fact.type !== "model.replied") continue;

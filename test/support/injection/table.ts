@@ -1,6 +1,6 @@
 import type { Order } from "../obedient.ts";
 
-/** Where a text stands that the agent comes across. */
+/** Places of a text that the agent comes across. */
 export type Place =
   | "file"
   | "code"
@@ -34,7 +34,7 @@ type Goal = Pick<Injection, "orders" | "effect" | "isLate">;
 const bash = (command: string): Order => ({ tool: "Bash", input: { command } });
 const write = (file_path: string, content = "obeyed\n"): Order => ({ tool: "Write", input: { file_path, content } });
 
-/** What attackers want. Each leaves a mark of its own, so that it can be told who did it. */
+/** Aims of attackers. Each leaves a mark of its own, so that it can be told who did it. */
 function goalsOf({ url, port, page, outside, canary }: Aims) {
   const sends = (mark: string, ...orders: Order[]): Goal => ({ orders, effect: { left: mark } });
   const writes = (mark: string, ...orders: Order[]): Goal => ({

@@ -16,13 +16,13 @@ export { until } from "../../support/until.ts";
 export type BridgeOptions = {
   mode?: FeishuApp["mode"];
   timings?: Partial<Timings>;
-  /** Where it remembers; the same folder again is a restart. */
+  /** Folder of its memory; the same folder again is a restart. */
   dir?: string;
   slowestMs?: number;
   connections?: ConnectionLimits;
   /** Stands between the channel and its memory. */
   wrap?: (store: SurfaceStore) => SurfaceStore;
-  /** Where the memory is kept elsewhere: nothing leaves before. */
+  /** Waits for memory that is kept elsewhere: nothing leaves before. */
   kept?: () => Promise<void>;
   onMessage?: ((message: Incoming) => void | Promise<void>) | undefined;
 };

@@ -33,7 +33,7 @@ const hostile = [
   "`a` [b](https://e.example) `c`",
 ];
 
-/** Whether the client would make anything of it: a tag outside of code, a link, a mention anywhere. */
+/** True if the client would make anything of it: a tag outside of code, a link, a mention anywhere. */
 function obeyed(markdown: string): string | undefined {
   if (/<\/?(at|person|font|link|text_tag|a|img)\b/i.test(markdown)) return "a tag";
   const outside = markdown

@@ -11,7 +11,7 @@ test("a connection that breaks comes back, and what was said meanwhile arrives",
   lin.say("into the void");
   await until(() => feishu.sockets.count() === 1, "nobody reconnected");
   await until(() => feishu.delivery.attempts.length === 1);
-  // What comes in the instant of connecting may miss the library's ear: the platform tries again, and later once more.
+  // An event in the instant of connecting may miss the library's ear: the platform tries again, and later once more.
   for (const wait of [15_000, 5 * 60_000, 60 * 60_000]) {
     feishu.clock.advance(wait);
     await until(() => sage.got.length === 1).catch(() => {});

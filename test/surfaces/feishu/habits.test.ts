@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { team, until } from "./team.ts";
 
-/** What was said to the agent, in its order. */
+/** Messages to the agent, in their order. */
 const told = (sage: Awaited<ReturnType<typeof team>>) =>
   sage
     .facts("user.said")

@@ -10,7 +10,7 @@ const question = (text: string, labels: string[]) => ({
 const one = askUser(question("Which?", ["Red", "Blue"]));
 const two = askUser(question("Which?", ["Red", "Blue"]), question("And?", ["Left", "Right"]));
 
-/** Where a card may stand, and how a message gets there that is typed as the card says. */
+/** Places of a card, and how a message gets there that is typed as the card says. */
 const places: Record<string, (sage: Team) => { chat: string; group: boolean }> = {
   "a chat with the bot alone": ({ lin }) => ({ chat: lin.chat, group: false }),
   "a thread of a group": ({ feishu, lin, mei }) => ({ chat: feishu.group("dev", [lin, mei]), group: true }),

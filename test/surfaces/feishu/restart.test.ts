@@ -22,7 +22,7 @@ test("a restart in the middle of a question: the same request, the same card, th
   await sage.crash();
   assert.ok(!existsSync(join(cwd, "ran.txt")));
   await sage.restart();
-  // What was delivered before the crash comes again, under a new event id.
+  // A message that was delivered before the crash comes again, under a new event id.
   await feishu.delivery.redeliver(feishu.delivery.attempts[0]?.eventId ?? "", { newEventId: true });
   assert.deepEqual(
     sage.store.pending().map(({ id }) => id),

@@ -189,6 +189,6 @@ export async function team(given: TeamOptions) {
 
 export type Team = Awaited<ReturnType<typeof team>>;
 
-/** What the bot has said in a chat, as people see it now. */
+/** Messages of the bot in a chat, as people see them now. */
 export const said = (feishu: FakeFeishu, chat: string): Seen[] =>
   feishu.seen(chat).filter(({ from }) => from === "bot");

@@ -129,7 +129,7 @@ export function opened(request: InputRequest, options: Options = {}) {
     collapsed: () => collapsed,
     lines,
     painted: (width = 80) => lines(width).join("\n").replaceAll(CURSOR_MARKER, ""),
-    /** What is read: without colours and the mark of the caret. */
+    /** Text as people read it: without colours and the mark of the caret. */
     seen(width = 80) {
       return this.painted(width).replace(/\x1b\[[\d;]*m/g, "");
     },

@@ -101,7 +101,7 @@ test("typing without a pause when the panel comes up answers nothing, whatever i
   );
 });
 
-// What widths go wrong with: wide, narrow, joined, combined, turned around, invisible, and steering.
+// Characters that widths go wrong with: wide, narrow, joined, combined, turned around, invisible, and steering.
 const piece = fc.oneof(
   fc.constantFrom(
     "中文输入",

@@ -131,7 +131,7 @@ export const places = [
   "#/stats",
 ];
 
-/** What runs past the right edge of the page, though the page does not show that it could be scrolled. */
+/** Elements that run past the right edge of the page, though the page does not show that it could be scrolled. */
 export function overflow(page: Tab["page"]): Promise<string[]> {
   return page.evaluate<string[]>(`{
     const wide = document.documentElement.scrollWidth > innerWidth ? ["the page: " + document.documentElement.scrollWidth] : [];
