@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
@@ -38,7 +38,7 @@ export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
   if (workspace !== undefined && isInWorkspace(dir, workspace))
     throw errorBecause("config-invalid", reason("home-inside", { path: dir }));
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeFolder(dir);
   } catch (error) {
     throw errorBecause("config-invalid", reason("home-impossible", { path: dir }), {
       cause: error,
@@ -66,6 +66,23 @@ function personHome(): string {
   }
   if (!isAbsolute(found)) throw errorBecause("config-invalid", reason("home-unknown", { given: found }));
   return found;
+}
+
+/** Makes a folder and those above it. Node's own way tries without end where a file system lets nobody make one (/proc, automounts). */
+function makeFolder(dir: string): void {
+  try {
+    mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT" && isFolder(dir)) return;
+    if (code !== "ENOENT" || isFolder(dirname(dir))) throw error;
+    makeFolder(dirname(dir));
+    makeFolder(dir);
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Undefined where it was removed: a daemon continues. */

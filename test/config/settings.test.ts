@@ -333,3 +333,21 @@ test("the schema that editors use is the one that counts", () => {
     "run `npm run schema`",
   );
 });
+
+test("a home that nobody can make is told, and not tried for ever; folders above it are made", () => {
+  using here = workspace();
+  const made = sageHome({ SAGE_HOME: here.path("a/b/c") }, "/");
+  assert.equal(statSync(made.dir).mode & 0o777, 0o700);
+  assert.equal(sageHome({ SAGE_HOME: made.dir }, "/").dir, made.dir);
+  writeFileSync(here.path("file"), "");
+  const impossible = [
+    here.path("file"),
+    here.path("file/below"),
+    ...(process.platform === "linux" ? ["/proc/x/y"] : []),
+  ];
+  for (const dir of impossible)
+    assert.throws(
+      () => sageHome({ SAGE_HOME: dir }, here.path("a")),
+      /cannot be created; set SAGE_HOME to a directory you may write/,
+    );
+});
