@@ -151,7 +151,8 @@ export function createHost(parts: HostParts): LocalHost {
       leaving.abort();
       const left = Promise.allSettled(runner.leaveAll());
       const { promise: patience, resolve: lose } = Promise.withResolvers<void>();
-      const timer = setTimeout(lose, patienceMs); // not unref'd: where nothing else is left to do, the process would end before the store is closed
+      // It keeps the process alive: where nothing else does, the process would end before the store is closed.
+      const timer = setTimeout(lose, patienceMs);
       await Promise.race([left, patience]); // a tool may not listen
       clearTimeout(timer);
       closing.abort();
