@@ -12,8 +12,9 @@ export type Recovered = {
 };
 
 /**
- * Goes on with the turns that were open when the process that ran these sessions ended, and with messages it had taken and not begun
- * with. One that waits for people alone is not loaded: it sleeps, its deadlines run, and it continues when it is answered; but a call whose end is unknown is asked about at once. One that a person paused stays paused.
+ * Continues the turns that were open when the process that ran these sessions ended, and takes up messages that it had not begun
+ * with. A turn that waits for people alone is not loaded: it sleeps, its deadlines run, and it continues when it is answered; but a call
+ * whose end is unknown is asked about at once. A turn that a person paused stays paused.
  */
 export async function recover(store: Store, host: Host, sessions: readonly string[]): Promise<Recovered> {
   const stops: (() => void)[] = [];
@@ -25,15 +26,16 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
     if (!row.open && !row.unheard) continue;
     const requests = store.pending(session);
     const waits = requests.length > 0 && !store.leftCalls(session);
-    if (waits && (!isAskedBack(store, requests) || isPaused(store, session))) {
+    const paused = await isPaused(store, session);
+    if (waits && (paused || !isAskedBack(store, requests))) {
       waiting++;
-      const letGo = isPaused(store, session) ? () => {} : hold(store, session);
+      const letGo = paused ? () => {} : hold(store, session);
       const goOn = () => {
         letGo(); // whoever cannot continue here, because the folder is gone, must not keep others from it
         void host.send({ type: "resume", session });
       };
       stops.push(sleepOn(store, requests, session, goOn));
-    } else if (!isPaused(store, session)) {
+    } else if (!paused) {
       resumed++;
       await host.send({ type: "resume", session });
     }
@@ -67,7 +69,8 @@ function isAskedBack(store: Store, requests: readonly InputRequest[]): boolean {
   return requests.some(({ id }) => unrepliedIn(store.inquiries(id)).length > 0);
 }
 
-function isPaused(store: Store, session: string): boolean {
-  const last = store.load(session).findLast((fact) => fact.type === "state.changed" || fact.type === "user.said");
+/** Reads these facts alone: a session that waits is not loaded. */
+async function isPaused(store: Store, session: string): Promise<boolean> {
+  const last = (await store.read(session, { types: ["state.changed", "user.said"] })).at(-1);
   return last?.type === "state.changed" && last.data.to.state === "paused";
 }

@@ -55,7 +55,7 @@ export async function startInBackground(
   if (!begins) return { result: failed("Interrupted by the person before the command was started.") };
   const refused = over && (await Promise.race([held, over]));
   if (refused?.failed !== undefined) {
-    rmSync(file, { force: true });
+    for (const left of [file, `${file}.end`]) rmSync(left, { force: true });
     return { result: failed(notConfined(refused.failed)), outdated: refused.outdated ?? false };
   }
   void over?.then((end) => noteBlocked(file, end)).catch(() => {});

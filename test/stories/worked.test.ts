@@ -54,6 +54,12 @@ test("a turn waits while any of its requests is open", () => {
   assert.equal(workedMs([...both, answered(6_000, "b"), fact("call.started", 6_004)]), 14);
 });
 
+test("a turn that carries requests on from the one before waits for them, too", () => {
+  const begun = [fact("turn.begun", 0, { carries: ["a", "b"] }), change(0, 0)];
+  const answers = [answered(4_000, "a"), answered(5_000, "b"), fact("model.replied", 5_010)];
+  assert.equal(workedMs([...begun, ...answers]), 10);
+});
+
 test("earlier versions wrote a change of state for each wait: the time is the same", () => {
   const first = [change(0, 0), fact("model.replied", 10), asked(20, "a"), change(1, 20)];
   assert.equal(workedMs([...first, answered(4_990, "a"), change(2, 5_000), fact("call.started", 5_005)]), 25);

@@ -44,12 +44,18 @@ export function workedMs(ofTurn: readonly Fact[]): number {
     if (fact.type === "input.resolved" && open.delete(fact.data.requestId)) since = fact.at;
     if (isInbound(fact.type)) continue; // somebody else wrote it, perhaps while no process ran the turn
     if (working && open.size === 0 && !beginsAttempt(fact)) worked += Math.max(0, fact.at - since);
-    if (fact.type === "input.requested") open.add(fact.data.id);
+    for (const id of openedBy(fact)) open.add(id);
     // Earlier versions wrote this for a wait as well.
     if (fact.type === "state.changed") working = fact.data.to.state === "executing";
     since = fact.at;
   }
   return worked;
+}
+
+/** Requests that wait from this fact on: one that is asked, or all that the turn carries on from the one before. */
+function openedBy(fact: Fact): readonly string[] {
+  if (fact.type === "input.requested") return [fact.data.id];
+  return fact.type === "turn.begun" ? (fact.data.carries ?? []) : [];
 }
 
 /** Any process may write it, whoever runs the turn. */

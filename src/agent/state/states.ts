@@ -100,7 +100,7 @@ export function endState(lifecycle: LifecycleManager, status: OutcomeStatus): vo
       lifecycle.transition({ state: "error", error: status.error });
       break;
     case "needs-input":
-      break; // it waits, and has said for what
+      break; // its open request tells what it waits for
     default:
       lifecycle.transition({ state: "completed", reason: status.status });
   }
