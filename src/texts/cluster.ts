@@ -31,7 +31,7 @@ export type ClusterTexts = {
   madeLogin: (login: string) => string;
   loginPlaces: (login: string, places: readonly string[]) => string;
   oneLogin: (login: string) => string;
-  loginBeyond: (login: string, as: "owner" | "gateway") => string;
+  loginBeyond: (given: { login: string; as: keyof typeof beyondInEnglish | "group" }) => string;
   nothingChanged: string;
   openSchema: string;
   notOwner: string;
@@ -96,6 +96,18 @@ const stays = {
 
 const counted = (n: number, one: string) => `${n} ${n === 1 ? one : `${one}s`}`;
 
+/** Why a login can do more than workers may. */
+const beyondInEnglish = {
+  owner: "owns the journal",
+  gateway: "is a gateway's, too",
+  rights: "has rights that workers do not have",
+};
+const beyondInChinese: typeof beyondInEnglish = {
+  owner: "拥有日志",
+  gateway: "也是网关的登录",
+  rights: "有工作进程没有的权限",
+};
+
 const en: ClusterTexts = {
   engineMissing: "which database? give --engine postgres://… or set SAGE_ENGINE",
   noDemo: "--demo does not go with --engine: the demo keeps nothing; leave one of them out",
@@ -134,8 +146,10 @@ const en: ClusterTexts = {
       : `login ${login} runs sessions of ${places.join(", ")} and of no other place`,
   oneLogin: (login) =>
     `${login} cannot be both: whoever has a worker's login could then answer for people. Name two logins`,
-  loginBeyond: (login, as) =>
-    `login ${login} ${as === "owner" ? "owns the journal" : "is a gateway's, too"}: with it a worker can answer for people and write at every place. Name another one with --worker-login`,
+  loginBeyond: ({ login, as }) =>
+    as === "group"
+      ? `${login} is no login but a role that logins are in, and places limit logins alone. Name a login`
+      : `login ${login} ${beyondInEnglish[as]}: with it a worker can answer for people and write at every place. Give workers another login`,
   nothingChanged: "no login and no place was changed",
   openSchema: `anybody may create functions in the schema "public", and a worker could have a gateway call one: REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
   notOwner: "this login may not make the journal's tables: give the address of the owner of the database",
@@ -226,8 +240,10 @@ const zh: ClusterTexts = {
   loginPlaces: (login, places) =>
     places.length === 0 ? `登录 ${login} 运行所有地点的会话` : `登录 ${login} 只运行 ${places.join("、")} 的会话`,
   oneLogin: (login) => `${login} 不能两者兼用：否则拿到工作进程登录的人就能代人作答。请给出两个登录`,
-  loginBeyond: (login, as) =>
-    `登录 ${login} ${as === "owner" ? "拥有日志" : "也是网关的登录"}：工作进程用它就能代人作答，并写入每个地点。请用 --worker-login 另给一个`,
+  loginBeyond: ({ login, as }) =>
+    as === "group"
+      ? `${login} 不是登录，而是登录所属的角色；地点只限制登录。请给出一个登录`
+      : `登录 ${login} ${beyondInChinese[as]}：工作进程用它就能代人作答，并写入每个地点。请给工作进程另一个登录`,
   nothingChanged: "登录和地点都没有改动",
   openSchema: `任何人都能在 "public" 模式里建函数，工作进程可能借此让网关替它执行：REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
   notOwner: "这个登录不能创建日志的表：请给出数据库所有者的地址",

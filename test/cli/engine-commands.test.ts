@@ -233,6 +233,13 @@ suite("commands on a shared journal", { skip: !hasPostgres && "no PostgreSQL is 
   });
 });
 
+/** Rights that a login has before it becomes a worker's, each of them a way out of its places. */
+const waysOut = {
+  roles: "CREATE ROLE $ LOGIN CREATEROLE",
+  becomes: "CREATE ROLE $ LOGIN NOINHERIT IN ROLE pg_read_all_data",
+  routine: "CREATE ROLE $ LOGIN; GRANT EXECUTE ON ROUTINE sage.append_fact TO $",
+};
+
 suite("sage engine prepare", { skip: !hasPostgres && "no PostgreSQL is installed" }, () => {
   test("gives logins their places, and refuses a login that places would not limit", async () => {
     const { url, name, drop } = await createDatabase();
@@ -278,6 +285,48 @@ suite("sage engine prepare", { skip: !hasPostgres && "no PostgreSQL is installed
     await assert.rejects(prepare("--place", "a"), /name the login with --worker-login/);
     await assert.rejects(prepare("--worker-login", "x", "--place", "no such/place"), /a place is named with letters/);
     await assert.rejects(prepare("--worker-logn", "x"), /--worker-login\?/);
+    await drop();
+  });
+
+  test("refuses a login that can leave its places by other rights, or would be a gateway's later", async () => {
+    const { url, name, drop } = await createDatabase();
+    const prepare = (...args: string[]) => told(engine, "prepare", url, ...args);
+    const pool = new Pool({ connectionString: url, max: 1 });
+    await prepare();
+    for (const [way, sql] of Object.entries(waysOut)) {
+      const login = `${way}_${name.slice(0, 8)}`;
+      await pool.query(sql.replaceAll("$", login));
+      if (
+        way === "roles" &&
+        Number((await pool.query("SHOW server_version_num")).rows[0]?.server_version_num) >= 160_000
+      )
+        continue; // there it can give only roles that it made
+      const refused = await prepare("--worker-login", login, "--place", "a");
+      assert.deepEqual([refused.code, refused.out], [1, ""], way);
+      assert.match(refused.err, new RegExp(`^login ${login} has rights that workers do not have: `));
+    }
+    const [worker, free, group] = ["bound", "free", "group"].map((part) => `${part}_${name.slice(0, 8)}`) as [
+      string,
+      string,
+      string,
+    ];
+    assert.equal((await prepare("--worker-login", worker, "--place", "a")).err, "");
+    assert.equal((await prepare("--worker-login", free)).err, "");
+    for (const gateway of [worker, `sage_worker_${name}`]) {
+      const refused = await prepare("--gateway-login", gateway);
+      assert.deepEqual([refused.code, refused.out], [1, ""], gateway);
+      assert.match(refused.err, new RegExp(`^login ${worker} is a gateway's, too: `));
+    }
+    const { rows } = await pool.query("SELECT pg_has_role($1::name, $2::name, 'MEMBER') AS is", [
+      worker,
+      `sage_gateway_${name}`,
+    ]);
+    assert.deepEqual(rows, [{ is: false }]);
+    assert.match((await prepare("--gateway-login", free)).err, new RegExp(`^login ${free} is a gateway's, too: `));
+    await pool.query(`CREATE ROLE ${group}`);
+    assert.match((await prepare("--worker-login", group, "--place", "a")).err, /is no login but a role/);
+    assert.deepEqual((await pool.query("SELECT * FROM sage.login")).rows, [{ name: worker, place: "a" }]);
+    await pool.end();
     await drop();
   });
 });

@@ -46,12 +46,12 @@ async function prepare(args: string[]): Promise<number> {
     for (const login of made) toStdout(`${t.madeLogin(login)}\n`);
     if (worker !== undefined && places) toStdout(`${t.loginPlaces(worker, places)}\n`);
     if (worker === undefined && gateway === undefined) toStdout(`${t.loginsOf(inSql(roles))}\n`);
-    if (worker !== undefined && beyond) console.error(t.loginBeyond(worker, beyond));
+    if (beyond) console.error(t.loginBeyond(beyond));
     if (isOpen) console.error(t.openSchema);
     return exitCodes.success;
   } catch (error) {
-    if (worker !== undefined && error instanceof NotLimited) {
-      console.error(`${t.loginBeyond(worker, error.beyond)}\n${t.nothingChanged}`);
+    if (error instanceof NotLimited) {
+      console.error(`${t.loginBeyond(error.beyond)}\n${t.nothingChanged}`);
       return exitCodes.failure;
     }
     const isForeign = (error as { code?: string }).code === "42501";

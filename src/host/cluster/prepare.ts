@@ -17,16 +17,19 @@ export type Prepared = {
   roles: Roles;
   /** Logins that were made. They have no password yet. */
   made: string[];
-  /** The worker's login may do more than workers may. */
+  /** A worker's login may do more than workers may. */
   beyond?: Beyond;
   /** Anybody may put functions where others find them: a worker could have a gateway run its own. */
   isOpen: boolean;
 };
 
-/** Rights with which a worker's login could answer for people, at every place. */
-export type Beyond = "owner" | "gateway";
+/**
+ * A login with which a worker could answer for people, at every place, and why: it owns the journal, it is a gateway's too, it was given
+ * rights by somebody else, or it is a role that logins are in, which no place binds.
+ */
+export type Beyond = { login: string; as: "owner" | "gateway" | "rights" | "group" };
 
-/** A login was given places, and has rights that places do not limit. */
+/** A login has places, and rights that places do not limit. */
 export class NotLimited extends Error {
   readonly beyond: Beyond;
   constructor(beyond: Beyond) {
@@ -60,13 +63,18 @@ export async function prepareEngine(url: string, pool: Pool, logins: Logins = {}
     await makeTables(client);
     const roles = rolesOf(await databaseOf(client));
     const made = await makeRoles(client, roles, logins);
-    const beyond = logins.worker === undefined ? undefined : await beyondOf(client, logins.worker, roles);
-    if (beyond && logins.places && logins.places.length > 0) throw new NotLimited(beyond);
     if (logins.worker !== undefined && logins.places) await bind(client, logins.worker, logins.places);
     await client.query(queueMaker);
     await client.query(grants(roles));
+    const beyond = await beyondOf(client, roles, logins);
+    if (beyond?.isBound) throw new NotLimited(beyond);
     const { rows } = await client.query<{ open: boolean }>(openSchema, [roles.worker]);
-    return { roles, made, ...(beyond && { beyond }), isOpen: rows[0]?.open === true };
+    return {
+      roles,
+      made,
+      ...(beyond && { beyond: { login: beyond.login, as: beyond.as } }),
+      isOpen: rows[0]?.open === true,
+    };
   });
 }
 
@@ -100,14 +108,16 @@ async function makeRoles(client: ClientBase, roles: Roles, logins: Logins): Prom
   return made;
 }
 
-async function beyondOf(client: ClientBase, login: string, { gateway }: Roles): Promise<Beyond | undefined> {
-  const { rows } = await client.query<{ owns: boolean; speaks: boolean }>(
-    `SELECT pg_has_role($1::name, nspowner, 'MEMBER') AS owns, pg_has_role($1::name, $2::name, 'MEMBER') AS speaks
-      FROM pg_catalog.pg_namespace WHERE nspname = 'sage'`,
-    [login, gateway],
-  );
-  if (rows[0]?.owns) return "owner";
-  return rows[0]?.speaks ? "gateway" : undefined;
+/** The first of the workers' logins that may do more than workers may: the one that was named, or one that becomes a gateway's now. */
+async function beyondOf(
+  client: ClientBase,
+  roles: Roles,
+  { worker, gateway }: Logins,
+): Promise<(Beyond & { isBound: boolean }) | undefined> {
+  const { rows } = await client.query<Beyond & { isBound: boolean }>(beyondWorkers, [
+    ...[roles.worker, roles.gateway, worker ?? null, gateway ?? null],
+  ]);
+  return rows[0];
 }
 
 async function bind(client: ClientBase, login: string, places: readonly string[]): Promise<void> {
@@ -117,6 +127,36 @@ async function bind(client: ClientBase, login: string, places: readonly string[]
     places,
   ]);
 }
+
+/**
+ * Whatever a login may become by SET ROLE counts. Before 16, one that may make roles could put itself into any of them; roles that reach
+ * the server's files or programs can do everything.
+ */
+const beyondWorkers = `
+WITH named AS (
+  SELECT oid, rolname, rolcanlogin, EXISTS (SELECT 1 FROM sage.login l WHERE l.name = rolname) AS bound FROM pg_catalog.pg_roles r
+    WHERE rolname = $3::name
+      OR rolname <> $4::name AND NOT rolsuper AND pg_has_role(oid, $1::name, 'MEMBER') AND pg_has_role(oid, $4::name, 'MEMBER')
+      OR rolname = $4::name AND EXISTS (SELECT 1 FROM pg_catalog.pg_auth_members m WHERE m.member = r.oid AND m.roleid = $1::regrole)),
+found AS (
+  SELECT rolname, bound, CASE
+    WHEN pg_has_role(named.oid, (SELECT nspowner FROM pg_catalog.pg_namespace WHERE nspname = 'sage'), 'MEMBER') THEN 'owner'
+    WHEN pg_has_role(named.oid, $2::name, 'MEMBER') THEN 'gateway'
+    WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_roles r WHERE pg_has_role(named.oid, r.oid, 'MEMBER') AND (
+      r.rolcreaterole AND current_setting('server_version_num')::int < 160000
+      OR r.rolname IN ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files')
+      OR EXISTS (SELECT 1 FROM pg_catalog.pg_database d WHERE d.datname = current_database() AND d.datdba = r.oid)
+      OR EXISTS (SELECT 1 FROM pg_catalog.pg_namespace n WHERE n.nspname IN ('sage', 'pgboss', 'public')
+        AND has_schema_privilege(r.oid, n.oid, 'CREATE') AND NOT has_schema_privilege($1::name, n.oid, 'CREATE'))
+      OR EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
+          unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) AS may
+        WHERE n.nspname IN ('sage', 'pgboss') AND c.relkind IN ('r', 'p', 'v')
+          AND has_table_privilege(r.oid, c.oid, may) AND NOT has_table_privilege($1::name, c.oid, may))
+      OR EXISTS (SELECT 1 FROM pg_catalog.pg_proc f JOIN pg_catalog.pg_namespace n ON n.oid = f.pronamespace WHERE n.nspname = 'sage'
+        AND has_function_privilege(r.oid, f.oid, 'EXECUTE') AND NOT has_function_privilege($1::name, f.oid, 'EXECUTE')))) THEN 'rights'
+    WHEN bound AND NOT rolcanlogin THEN 'group' END AS beyond
+  FROM named)
+SELECT rolname AS login, beyond AS "as", bound AS "isBound" FROM found WHERE beyond IS NOT NULL ORDER BY bound DESC, rolname LIMIT 1`;
 
 const openSchema =
   "SELECT bool_or(has_schema_privilege($1, oid, 'CREATE')) AS open FROM pg_catalog.pg_namespace WHERE nspname = 'public'";
