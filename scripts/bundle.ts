@@ -36,7 +36,7 @@ export async function bundle(
     platform: "node",
     external: Object.values(unbundled),
     transform: { define: { "process.env.NODE_ENV": '"production"' } },
-    plugins: [descriptions(), builtins(), ...requiredRooms.map(behindDoors), loadable()],
+    plugins: [descriptions(), builtins(), ...requiredRooms.map(behindDoors)],
     treeshake: { propertyReadSideEffects: false },
     checks: {
       emptyImportMeta: false, // unpdf looks for files of a package that is not here, and expects that
@@ -52,6 +52,7 @@ export async function bundle(
     chunkFileNames: "[name]-[hash].cjs",
     minify,
     codeSplitting: { groups },
+    plugins: [loadable()], // of what is written alone: parsing all of it takes half of the time
   });
   addGrammar(dir);
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
@@ -270,6 +271,7 @@ function withPlainExports(name: string, code: string): string {
 
 /** Packages outside of the bundle are imported by a file that Node itself loads: a script of ours would warn of an experiment. */
 function withoutImports(name: string, code: string): string {
+  if (!code.includes("import(")) return code;
   const { module } = parseSync(name, code);
   return module.dynamicImports.reduceRight(
     (rest, { start }) => `${rest.slice(0, start)}require("./import.cjs")${rest.slice(start + "import".length)}`,
