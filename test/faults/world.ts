@@ -250,7 +250,9 @@ function observed(world: World, real: LocalStore, name: string, dead: () => bool
       return fn(...args);
     };
   const { hub } = real;
-  const { wait } = hub;
+  const { wait, tell } = hub;
+  // The journal is open for as long as it takes to bury the process, which hears of nothing by then.
+  hub.tell = (facts) => void (dead() || tell(facts));
   hub.wait = (id, wake) => {
     waiting.add(id);
     const stop = wait(id, (resolution) => (waiting.delete(id), wake(resolution)));
