@@ -47,7 +47,9 @@ const filters = process.argv.slice(2).filter((argument) => !argument.startsWith(
 const found = globSync((filters.length > 0 ? filters : ["test"]).map(asGlob), { cwd: root });
 const files = found.toSorted();
 
-process.exitCode = (await againInMemory(root)) ?? (await everything());
+// A flag may name a file to write, which would be gone with a temporary folder in memory.
+const inMemory = flags.length === 0 ? await againInMemory(root) : undefined;
+process.exitCode = inMemory ?? (await everything());
 
 async function everything(): Promise<number> {
   // Beside the tests, of which some wait at any time.

@@ -330,6 +330,11 @@ test("a command that is none, or lacks something, is refused by the host and cha
     [{ type: "rename", session, title: 5, ...me }, /title should be a string/],
     [{ type: "interrupt", session, cancle: true, ...me }, /unknown: "cancle"; did you mean "cancel"\?/],
     [{ type: "respond", ...me }, /response is missing/],
+    [
+      { type: "ask", agent: ["other"], id: "a", body: { kind: "text", prompt: 5 } },
+      /cwd is missing[^]*prompt should be/,
+    ],
+    [{ type: "unask", requestId: "@other.a/b", end: { type: "over" }, ...me }, /end\.type does not fit/],
   ];
   for (const [command, message] of wrong) {
     const reply = await sage.host.send(command as never);

@@ -68,9 +68,10 @@ const draft = z.strictObject({
 
 const image = z.strictObject({ name: text, data: z.base64() });
 const end = z.enum(["fail", "cancel", "deny"]);
+const silentEnd = z.union([end, z.strictObject({ escalate: z.array(z.string()), end })]);
 const limits = z.strictObject({
   promptTimeout: z.number().optional(),
-  timeoutPolicy: z.union([end, z.strictObject({ escalate: z.array(z.string()), end })]).optional(),
+  timeoutPolicy: silentEnd.optional(),
   executionTimeout: z.number().optional(),
 });
 
@@ -130,6 +131,33 @@ const shapes: { [T in Taken["type"]]: Shape<Extract<Command, { type: T }>> } = {
   stats: { session: text.optional(), folder: text.optional(), since: z.number().optional() },
 };
 
+const option = z.looseObject({ label: text, description: text });
+const question = z.looseObject({ question: text, header: text, options: z.array(option), multiSelect: z.boolean() });
+/** Commands that only code in this process may send. */
+const outside: { [T in Exclude<Command["type"], Taken["type"]>]: Shape<Extract<Command, { type: T }>> } = {
+  ask: {
+    agent: z.array(text).min(1),
+    ...{ id: text, cwd: text, conversation: text.optional(), title: text.optional(), why: text.optional() },
+    body: z.discriminatedUnion("kind", [
+      z.strictObject({ kind: z.literal("question"), questions: z.array(question) }),
+      z.looseObject({ kind: z.literal("permission"), tool: text, input: z.record(text, z.unknown()) }),
+      z.strictObject({ kind: z.literal("text"), prompt: text }),
+    ]),
+    timeoutMs: z.number().optional(),
+    timeoutPolicy: z.union([z.literal("wait"), silentEnd, z.strictObject({ default: z.looseObject({}) })]).optional(),
+    remindEvery: z.number().optional(),
+  },
+  unask: {
+    requestId,
+    end: z.discriminatedUnion("type", [
+      z.strictObject({ type: z.literal("answered"), allowed: z.boolean().optional() }),
+      z.strictObject({ type: z.literal("gone") }),
+      z.strictObject({ type: z.literal("withdrawn"), words: text.optional() }),
+    ]),
+    ...sender,
+  },
+};
+
 const id = z.int().min(0);
 const call = z.discriminatedUnion("do", [
   z.strictObject({
@@ -176,6 +204,7 @@ export function parseCommand(body: { type: string }, me?: Pick<Sender, "by" | "s
 }
 
 const own = { by: text.min(1), surface: text.min(1), person: text.optional(), device: text.optional() };
+const every = { ...shapes, ...outside };
 const ownSchemas = new Map<string, z.Schema>();
 
 /**
@@ -184,25 +213,25 @@ const ownSchemas = new Map<string, z.Schema>();
  */
 export function checkCommand(command: unknown): void {
   const type = (command as { type?: unknown } | null)?.type;
-  if (type === "ask" || type === "unask") return;
-  if (typeof type !== "string" || !Object.hasOwn(shapes, type)) {
-    const expected = Object.keys(shapes).map((name) => JSON.stringify(name));
+  if (typeof type !== "string" || !Object.hasOwn(every, type)) {
+    const names = Object.keys(every);
+    const expected = names.map((name) => JSON.stringify(name));
     const word = String(type).slice(0, 60);
-    const meant = closest(word, Object.keys(shapes));
+    const meant = closest(word, names);
     const given = { at: "type", kind: "value", came: JSON.stringify(word) } as const;
     const misfit = { ...given, expected: meant === undefined ? expected : [JSON.stringify(meant)] };
     throw errorBecause("request-invalid", reason("misfits", { misfits: [misfit] }));
   }
   let schema = ownSchemas.get(type);
-  if (!schema) ownSchemas.set(type, (schema = ownSchema(type as Taken["type"])));
+  if (!schema) ownSchemas.set(type, (schema = ownSchema(type as Command["type"])));
   const { success, error } = schema.safeParse(command);
   if (success) return;
   const problem = misfits(error, command, (at) => schema.keysAt(at));
   throw errorBecause("request-invalid", problem);
 }
 
-function ownSchema(type: Taken["type"]): z.Schema {
-  const shape = { type: z.literal(type), ...shapes[type] };
+function ownSchema(type: Command["type"]): z.Schema {
+  const shape = { type: z.literal(type), ...every[type] };
   return z.strictObject({
     ...shape,
     ...("by" in shape && own),
