@@ -19,7 +19,8 @@ let messages: Promise<typeof import("../host/socket/messages.ts")> | undefined;
 export function checkedHost<Own extends Host>(host: Own): Own {
   return {
     ...host,
-    async send(command) {
+    async send(given) {
+      const command = copied(given);
       try {
         (await (messages ??= import("../host/socket/messages.ts"))).checkCommand(command);
       } catch (error) {
@@ -30,6 +31,15 @@ export function checkedHost<Own extends Host>(host: Own): Own {
     watch: (session, options) => host.watch(session, checkOptions("watch", options)),
     inbox: (options) => host.inbox(checkOptions("inbox", options)),
   };
+}
+
+/** A caller may use the object again before it is checked: an answer must not reach the request of the next one. */
+function copied<Given>(given: Given): Given {
+  try {
+    return structuredClone(given);
+  } catch {
+    return given; // a function in it, which no command has
+  }
 }
 
 /** Claims the session and reads its facts. */

@@ -44,6 +44,30 @@ test("answers in short form are taken from a responder, a handle, a host and cod
   await sage.close();
 });
 
+test("an object that is used for the next answer before this one is through answers two requests, each as it was sent", async () => {
+  using here = workspace();
+  const calls = [bash("echo one >> ran"), bash("echo two >> ran")];
+  const sage = new SageAgentSDK({ model: scripted([{ calls }, { text: "done" }]), workingDirectory: here.dir });
+  const { handle, result } = sage.executeWithChannel("go");
+  await handle.nextRequest();
+  const open = await sage.host.send({ type: "pending" });
+  const [first = "", second = ""] = open.ok ? open.requests.map(({ request }) => request.id) : [];
+  const response = { type: "granted" as "granted" | "denied", requestId: first };
+  const command = { type: "respond", response, by: "Ada", surface: "web" } as const;
+  const sent = [sage.host.send(command)];
+  Object.assign(response, { type: "denied", requestId: second });
+  sent.push(sage.host.send(command));
+  assert.deepEqual(
+    (await Promise.all(sent)).map(({ ok }) => ok),
+    [true, true],
+  );
+  assert.deepEqual(
+    (await result).toolHistory.map((call) => call.result.ok),
+    [true, false],
+  );
+  await sage.close();
+});
+
 test("what is no response is refused with what was expected, at every door, and the request stays open", async () => {
   using here = workspace();
   const sage = new SageAgentSDK({ model: scripted(script), workingDirectory: here.dir });
