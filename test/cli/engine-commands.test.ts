@@ -289,12 +289,12 @@ suite("sage engine prepare", { skip: !hasPostgres && "no PostgreSQL is installed
   });
 
   test("refuses a login that can leave its places by other rights, or would be a gateway's later", async () => {
-    const { url, name, drop } = await createDatabase();
+    const { url, name, drop } = await createDatabase("T-");
     const prepare = (...args: string[]) => told(engine, "prepare", url, ...args);
     const pool = new Pool({ connectionString: url, max: 1 });
     await prepare();
     for (const [way, sql] of Object.entries(waysOut)) {
-      const login = `${way}_${name.slice(0, 8)}`;
+      const login = `${way}_${name.slice(-8)}`;
       await pool.query(sql.replaceAll("$", login));
       if (
         way === "roles" &&
@@ -305,7 +305,7 @@ suite("sage engine prepare", { skip: !hasPostgres && "no PostgreSQL is installed
       assert.deepEqual([refused.code, refused.out], [1, ""], way);
       assert.match(refused.err, new RegExp(`^login ${login} has rights that workers do not have: `));
     }
-    const [worker, free, group] = ["bound", "free", "group"].map((part) => `${part}_${name.slice(0, 8)}`) as [
+    const [worker, free, group] = ["bound", "free", "group"].map((part) => `${part}_${name.slice(-8)}`) as [
       string,
       string,
       string,

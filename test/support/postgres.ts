@@ -33,18 +33,18 @@ export function serverOf(): ReturnType<typeof startPostgres> {
   return (server ??= start());
 }
 
-/** A database of its own on the server of this process. */
-export async function createDatabase(): Promise<{ url: string; name: string; drop(): Promise<void> }> {
+/** A database of its own on the server of this process. A `prefix` may be one that SQL has to quote. */
+export async function createDatabase(prefix = "t"): Promise<{ url: string; name: string; drop(): Promise<void> }> {
   const { url, urlOf } = await serverOf();
-  const name = `t${randomUUID().replaceAll("-", "")}`;
+  const name = `${prefix}${randomUUID().replaceAll("-", "")}`;
   const run = async (sql: string) => {
     const client = new Client(url);
     await client.connect();
     await client.query(sql);
     await client.end();
   };
-  await run(`CREATE DATABASE ${name}`);
-  return { url: urlOf(name), name, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
+  await run(`CREATE DATABASE "${name}"`);
+  return { url: urlOf(name), name, drop: () => run(`DROP DATABASE "${name}" WITH (FORCE)`) };
 }
 
 /** A database of its own in which workers and gateways have a login each, and neither owns anything. */

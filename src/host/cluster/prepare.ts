@@ -137,7 +137,8 @@ WITH named AS (
   SELECT oid, rolname, rolcanlogin, EXISTS (SELECT 1 FROM sage.login l WHERE l.name = rolname) AS bound FROM pg_catalog.pg_roles r
     WHERE rolname = $3::name
       OR rolname <> $4::name AND NOT rolsuper AND pg_has_role(oid, $1::name, 'MEMBER') AND pg_has_role(oid, $4::name, 'MEMBER')
-      OR rolname = $4::name AND EXISTS (SELECT 1 FROM pg_catalog.pg_auth_members m WHERE m.member = r.oid AND m.roleid = $1::regrole)),
+      OR rolname = $4::name AND EXISTS (SELECT 1 FROM pg_catalog.pg_auth_members m WHERE m.member = r.oid
+        AND m.roleid = (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = $1::name))),
 found AS (
   SELECT rolname, bound, CASE
     WHEN pg_has_role(named.oid, (SELECT nspowner FROM pg_catalog.pg_namespace WHERE nspname = 'sage'), 'MEMBER') THEN 'owner'
