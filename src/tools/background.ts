@@ -5,10 +5,11 @@ import { oneLine, reason, type ToolResult } from "../protocol/index.ts";
 import { failed } from "./result.ts";
 import { shellEnv } from "./shell-env.ts";
 import { blockedNotes, notConfined } from "./blocked.ts";
-import { spawnNoted, type Launch, type LaunchEnd } from "./spawn.ts";
+import { endHeld, spawnNoted, type Launch, type LaunchEnd } from "./spawn.ts";
 import type { ToolScope } from "./tool.ts";
 
 const MOST_RUNNING = 10;
+const interrupted = "Interrupted by the person before the command was started.";
 
 /**
  * Starts a command that continues after its call. Its output goes to a file and not through Sage, so that it neither waits for Sage nor
@@ -40,7 +41,8 @@ export async function startInBackground(
     return (begins = !scope.signal.aborted);
   };
   const env = shellEnv(scope);
-  const { launch, held } = watched(await scope.confine?.({ cwd: scope.cwd, env }));
+  const { signal } = scope;
+  const { launch, held } = watched(await scope.confine?.({ cwd: scope.cwd, env }), signal);
   const place = { cwd: launch ? "/" : scope.cwd, env: launch?.env ?? env, noted, launch };
   const shell = ["bash", "--noprofile", "--norc", "-c", command];
   const starting = launch
@@ -52,11 +54,13 @@ export async function startInBackground(
   });
   const over = launch && ended.then(() => launch.over());
   over?.catch(() => {});
-  if (!begins) return { result: failed("Interrupted by the person before the command was started.") };
-  const refused = over && (await Promise.race([held, over]));
-  if (refused?.failed !== undefined) {
+  if (!begins) return { result: failed(interrupted) };
+  const stop = () => endHeld(launch?.inner(), pid);
+  const refused = over && (await stoppable(Promise.race([held, over]), signal, stop));
+  if (refused && (signal.aborted || refused.failed !== undefined)) {
     for (const left of [file, `${file}.end`]) rmSync(left, { force: true });
-    return { result: failed(notConfined(refused.failed)), outdated: refused.outdated ?? false };
+    if (signal.aborted) return { result: failed(interrupted) };
+    return { result: failed(notConfined(refused.failed ?? "")), outdated: refused.outdated ?? false };
   }
   void over?.then((end) => noteBlocked(file, end)).catch(() => {});
   child.unref();
@@ -66,16 +70,30 @@ export async function startInBackground(
   return { result: { ok: true, text, shown, background } };
 }
 
-/** `held` ends when the sandbox is as planned, and the command may begin in it. */
-function watched(launch: Launch | undefined): { launch: Launch | undefined; held: Promise<undefined> } {
+/** `held` ends when the sandbox is as planned, and the command may begin in it: not where the person has interrupted it meanwhile. */
+function watched(
+  launch: Launch | undefined,
+  signal: AbortSignal,
+): { launch: Launch | undefined; held: Promise<undefined> } {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   if (launch === undefined) return { launch, held: promise };
   const heard = async (line: string) => {
     const may = await launch.heard(line);
-    if (may === true) resolve(undefined);
-    return may;
+    if (may !== true) return may;
+    if (!signal.aborted) resolve(undefined);
+    return !signal.aborted;
   };
   return { launch: { ...launch, heard }, held: promise };
+}
+
+async function stoppable<Work>(work: Promise<Work>, signal: AbortSignal, stop: () => void): Promise<Work> {
+  signal.addEventListener("abort", stop);
+  if (signal.aborted) stop();
+  try {
+    return await work;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 /** As above, in a sandbox, with one more process that ends everything when Sage is gone. */

@@ -156,7 +156,7 @@ async function letBegin(child: ChildProcess, pid: number, launch: Launch): Promi
 }
 
 /** Ends the held process itself first: it waits on a pipe that closes when the shell around it is gone, and would take that for leave to begin. */
-function endHeld(inner: number | undefined, group: number): void {
+export function endHeld(inner: number | undefined, group: number): void {
   try {
     if (inner !== undefined) process.kill(inner, "SIGKILL");
   } catch {

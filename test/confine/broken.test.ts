@@ -173,3 +173,33 @@ test(
     assert.deepEqual([existsSync(join(place.root, "second")), vanishing], [false, []]);
   },
 );
+
+test(
+  "a background command whose sandbox does not come up can be interrupted, and does not begin afterwards",
+  { skip: impossible },
+  async () => {
+    using place = confinedPlace({ mine: true });
+    const [folder, before] = [join(place.dir, "bin"), process.env["PATH"]];
+    mkdirSync(folder);
+    const real = execFileSync("sh", ["-c", "command -v bwrap"], { encoding: "utf8" }).trim();
+    const waits = `case "$1" in --args) : > ${place.dir}/waits; exec sleep 60;; esac`;
+    writeFileSync(join(folder, "bwrap"), `#!/bin/sh\n${waits}\nexec ${real} "$@"\n`, { mode: 0o755 });
+    process.env["PATH"] = `${folder}:${before}`;
+    try {
+      const confining = confiningIn(place, "held");
+      await using sage = await sageWith({
+        ...{ dir: place.root, home: place.home, rules: [allow("Bash")] },
+        confining: { ...confining, ready: async () => {}, problem: () => undefined },
+        script: [{ calls: [{ tool: "Bash", input: { command: "touch made", background: true } }] }, { text: "done" }],
+      });
+      await sage.say("go");
+      await until(() => existsSync(join(place.dir, "waits")));
+      await sage.host.send({ type: "interrupt", session: sage.session, by: "Lin", surface: "test" });
+      assert.equal((await sage.outcome()).status, "paused");
+      assert.match(sage.result(0, 0), /^Interrupted by the person before the command was started/);
+      assert.equal(existsSync(join(place.root, "made")), false);
+    } finally {
+      process.env["PATH"] = before;
+    }
+  },
+);
