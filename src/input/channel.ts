@@ -282,7 +282,7 @@ function createChannel(
       checkResponse(response);
       const offer = offers.get(response.requestId);
       if (offer) return await offer.settle(spellOut(offer.request, response));
-      const winner = ended.find(({ requestId }) => requestId === response.requestId);
+      const winner = ended.findLast(({ requestId }) => requestId === response.requestId);
       if (!winner)
         throw new SageError("request-unknown", said(`this channel never showed a request ${response.requestId}`));
       throw errorBecause(

@@ -43,8 +43,8 @@ function write(path: string, lines: Iterable<string>, w: ExportTexts): void {
   try {
     writeLines(path, lines);
   } catch (error) {
-    const { code } = error as { code?: string };
-    if (code === undefined) throw error;
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error; // reading the session failed, not writing
     const why = code === "ENOENT" ? w.noFolder : code === "EISDIR" ? w.isFolder : messageOf(error);
     throw usage(w.unwritable(path, why));
   }
