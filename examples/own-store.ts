@@ -1,4 +1,4 @@
-// A store of your own: anything that implements Store. This one counts the facts it is given.
+// A store of your own: anything that implements Store. This one counts the facts that its turns write.
 import { memoryStore, SageAgentSDK, scripted, type Store } from "sage-agent";
 
 function counting(inner: Store): Store & { written(): number } {

@@ -59,6 +59,8 @@ export function ownStore(store: Store): Store {
   const known = wrapped.get(store);
   if (known) return known;
   const checked: Record<string, unknown> = {};
+  for (const name of ["hub", "housekeeping"] as const)
+    if (typeof store[name] !== "object") throw errorBecause("config-invalid", reason("store-lacks", { method: name }));
   for (const name of values) Object.defineProperty(checked, name, { get: () => store[name], enumerable: true });
   for (const [name, kind] of Object.entries(methods)) {
     if (typeof store[name as Method] !== "function")

@@ -4,6 +4,7 @@ import type { Store } from "../journal/store.ts";
 import {
   errorOf,
   needsConsent,
+  reason,
   said,
   SageError,
   type AgentOutcome,
@@ -21,6 +22,7 @@ import {
   type SharedAnswer,
   type WholeAnswer,
 } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 import { checkOptions } from "./check-options.ts";
 import { replyTo } from "./inquire.ts";
 import { alikeTo } from "../view/alike.ts";
@@ -135,7 +137,11 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
     const id = named || shown;
     const request = id === undefined ? undefined : store.find(id)?.request;
     if (request?.session === session) return request;
-    const why = store.pending(session).length > 0 ? "look at getPendingQuestion() first" : "it waits for no answer";
+    if (named) throw errorBecause("request-unknown", reason("request-missing", { request: named }));
+    const why =
+      store.pending(session).length > 0
+        ? "look at getPendingQuestion() first, or name it by requestId"
+        : "it waits for no answer";
     throw new SageError("request-unknown", said(`no question of session ${session} was shown here; ${why}`));
   };
 

@@ -16,12 +16,12 @@ const en: Table = {
   "disk-full": ({ path, problem }) =>
     `not recorded: writing to ${path} failed (${problem}); free some space and continue`,
   "journal-unwritable": ({ path }) =>
-    `${path} cannot be opened for writing; check its permissions, or set SAGE_HOME to another directory`,
+    `${path} cannot be opened for writing; check its permissions, or set SAGE_HOME to another directory (in code: another \`journal\`)`,
   "journal-damaged": ({ path, problem }) =>
-    `${path} is damaged or not a journal (${problem}); keep a copy, and set SAGE_HOME to another directory to continue`,
+    `${path} is damaged or not a journal (${problem}); keep a copy, and set SAGE_HOME to another directory (in code: another \`journal\`) to continue`,
   "journal-is-folder": ({ path }) => `the journal should be a file, but ${path} is a directory; move it away`,
   "journal-foreign": ({ path }) =>
-    `${path} belongs to another program; move it away, or set SAGE_HOME to another directory`,
+    `${path} belongs to another program; move it away, or set SAGE_HOME to another directory (in code: another \`journal\`)`,
   "journal-not-for-tests": ({ path }) => `${path} holds sessions and is no test journal; use another file`,
   "engine-unprepared": ({ path }) =>
     `the journal in ${path} is not ready for this login, which may not make what is missing: have the owner run \`sage engine prepare\`, which makes a role for workers and one for gateways, and give the login one of them`,
@@ -33,7 +33,7 @@ const en: Table = {
   "functions-newer": ({ path, revision, knows }) =>
     `${path} was prepared by a newer Sage (revision ${revision}, this one knows ${knows}); update Sage on this machine`,
   "journal-newer": ({ path, format, knows }) =>
-    `${path} was written by a newer Sage (format ${format}, this one knows ${knows}); update Sage, or set SAGE_HOME to another directory`,
+    `${path} was written by a newer Sage (format ${format}, this one knows ${knows}); update Sage, or set SAGE_HOME to another directory (in code: another \`journal\`)`,
   "journal-in-use": ({ path, pid }) =>
     `${path} is in use by an older Sage (process ${pid}), which would not understand what this one writes; end that process first`,
   "journal-empty": ({ path }) =>
@@ -71,11 +71,13 @@ const zh: Table = {
   "login-may-not": ({ path, problem }) =>
     `这个登录不能在 ${path} 里这样做（${problem}）。工作进程用工作进程的登录，人和网关用网关的，\`sage engine\` 用所有者的；\`sage doctor --engine …\` 会说明这是哪一种。更新 Sage 之后，请先运行 \`sage engine prepare\``,
   "disk-full": ({ path, problem }) => `没有记录：写入 ${path} 失败（${problem}）；腾出空间后再继续`,
-  "journal-unwritable": ({ path }) => `无法写入 ${path}；请检查权限，或把 SAGE_HOME 设为另一个目录`,
+  "journal-unwritable": ({ path }) =>
+    `无法写入 ${path}；请检查权限，或把 SAGE_HOME 设为另一个目录（代码里：换一个 \`journal\`）`,
   "journal-damaged": ({ path, problem }) =>
-    `${path} 已损坏，或不是日志（${problem}）；请保留一份副本，并把 SAGE_HOME 设为另一个目录`,
+    `${path} 已损坏，或不是日志（${problem}）；请保留一份副本，并把 SAGE_HOME 设为另一个目录（代码里：换一个 \`journal\`）`,
   "journal-is-folder": ({ path }) => `日志应当是文件，而 ${path} 是目录；请把它移走`,
-  "journal-foreign": ({ path }) => `${path} 是别的程序的数据库；请把它移走，或把 SAGE_HOME 设为另一个目录`,
+  "journal-foreign": ({ path }) =>
+    `${path} 是别的程序的数据库；请把它移走，或把 SAGE_HOME 设为另一个目录（代码里：换一个 \`journal\`）`,
   "journal-not-for-tests": ({ path }) => `${path} 中有会话，不是测试日志；请换一个文件`,
   "engine-unprepared": ({ path }) =>
     `${path} 里的日志还没有为这个登录准备好，而它无权创建缺少的部分：请让库的所有者运行 \`sage engine prepare\`（它会为工作进程和网关各建一个角色），再把其中一个角色授予这个登录`,
@@ -87,7 +89,7 @@ const zh: Table = {
   "functions-newer": ({ path, revision, knows }) =>
     `${path} 是由更新的 Sage 准备的（修订 ${revision}，本版本只懂 ${knows}）；请升级这台机器上的 Sage`,
   "journal-newer": ({ path, format, knows }) =>
-    `${path} 由更新的 Sage 写成（格式 ${format}，本版本只懂 ${knows}）；请升级 Sage，或把 SAGE_HOME 设为另一个目录`,
+    `${path} 由更新的 Sage 写成（格式 ${format}，本版本只懂 ${knows}）；请升级 Sage，或把 SAGE_HOME 设为另一个目录（代码里：换一个 \`journal\`）`,
   "journal-in-use": ({ path, pid }) =>
     `较旧的 Sage（进程 ${pid}）正在使用 ${path}，它读不懂本版本写的内容；请先结束那个进程`,
   "journal-empty": ({ path }) => `${path} 是空的：其中的内容已丢失，或在别处有副本；请恢复副本，或删除该文件重新开始`,

@@ -115,7 +115,7 @@ const en: Table = {
     })[expected],
   "options-unfit": ({ door, problem }, say) => `options of ${door}: ${say(problem)}`,
   "store-lacks": ({ method }) =>
-    `store: it lacks the function ${method}; wrap memoryStore() or sqliteStore(path) rather than begin from nothing`,
+    `store: it lacks ${method}; wrap memoryStore() or sqliteStore(path) rather than begin from nothing`,
   "store-returned": ({ method, expected, came }) =>
     `store: ${method}() should return ${expected === "anything" ? "its value" : `a value of type ${expected}`}${came === "promise" ? " at once" : ""}; it returned ${came === "promise" ? "a promise" : came}`,
   "option-folder": ({ option, path }) => `${option}: there is no folder ${path}`,
@@ -248,7 +248,7 @@ const zh: Table = {
       channel: "应是通道，如 InputChannel.nonInteractive(autoResponse)",
     })[expected],
   "options-unfit": ({ door, problem }, say) => `${door} 的选项：${say(problem)}`,
-  "store-lacks": ({ method }) => `store：缺少函数 ${method}；请包装 memoryStore() 或 sqliteStore(path)，不必从头写起`,
+  "store-lacks": ({ method }) => `store：缺少 ${method}；请包装 memoryStore() 或 sqliteStore(path)，不必从头写起`,
   "store-returned": ({ method, expected, came }) =>
     `store：${method}() 应${came === "promise" ? "直接" : ""}返回${expected === "anything" ? "它的值" : ` ${expected} 类型的值`}；它返回的是 ${came === "promise" ? "promise" : came}`,
   "option-folder": ({ option, path }) => `${option}：没有 ${path} 这个目录`,

@@ -274,7 +274,7 @@ test("a host of one's own is made from known parts", () => {
     [{ output: here.dir, model: model() }, /model: it should be a function/],
     [{ output: here.dir, options: { maxStep: 1 } }, /options: unknown: "maxStep"/],
     [{ output: here.dir, tool: [] }, /unknown: "tool"; did you mean "tools"\?/],
-    [{ output: here.dir, store: { ...store, since: undefined } }, /store: it lacks the function since/],
+    [{ output: here.dir, store: { ...store, since: undefined } }, /store: it lacks since/],
   ];
   for (const [part, message] of wrong)
     assert.throws(() => assemble({ ...parts, ...part } as never), { code: "config-invalid", message });

@@ -210,7 +210,9 @@ test("a store that reads by promises is refused by the name of the method, with 
     await sage.close();
   }
   const { leftCalls: _lacks, ...fewer } = inner;
-  assert.throws(() => new SageAgentSDK({ store: fewer as Store }), /store: it lacks the function leftCalls/);
+  assert.throws(() => new SageAgentSDK({ store: fewer as Store }), /store: it lacks leftCalls/);
+  const { hub: _hub, ...deaf } = inner;
+  assert.throws(() => new SageAgentSDK({ store: deaf as Store }), /store: it lacks hub/);
 });
 
 test("a store of a class keeps its private parts, and is closed once, and waited for", async () => {

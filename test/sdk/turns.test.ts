@@ -141,7 +141,10 @@ test("a second click answers nothing that was not shown; a whole response goes t
   const requestId = first.needsInput ? first.question.id : "";
   await assert.rejects(later.answerQuestion({ type: "granted", requestId }), { code: "request-resolved" });
   const foreign = { type: "granted", requestId: `other/${requestId}` } as const;
-  await assert.rejects(later.answerQuestion(foreign), { code: "request-unknown" });
+  await assert.rejects(later.answerQuestion(foreign), {
+    code: "request-unknown",
+    message: /there is no request other\//,
+  });
   const second = later.getPendingQuestion()?.id ?? "";
   await later.answerQuestion({ type: "denied", requestId: second });
   assert.equal((await agent.runTurn("")).needsInput, false);
