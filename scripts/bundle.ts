@@ -52,7 +52,7 @@ export async function bundle(
     chunkFileNames: "[name]-[hash].cjs",
     minify,
     codeSplitting: { groups },
-    plugins: [loadable()], // of what is written alone: parsing all of it takes half of the time
+    plugins: [loadable(minify)], // of what is written alone: parsing all of it takes half of the time
   });
   addGrammar(dir);
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
@@ -240,16 +240,28 @@ function constantsOf(name: string, exported: readonly string[]): string {
 }
 
 /** Makes files that scripts/bin.cjs can load, and Node itself. */
-function loadable(): Plugin {
+function loadable(minified: boolean): Plugin {
   return {
     name: "loadable",
     renderChunk: (code, { fileName }) => withPlainExports(fileName, code),
     generateBundle(_, files) {
       for (const file of Object.values(files))
-        if (file.type === "chunk") file.code = escaped(withoutImports(file.fileName, file.code));
+        if (file.type === "chunk") {
+          const code = escaped(withoutImports(file.fileName, file.code));
+          file.code = minified ? inLines(file.fileName, code) : code;
+        }
       this.emitFile({ type: "asset", fileName: "import.cjs", source: "module.exports = (name) => import(name);\n" });
     },
   };
+}
+
+/**
+ * Each statement in a line of its own. Node prints the line of an error that nobody caught: of a file that is one line, its message would
+ * be lost in 40 kB.
+ */
+function inLines(name: string, code: string): string {
+  const starts = parseSync(name, code).program.body.map(({ start }) => start);
+  return starts.map((start, i) => code.slice(i === 0 ? 0 : start, starts[i + 1])).join("\n");
 }
 
 /** Exports as values, where the bundler writes a getter for each: what is declared once is the same for good. */

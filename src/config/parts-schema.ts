@@ -1,16 +1,14 @@
 import * as z from "../protocol/z.ts";
 import { namePattern } from "../protocol/name.ts";
 import type { Check } from "../protocol/schema.ts";
-import { wants } from "../protocol/wants.ts";
+import { messageOf, reason, type Reason } from "../protocol/index.ts";
+import { hasMethods, wants } from "../protocol/wants.ts";
 import { jsonSchemaOf } from "../tools/json-schema.ts";
 
 const code = wants("function", (value) => typeof value === "function");
-const inputSchema = wants("schema", (value) => {
-  try {
-    return jsonSchemaOf(value as Check)["type"] === "object";
-  } catch {
-    return false;
-  }
+const inputSchema = z.unknown().superRefine((value, { addIssue }) => {
+  const why = problemOf(value);
+  if (why) addIssue({ code: "custom", params: { why } });
 });
 const text = z.string().min(1);
 
@@ -39,3 +37,13 @@ export const subagentsSchema = z.array(
     maxSteps: z.number().int().positive().optional(),
   }),
 );
+
+function problemOf(schema: unknown): Reason | undefined {
+  const noSchema = reason("module-wants", { expected: "schema" });
+  try {
+    return jsonSchemaOf(schema as Check)["type"] === "object" ? undefined : noSchema;
+  } catch (error) {
+    // A schema, of a kind that JSON has no word for, such as z.date(): its own message names that kind.
+    return hasMethods(schema, "safeParse") ? reason("schema-not-json", { problem: messageOf(error) }) : noSchema;
+  }
+}

@@ -96,6 +96,8 @@ export type UseReasonArgs = {
         )
       | ("toolRegistry" | "subagentRegistry" | "hooks" | "channel");
   };
+  /** The schema of a tool's input that no model can be told of. */
+  "schema-not-json": { problem: string };
   /** Options that an embedder gave to one of the doors of the SDK, by the name of the door. */
   "options-unfit": { door: string; problem: Reason };
   /** A store of an embedder's own. `expected` and `came` are names of types; "anything" is expected where any value will do. */

@@ -113,6 +113,7 @@ const en: Table = {
       hooks: "it should be an object with the functions has and run, such as noHooks",
       channel: "it should be a channel, such as InputChannel.nonInteractive(autoResponse)",
     })[expected],
+  "schema-not-json": ({ problem }) => `it cannot be told to a model as JSON Schema: ${problem}`,
   "options-unfit": ({ door, problem }, say) => `options of ${door}: ${say(problem)}`,
   "store-lacks": ({ method }) =>
     `store: it lacks ${method}; wrap memoryStore() or sqliteStore(path) rather than begin from nothing`,
@@ -247,6 +248,7 @@ const zh: Table = {
       hooks: "应是带有 has 和 run 函数的对象，如 noHooks",
       channel: "应是通道，如 InputChannel.nonInteractive(autoResponse)",
     })[expected],
+  "schema-not-json": ({ problem }) => `模型读的是 JSON Schema，而它写不成：${problem}`,
   "options-unfit": ({ door, problem }, say) => `${door} 的选项：${say(problem)}`,
   "store-lacks": ({ method }) => `store：缺少 ${method}；请包装 memoryStore() 或 sqliteStore(path)，不必从头写起`,
   "store-returned": ({ method, expected, came }) =>

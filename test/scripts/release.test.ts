@@ -95,6 +95,14 @@ test(
       assert.deepEqual([await node("program.mjs"), await node("program.cjs")], ["Found.\n", "function\n"]);
     });
 
+    await t.test("an error that nobody catches shows its message, and not a whole file of code before it", async () => {
+      const wrong = `import { SageAgentSDK } from "sage-agent"; new SageAgentSDK({ modle: "" });`;
+      writeFileSync(here.path("empty/wrong.mjs"), wrong);
+      const { stderr } = await run(process.execPath, ["wrong.mjs"], inside).catch((error: { stderr: string }) => error);
+      assert.match(stderr, /did you mean "model"/);
+      assert.ok(stderr.length < 3_000, `${stderr.length} characters`);
+    });
+
     await t.test(
       "UnifiedExecutor by itself: commands are judged and run, facts are told, the conversation is compacted",
       async () => {

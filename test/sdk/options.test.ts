@@ -41,6 +41,11 @@ test("options of an instance that nobody knows, or of another kind, are refused 
     [{ permissionMode: "yolo" }, /permissionMode should be "default" or "bypass"; it is "yolo"/],
     [{ sandbox: { enabled: true } }, /sandbox: unknown: "enabled"/],
     [{ tools: [{ name: "Own" }] }, /tools\[0\]\.description is missing/],
+    [
+      { tools: [{ ...tool("Own"), inputSchema: z.object({ day: z.date() }) }] },
+      /tools\[0\]\.inputSchema: it cannot be told to a model as JSON Schema: .*Date/,
+    ],
+    [{ tools: [{ ...tool("Own"), inputSchema: z.string() }] }, /it should be a schema of zod 4 for an object/],
     [{ store: {} }, /store: it should be a Store/],
     [{ store: memoryStore(), journal: "journal.db" }, /journal and store: give one of them, not both/],
     [{ sleepAfterMs: -1 }, /sleepAfterMs should be more than 0/],
