@@ -17,7 +17,7 @@ import type { WebReasonArgs } from "./web-reason.ts";
 
 /**
  * Arguments of each reason, by its code. Sentences are made from them where they are read, in the reader's language, by
- * `texts/reasons.ts`; its tables do not compile without every code.
+ * `sentence`; its tables do not compile without every code.
  */
 export type ReasonArgs = PermissionReasonArgs &
   CallReasonArgs &

@@ -138,6 +138,8 @@ export type { Hunk } from "../view/change.ts";
 export type { Danger } from "../view/danger.ts";
 export type { ChangedLine } from "../view/difference.ts";
 export { createProgress, type Progress } from "../view/progress.ts";
+export { sentence } from "../texts/reasons.ts";
+export type { Lang } from "../texts/language.ts";
 export {
   describeRequest,
   neededOf,

@@ -1,3 +1,4 @@
+/** Languages that Sage speaks. */
 export type Lang = "en" | "zh";
 
 /** SAGE_LANG, else what the locale says. */

@@ -14,8 +14,8 @@ export const exported: Record<string, string> = {
   "Replies of a host": `Asked CallRun FoundReceipts HostAbout Inquired Integrity Named OutsideAsk OutsideBody OutsideEnd PastCall PlannedFile Receipt
     RestoreDoubt RewindPlan RewindPoint RewindWhat RuleInForce RuleTrial SessionAbout Standing Stats Tally WorkFolder`,
   "What is seen": `AttachedKind Block ChangedLine Compaction Danger Delta DescribedPart Description Fact FactData FactType Heard Hunk ImagePart
-    InjectedSkill Offer Progress RestoreProblem Restoring Summary TaskEnd createProgress describeRequest neededOf offersOf oneLine
-    prose visible`,
+    InjectedSkill Lang Offer Progress RestoreProblem Restoring Summary TaskEnd createProgress describeRequest neededOf offersOf oneLine
+    prose sentence visible`,
   "The executor, strategies, subagents": `AgentConfig AgentState BatchStrategy Discovered Execution ExecutionPhase ExecutionStrategy Executor HookEvent HookMoment
     HookOutcome Hooks InterruptAction LifecycleManager OwnCommand Skill SkillMatching StandardStrategy StateTransition
     StreamingStrategy SubagentDefinition SubagentRegistry SubagentType TaskMetadata ToolAccess UnifiedExecutor WorkingDirectory
