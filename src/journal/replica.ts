@@ -82,6 +82,7 @@ export function createReplica(
       const copy = await copies.load(id);
       copy.uses++;
       if (isNew) await copies.catchUp(id); // news that came while it was read found no copy
+      if (list && !list.row(id)) await list.heard(id); // its place, which no fact tells
       let looks = true;
       return () => {
         if (!looks) return;

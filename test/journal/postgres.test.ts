@@ -187,11 +187,13 @@ suite("a replica", { skip: !hasPostgres && "no PostgreSQL is installed" }, () =>
     await close();
   });
 
-  test("a list of sessions loses one that was deleted while nobody heard of it, at the next look", async () => {
+  test("a list of sessions knows the place of one that is looked at before the news of it comes, and loses one that was deleted while nobody heard of it", async () => {
     await using here = await database();
     const { noteChild, children, callOf, place } = memoryStore();
     const list = createReplica(here.ledger, { noteChild, children, callOf, place }, { roster: true });
     await here.ledger.create("other", opened, "here");
+    await list.look("other");
+    assert.deepEqual(list.store.session("other")?.place, { name: "here", works: false }, "no news of it has come");
     await list.caughtUp();
     const ids = () => list.store.sessions().map(({ id }) => id);
     assert.deepEqual(ids().sort(), ["other", "s"]);
