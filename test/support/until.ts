@@ -13,13 +13,13 @@ type Falsy = false | "" | 0 | null | undefined;
 export async function until<T>(
   condition: () => T | Promise<T>,
   message: string | (() => string) = () => `this did not become true: ${String(condition)}`,
-  { everyMs = 5 }: { everyMs?: number } = {},
+  { everyMs = 5, patienceMs = PATIENCE_MS }: { everyMs?: number; patienceMs?: number } = {},
 ): Promise<Exclude<T, Falsy>> {
   for (const started = now(); ; await new Promise((resolve) => setTimeout(resolve, everyMs))) {
     const found = await condition();
     if (found) return found as Exclude<T, Falsy>;
-    if (now() - started > PATIENCE_MS)
-      throw new Error(`after ${PATIENCE_MS / 1_000} s ${typeof message === "string" ? message : message()}`);
+    if (now() - started > patienceMs)
+      throw new Error(`after ${patienceMs / 1_000} s ${typeof message === "string" ? message : message()}`);
   }
 }
 

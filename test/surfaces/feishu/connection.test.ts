@@ -9,12 +9,12 @@ test("a connection that breaks comes back, and what was said meanwhile arrives",
   await using sage = await bridge(feishu);
   feishu.sockets.drop();
   lin.say("into the void");
-  await until(() => feishu.sockets.count() === 1, "nobody reconnected");
+  await until(() => feishu.sockets.count() === 1 && sage.channel.status().state === "connected", "nobody reconnected");
   await until(() => feishu.delivery.attempts.length === 1);
   // An event in the instant of connecting may miss the library's ear: the platform tries again, and later once more.
   for (const wait of [15_000, 5 * 60_000, 60 * 60_000]) {
     feishu.clock.advance(wait);
-    await until(() => sage.got.length === 1).catch(() => {});
+    await until(() => sage.got.length === 1, "", { patienceMs: 10_000 }).catch(() => {});
     if (sage.got.length === 1) break;
   }
   assert.deepEqual(sage.texts(), ["into the void"]);
