@@ -29,12 +29,14 @@ const child = spawn(node, program(), {
 process.on("SIGINT", () => [0, 1, 2].some((fd) => isatty(fd)) || child.kill("SIGINT"));
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 // npm signals the shell between it and this process, and some shells die of it without a word to their child.
-const parent = process.ppid;
-const watch = setInterval(() => {
-  if (process.env.npm_lifecycle_event === undefined || process.ppid === parent) return;
-  clearInterval(watch);
-  child.kill("SIGTERM");
-}, 500);
+if (process.env.npm_lifecycle_event !== undefined) {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    child.kill("SIGTERM");
+  }, 500);
+}
 child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 
 /** An example is named without its folder and runs on the source, without a build. */

@@ -12,7 +12,7 @@ export type Net = {
 const PORT = 3128;
 const OPENING_MS = 10_000;
 
-/** One network for all commands of a sandbox: opened when the first comes, and again when the last attempt failed. */
+/** The network that all commands of a sandbox share: opened when the first comes, and again when the last attempt failed. */
 export function createNetwork(accept: (connection: Socket) => void, path: () => string) {
   let net: Promise<Net> | undefined;
   return {

@@ -101,6 +101,8 @@ export type UseReasonArgs = {
   /** Options that an embedder gave to one of the doors of the SDK, by the name of the door. */
   "options-unfit": { door: string; problem: Reason };
   /** A store of an embedder's own. `expected` and `came` are names of types; "anything" is expected where any value will do. */
+  /** A command that holds a function, or an object that stands for another. */
+  "command-not-data": {};
   "store-lacks": { method: string };
   "store-returned": { method: string; expected: string; came: string };
   "option-folder": { option: string; path: string };

@@ -3,7 +3,8 @@ import type { LocalHost } from "../host/host.ts";
 import { ownStore } from "../journal/own-store.ts";
 import { openSession as openLog, type SessionLog } from "../journal/session.ts";
 import type { Store } from "../journal/store.ts";
-import { refusalOf, type Host } from "../protocol/index.ts";
+import { reason, refusalOf, type Host } from "../protocol/index.ts";
+import { errorBecause } from "../texts/error.ts";
 import { checkOptions } from "./check-options.ts";
 
 /** Wires a store, a model, tools, rules and options into a host. Throws `config-invalid` for parts that it does not know, or that do not fit. */
@@ -20,8 +21,9 @@ export function checkedHost<Own extends Host>(host: Own): Own {
   return {
     ...host,
     async send(given) {
-      const command = copied(given);
+      let command: typeof given;
       try {
+        command = copied(given);
         (await (messages ??= import("../host/socket/messages.ts"))).checkCommand(command);
       } catch (error) {
         return refusalOf(error);
@@ -38,7 +40,7 @@ function copied<Given>(given: Given): Given {
   try {
     return structuredClone(given);
   } catch {
-    return given; // a function in it, which no command has
+    throw errorBecause("request-invalid", reason("command-not-data", {}));
   }
 }
 

@@ -115,6 +115,8 @@ const en: Table = {
     })[expected],
   "schema-not-json": ({ problem }) => `it cannot be told to a model as JSON Schema: ${problem}`,
   "options-unfit": ({ door, problem }, say) => `options of ${door}: ${say(problem)}`,
+  "command-not-data": () =>
+    "a command should be plain data; this one holds something that cannot be copied, such as a function",
   "store-lacks": ({ method }) =>
     `store: it lacks ${method}; wrap memoryStore() or sqliteStore(path) rather than begin from nothing`,
   "store-returned": ({ method, expected, came }) =>
@@ -250,6 +252,7 @@ const zh: Table = {
     })[expected],
   "schema-not-json": ({ problem }) => `模型读的是 JSON Schema，而它写不成：${problem}`,
   "options-unfit": ({ door, problem }, say) => `${door} 的选项：${say(problem)}`,
+  "command-not-data": () => "命令应为纯数据；这一条里有无法复制的内容，例如函数",
   "store-lacks": ({ method }) => `store：缺少 ${method}；请包装 memoryStore() 或 sqliteStore(path)，不必从头写起`,
   "store-returned": ({ method, expected, came }) =>
     `store：${method}() 应${came === "promise" ? "直接" : ""}返回${expected === "anything" ? "它的值" : ` ${expected} 类型的值`}；它返回的是 ${came === "promise" ? "promise" : came}`,

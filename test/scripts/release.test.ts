@@ -35,6 +35,14 @@ test(
     const manifest = JSON.parse(readFileSync(here.path("package/package.json"), "utf8"));
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
+    await t.test("its files export values: a use of one calls no getter", () => {
+      const core = globSync("core-*.cjs", { cwd: here.path("package/dist") }).map((file) =>
+        readFileSync(here.path(`package/dist/${file}`), "utf8"),
+      );
+      const count = (pattern: RegExp) => core.join("").match(pattern)?.length ?? 0;
+      assert.ok(count(/exports\.[\w$]+=/g) > 10 * count(/Object\.defineProperty\(exports/g));
+    });
+
     await t.test("its package.json names what is not in the bundle, and nothing else", () => {
       const named = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
       assert.deepEqual(

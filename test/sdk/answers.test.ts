@@ -57,6 +57,8 @@ test("an object that is used for the next answer before this one is through answ
   const sent = [sage.host.send(command)];
   Object.assign(response, { type: "denied", requestId: second });
   sent.push(sage.host.send(command));
+  const odd = await sage.host.send({ ...command, response: { ...response, extra: () => {} } });
+  assert.match(odd.ok ? "" : odd.message, /plain data/);
   assert.deepEqual(
     (await Promise.all(sent)).map(({ ok }) => ok),
     [true, true],
