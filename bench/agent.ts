@@ -6,7 +6,8 @@ import { respond } from "../src/input/respond.ts";
 import { openSession, type SessionLog } from "../src/journal/session.ts";
 import type { LocalStore, Store } from "../src/journal/store.ts";
 import type { Model } from "../src/models/model.ts";
-import { noUsage, type Rule } from "../src/protocol/index.ts";
+import { noUsage } from "../src/protocol/facts/message.ts";
+import type { Rule } from "../src/protocol/facts/permission.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
 import type { Tool } from "../src/tools/tool.ts";
 

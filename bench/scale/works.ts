@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import type { Store } from "../../src/journal/store.ts";
 import type { Model } from "../../src/models/model.ts";
-import { noUsage } from "../../src/protocol/index.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { measured } from "../agent.ts";
 

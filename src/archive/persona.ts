@@ -1,8 +1,10 @@
 import { asPersona } from "../input/persona.ts";
 import { spellOut } from "../input/validate.ts";
 import type { Model } from "../models/model.ts";
-import { callsOf, type InputRequest, type InputResponse, type Message } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import type { InputResponse } from "../protocol/facts/answer.ts";
+import { callsOf, type Message } from "../protocol/facts/message.ts";
+import type { InputRequest } from "../protocol/facts/request.ts";
+import * as z from "../base/z.ts";
 import { sentence } from "../texts/reasons.ts";
 import { jsonSchemaOf } from "../tools/json-schema.ts";
 

@@ -5,24 +5,21 @@ import { openSession } from "../journal/session.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
 import { protectedKind } from "../permission/paths/protected.ts";
+import type { Fact, FactData } from "../protocol/facts/fact.ts";
+import type { Restoring, RewindWhat } from "../protocol/facts/rewind.ts";
 import {
-  endedKey,
   fileChanges,
   isSinceTurn,
   placeOfTurn,
-  reason,
-  rewindKey,
   rewindPoints,
   unfinishedRewind,
-  type Fact,
-  type FactData,
   type FileChange,
   type PlannedFile,
-  type Restoring,
   type RewindPlan,
-  type RewindWhat,
-  type Sender,
-} from "../protocol/index.ts";
+} from "../protocol/facts/rewound.ts";
+import { endedKey, rewindKey } from "../protocol/key.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import type { Sender } from "../protocol/sender.ts";
 import { errorBecause } from "../texts/error.ts";
 import { hashOf, readState } from "../tools/file.ts";
 import { readKept, restoreAll } from "../tools/kept.ts";

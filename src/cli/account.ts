@@ -3,7 +3,7 @@ import { sageHome, type Home } from "../config/home.ts";
 import { accountHasRole, liveSettings, peopleIn, personWith } from "../config/people.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import type { Act, Guard, PersonOf } from "../host/guard.ts";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** Name of the person at the keyboard: the one that `people` gives to their account, or the account's own. */

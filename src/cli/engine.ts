@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Home } from "../config/home.ts";
 import type { Cluster } from "../host/cluster/cluster.ts";
-import type { Reason } from "../protocol/index.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { ClusterTexts } from "../texts/cluster.ts";
 import { usage } from "./flags.ts";

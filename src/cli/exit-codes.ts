@@ -1,4 +1,5 @@
-import type { OutcomeStatus, SageErrorCode } from "../protocol/index.ts";
+import type { OutcomeStatus } from "../protocol/facts/outcome.ts";
+import type { SageErrorCode } from "../protocol/reasons/error.ts";
 import type { ExitName } from "../texts/help.ts";
 
 /** Exit codes that scripts may rely on. */

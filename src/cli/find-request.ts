@@ -1,12 +1,8 @@
-import {
-  SageError,
-  said,
-  shortRequestId,
-  splitRequestId,
-  type Host,
-  type InputRequest,
-  type Resolution,
-} from "../protocol/index.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import type { Host } from "../protocol/host/host.ts";
+import { shortRequestId, splitRequestId } from "../protocol/key.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { said } from "../protocol/reasons/reason.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { usage } from "./flags.ts";
 import { ask } from "./journal.ts";

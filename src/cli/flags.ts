@@ -1,5 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { closest, messageOf, SageError, said } from "../protocol/index.ts";
+import { closest } from "../base/closest.ts";
+import { messageOf, SageError } from "../protocol/reasons/error.ts";
+import { said } from "../protocol/reasons/reason.ts";
 import { cliTexts, type CliTexts } from "../texts/cli.ts";
 import { languageOf, type Lang } from "../texts/language.ts";
 

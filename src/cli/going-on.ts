@@ -1,5 +1,6 @@
 import type { SessionRow, Store } from "../journal/store.ts";
-import { SageError, said } from "../protocol/index.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { said } from "../protocol/reasons/reason.ts";
 import { readInstallation } from "../config/installation.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";

@@ -1,7 +1,7 @@
 import { sageHome } from "../config/home.ts";
 import type { LocalHost } from "../host/host.ts";
 import type { Store } from "../journal/store.ts";
-import type { Host } from "../protocol/index.ts";
+import type { Host } from "../protocol/host/host.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";
 import { person } from "./account.ts";

@@ -3,7 +3,8 @@ import { hostname } from "node:os";
 import type { Home } from "../config/home.ts";
 import { dropKey, keptKey, saveKey, type KeyPlace } from "../config/keys.ts";
 import { changeSettings, readSettings, type Settings } from "../config/settings.ts";
-import { messageOf, reason } from "../protocol/index.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { person } from "./account.ts";
 

@@ -2,7 +2,10 @@ import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { attachedKindOf, LARGEST_IMAGE, reason, refusalOf, type GivenImage, type Host } from "../protocol/index.ts";
+import type { Host } from "../protocol/host/host.ts";
+import { refusalOf } from "../protocol/host/refusal.ts";
+import { attachedKindOf, LARGEST_IMAGE, type GivenImage } from "../protocol/image.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** Adds the pictures and PDF files that a message names: a person's own words are their consent to send them. */

@@ -1,4 +1,6 @@
-import { splitRequestId, type Host, type InputRequest, type Refused } from "../protocol/index.ts";
+import type { InputRequest } from "../protocol/facts/request.ts";
+import type { Host, Refused } from "../protocol/host/host.ts";
+import { splitRequestId } from "../protocol/key.ts";
 import { cliTexts } from "../texts/cli.ts";
 import { clusterTexts } from "../texts/cluster.ts";
 import type { Lang } from "../texts/language.ts";

@@ -1,7 +1,10 @@
 import type { Silence } from "../input/ask.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
 import type { Store } from "../journal/store.ts";
-import { errorOf, said, SageError, type Command, type CommandReply, type Host } from "../protocol/index.ts";
+import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
+import { errorOf } from "../protocol/host/refusal.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { said } from "../protocol/reasons/reason.ts";
 import { sageHome, type Home } from "../config/home.ts";
 import { createHost, type HostParts, type LocalHost } from "../host/host.ts";
 import type { Lang } from "../texts/language.ts";

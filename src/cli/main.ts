@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { SageError, messageOf } from "../protocol/error.ts";
-import { prose } from "../protocol/visible.ts";
+import { prose } from "../base/visible.ts";
+import { SageError, messageOf } from "../protocol/reasons/error.ts";
 import { startsAs } from "../texts/command.ts";
 import { startedBy, startedElsewhere } from "./started-by.ts";
 import { guardConsole, surviveReaders } from "./stdout.ts";

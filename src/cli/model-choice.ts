@@ -3,7 +3,7 @@ import type { Installation } from "../config/installation.ts";
 import type { Store } from "../journal/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 
 type Chooser = Pick<Installation, "settings" | "env">;

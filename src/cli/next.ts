@@ -1,4 +1,4 @@
-import type { Host, Place } from "../protocol/index.ts";
+import type { Host, Place } from "../protocol/host/host.ts";
 import { cliTexts } from "../texts/cli.ts";
 import { clusterTexts } from "../texts/cluster.ts";
 import type { Lang } from "../texts/language.ts";

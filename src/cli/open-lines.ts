@@ -1,4 +1,6 @@
-import { shortRequestId, type Approval, type InputRequest, type Inquired } from "../protocol/index.ts";
+import type { Inquired } from "../protocol/facts/inquiry.ts";
+import type { Approval, InputRequest } from "../protocol/facts/request.ts";
+import { shortRequestId } from "../protocol/key.ts";
 import { madeNote, replyNote } from "../view/inquiry.ts";
 import { noteLines } from "../view/lines/note.ts";
 import { offerLines } from "../view/lines/offers.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { sageHome } from "../config/home.ts";
 import { ancestry } from "../journal/process.ts";
 import { sqliteStore } from "../journal/sqlite.ts";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { workerFile } from "./engine.ts";
 

@@ -1,6 +1,10 @@
 import { homedir } from "node:os";
 import { sageHome } from "../config/home.ts";
-import { isOutsideSession, oneLine, SageError, said, type SessionSummary } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { SessionSummary } from "../protocol/host/host.ts";
+import { isOutsideSession } from "../protocol/host/outside.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { said } from "../protocol/reasons/reason.ts";
 import type { Picking } from "../surfaces/terminal/index.ts";
 import { cliTexts } from "../texts/cli.ts";
 import { clusterTexts } from "../texts/cluster.ts";

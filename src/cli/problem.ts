@@ -1,4 +1,4 @@
-import { messageOf } from "../protocol/error.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
 
 /** The folder in which Sage was started was removed meanwhile: Node cannot say where it is. */
 export function isFolderGone(error: unknown): boolean {

@@ -1,4 +1,7 @@
-import { isOutsideSession, oneLine, type Inquired, type Receipt } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { Inquired } from "../protocol/facts/inquiry.ts";
+import { isOutsideSession } from "../protocol/host/outside.ts";
+import type { Receipt } from "../protocol/host/receipt.ts";
 import type { Style } from "../view/lines/paint.ts";
 import { blockedNames } from "../texts/confine-reasons.ts";
 import { changeLine, headline, timeOf } from "../texts/resolution.ts";

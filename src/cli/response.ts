@@ -1,14 +1,8 @@
-import {
-  SageError,
-  said,
-  type Answer,
-  type Answers,
-  type InputRequest,
-  type InputResponse,
-  type Question,
-  type RuleDestination,
-  type RuleGrant,
-} from "../protocol/index.ts";
+import type { RuleDestination } from "../protocol/decision.ts";
+import type { Answer, Answers, InputResponse, RuleGrant } from "../protocol/facts/answer.ts";
+import type { InputRequest, Question } from "../protocol/facts/request.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { said } from "../protocol/reasons/reason.ts";
 import { optionNamed } from "../texts/questions.ts";
 import type { CliTexts } from "../texts/cli.ts";
 import { usage, type Flags } from "./flags.ts";

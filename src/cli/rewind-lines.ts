@@ -1,6 +1,7 @@
 import { near } from "../view/near.ts";
 import { clipped } from "../view/lines/safe.ts";
-import { oneLine, type RewindPoint, type PlannedFile, type RewindPlan } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { RewindPoint, PlannedFile, RewindPlan } from "../protocol/facts/rewound.ts";
 import { timeOf } from "../texts/resolution.ts";
 import type { RewindTexts } from "../texts/rewind.ts";
 import type { Texts } from "../texts/texts.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { textOfRule } from "../permission/rules/rules.ts";
-import type { Rule } from "../protocol/index.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
 
 export type ListedRule = {
   behavior: Rule["behavior"];

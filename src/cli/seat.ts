@@ -2,7 +2,10 @@ import type { Home } from "../config/home.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Store } from "../journal/store.ts";
 import type { Config } from "../config/config.ts";
-import type { Fact, Host, Named, SessionSummary, Sender } from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import type { Named } from "../protocol/host/about.ts";
+import type { Host, SessionSummary } from "../protocol/host/host.ts";
+import type { Sender } from "../protocol/sender.ts";
 import { ask } from "./journal.ts";
 
 /** A person before a host: the host may be in this process or elsewhere. */

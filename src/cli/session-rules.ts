@@ -1,5 +1,6 @@
 import { readRule } from "../permission/rules/rules.ts";
-import { reason, type FactData } from "../protocol/index.ts";
+import type { FactData } from "../protocol/facts/fact.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 
 export function checkRule(rule: string, behavior: FactData["rule.added"]["behavior"]): void {

@@ -3,7 +3,9 @@ import { explained } from "../journal/postgres/error.ts";
 import { openPool } from "../journal/postgres/pool.ts";
 import { misfitOf } from "../journal/postgres/tables.ts";
 import type { SurfaceTable } from "../journal/postgres/surfaces.ts";
-import { SageError, said, type SharedStore } from "../protocol/index.ts";
+import type { SharedStore } from "../protocol/host/surface-store.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { said } from "../protocol/reasons/reason.ts";
 import type { ClusterTexts } from "../texts/cluster.ts";
 import { errorBecause } from "../texts/error.ts";
 

@@ -1,6 +1,6 @@
 import { format } from "node:util";
-import { lazy } from "../protocol/lazy.ts";
-import { prose } from "../protocol/visible.ts";
+import { lazy } from "../base/lazy.ts";
+import { prose } from "../base/visible.ts";
 import { fitted } from "../view/lines/safe.ts";
 
 /** The codes of Sage's own colours. Anything else that steers a terminal came out of a file, a name, a model or a server. */

@@ -1,6 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { endOfTask, isKept, keepTask, stopTask } from "../agent/state/tasks.ts";
-import { oneLine, prose, SageError, said, type BackgroundTask } from "../protocol/index.ts";
+import { oneLine, prose } from "../base/visible.ts";
+import type { BackgroundTask } from "../protocol/facts/call.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { said } from "../protocol/reasons/reason.ts";
 import type { Lang } from "../texts/language.ts";
 import { taskTexts, type TaskTexts } from "../texts/tasks.ts";
 import { texts } from "../texts/texts.ts";

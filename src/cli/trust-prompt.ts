@@ -1,4 +1,4 @@
-import { oneLine } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
 import type { GuestTrust } from "../config/guest-trust.ts";
 import type { Home } from "../config/home.ts";
 import { moduleTexts, packagesIn } from "../config/module-files.ts";

@@ -1,5 +1,5 @@
 import type { Store } from "../journal/store.ts";
-import type { Resolution } from "../protocol/index.ts";
+import type { Resolution } from "../protocol/facts/request.ts";
 
 /** Waits until a request has ended, whoever ends it and in which process. Undefined once `enough` aborts. */
 export async function waitForEnd(

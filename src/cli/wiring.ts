@@ -16,14 +16,12 @@ import { localHead, type Store } from "../journal/store.ts";
 import type { ModelChoice } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
-import {
-  modeOf,
-  oneLine,
-  type ExecutionOptions,
-  type PermissionMode,
-  type SessionMode,
-  type SubagentDefinition,
-} from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { PermissionMode } from "../protocol/facts/permission.ts";
+import { modeOf } from "../protocol/facts/session.ts";
+import type { ExecutionOptions } from "../protocol/host/options.ts";
+import type { SessionMode } from "../protocol/mode.ts";
+import type { SubagentDefinition } from "../protocol/subagent.ts";
 import { initCommand } from "../texts/init.ts";
 import { cliTexts } from "../texts/cli.ts";
 import type { Lang } from "../texts/language.ts";

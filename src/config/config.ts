@@ -2,14 +2,10 @@ import { existsSync } from "node:fs";
 import type { ContentFile } from "../context/content.ts";
 import { createHooks, noHooks } from "../hooks/hooks.ts";
 import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
-import {
-  reason,
-  type Reason,
-  type Rule,
-  type RuleDestination,
-  type RuleFiles,
-  type RuleGrant,
-} from "../protocol/index.ts";
+import type { RuleDestination, RuleFiles } from "../protocol/decision.ts";
+import type { RuleGrant } from "../protocol/facts/answer.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { ServerDefinition } from "../mcp/server.ts";
 import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home.ts";

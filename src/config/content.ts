@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { findContent } from "../context/content.ts";
 import { readContent, type Discovered } from "../context/discover.ts";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import type { Home } from "./home.ts";
 import type { Settings } from "./settings.ts";
 import type { ProjectTrust } from "./trust.ts";

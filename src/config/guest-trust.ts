@@ -3,7 +3,8 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
 import { changeTrusted, mayBeTrusted, projectRoot, readTrusted } from "./trust.ts";
-import { messageOf, reason, SageError } from "../protocol/index.ts";
+import { messageOf, SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** Files of a folder by which other agents start programs or change what they ask about. An agent that is driven follows them unasked. */

@@ -1,4 +1,4 @@
-import * as z from "../protocol/z.ts";
+import * as z from "../base/z.ts";
 
 const name = /^[a-z][a-z0-9-]{0,29}$/;
 

@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { projectRoot } from "./trust.ts";
 import { errorBecause } from "../texts/error.ts";
 

@@ -4,7 +4,8 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { ContentFile } from "../context/content.ts";
 import { isFolder, isInside } from "../permission/paths/canonical.ts";
-import type { Rule, RuleDestination } from "../protocol/index.ts";
+import type { RuleDestination } from "../protocol/decision.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
 import { readSmallFile } from "./small-file.ts";
 
 const LONGEST_SHOWN = 64 * 1024;

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
-import { messageOf, reason } from "../protocol/index.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import type { Home } from "./home.ts";
 import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";

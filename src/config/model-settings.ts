@@ -1,5 +1,6 @@
-import * as z from "../protocol/z.ts";
-import { efforts, reason } from "../protocol/index.ts";
+import * as z from "../base/z.ts";
+import { efforts } from "../protocol/host/options.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 
 export const limit = z.number().int().positive().optional();
 

@@ -4,7 +4,8 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { ContentFile } from "../context/content.ts";
 import { isFolder, isInside } from "../permission/paths/canonical.ts";
-import { reason, reasonOf, type Reason } from "../protocol/index.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { contentOf } from "./hook-files.ts";
 import { readSmallFile } from "./small-file.ts";
 

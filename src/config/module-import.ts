@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "../permission/paths/canonical.ts";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { isCode, type NamedModule } from "./module-files.ts";
 

@@ -1,5 +1,8 @@
-import { misfits, reason, reasonOf, type Reason, type SubagentDefinition } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
+import { misfits } from "../protocol/reasons/misfit.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import type { SubagentDefinition } from "../protocol/subagent.ts";
+import * as z from "../base/z.ts";
 import type { ModuleParts, SageModule } from "../tools/module.ts";
 import type { Tool } from "../tools/tool.ts";
 import { errorBecause } from "../texts/error.ts";

@@ -1,8 +1,9 @@
-import * as z from "../protocol/z.ts";
-import { namePattern } from "../protocol/name.ts";
-import type { Check } from "../protocol/schema.ts";
-import { messageOf, reason, type Reason } from "../protocol/index.ts";
-import { hasMethods, wants } from "../protocol/wants.ts";
+import * as z from "../base/z.ts";
+import { namePattern } from "../base/name.ts";
+import type { Check } from "../base/schema.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { hasMethods, wants } from "../protocol/reasons/misfit.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { jsonSchemaOf } from "../tools/json-schema.ts";
 
 const code = wants("function", (value) => typeof value === "function");

@@ -4,7 +4,7 @@ import { dirname, relative } from "node:path";
 import { findContent, type ContentFile, type Found } from "../context/content.ts";
 import { contentFolders } from "../context/discover.ts";
 import { isInside } from "../permission/paths/canonical.ts";
-import { reason, type Reason } from "../protocol/index.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { scriptsIn } from "./hook-files.ts";
 import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";

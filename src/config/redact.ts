@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { PreviewLine } from "../protocol/index.ts";
-import { lazy } from "../protocol/lazy.ts";
+import { lazy } from "../base/lazy.ts";
+import type { PreviewLine } from "../protocol/facts/call.ts";
 import { secretField, secretPatterns } from "./secret-patterns.ts";
 import { redactor } from "./secrets.ts";
 

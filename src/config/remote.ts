@@ -1,4 +1,5 @@
-import { reason, type FileReasonArgs } from "../protocol/index.ts";
+import type { FileReasonArgs } from "../protocol/reasons/file.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** A repository elsewhere, and the branch to begin from. */

@@ -1,5 +1,7 @@
 import { readRule, textOfRule, type AskRule } from "../permission/rules/rules.ts";
-import { messageOf, reason, type RuleGrant } from "../protocol/index.ts";
+import type { RuleGrant } from "../protocol/facts/answer.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../texts/error.ts";

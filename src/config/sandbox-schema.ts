@@ -1,4 +1,4 @@
-import * as z from "../protocol/z.ts";
+import * as z from "../base/z.ts";
 
 const paths = (what: string) => z.array(z.string().min(1)).optional().describe(what);
 const hidden = paths("Files that neither commands nor tools may read, as in `Read(…)`");

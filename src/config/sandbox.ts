@@ -3,7 +3,10 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { isInside } from "../permission/paths/canonical.ts";
 import { protectedKind } from "../permission/paths/protected.ts";
-import { reason, type ConfineMode, type Reason, type Rule, type RuleDestination } from "../protocol/index.ts";
+import type { ConfineMode } from "../protocol/confine.ts";
+import type { RuleDestination } from "../protocol/decision.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { SandboxSettings } from "./sandbox-schema.ts";
 

@@ -1,4 +1,4 @@
-import * as z from "../protocol/z.ts";
+import * as z from "../base/z.ts";
 
 /** Https, or plain HTTP within this machine: keys go there. */
 const origin = z.string().regex(/^(https:\/\/[^/\s]+|http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?)$/, "web-origin");

@@ -1,15 +1,11 @@
 import { join } from "node:path";
 import { loadRules } from "../permission/rules/rules.ts";
-import {
-  messageOf,
-  misfits,
-  reason,
-  reasonOf,
-  type Reason,
-  type Rule,
-  type RuleDestination,
-} from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import type { RuleDestination } from "../protocol/decision.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import { messageOf, reasonOf } from "../protocol/reasons/error.ts";
+import { misfits } from "../protocol/reasons/misfit.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
 import { guestName, guests } from "./guests.ts";
 import { changeFile } from "./locked-file.ts";
 import { serversSchema } from "./servers.ts";

@@ -1,5 +1,6 @@
-import * as z from "../protocol/z.ts";
-import type { ExecutionOptions, QuietHours, RequestTimeout } from "../protocol/index.ts";
+import * as z from "../base/z.ts";
+import type { RequestTimeout } from "../protocol/facts/silence.ts";
+import type { ExecutionOptions, QuietHours } from "../protocol/host/options.ts";
 import type { Settings } from "./settings.ts";
 
 export const time = z.string().regex(/^[1-9]\d{0,4}[smhd]$/, "time-span");

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Blocked, Confined } from "../protocol/index.ts";
+import type { Blocked, Confined } from "../protocol/confine.ts";
 import type { Launch } from "../tools/spawn.ts";
 import { createNetwork } from "./net.ts";
 import { isInside, planMounts, realOf, trustedPath, type Mount } from "./plan.ts";

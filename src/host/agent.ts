@@ -21,19 +21,14 @@ import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import { createRuleBooks } from "../permission/rules/book.ts";
 import { readFilter } from "../permission/rules/filter.ts";
-import {
-  PLAN_TOOL,
-  reason,
-  type ExecutionOptions,
-  type PermissionMode,
-  type Rule,
-  type RuleFiles,
-  type RuleDestination,
-  type RuleGrant,
-  type SubagentDefinition,
-  type Reason,
-} from "../protocol/index.ts";
-import { lazy } from "../protocol/lazy.ts";
+import { lazy } from "../base/lazy.ts";
+import type { RuleFiles, RuleDestination } from "../protocol/decision.ts";
+import type { RuleGrant } from "../protocol/facts/answer.ts";
+import type { PermissionMode, Rule } from "../protocol/facts/permission.ts";
+import type { ExecutionOptions } from "../protocol/host/options.ts";
+import { PLAN_TOOL } from "../protocol/mode.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import type { SubagentDefinition } from "../protocol/subagent.ts";
 import type { GuestParts } from "./guests.ts";
 import type { Outside } from "./outside.ts";
 import { builtinTools, createToolRegistry } from "../tools/registry.ts";

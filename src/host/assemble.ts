@@ -2,7 +2,7 @@ import { expandMessage } from "../context/skills.ts";
 import { version } from "../config/version.ts";
 import type { SessionRow, Store } from "../journal/store.ts";
 import type { Model } from "../models/model.ts";
-import type { Reason } from "../protocol/index.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 import { sentence } from "../texts/reasons.ts";
 import { createAgent, flushTraces, type Agent, type AgentParts, type RunSettings } from "./agent.ts";
 import type { Guard, PersonOf } from "./guard.ts";

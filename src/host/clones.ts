@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { isAllowed, remoteOf, type Remote } from "../config/remote.ts";
 import { untilWritten } from "../journal/retry.ts";
 import type { Store } from "../journal/store.ts";
-import { messageOf, oneLine, reason, workspaceKey, type Fact } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { workspaceKey } from "../protocol/key.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 
 const LIMIT_MINUTES = 10;

@@ -7,7 +7,8 @@ import { runsProgram } from "../permission/programs/repository.ts";
 import { protectedKind } from "../permission/paths/protected.ts";
 import { judgeHost } from "../permission/network.ts";
 import { createRuleBooks } from "../permission/rules/book.ts";
-import { reason, type Reason, type Rule } from "../protocol/index.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { sentence } from "../texts/reasons.ts";
 
 type Place = {

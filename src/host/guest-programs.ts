@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from "node:path";
 import type { GuestsSettings } from "../config/guests.ts";
 import type { Home } from "../config/home.ts";
 import type { GuestDriver } from "../guest/driver.ts";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** A program that can run turns in the place of Sage's loop, and how it is spoken to. */

@@ -3,7 +3,7 @@ import type { GuestsSettings } from "../config/guests.ts";
 import { guestTrust } from "../config/guest-trust.ts";
 import type { Home } from "../config/home.ts";
 import type { GuestDriver } from "../guest/driver.ts";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { driverOf, guestProgram, guestsDir } from "./guest-programs.ts";
 

@@ -1,6 +1,7 @@
 import { arm } from "../input/deadlines.ts";
 import type { Store } from "../journal/store.ts";
-import type { FactType, InputRequest } from "../protocol/index.ts";
+import type { FactType } from "../protocol/facts/fact.ts";
+import type { InputRequest } from "../protocol/facts/request.ts";
 
 const telling: ReadonlySet<FactType> = new Set(["input.requested", "input.resolved", "session.removed"]);
 

@@ -16,14 +16,11 @@ import type { Traces } from "../agent/state/traces.ts";
 import { version } from "../config/version.ts";
 import type { Model } from "../models/model.ts";
 import { checkReply } from "../models/reply-form.ts";
-import {
-  SageError,
-  type AgentOutcome,
-  type Fact,
-  type InputRequest,
-  type Resolution,
-  type Usage,
-} from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import type { Usage } from "../protocol/facts/message.ts";
+import type { AgentOutcome } from "../protocol/facts/outcome.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 
 /**
  * Turns, model calls, tools and waits as spans, named by the semantic conventions for generative AI. They tell what, how long and how

@@ -2,7 +2,7 @@ import type { WebSearchSettings } from "../config/model-settings.ts";
 import { addressOf, chooseModel, type ModelSettings } from "../models/choice/choose.ts";
 import type { Env } from "../models/proxy.ts";
 import type { ProviderSearch } from "../models/wire/search.ts";
-import { reason, type Reason } from "../protocol/index.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { SearchEngine } from "../tools/web/engines.ts";
 
 /** Providers that search by themselves, with the address of each. */

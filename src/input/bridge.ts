@@ -1,6 +1,8 @@
 import { untilWritten } from "../journal/retry.ts";
 import { andThen, type Store } from "../journal/store.ts";
-import { reason, type FactType, type InputRequest, type Resolution } from "../protocol/index.ts";
+import type { FactType } from "../protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import type { InputChannel } from "./channel.ts";
 import { respondAtOnce, settle, type Responded } from "./respond.ts";
 import { errorBecause } from "../texts/error.ts";

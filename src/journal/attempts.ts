@@ -1,4 +1,5 @@
-import { beginsAttempt, type Fact } from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { beginsAttempt } from "../protocol/facts/session.ts";
 
 /** Seqs of the facts with which attempts at a session's turns began. */
 export function attemptsIn(facts: readonly Fact[], upTo: number): number[] {

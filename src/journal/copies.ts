@@ -1,4 +1,5 @@
-import { reason, type Fact } from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { emptySession, hold, sessionIn, type Held } from "./held.ts";
 import type { Ledger } from "./ledger.ts";

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import { reason, type SageError } from "../protocol/index.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { openForReading, openForWriting } from "./open-database.ts";
 import { explained } from "./sqlite-error.ts";

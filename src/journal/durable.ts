@@ -1,12 +1,7 @@
-import type {
-  AgentState,
-  FactData,
-  FactType,
-  InputRequest,
-  NewRequest,
-  Reason,
-  Resolution,
-} from "../protocol/index.ts";
+import type { FactData, FactType } from "../protocol/facts/fact.ts";
+import type { AgentState } from "../protocol/facts/outcome.ts";
+import type { InputRequest, NewRequest, Resolution } from "../protocol/facts/request.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 import type { Awaitable } from "./store.ts";
 
 export type StepScope = {

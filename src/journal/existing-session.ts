@@ -1,4 +1,4 @@
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { SessionRow, Store } from "./store.ts";
 

@@ -1,19 +1,10 @@
 import type { SQLInputValue } from "node:sqlite";
-import {
-  approvalKeys,
-  draftKeys,
-  inquiryKeys,
-  reason,
-  resolvedKey,
-  SageError,
-  splitRequestId,
-  type Approval,
-  type Fact,
-  type FactData,
-  type InputRequest,
-  type InquiryFact,
-  type Resolution,
-} from "../protocol/index.ts";
+import type { Fact, FactData } from "../protocol/facts/fact.ts";
+import type { InquiryFact } from "../protocol/facts/inquiry.ts";
+import type { Approval, InputRequest, Resolution } from "../protocol/facts/request.ts";
+import { approvalKeys, draftKeys, inquiryKeys, resolvedKey, splitRequestId } from "../protocol/key.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
 import { chain, columns, columnsOfSession, factIn, firstBroken, inlineFor, longIn, type Cells } from "./row.ts";

@@ -1,17 +1,8 @@
-import {
-  approvalKeys,
-  draftKeys,
-  inquiryKeys,
-  isInquiry,
-  reason,
-  resolvedKey,
-  splitRequestId,
-  unseenMessages,
-  withoutEnd,
-  type Fact,
-  type FactData,
-  type InquiryFact,
-} from "../protocol/index.ts";
+import type { Fact, FactData } from "../protocol/facts/fact.ts";
+import { isInquiry, type InquiryFact } from "../protocol/facts/inquiry.ts";
+import { unseenMessages } from "../protocol/facts/unseen.ts";
+import { approvalKeys, draftKeys, inquiryKeys, resolvedKey, splitRequestId, withoutEnd } from "../protocol/key.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { LocalStore, Page, SessionRow, Store } from "./store.ts";
 

@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { reason, removedKey, type Fact, type FactData, type FactType, type SageError } from "../protocol/index.ts";
+import type { Fact, FactData, FactType } from "../protocol/facts/fact.ts";
+import { removedKey } from "../protocol/key.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import type { Database } from "./database.ts";
 import type { Awaitable } from "./store.ts";
 import { chain, firstBroken, longIn, stored, whole, type Cells, type Row } from "./row.ts";

@@ -1,4 +1,6 @@
-import type { Delta, Fact, FactType, Resolution, SageError } from "../protocol/index.ts";
+import type { Delta, Fact, FactType } from "../protocol/facts/fact.ts";
+import type { Resolution } from "../protocol/facts/request.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
 
 /** A listener to the facts and deltas of a session. */
 export type Listener = {

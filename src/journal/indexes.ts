@@ -1,16 +1,15 @@
+import type { Fact } from "../protocol/facts/fact.ts";
+import { seenBy, unseenMessages } from "../protocol/facts/unseen.ts";
 import {
   finishedKey,
   resolvedKey,
   saidKeys,
-  seenBy,
   splitRequestId,
   startedKey,
   turnKeys,
-  unseenMessages,
   withdrawnKeys,
-  type Fact,
   type KeyRange,
-} from "../protocol/index.ts";
+} from "../protocol/key.ts";
 import type { Database } from "./database.ts";
 import { stored, whole, type Row } from "./row.ts";
 

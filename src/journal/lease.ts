@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { reason, type SageError } from "../protocol/index.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
 import { dataVersion } from "./poller.ts";

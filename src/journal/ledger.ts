@@ -1,4 +1,5 @@
-import type { Approval, Fact, FactData, FactType } from "../protocol/index.ts";
+import type { Fact, FactData, FactType } from "../protocol/facts/fact.ts";
+import type { Approval } from "../protocol/facts/request.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import type { Appended, Consented, InboundFact, SessionRow } from "./store.ts";
 

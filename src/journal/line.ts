@@ -1,18 +1,8 @@
-import {
-  finishedKey,
-  reason,
-  requestId,
-  resolvedKey,
-  splitRequestId,
-  startedKey,
-  type Delta,
-  type FactData,
-  type FactType,
-  type InputRequest,
-  type AgentState,
-  type Reason,
-  type Resolution,
-} from "../protocol/index.ts";
+import type { Delta, FactData, FactType } from "../protocol/facts/fact.ts";
+import type { AgentState } from "../protocol/facts/outcome.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import { finishedKey, requestId, resolvedKey, splitRequestId, startedKey } from "../protocol/key.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { sentence } from "../texts/reasons.ts";
 import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
 import { isRetryable, untilWritten } from "./retry.ts";

@@ -1,4 +1,7 @@
-import { createMail, isInquiry, type Fact, type FactType, type Heard, type InquiryFact } from "../protocol/index.ts";
+import type { Fact, FactType } from "../protocol/facts/fact.ts";
+import { isInquiry, type InquiryFact } from "../protocol/facts/inquiry.ts";
+import type { Heard } from "../protocol/facts/message.ts";
+import { createMail } from "../protocol/facts/unseen.ts";
 
 /** The messages of a session as its owner holds them: what the next prompt hears, and what still waits. */
 export type Mailbox = {

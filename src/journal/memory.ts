@@ -1,4 +1,7 @@
-import { reason, removedKey, SageError, type Fact } from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { removedKey } from "../protocol/key.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { emptySession, hold, pageOf, reading, rowOf, sessionIn, type Held } from "./held.ts";
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
 import { createHub } from "./hub.ts";

@@ -1,5 +1,5 @@
-import { kindOf } from "../protocol/issue.ts";
-import { reason } from "../protocol/index.ts";
+import { kindOf } from "../base/issue.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { andThen, isPromised, type Store } from "./store.ts";
 

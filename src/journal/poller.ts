@@ -1,4 +1,5 @@
-import { requestId, withoutEnd, type Fact } from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { requestId, withoutEnd } from "../protocol/key.ts";
 import type { Database } from "./database.ts";
 import { createHub, type Hub } from "./hub.ts";
 import { stored, whole, type Row } from "./row.ts";

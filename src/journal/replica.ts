@@ -1,4 +1,6 @@
-import { reason, unseenMessages, type Fact } from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { unseenMessages } from "../protocol/facts/unseen.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { createCopies, newest, type Copies } from "./copies.ts";
 import { pageOf, reading, rowOf, type Held } from "./held.ts";

@@ -1,4 +1,4 @@
-import type { Fact, FactType } from "../protocol/index.ts";
+import type { Fact, FactType } from "../protocol/facts/fact.ts";
 import { emptySession, hold, type Held } from "./held.ts";
 import type { Hub } from "./hub.ts";
 import type { Ledger, Standing } from "./ledger.ts";

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { reason, type Fact, type FactType } from "../protocol/index.ts";
+import type { Fact, FactType } from "../protocol/facts/fact.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { Database } from "./database.ts";
 

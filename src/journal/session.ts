@@ -1,15 +1,11 @@
-import { callOfKey, reason, reasonOf, SageError, withoutRewound } from "../protocol/index.ts";
-import type {
-  Delta,
-  Fact,
-  FactData,
-  FactType,
-  InputRequest,
-  Reason,
-  Resolution,
-  RuleChange,
-  SessionMode,
-} from "../protocol/index.ts";
+import type { Delta, Fact, FactData, FactType } from "../protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import { withoutRewound } from "../protocol/facts/rewound.ts";
+import type { RuleChange } from "../protocol/facts/session.ts";
+import { callOfKey } from "../protocol/key.ts";
+import type { SessionMode } from "../protocol/mode.ts";
+import { reasonOf, SageError } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { sentence } from "../texts/reasons.ts";
 import { attemptsIn, isCutShort } from "./attempts.ts";
 import { Stopped, type Durable } from "./durable.ts";

@@ -1,4 +1,5 @@
-import { messageOf, reason, SageError } from "../protocol/index.ts";
+import { messageOf, SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 
 /** The error to throw for one that work on a database met: SQLite's own become ones that say what to do next. */

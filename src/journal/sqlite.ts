@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { reason, type Fact } from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { createChildren } from "./children.ts";
 import { openDatabase, type Database, type DatabaseOptions } from "./database.ts";

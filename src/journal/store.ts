@@ -1,18 +1,11 @@
 import type { Housekeeping, LocalHousekeeping } from "./housekeeping.ts";
 import type { IndexState } from "./indexes.ts";
 import type { Hub } from "./hub.ts";
-import type {
-  Place,
-  SageError,
-  Approval,
-  Draft,
-  Fact,
-  FactData,
-  FactType,
-  InputRequest,
-  InquiryFact,
-  Resolution,
-} from "../protocol/index.ts";
+import type { Fact, FactData, FactType } from "../protocol/facts/fact.ts";
+import type { InquiryFact } from "../protocol/facts/inquiry.ts";
+import type { Approval, Draft, InputRequest, Resolution } from "../protocol/facts/request.ts";
+import type { Place } from "../protocol/host/host.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
 
 /** A fact before it has a seq. */
 export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];

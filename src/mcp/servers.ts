@@ -1,5 +1,6 @@
 import type { Transport } from "@modelcontextprotocol/client";
-import { messageOf, reason, type Reason } from "../protocol/index.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Connection } from "./connection.ts";
 import { definitionHash, definitionsOf, type ToolDefinition } from "./definition.ts";

@@ -1,4 +1,6 @@
-import { reason, SageError, type Reason, type RequestFailure } from "../protocol/index.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import type { RequestFailure } from "../protocol/reasons/model.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { sentence } from "../texts/reasons.ts";
 

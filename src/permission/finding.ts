@@ -1,5 +1,5 @@
-import { reason } from "../protocol/index.ts";
-import type { CallPart, PermissionResult, Reason, Rule } from "../protocol/index.ts";
+import type { CallPart, PermissionResult, Rule } from "../protocol/facts/permission.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { firstOf } from "./rules/compile.ts";
 import type { ShellFinding } from "./shell/judge/shell.ts";

@@ -1,14 +1,7 @@
-import {
-  reason,
-  refusalOf,
-  type Command,
-  type CommandReply,
-  type Host,
-  type InboxEvent,
-  type SageError,
-  type WatchEvent,
-  type WatchOptions,
-} from "../protocol/index.ts";
+import type { Command, CommandReply, Host, InboxEvent, WatchEvent, WatchOptions } from "../protocol/host/host.ts";
+import { refusalOf } from "../protocol/host/refusal.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { connectHost, LinkClosed, type RemoteHost } from "./client.ts";
 import { isKnownType } from "./fact-types.ts";

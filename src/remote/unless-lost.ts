@@ -1,4 +1,6 @@
-import { reason, refusalOf, type Command, type CommandReply, type Host } from "../protocol/index.ts";
+import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
+import { refusalOf } from "../protocol/host/refusal.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { isForNow } from "./repeat.ts";
 

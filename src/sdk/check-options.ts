@@ -12,9 +12,11 @@ import {
   text,
 } from "../agent/turn/check.ts";
 import { subagentsSchema, toolsSchema } from "../config/parts-schema.ts";
-import { reason, sessionModes, type WatchOptions } from "../protocol/index.ts";
-import { hasMethods, wants } from "../protocol/wants.ts";
-import * as z from "../protocol/z.ts";
+import type { WatchOptions } from "../protocol/host/host.ts";
+import { sessionModes } from "../protocol/mode.ts";
+import { hasMethods, wants } from "../protocol/reasons/misfit.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { Skill } from "../context/skills.ts";
 import type { Parts } from "../host/assemble.ts";

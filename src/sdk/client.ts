@@ -21,19 +21,13 @@ import { sqliteStore } from "../journal/sqlite.ts";
 import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
 import type { Script } from "../models/scripted.ts";
 import { createToolRegistry, builtinTools } from "../tools/registry.ts";
-import {
-  errorOf,
-  isSuccess,
-  reason,
-  SageError,
-  said,
-  type AgentOutcome,
-  type Command,
-  type CommandReply,
-  type Host,
-  type Rule,
-  type SessionMode,
-} from "../protocol/index.ts";
+import { isSuccess, type AgentOutcome } from "../protocol/facts/outcome.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
+import { errorOf } from "../protocol/host/refusal.ts";
+import type { SessionMode } from "../protocol/mode.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { reason, said } from "../protocol/reasons/reason.ts";
 import { checkedHost } from "./host.ts";
 import { newestSeq } from "./newest.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";

@@ -3,7 +3,9 @@ import type { LocalHost } from "../host/host.ts";
 import { ownStore } from "../journal/own-store.ts";
 import { openSession as openLog, type SessionLog } from "../journal/session.ts";
 import type { Store } from "../journal/store.ts";
-import { reason, refusalOf, type Host } from "../protocol/index.ts";
+import type { Host } from "../protocol/host/host.ts";
+import { refusalOf } from "../protocol/host/refusal.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { checkOptions } from "./check-options.ts";
 

@@ -5,81 +5,76 @@ export { SageAgentSDK } from "./client.ts";
 export type { ChannelOptions, GivenSkill, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
 export type { Sandbox } from "../config/sandbox.ts";
 export { executionOptions } from "../agent/state/options.ts";
+export type { ConfineMode } from "../protocol/confine.ts";
 export {
   isSuccess,
-  messageOf,
-  reason,
-  said,
-  SageError,
   type AgentOutcome,
-  type ConfineMode,
   type Cost,
-  type Effort,
-  type ExecutionMode,
-  type ExecutionOptions,
   type ExecutionStats,
-  type LlmOptions,
   type OutcomeStatus,
-  type Quiet,
-  type QuietHours,
-  type Reason,
-  type ReasonArgs,
-  type ReasonCode,
-  type SageErrorCode,
-  type SilentEnd,
-  type TimeoutPolicy,
   type ToolUse,
   type TurnEnd,
   type TurnError,
-  type TurnLimits,
-} from "../protocol/index.ts";
+} from "../protocol/facts/outcome.ts";
+export type { SilentEnd, TimeoutPolicy, TurnLimits } from "../protocol/facts/silence.ts";
+export type {
+  Effort,
+  ExecutionMode,
+  ExecutionOptions,
+  LlmOptions,
+  Quiet,
+  QuietHours,
+} from "../protocol/host/options.ts";
+export { messageOf, SageError, type SageErrorCode } from "../protocol/reasons/error.ts";
+export { reason, said, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reasons/reason.ts";
 
 // ## Asking and answering
 export { InputChannel, type InputChannelHandle } from "../input/channel.ts";
+export type { Confined } from "../protocol/confine.ts";
+export type { Outcome } from "../protocol/decision.ts";
 export type {
   Answer,
   Answers,
-  Approval,
-  Approved,
-  AskerPolicy,
-  AutoResponder,
-  AutoResponse,
-  Confined,
-  Consent,
-  Deadline,
-  DeadlinePolicy,
-  DefaultAnswer,
-  Draft,
-  InputRequest,
   InputResponse,
-  InquiryMade,
-  InquiryReplied,
   LooseAnswers,
   LooseResponse,
   WholeAnswer,
-  NewRequest,
-  Outcome,
-  PermissionRequest,
   PlanEnd,
-  Preview,
-  PreviewLine,
+  RuleGrant,
+  RuleRemoval,
+} from "../protocol/facts/answer.ts";
+export type { Preview, PreviewLine } from "../protocol/facts/call.ts";
+export type { Consent } from "../protocol/facts/permission.ts";
+export type {
+  Approval,
+  Approved,
+  Draft,
+  InputRequest,
+  InquiryMade,
+  InquiryReplied,
+  NewRequest,
+  PermissionRequest,
   Question,
   QuestionOption,
   RequestBody,
   RequestConsent,
   RequestSource,
-  RequestTimeout,
   Resolution,
-  ResponderAnswer,
-  RuleGrant,
-  RuleRemoval,
   Signature,
-} from "../protocol/index.ts";
+} from "../protocol/facts/request.ts";
+export type {
+  AskerPolicy,
+  Deadline,
+  DeadlinePolicy,
+  DefaultAnswer,
+  RequestTimeout,
+} from "../protocol/facts/silence.ts";
+export type { AutoResponder, AutoResponse, ResponderAnswer } from "../protocol/host/options.ts";
 
 // ## Turns that return
 export type { InterruptOptions, Run, RunEvent } from "./run.ts";
 export type { AnswerToAll, Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnOptions, TurnResult } from "./turns.ts";
-export type { RespondedEach, SharedAnswer } from "../protocol/index.ts";
+export type { RespondedEach, SharedAnswer } from "../protocol/host/host.ts";
 
 // ## Hosts and surfaces
 export type { AgentParts, RunSettings } from "../host/agent.ts";
@@ -90,48 +85,29 @@ export type {
   Command,
   CommandReplies,
   CommandReply,
-  GivenImage,
   Host,
   InboxEvent,
   PendingRequest,
   Place,
   Refused,
   Responded,
-  Sender,
   SessionState,
   SessionSummary,
-  SurfaceStore,
   WatchEvent,
   WatchOptions,
-} from "../protocol/index.ts";
+} from "../protocol/host/host.ts";
+export type { SurfaceStore } from "../protocol/host/surface-store.ts";
+export type { GivenImage } from "../protocol/image.ts";
+export type { Sender } from "../protocol/sender.ts";
 
 // ## Replies of a host
-export type {
-  Asked,
-  CallRun,
-  FoundReceipts,
-  HostAbout,
-  Inquired,
-  Integrity,
-  Named,
-  OutsideAsk,
-  OutsideBody,
-  OutsideEnd,
-  PastCall,
-  PlannedFile,
-  Receipt,
-  RestoreDoubt,
-  RewindPlan,
-  RewindPoint,
-  RewindWhat,
-  RuleInForce,
-  RuleTrial,
-  SessionAbout,
-  Standing,
-  Stats,
-  Tally,
-  WorkFolder,
-} from "../protocol/index.ts";
+export type { Inquired } from "../protocol/facts/inquiry.ts";
+export type { RewindWhat } from "../protocol/facts/rewind.ts";
+export type { PlannedFile, RestoreDoubt, RewindPlan, RewindPoint } from "../protocol/facts/rewound.ts";
+export type { HostAbout, Named, RuleInForce, SessionAbout, WorkFolder } from "../protocol/host/about.ts";
+export type { OutsideAsk, OutsideBody, OutsideEnd } from "../protocol/host/outside.ts";
+export type { PastCall, RuleTrial, Stats, Tally } from "../protocol/host/past.ts";
+export type { Asked, CallRun, FoundReceipts, Integrity, Receipt, Standing } from "../protocol/host/receipt.ts";
 
 // ## What is seen
 export type { Hunk } from "../view/change.ts";
@@ -149,24 +125,12 @@ export {
   type Description,
   type Offer,
 } from "../view/describe.ts";
-export {
-  oneLine,
-  prose,
-  visible,
-  type AttachedKind,
-  type Compaction,
-  type Delta,
-  type Fact,
-  type FactData,
-  type FactType,
-  type Heard,
-  type ImagePart,
-  type InjectedSkill,
-  type RestoreProblem,
-  type Restoring,
-  type Summary,
-  type TaskEnd,
-} from "../protocol/index.ts";
+export { oneLine, prose, visible } from "../base/visible.ts";
+export type { TaskEnd } from "../protocol/facts/call.ts";
+export type { Compaction, Delta, Fact, FactData, FactType, InjectedSkill, Summary } from "../protocol/facts/fact.ts";
+export type { Heard } from "../protocol/facts/message.ts";
+export type { RestoreProblem, Restoring } from "../protocol/facts/rewind.ts";
+export type { AttachedKind, ImagePart } from "../protocol/image.ts";
 
 // ## The executor, strategies, subagents
 export { UnifiedExecutor } from "../agent/turn/executor.ts";
@@ -187,48 +151,33 @@ export type { Skill, SkillMatching } from "../context/skills.ts";
 export type { OwnCommand } from "../context/commands.ts";
 export type { HookEvent, HookMoment, HookOutcome, Hooks } from "../hooks/hook.ts";
 export { noHooks } from "../hooks/hooks.ts";
-export type {
-  AgentState,
-  ExecutionPhase,
-  InterruptAction,
-  StateTransition,
-  SubagentDefinition,
-  SubagentType,
-  ToolAccess,
-  WorkingDirectory,
-} from "../protocol/index.ts";
+export type { AgentState, ExecutionPhase, InterruptAction, StateTransition } from "../protocol/facts/outcome.ts";
+export type { SubagentDefinition, SubagentType, ToolAccess, WorkingDirectory } from "../protocol/subagent.ts";
 
 // ## Tools and permissions
 export { builtinTools, createToolRegistry, type OfferedTool, type ToolRegistry } from "../tools/registry.ts";
 export type { ModuleParts, SageModule } from "../tools/module.ts";
-export type { Check, Checked } from "../protocol/schema.ts";
+export type { Check, Checked } from "../base/schema.ts";
 export type { ToolProblem } from "../tools/result.ts";
 export type { Ending, Kept, Launch, LaunchEnd, ShellCommand, Spawn, Spawned } from "../tools/spawn.ts";
 export type { PermissionContext, Tool, ToolPlace, ToolScope } from "../tools/tool.ts";
 export type { AskRule, RuleLists } from "../permission/rules/rules.ts";
+export type { Blocked } from "../protocol/confine.ts";
+export type { PermissionBehavior, RuleDestination, RuleFiles } from "../protocol/decision.ts";
+export type { BackgroundTask, CallEnd, Effect, InputChange, Output, ToolInput } from "../protocol/facts/call.ts";
+export type { ToolResult } from "../protocol/facts/message.ts";
 export type {
-  BackgroundTask,
-  Blocked,
-  CallEnd,
   CallPart,
-  Effect,
-  InputChange,
-  Output,
-  PermissionBehavior,
   PermissionMode,
-  SessionMode,
   PermissionOpinion,
   PermissionResult,
   PermissionSuggestion,
-  Replaced,
   Rule,
-  RuleDestination,
-  RuleFiles,
-  ToolInput,
-  ToolResult,
   Verdict,
   WriteTarget,
-} from "../protocol/index.ts";
+} from "../protocol/facts/permission.ts";
+export type { Replaced } from "../protocol/facts/rewind.ts";
+export type { SessionMode } from "../protocol/mode.ts";
 
 // ## Models, stores, recordings
 export { aiSdkModel, type AiSdkLanguageModel } from "../models/ai-sdk/model.ts";
@@ -268,6 +217,7 @@ export {
   type RecordedRequest,
   type RecordedResponse,
 } from "../archive/recording.ts";
+export type { InquiryFact } from "../protocol/facts/inquiry.ts";
 export {
   addUsage,
   callsOf,
@@ -275,10 +225,9 @@ export {
   textOf,
   type Call,
   type Finish,
-  type InquiryFact,
   type Message,
   type Part,
   type ProviderMetadata,
   type Reply,
   type Usage,
-} from "../protocol/index.ts";
+} from "../protocol/facts/message.ts";

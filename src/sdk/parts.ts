@@ -2,7 +2,8 @@ import type { Skill } from "../context/skills.ts";
 import { chooseModel } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
 import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
-import { reason, type Rule } from "../protocol/index.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import type { GivenSkill, SdkOptions } from "./options.ts";
 

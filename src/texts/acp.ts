@@ -1,4 +1,4 @@
-import type { SessionMode } from "../protocol/index.ts";
+import type { SessionMode } from "../protocol/mode.ts";
 import type { Lang } from "./language.ts";
 
 const en = {

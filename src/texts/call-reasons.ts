@@ -1,8 +1,9 @@
-import type { CallReasonArgs } from "../protocol/call-reason.ts";
+import type { CallReasonArgs } from "../protocol/reasons/call.ts";
 import { durationText } from "./duration.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof CallReasonArgs]: (args: CallReasonArgs[C]) => string };
+type Table = Sentences<CallReasonArgs>;
 
 const en: Table = {
   "no-output": () => "No output",

@@ -1,8 +1,9 @@
-import type { Blocked, ConfineProblem, ConfineReasonArgs, Reason } from "../protocol/index.ts";
+import type { Blocked, ConfineProblem, ConfineReasonArgs } from "../protocol/confine.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof ConfineReasonArgs]: (args: ConfineReasonArgs[C], say: (inner: Reason) => string) => string };
+type Table = Sentences<ConfineReasonArgs>;
 
 /** Hosts and paths that a confined command was kept from, in short. */
 export function blockedNames(blocked: readonly Blocked[]): string[] {

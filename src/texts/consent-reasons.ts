@@ -1,7 +1,8 @@
-import type { ConsentReasonArgs } from "../protocol/index.ts";
+import type { ConsentReasonArgs } from "../protocol/reasons/call.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof ConsentReasonArgs]: (args: ConsentReasonArgs[C]) => string };
+type Table = Sentences<ConsentReasonArgs>;
 
 const en: Table = {
   "needs-people": ({ approvals }) =>

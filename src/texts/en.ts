@@ -1,15 +1,10 @@
-import type {
-  DeadlinePolicy,
-  PermissionBehavior,
-  Preview,
-  Question,
-  Reason,
-  RestoreProblem,
-  RewindWhat,
-  RequestSource,
-  RuleDestination,
-  SessionMode,
-} from "../protocol/index.ts";
+import type { PermissionBehavior, RuleDestination } from "../protocol/decision.ts";
+import type { Preview } from "../protocol/facts/call.ts";
+import type { Question, RequestSource } from "../protocol/facts/request.ts";
+import type { RestoreProblem, RewindWhat } from "../protocol/facts/rewind.ts";
+import type { DeadlinePolicy } from "../protocol/facts/silence.ts";
+import type { SessionMode } from "../protocol/mode.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 import { sage } from "./command.ts";
 import { ageText, durationText } from "./duration.ts";
 import { questionIn, type ShownQuestion } from "./questions.ts";

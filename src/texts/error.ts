@@ -1,4 +1,6 @@
-import { SageError, type Delta, type Reason, type SageErrorCode } from "../protocol/index.ts";
+import type { Delta } from "../protocol/facts/fact.ts";
+import { SageError, type SageErrorCode } from "../protocol/reasons/error.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 import { sentence } from "./reasons.ts";
 import type { Texts } from "./texts.ts";
 

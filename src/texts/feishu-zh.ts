@@ -1,4 +1,4 @@
-import type { DeadlinePolicy } from "../protocol/index.ts";
+import type { DeadlinePolicy } from "../protocol/facts/silence.ts";
 import type { FeishuTexts } from "./feishu.ts";
 
 function afterwards(policy: DeadlinePolicy): string {

@@ -1,4 +1,4 @@
-import type { DeadlinePolicy } from "../protocol/index.ts";
+import type { DeadlinePolicy } from "../protocol/facts/silence.ts";
 import { zh } from "./feishu-zh.ts";
 import type { Lang } from "./language.ts";
 

@@ -1,7 +1,9 @@
-import { reasonFrom, type FileReasonArgs, type Misfit, type Reason } from "../protocol/index.ts";
+import { type NestedReasonArgs, reasonFrom, type Misfit, type Reason } from "../protocol/reasons/reason.ts";
+import type { FileReasonArgs } from "../protocol/reasons/file.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof FileReasonArgs]: (args: FileReasonArgs[C], say: (inner: Reason) => string) => string };
+type Table = Sentences<FileReasonArgs & NestedReasonArgs["file"]>;
 
 const en: Table = {
   misfits: ({ misfits }, say) => misfits.map((one) => misfitEn(one, say)).join("\n"),

@@ -1,8 +1,11 @@
-import { oneLine, type GuestReasonArgs, type Reason } from "../protocol/index.ts";
+import type { NestedReasonArgs } from "../protocol/reasons/reason.ts";
+import { oneLine } from "../base/visible.ts";
+import type { GuestReasonArgs } from "../protocol/reasons/guest.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof GuestReasonArgs]: (args: GuestReasonArgs[C], say: (inner: Reason) => string) => string };
+type Table = Sentences<GuestReasonArgs & NestedReasonArgs["guest"]>;
 
 /** Words of a program that nobody here wrote: they hide nothing and steer no screen. */
 const its = (words: string) => oneLine(words.trim());

@@ -1,7 +1,9 @@
-import type { JournalReasonArgs, Reason } from "../protocol/index.ts";
+import type { NestedReasonArgs } from "../protocol/reasons/reason.ts";
+import type { JournalReasonArgs } from "../protocol/reasons/journal.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof JournalReasonArgs]: (args: JournalReasonArgs[C], say: (inner: Reason) => string) => string };
+type Table = Sentences<JournalReasonArgs & NestedReasonArgs["journal"]>;
 
 const en: Table = {
   "journal-busy": ({ path }) => `not recorded: another process keeps ${path} busy; try again`,

@@ -1,7 +1,8 @@
-import type { LinkReasonArgs } from "../protocol/index.ts";
+import type { LinkReasonArgs } from "../protocol/reasons/remote.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof LinkReasonArgs]: (args: LinkReasonArgs[C]) => string };
+type Table = Sentences<LinkReasonArgs>;
 
 const en: Table = {
   "host-unreachable": () => "not sent: the host cannot be reached; try again once it is back",

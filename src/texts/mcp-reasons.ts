@@ -1,8 +1,10 @@
-import type { FieldForm, McpReasonArgs, Reason } from "../protocol/index.ts";
+import type { NestedReasonArgs } from "../protocol/reasons/reason.ts";
+import type { FieldForm, McpReasonArgs } from "../protocol/reasons/mcp.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof McpReasonArgs]: (args: McpReasonArgs[C], say: (inner: Reason) => string) => string };
+type Table = Sentences<McpReasonArgs & NestedReasonArgs["mcp"]>;
 
 const seconds = (ms: number) => Math.round(ms / 100) / 10;
 

@@ -1,8 +1,10 @@
-import type { ModelReasonArgs, Reason, RequestFailure } from "../protocol/index.ts";
+import type { NestedReasonArgs, Reason } from "../protocol/reasons/reason.ts";
+import type { ModelReasonArgs, RequestFailure } from "../protocol/reasons/model.ts";
 import { durationText } from "./duration.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof ModelReasonArgs]: (args: ModelReasonArgs[C], say: (inner: Reason) => string) => string };
+type Table = Sentences<ModelReasonArgs & NestedReasonArgs["model"]>;
 
 const en: Table = {
   "request-failed": ({ kind, status, detail, silence }) => {

@@ -1,7 +1,9 @@
-import { oneLine, type OutsideReasonArgs } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { OutsideReasonArgs } from "../protocol/reasons/guest.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof OutsideReasonArgs]: (args: OutsideReasonArgs[C]) => string };
+type Table = Sentences<OutsideReasonArgs>;
 
 const en: Table = {
   "outside-asks": ({ agent, words }) =>

@@ -1,16 +1,10 @@
-import type {
-  Construct,
-  NamedRule,
-  PermissionReasonArgs,
-  ProtectedKind,
-  Reason,
-  RuleDestination,
-} from "../protocol/index.ts";
+import type { NestedReasonArgs } from "../protocol/reasons/reason.ts";
+import type { RuleDestination } from "../protocol/decision.ts";
+import type { Construct, NamedRule, PermissionReasonArgs, ProtectedKind } from "../protocol/reasons/permission.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Sentences = {
-  [C in keyof PermissionReasonArgs]: (args: PermissionReasonArgs[C], say: (inner: Reason) => string) => string;
-};
+type Table = Sentences<PermissionReasonArgs & NestedReasonArgs["permission"]>;
 
 const places: Record<Lang, Record<RuleDestination, string>> = {
   en: { session: "this session", local: "your settings here", project: "project settings", user: "your settings" },
@@ -24,7 +18,7 @@ const rule = ({ text, source }: NamedRule, lang: Lang): string =>
 const inner = (text: string): string =>
   text.replace(/[.。]$/, "").replace(/^[A-Z](?=[a-z])/, (char) => char.toLowerCase());
 
-const en: Sentences = {
+const en: Table = {
   "allowed-by-rules": ({ rules }) => `Allowed by ${rules.map((one) => rule(one, "en")).join(", ")}.`,
   "denied-by-rule": ({ rule: one }) => `Denied by ${rule(one, "en")}.`,
   "asked-by-rule": ({ rule: one }) => `${rule(one, "en")} asks about this.`,
@@ -153,7 +147,7 @@ const en: Sentences = {
   "allows-server": ({ tool }) => `Allows every tool of ${tool}, also those it adds later.`,
 };
 
-const zh: Sentences = {
+const zh: Table = {
   "allowed-by-rules": ({ rules }) => `已由规则允许：${rules.map((one) => rule(one, "zh")).join("、")}。`,
   "denied-by-rule": ({ rule: one }) => `被规则拒绝：${rule(one, "zh")}。`,
   "asked-by-rule": ({ rule: one }) => `规则要求先询问：${rule(one, "zh")}。`,
@@ -278,7 +272,7 @@ const zh: Sentences = {
   "allows-server": ({ tool }) => `允许 ${tool} 的所有工具，包括以后新增的。`,
 };
 
-export const permissionReasons: Record<Lang, Sentences> = { en, zh };
+export const permissionReasons: Record<Lang, Table> = { en, zh };
 
 const kinds: Record<Lang, Record<ProtectedKind, string>> = {
   en: {

@@ -1,4 +1,4 @@
-import type { PermissionBehavior, RuleDestination } from "../protocol/index.ts";
+import type { PermissionBehavior, RuleDestination } from "../protocol/decision.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
 

@@ -1,4 +1,6 @@
-import type { NewRequest, OwnQuestionArgs, Question, QuestionOption, Reason } from "../protocol/index.ts";
+import type { NewRequest, Question, QuestionOption } from "../protocol/facts/request.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
+import type { OwnQuestionArgs } from "../protocol/reasons/turn.ts";
 import type { Lang } from "./language.ts";
 import { sentence } from "./reasons.ts";
 

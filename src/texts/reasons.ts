@@ -1,5 +1,6 @@
-import { reasonFrom, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reason.ts";
+import { reasonFrom, type Reason, type ReasonArgs } from "../protocol/reasons/reason.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 import { callReasons } from "./call-reasons.ts";
 import { consentReasons } from "./consent-reasons.ts";
 import { confineReasons } from "./confine-reasons.ts";
@@ -24,10 +25,7 @@ export function sentence(stored: Reason | string, lang: Lang): string {
   return write === undefined ? code : write(args, say); // a later version may have written a code that this one lacks
 }
 
-/** A sentence for each code; `say` writes a reason that is part of another one. */
-type Sentences = { [C in ReasonCode]: (args: ReasonArgs[C], say: (inner: Reason) => string) => string };
-
-const tables: Record<Lang, Sentences> = {
+const tables: Record<Lang, Sentences<ReasonArgs>> = {
   en: {
     ...callReasons.en,
     ...permissionReasons.en,

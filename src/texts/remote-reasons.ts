@@ -1,8 +1,9 @@
-import type { RemoteReasonArgs } from "../protocol/index.ts";
+import type { RemoteReasonArgs } from "../protocol/reasons/remote.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof RemoteReasonArgs]: (args: RemoteReasonArgs[C]) => string };
+type Table = Sentences<RemoteReasonArgs>;
 
 const listed = (candidates: readonly string[]) => candidates.map((one) => `  ${one}`).join("\n");
 

@@ -1,12 +1,7 @@
-import {
-  oneLine,
-  type Answer,
-  type Answers,
-  type InputRequest,
-  type InputResponse,
-  type Resolution,
-  type Sender,
-} from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { Answer, Answers, InputResponse } from "../protocol/facts/answer.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import type { Sender } from "../protocol/sender.ts";
 import type { Texts } from "./texts.ts";
 
 /** How it ended, and by whom: for every surface that was not the one. */

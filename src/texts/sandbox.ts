@@ -1,4 +1,4 @@
-import type { ConfineMode, ConfineReasonArgs } from "../protocol/index.ts";
+import type { ConfineMode, ConfineReasonArgs } from "../protocol/confine.ts";
 import { sage } from "./command.ts";
 import { problemText } from "./confine-reasons.ts";
 import type { Lang } from "./language.ts";

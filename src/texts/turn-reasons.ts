@@ -1,17 +1,13 @@
-import {
-  reasonFrom,
-  type Changes,
-  type Drift,
-  type Listed,
-  type Reason,
-  type TurnReasonArgs,
-} from "../protocol/index.ts";
-import { oneLine } from "../protocol/visible.ts";
+import { type NestedReasonArgs, reasonFrom } from "../protocol/reasons/reason.ts";
+import { oneLine } from "../base/visible.ts";
+import type { Drift } from "../protocol/decision.ts";
+import type { Changes, Listed, TurnReasonArgs } from "../protocol/reasons/turn.ts";
 import { sage } from "./command.ts";
 import { durationText } from "./duration.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof TurnReasonArgs]: (args: TurnReasonArgs[C], say: (inner: Reason) => string) => string };
+type Table = Sentences<TurnReasonArgs & NestedReasonArgs["turn"]>;
 
 const en: Table = {
   "unknown-tool": ({ tool, tools }) => `there is no tool "${tool}"; the tools are ${tools.join(", ")}`,

@@ -1,8 +1,11 @@
-import { reasonFrom, sizeLabel, type Reason, type UseReasonArgs } from "../protocol/index.ts";
+import { type NestedReasonArgs, reasonFrom } from "../protocol/reasons/reason.ts";
+import { sizeLabel } from "../protocol/image.ts";
+import type { UseReasonArgs } from "../protocol/reasons/use.ts";
 import { sage } from "./command.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof UseReasonArgs]: (args: UseReasonArgs[C], say: (inner: Reason) => string) => string };
+type Table = Sentences<UseReasonArgs & NestedReasonArgs["use"]>;
 
 const en: Table = {
   "session-missing": ({ session }) => `there is no session ${session}; \`${sage("sessions")}\` lists them`,

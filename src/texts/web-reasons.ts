@@ -1,7 +1,8 @@
-import type { WebReasonArgs } from "../protocol/index.ts";
+import type { WebReasonArgs } from "../protocol/reasons/remote.ts";
 import type { Lang } from "./language.ts";
+import type { Sentences } from "./sentences.ts";
 
-type Table = { [C in keyof WebReasonArgs]: (args: WebReasonArgs[C]) => string };
+type Table = Sentences<WebReasonArgs>;
 
 const en: Table = {
   "may-not-look": ({ by }) => `${by} has no role in "people" of the settings`,

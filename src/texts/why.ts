@@ -1,4 +1,5 @@
-import type { Reason, RuleDestination } from "../protocol/index.ts";
+import type { RuleDestination } from "../protocol/decision.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 import type { Lang } from "./language.ts";
 import { sentence } from "./reasons.ts";
 

@@ -1,6 +1,8 @@
-import { reason } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
-import type { Answer, Answers, InputResponse, Reason, Resolution, ToolResult } from "../protocol/index.ts";
+import type { Answer, Answers, InputResponse } from "../protocol/facts/answer.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import type { Resolution } from "../protocol/facts/request.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
 import { sentence } from "../texts/reasons.ts";
 import { describe } from "./describe.ts";
 import { failed } from "./result.ts";

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { oneLine, reason, type ToolResult } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { failed } from "./result.ts";
 import { shellEnv } from "./shell-env.ts";
 import { blockedNotes, notConfined } from "./blocked.ts";

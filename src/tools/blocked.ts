@@ -1,4 +1,5 @@
-import { reason, type Blocked } from "../protocol/index.ts";
+import type { Blocked } from "../protocol/confine.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import type { Note, ToolProblem } from "./result.ts";
 
 const MOST_WRITES = 5;

@@ -1,7 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
-import { reason, type Preview, type ToolResult } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import type { Preview } from "../protocol/facts/call.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
 import { describe } from "./describe.ts";
 import {
   contentSchema,

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, type Output } from "../protocol/index.ts";
+import type { Output } from "../protocol/facts/call.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
 
 const maxCharacters = 30_000;
 const maxKept = 100 * 1024 * 1024;

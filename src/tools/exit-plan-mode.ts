@@ -1,5 +1,6 @@
-import { PLAN_TOOL, reason } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import { PLAN_TOOL } from "../protocol/mode.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
 import { describe } from "./describe.ts";
 import type { Tool } from "./tool.ts";
 

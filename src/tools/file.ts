@@ -1,12 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { constants, lstatSync } from "node:fs";
-import { mkdir, open, readdir, readlink, realpath, rename, rm } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { mkdir, open, readdir, readlink, realpath, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import * as z from "../protocol/z.ts";
+import * as z from "../base/z.ts";
 import { canonicalPath } from "../permission/paths/canonical.ts";
 import type { ToolPlace } from "./tool.ts";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import type { ToolProblem } from "./result.ts";
 
 export type FileState =

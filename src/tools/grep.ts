@@ -1,8 +1,8 @@
 import { lstat } from "node:fs/promises";
 import { basename, relative } from "node:path";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
-import { messageOf } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import * as z from "../base/z.ts";
 import { describe } from "./describe.ts";
 import { compileGlob } from "./glob-match.ts";
 import { pathSchema, showPath } from "./path.ts";

@@ -1,17 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import {
-  attachedKindOf,
-  attachedKinds,
-  imageFile,
-  LARGEST_IMAGE,
-  messageOf,
-  oneLine,
-  reason,
-  type ImagePart,
-  type Reason,
-} from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import { attachedKindOf, attachedKinds, imageFile, LARGEST_IMAGE, type ImagePart } from "../protocol/image.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 
 const LONGEST_NAME = 100;
 

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { Schema, type Check, type JsonSchema } from "../protocol/schema.ts";
+import { Schema, type Check, type JsonSchema } from "../base/schema.ts";
 
 /** A schema of zod's, in as much of its shape as is read here. Before 4.2 it could not tell its JSON Schema itself. */
 type Foreign = { toJSONSchema?(options: { io: "input" }): JsonSchema };

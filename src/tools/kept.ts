@@ -2,7 +2,8 @@ import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { canonicalPath } from "../permission/paths/canonical.ts";
-import type { FactData, Replaced, RestoreProblem, Restoring } from "../protocol/index.ts";
+import type { FactData } from "../protocol/facts/fact.ts";
+import type { Replaced, RestoreProblem, Restoring } from "../protocol/facts/rewind.ts";
 import { hashOf, readState, removeFile, replaceFile, sha256, showSize, type FileState } from "./file.ts";
 import type { ToolPlace } from "./tool.ts";
 

@@ -1,4 +1,4 @@
-import * as z from "../protocol/z.ts";
+import * as z from "../base/z.ts";
 import { describe } from "./describe.ts";
 import { failed } from "./result.ts";
 import type { Tool } from "./tool.ts";

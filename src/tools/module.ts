@@ -1,5 +1,5 @@
 import type { z } from "./zod.ts";
-import type { SubagentDefinition } from "../protocol/index.ts";
+import type { SubagentDefinition } from "../protocol/subagent.ts";
 import type { Tool } from "./tool.ts";
 
 /** Parts that a module adds: tools beside the built-in ones, and types of subagents. */

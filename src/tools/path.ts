@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import * as z from "../protocol/z.ts";
+import * as z from "../base/z.ts";
 import { isInside, troubleWithPath } from "../permission/paths/canonical.ts";
 
 export const pathSchema = z

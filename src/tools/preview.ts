@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync, readFileSync } from "node:fs";
 import { canonicalPath } from "../permission/paths/canonical.ts";
-import { splitLines, type Preview, type PreviewLine } from "../protocol/index.ts";
+import { splitLines } from "../base/lines.ts";
+import type { Preview, PreviewLine } from "../protocol/facts/call.ts";
 import type { ToolPlace } from "./tool.ts";
 
 const LARGEST = 1024 * 1024;

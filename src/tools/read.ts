@@ -1,8 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
-import { imageKindOf, imageLabel, isPdf, messageOf, type ToolResult } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import { imageKindOf, imageLabel, isPdf } from "../protocol/image.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import * as z from "../base/z.ts";
 import { describe } from "./describe.ts";
 import { explain, readState, showSize } from "./file.ts";
 import { keepImage } from "./image.ts";

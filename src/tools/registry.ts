@@ -1,4 +1,5 @@
-import { SageError, said, type Reason } from "../protocol/index.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { said, type Reason } from "../protocol/reasons/reason.ts";
 import { askUser } from "./ask-user.ts";
 import { bash } from "./bash.ts";
 import { edit } from "./edit.ts";

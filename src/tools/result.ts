@@ -1,4 +1,5 @@
-import { reason, type Reason, type ToolResult } from "../protocol/index.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 
 /** A remark of a result: in words for the model, and for people. */
 export type Note = readonly [words: string, why: Reason];

@@ -2,7 +2,7 @@ import { spawn as spawnChild, type ChildProcess } from "node:child_process";
 import { constants as system } from "node:os";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import type { Blocked } from "../protocol/index.ts";
+import type { Blocked } from "../protocol/confine.ts";
 import { signalGroup } from "./group.ts";
 
 /** A line for a fresh bash, with a process group of its own, no input, and both outputs in one pipe. */

@@ -1,18 +1,11 @@
-import type {
-  BackgroundTask,
-  Effect,
-  PermissionMode,
-  PermissionOpinion,
-  Preview,
-  Reason,
-  RequestBody,
-  RequestTimeout,
-  Resolution,
-  SessionMode,
-  ToolInput,
-  ToolResult,
-} from "../protocol/index.ts";
-import type { Check } from "../protocol/schema.ts";
+import type { Check } from "../base/schema.ts";
+import type { BackgroundTask, Effect, Preview, ToolInput } from "../protocol/facts/call.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import type { PermissionMode, PermissionOpinion } from "../protocol/facts/permission.ts";
+import type { RequestBody, Resolution } from "../protocol/facts/request.ts";
+import type { RequestTimeout } from "../protocol/facts/silence.ts";
+import type { SessionMode } from "../protocol/mode.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 import type { ToolProblem } from "./result.ts";
 import type { Launch, Spawn } from "./spawn.ts";
 

@@ -1,6 +1,8 @@
 import type { Agent } from "node:http";
-import * as z from "../protocol/z.ts";
-import { imageLabel, type ToolInput, type ToolResult } from "../protocol/index.ts";
+import * as z from "../base/z.ts";
+import type { ToolInput } from "../protocol/facts/call.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import { imageLabel } from "../protocol/image.ts";
 import { sentence } from "../texts/reasons.ts";
 import { describe } from "./describe.ts";
 import { createExcerpt } from "./excerpt.ts";

@@ -1,5 +1,5 @@
-import { reason } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
 import { looksSecret } from "../permission/text/secret.ts";
 import { describe } from "./describe.ts";
 import { failed } from "./result.ts";

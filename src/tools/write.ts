@@ -1,6 +1,6 @@
 import { canonicalPath, lexicalPath } from "../permission/paths/canonical.ts";
-import type { ToolResult } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import * as z from "../base/z.ts";
 import { describe } from "./describe.ts";
 import {
   contentSchema,

@@ -1,4 +1,5 @@
-import { codeOf, type InputRequest, type PermissionRequest } from "../protocol/index.ts";
+import type { InputRequest, PermissionRequest } from "../protocol/facts/request.ts";
+import { codeOf } from "../protocol/key.ts";
 import { rulesFor } from "./answering.ts";
 import { dangersOf } from "./danger.ts";
 import { describeRequest, isLong, neededOf } from "./describe.ts";

@@ -1,12 +1,6 @@
-import {
-  reason,
-  reasonFrom,
-  takesOwnWords,
-  type InputRequest,
-  type PendingRequest,
-  type PermissionRequest,
-  type Reason,
-} from "../protocol/index.ts";
+import { takesOwnWords, type InputRequest, type PermissionRequest } from "../protocol/facts/request.ts";
+import type { PendingRequest } from "../protocol/host/host.ts";
+import { reason, reasonFrom, type Reason } from "../protocol/reasons/reason.ts";
 import type { Texts } from "../texts/texts.ts";
 import { offersOf, type Offer } from "./describe.ts";
 

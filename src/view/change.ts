@@ -1,4 +1,6 @@
-import { splitLines, visible, type Preview, type PreviewLine } from "../protocol/index.ts";
+import { splitLines } from "../base/lines.ts";
+import { visible } from "../base/visible.ts";
+import type { Preview, PreviewLine } from "../protocol/facts/call.ts";
 import { differenceOf, type ChangedLine } from "./difference.ts";
 import type { CallItem } from "./item.ts";
 

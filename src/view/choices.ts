@@ -1,11 +1,9 @@
-import {
-  PLAN_TOOL,
-  canonicalJson,
-  needsConsent,
-  type PermissionRequest,
-  type RuleDestination,
-  type ToolInput,
-} from "../protocol/index.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
+import type { RuleDestination } from "../protocol/decision.ts";
+import type { ToolInput } from "../protocol/facts/call.ts";
+import { needsConsent } from "../protocol/facts/consent.ts";
+import type { PermissionRequest } from "../protocol/facts/request.ts";
+import { PLAN_TOOL } from "../protocol/mode.ts";
 import { rulesFor } from "./answering.ts";
 import { dangersOf } from "./danger.ts";
 

@@ -1,4 +1,7 @@
-import { needsConsent, oneLine, type Approval, type InputRequest, type Sender } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import { needsConsent } from "../protocol/facts/consent.ts";
+import type { Approval, InputRequest } from "../protocol/facts/request.ts";
+import type { Sender } from "../protocol/sender.ts";
 import { whoOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
 

@@ -1,4 +1,5 @@
-import { PLAN_TOOL, type PermissionRequest } from "../protocol/index.ts";
+import type { PermissionRequest } from "../protocol/facts/request.ts";
+import { PLAN_TOOL } from "../protocol/mode.ts";
 
 /** Signs that a call is dangerous. They decide nothing: they warn the person who does. */
 export type Danger = "removes" | "force-push" | "runs-download" | "outside" | "person-only";

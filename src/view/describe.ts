@@ -1,10 +1,12 @@
-import { canonicalJson } from "../protocol/canonical-json.ts";
-import { splitLines } from "../protocol/lines.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
+import { splitLines } from "../base/lines.ts";
+import { visible } from "../base/visible.ts";
+import type { RuleDestination } from "../protocol/decision.ts";
+import type { Preview } from "../protocol/facts/call.ts";
+import type { CallPart, PermissionSuggestion, WriteTarget } from "../protocol/facts/permission.ts";
+import type { PermissionRequest } from "../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../protocol/mode.ts";
-import type { CallPart, PermissionSuggestion, RuleDestination, WriteTarget } from "../protocol/permission.ts";
-import type { PermissionRequest, Preview } from "../protocol/request.ts";
-import { reason, reasonFrom, type Reason } from "../protocol/reason.ts";
-import { visible } from "../protocol/visible.ts";
+import { reason, reasonFrom, type Reason } from "../protocol/reasons/reason.ts";
 import { hunksFrom, hunksOf, pieceHunks, type Hunk } from "./change.ts";
 import { dangersOf, type Danger } from "./danger.ts";
 import { near, nearReason } from "./near.ts";

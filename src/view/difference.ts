@@ -1,4 +1,4 @@
-import type { PreviewLine } from "../protocol/index.ts";
+import type { PreviewLine } from "../protocol/facts/call.ts";
 
 /** A line of a change. */
 export type ChangedLine = { mark: PreviewLine["mark"]; text: string };

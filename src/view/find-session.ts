@@ -1,4 +1,5 @@
-import { isOutsideSession, reason } from "../protocol/index.ts";
+import { isOutsideSession } from "../protocol/host/outside.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/error.ts";
 import { titleOf } from "./summary.ts";
 

@@ -1,12 +1,7 @@
-import type {
-  Fact,
-  InboxEvent,
-  Inquired,
-  InquiryFact,
-  PendingRequest,
-  Resolution,
-  SessionSummary,
-} from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import type { Inquired, InquiryFact } from "../protocol/facts/inquiry.ts";
+import type { Resolution } from "../protocol/facts/request.ts";
+import type { InboxEvent, PendingRequest, SessionSummary } from "../protocol/host/host.ts";
 
 /** A request as an inbox keeps it. An ended one stays for as long as somebody shows it. */
 export type InboxRequest = PendingRequest & {

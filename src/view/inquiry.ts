@@ -1,4 +1,6 @@
-import { oneLine, type Inquired, type Sender } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { Inquired } from "../protocol/facts/inquiry.ts";
+import type { Sender } from "../protocol/sender.ts";
 import { whoOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { Note } from "./note.ts";

@@ -1,24 +1,15 @@
-import type {
-  Approval,
-  Call,
-  Compaction,
-  FactData,
-  InputChange,
-  InputRequest,
-  ImagePart,
-  Inquired,
-  Reason,
-  Resolution,
-  Sender,
-  SessionMode,
-  ToolInput,
-  ToolResult,
-  TurnEnd,
-  Verdict,
-  Asked,
-  CallRun,
-  Standing,
-} from "../protocol/index.ts";
+import type { InputChange, ToolInput } from "../protocol/facts/call.ts";
+import type { Compaction, FactData } from "../protocol/facts/fact.ts";
+import type { Inquired } from "../protocol/facts/inquiry.ts";
+import type { Call, ToolResult } from "../protocol/facts/message.ts";
+import type { TurnEnd } from "../protocol/facts/outcome.ts";
+import type { Verdict } from "../protocol/facts/permission.ts";
+import type { Approval, InputRequest, Resolution } from "../protocol/facts/request.ts";
+import type { Asked, CallRun, Standing } from "../protocol/host/receipt.ts";
+import type { ImagePart } from "../protocol/image.ts";
+import type { SessionMode } from "../protocol/mode.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
+import type { Sender } from "../protocol/sender.ts";
 
 /** An event of a session, as people see it. Items keep their identity while they change. */
 export type Item =

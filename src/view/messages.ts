@@ -1,4 +1,5 @@
-import { createMail, type Fact } from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { createMail } from "../protocol/facts/unseen.ts";
 import type { Item, SaidItem } from "./item.ts";
 
 /** Messages of people, until a turn has read them or left them out. */

@@ -1,4 +1,4 @@
-import { reasonFrom, type Reason } from "../protocol/index.ts";
+import { reasonFrom, type Reason } from "../protocol/reasons/reason.ts";
 
 /** A path inside the session's folder as a person there writes it; any other as it is. */
 export function near(path: string, cwd: string | undefined): string {

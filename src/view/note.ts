@@ -1,4 +1,7 @@
-import { oneLine, type FactData, type OutcomeStatus, type Sender, type TurnEnd } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { FactData } from "../protocol/facts/fact.ts";
+import type { OutcomeStatus, TurnEnd } from "../protocol/facts/outcome.ts";
+import type { Sender } from "../protocol/sender.ts";
 import { errorText, noticeText } from "../texts/error.ts";
 import { headline, whoOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";

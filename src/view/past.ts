@@ -1,4 +1,5 @@
-import { oneLine, type RuleTrial } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { RuleTrial } from "../protocol/host/past.ts";
 import type { Texts } from "../texts/texts.ts";
 import { summaryOf } from "./summary.ts";
 

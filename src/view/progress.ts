@@ -1,9 +1,9 @@
-import type { Fact } from "../protocol/fact.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { addUsage, noUsage, type Usage } from "../protocol/facts/message.ts";
+import type { OutcomeStatus } from "../protocol/facts/outcome.ts";
+import { createMail } from "../protocol/facts/unseen.ts";
 import { callOfKey, isInSubagent } from "../protocol/key.ts";
-import { addUsage, noUsage, type Usage } from "../protocol/message.ts";
 import type { SessionMode } from "../protocol/mode.ts";
-import type { OutcomeStatus } from "../protocol/outcome.ts";
-import { createMail } from "../protocol/unseen.ts";
 
 /** The state of a session and what it has used, folded from its facts. */
 export type Progress = {

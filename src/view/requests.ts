@@ -1,13 +1,9 @@
-import {
-  isComplete,
-  needsConsent,
-  placeOfKey,
-  withoutEnd,
-  type Asked,
-  type Fact,
-  type InputResponse,
-  type Resolution,
-} from "../protocol/index.ts";
+import type { InputResponse } from "../protocol/facts/answer.ts";
+import { isComplete, needsConsent } from "../protocol/facts/consent.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import type { Resolution } from "../protocol/facts/request.ts";
+import type { Asked } from "../protocol/host/receipt.ts";
+import { placeOfKey, withoutEnd } from "../protocol/key.ts";
 import type { AskedItem, CallItem, InquiryItem, Item } from "./item.ts";
 
 /** Changes a call; gives the items that changed with it. */

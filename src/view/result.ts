@@ -1,4 +1,6 @@
-import { reasonFrom, type Output, type Standing } from "../protocol/index.ts";
+import type { Output } from "../protocol/facts/call.ts";
+import type { Standing } from "../protocol/host/receipt.ts";
+import { reasonFrom } from "../protocol/reasons/reason.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { CallItem } from "./item.ts";
 import { isApprovedPlan } from "./summary.ts";

@@ -1,4 +1,4 @@
-import { imageLabel } from "../protocol/index.ts";
+import { imageLabel } from "../protocol/image.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { SaidItem } from "./item.ts";
 

@@ -1,4 +1,5 @@
-import { oneLine, type InputRequest } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import type { InputRequest } from "../protocol/facts/request.ts";
 import { leftOf, timeOf } from "../texts/resolution.ts";
 import type { Texts } from "../texts/texts.ts";
 

@@ -1,4 +1,8 @@
-import type { Asked, CallEnd, CallRun, Resolution, Standing, ToolResult, Verdict } from "../protocol/index.ts";
+import type { CallEnd } from "../protocol/facts/call.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import type { Verdict } from "../protocol/facts/permission.ts";
+import type { Resolution } from "../protocol/facts/request.ts";
+import type { Asked, CallRun, Standing } from "../protocol/host/receipt.ts";
 
 /** Everything a standing is made of. */
 export type CallRecord = {

@@ -1,4 +1,6 @@
-import { placeOfKey, textOf, type Delta, type FactData } from "../protocol/index.ts";
+import type { Delta, FactData } from "../protocol/facts/fact.ts";
+import { textOf } from "../protocol/facts/message.ts";
+import { placeOfKey } from "../protocol/key.ts";
 import type { Item, ReplyHead, TextItem, ThoughtItem } from "./item.ts";
 
 type Streams = {

@@ -1,14 +1,9 @@
-import {
-  addUsage,
-  noUsage,
-  PLAN_TOOL,
-  type Call,
-  type Cost,
-  type Fact,
-  type InputRequest,
-  type ToolInput,
-  type Usage,
-} from "../protocol/index.ts";
+import type { ToolInput } from "../protocol/facts/call.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { addUsage, noUsage, type Call, type Usage } from "../protocol/facts/message.ts";
+import type { Cost } from "../protocol/facts/outcome.ts";
+import type { InputRequest } from "../protocol/facts/request.ts";
+import { PLAN_TOOL } from "../protocol/mode.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { CallItem } from "./item.ts";
 import { near } from "./near.ts";

@@ -1,21 +1,18 @@
+import { agentOf } from "../protocol/facts/call.ts";
+import type { Delta, Fact, FactData } from "../protocol/facts/fact.ts";
+import { callsOf } from "../protocol/facts/message.ts";
+import type { Verdict } from "../protocol/facts/permission.ts";
 import {
-  agentOf,
   callKey,
   callOfKey,
-  callsOf,
   isInSubagent,
   isRunKey,
   parentCallOfKey,
   placeOfKey,
-  reason,
   rootCallOfKey,
   stepOfKey,
-  type Delta,
-  type Fact,
-  type FactData,
-  type Reason,
-  type Verdict,
-} from "../protocol/index.ts";
+} from "../protocol/key.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { CallItem, Item, ReplyHead } from "./item.ts";
 import { createMessages } from "./messages.ts";
 import { createRequests } from "./requests.ts";

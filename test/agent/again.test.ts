@@ -7,7 +7,7 @@ import { drain } from "../../src/agent/turn/strategy.ts";
 import { openSession, Stopped } from "../../src/journal/session.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { said } from "../../src/protocol/index.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { allow, bash, config, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Host, PermissionRequest, Rule, SharedAnswer } from "../../src/protocol/index.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { PermissionRequest } from "../../src/protocol/facts/request.ts";
+import type { Host, SharedAnswer } from "../../src/protocol/host/host.ts";
 import { panelTexts } from "../../src/texts/terminal-panels.ts";
 import { texts } from "../../src/texts/texts.ts";
 import { readKey, type Key } from "../../src/surfaces/terminal/panels/key.ts";

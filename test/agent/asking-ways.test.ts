@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { z } from "zod";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { AutoResponse, ExecutionMode } from "../../src/protocol/index.ts";
+import type { AutoResponse, ExecutionMode } from "../../src/protocol/host/options.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { allow, askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { changesSince as look } from "../../src/agent/call/changes.ts";
-import { reason, said } from "../../src/protocol/index.ts";
+import { reason, said } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { workspace } from "../support/sage.ts";
 

@@ -10,7 +10,8 @@ import { createHooks } from "../../src/hooks/hooks.ts";
 import { createConfining } from "../../src/host/confining.ts";
 import { receiptsOf } from "../../src/archive/receipts.ts";
 import { describeRequest } from "../../src/view/describe.ts";
-import type { PermissionRequest, Rule } from "../../src/protocol/index.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { PermissionRequest } from "../../src/protocol/facts/request.ts";
 import { cannotConfine, confinedPlace } from "../support/confine.ts";
 import { allow, bash, sageWith } from "../support/sage.ts";
 

@@ -8,7 +8,7 @@ import { codexDriver } from "../../src/guest/codex/codex.ts";
 import { serversIn, stopCodex } from "../../src/guest/codex/server.ts";
 import { pending } from "../../src/host/commands/request.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
-import type { InputRequest } from "../../src/protocol/index.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { settle } from "../../src/input/respond.ts";
 import { mayEdit } from "../../src/view/choices.ts";
 import { allow, workspace } from "../support/sage.ts";

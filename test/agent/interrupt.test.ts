@@ -1,4 +1,6 @@
-import { said } from "../../src/protocol/index.ts";
+import type { Delta, Fact } from "../../src/protocol/facts/fact.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +13,6 @@ import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { createHost } from "../../src/host/host.ts";
-import { noUsage, type Delta, type Fact } from "../../src/protocol/index.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

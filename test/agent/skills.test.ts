@@ -5,7 +5,7 @@ import { skillForStep, type Skill } from "../../src/context/skills.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import type { ScriptedTurn } from "../../src/models/scripted.ts";
-import type { Message } from "../../src/protocol/index.ts";
+import type { Message } from "../../src/protocol/facts/message.ts";
 import { transcriptOf } from "../../src/view/transcript.ts";
 import { allow, bash, sageWith, workspace } from "../support/sage.ts";
 

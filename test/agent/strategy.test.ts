@@ -8,7 +8,7 @@ import {
   type ExecutionStrategy,
 } from "../../src/agent/turn/strategy.ts";
 import type { Script } from "../../src/models/scripted.ts";
-import type { Delta, Fact } from "../../src/protocol/index.ts";
+import type { Delta, Fact } from "../../src/protocol/facts/fact.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { sentence } from "../../src/texts/reasons.ts";

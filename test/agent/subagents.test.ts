@@ -7,7 +7,7 @@ import { createSubagentRegistry } from "../../src/agent/state/subagents.ts";
 import { respond } from "../../src/input/respond.ts";
 import { openSession, type SessionLog } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { SubagentDefinition } from "../../src/protocol/index.ts";
+import type { SubagentDefinition } from "../../src/protocol/subagent.ts";
 import { startRunner } from "../support/process.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";

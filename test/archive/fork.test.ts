@@ -1,4 +1,4 @@
-import type { Receipt } from "../../src/protocol/index.ts";
+import type { Receipt } from "../../src/protocol/host/receipt.ts";
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";

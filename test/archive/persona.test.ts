@@ -8,7 +8,8 @@ import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
 import { scripted, type ScriptedTurns } from "../../src/models/scripted.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
-import type { AutoResponder, InputResponse } from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { AutoResponder } from "../../src/protocol/host/options.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 
 const respond = (input: Record<string, unknown>) => ({ calls: [{ tool: "respond", input }] });

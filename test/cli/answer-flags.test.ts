@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { responseOf } from "../../src/cli/response.ts";
-import { reason, type InputRequest } from "../../src/protocol/index.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { cliTexts } from "../../src/texts/cli.ts";
 
 test("a question may be called like anything that every object has", async () => {

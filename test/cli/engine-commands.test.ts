@@ -16,7 +16,8 @@ import { workers } from "../../src/cli/commands/workers.ts";
 import { why } from "../../src/cli/commands/why.ts";
 import { migrate } from "../../src/journal/postgres/migrate.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { shortRequestId, type PendingRequest, type SessionSummary } from "../../src/protocol/index.ts";
+import type { PendingRequest, SessionSummary } from "../../src/protocol/host/host.ts";
+import { shortRequestId } from "../../src/protocol/key.ts";
 import { asLogin, createDatabase, hasPostgres } from "../support/postgres.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 

@@ -7,7 +7,7 @@ import { sageHome } from "../../src/config/home.ts";
 import { readSettings, type Settings } from "../../src/config/settings.ts";
 import { defaultLimits } from "../../src/surfaces/feishu/index.ts";
 import { folderOf } from "../../src/surfaces/feishu/team.ts";
-import { SageError } from "../../src/protocol/index.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
 import { feishuSetupTexts } from "../../src/texts/feishu-setup.ts";
 import { workspace } from "../support/sage.ts";
 

@@ -23,7 +23,8 @@ import type { HookAgent } from "../../src/cli/commands/hook/event.ts";
 import { apply, copyOf, withHook, withoutHook } from "../../src/cli/commands/hook/settings-file.ts";
 import { respond } from "../../src/input/respond.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { InputResponse, Resolution } from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Resolution } from "../../src/protocol/facts/request.ts";
 import { until } from "../support/until.ts";
 
 const root = mkdtempSync(join(tmpdir(), "sage-hook-"));

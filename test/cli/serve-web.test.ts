@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { placeOf } from "../../src/cli/commands/serve/place.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
-import type { CommandReply } from "../../src/protocol/index.ts";
+import type { CommandReply } from "../../src/protocol/host/host.ts";
 import { Machine } from "../support/cli.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";

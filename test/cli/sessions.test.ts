@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "n
 import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { SessionSummary } from "../../src/protocol/index.ts";
+import type { SessionSummary } from "../../src/protocol/host/host.ts";
 import { Machine, bash, mark } from "../support/cli.ts";
 import { killAtCommit } from "../support/kill.ts";
 

@@ -25,7 +25,7 @@ import { readProject } from "../../src/config/project.ts";
 import { readSettings, settingsSchema } from "../../src/config/settings.ts";
 import { projectTrust, revoke, trust } from "../../src/config/trust.ts";
 import { version } from "../../src/config/version.ts";
-import { SageError } from "../../src/protocol/index.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { workspace } from "../support/sage.ts";
 

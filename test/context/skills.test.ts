@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { readAgents } from "../../src/context/agents.ts";
 import { findContent } from "../../src/context/content.ts";
 import { expandMessage, findBestMatch, readSkills, type Skill } from "../../src/context/skills.ts";
-import type { Reason } from "../../src/protocol/index.ts";
+import type { Reason } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { workspace } from "../support/sage.ts";
 

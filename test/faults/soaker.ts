@@ -6,7 +6,7 @@ import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { createHost } from "../../src/host/host.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Model } from "../../src/models/model.ts";
-import { noUsage, type Message, type Part } from "../../src/protocol/index.ts";
+import { noUsage, type Message, type Part } from "../../src/protocol/facts/message.ts";
 import { askUser, bash, config, question } from "../support/sage.ts";
 
 const [dir = "", name = "", slots = "1"] = process.argv.slice(2);

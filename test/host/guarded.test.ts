@@ -13,7 +13,10 @@ import { guarded, type RemotePerson } from "../../src/host/person/guarded.ts";
 import { createVeil } from "../../src/host/person/veil.ts";
 import { veilText } from "../../src/host/person/veiled-text.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Command, Delta, Fact, Host, InputRequest, InputResponse } from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Delta, Fact } from "../../src/protocol/facts/fact.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import type { Command, Host } from "../../src/protocol/host/host.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -12,7 +12,7 @@ import { assembleEach } from "../../src/host/assemble.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import { scripted } from "../../src/models/scripted.ts";
-import { imageFile, type ImagePart } from "../../src/protocol/index.ts";
+import { imageFile, type ImagePart } from "../../src/protocol/image.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { keepImage } from "../../src/tools/image.ts";
 import { pixel } from "../support/picture.ts";

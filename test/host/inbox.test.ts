@@ -5,7 +5,7 @@ import { createHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
-import type { Host, InboxEvent } from "../../src/protocol/index.ts";
+import type { Host, InboxEvent } from "../../src/protocol/host/host.ts";
 import { sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

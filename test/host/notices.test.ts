@@ -5,7 +5,7 @@ import { z } from "zod";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { scripted } from "../../src/models/scripted.ts";
 import { assemble } from "../../src/host/assemble.ts";
-import type { Delta } from "../../src/protocol/index.ts";
+import type { Delta } from "../../src/protocol/facts/fact.ts";
 import { noticeText } from "../../src/texts/error.ts";
 import { texts } from "../../src/texts/texts.ts";
 import type { Tool } from "../../src/tools/tool.ts";

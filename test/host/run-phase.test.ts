@@ -7,7 +7,9 @@ import { nextPhase, type RunEvent, type RunPhase } from "../../src/host/run/run-
 import { goesOn, type SessionRun } from "../../src/host/run/session-run.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { openSession, Stopped } from "../../src/journal/session.ts";
-import { said, noUsage, type AgentOutcome, type AgentState } from "../../src/protocol/index.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import type { AgentOutcome, AgentState } from "../../src/protocol/facts/outcome.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 
 const lin = { by: "Lin", surface: "test" };
 

@@ -4,7 +4,7 @@ import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Model } from "../../src/models/model.ts";
-import { noUsage } from "../../src/protocol/index.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
 import { createHost } from "../../src/host/host.ts";
 import { config, workspace } from "../support/sage.ts";
 

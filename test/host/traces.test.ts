@@ -3,7 +3,7 @@ import { registerHooks } from "node:module";
 import { test } from "node:test";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-node";
 import { memoryStore } from "../../src/journal/memory.ts";
-import { remindedKey, splitRequestId } from "../../src/protocol/index.ts";
+import { remindedKey, splitRequestId } from "../../src/protocol/key.ts";
 import { loadRules } from "../../src/permission/rules/rules.ts";
 import { assemble, SageAgentSDK, scripted, type InputRequest, type Store } from "../../src/sdk/index.ts";
 import { bash, workspace } from "../support/sage.ts";

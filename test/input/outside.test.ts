@@ -4,15 +4,10 @@ import { createHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Store } from "../../src/journal/store.ts";
-import {
-  agentNameFrom,
-  isAgentName,
-  isOutsideRequest,
-  reason,
-  type CommandReply,
-  type InputResponse,
-  type OutsideAsk,
-} from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { CommandReply } from "../../src/protocol/host/host.ts";
+import { agentNameFrom, isAgentName, isOutsideRequest, type OutsideAsk } from "../../src/protocol/host/outside.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { pastCalls } from "../../src/archive/past.ts";
 import { statsOf } from "../../src/archive/stats.ts";
 import { countOutside } from "../../src/input/outside.ts";

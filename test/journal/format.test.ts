@@ -8,7 +8,7 @@ import { suite, test } from "node:test";
 import { startOf, uptime } from "../../src/journal/process.ts";
 import { openSession } from "../../src/journal/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Fact } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { until } from "../support/until.ts";
 import { fact, folder, opened, plain, said } from "./journals.ts";
 import { peer } from "./peers.ts";

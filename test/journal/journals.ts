@@ -5,17 +5,11 @@ import { memoryStore } from "../../src/journal/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { Awaitable, LocalStore, Store } from "../../src/journal/store.ts";
 import { createDatabase, hasPostgres, openReplica } from "../support/postgres.ts";
-import {
-  said as inWords,
-  messageOf,
-  requestId,
-  type Fact,
-  type FactData,
-  type FactType,
-  type InputRequest,
-  type Question,
-  type Resolution,
-} from "../../src/protocol/index.ts";
+import type { Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
+import type { InputRequest, Question, Resolution } from "../../src/protocol/facts/request.ts";
+import { requestId } from "../../src/protocol/key.ts";
+import { messageOf } from "../../src/protocol/reasons/error.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 
 export type Journal = Disposable & {
   readonly store: LocalStore;

@@ -6,7 +6,7 @@ import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import { migrate, type Brought } from "../../src/journal/postgres/migrate.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
 import type { LocalStore } from "../../src/journal/store.ts";
-import { said as inWords } from "../../src/protocol/index.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { createDatabase, hasPostgres, openReplica } from "../support/postgres.ts";
 import { answer, asked, fact, folder, opened, plain, resolved, said } from "./journals.ts";
 

@@ -11,7 +11,8 @@ import { startDispatch } from "../../src/host/cluster/dispatch.ts";
 import { grants, rolesOf } from "../../src/journal/postgres/grants.ts";
 import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import { REVISION, schema } from "../../src/journal/postgres/schema.ts";
-import { isSameReason, reason, said as inWords, SageError, type Reason } from "../../src/protocol/index.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { isSameReason, reason, said as inWords, type Reason } from "../../src/protocol/reasons/reason.ts";
 import { asLogin, createDatabase, createPrepared, hasPostgres } from "../support/postgres.ts";
 import { answer, fact, opened, requestFor, resolved, said } from "./journals.ts";
 

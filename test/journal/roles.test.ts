@@ -7,16 +7,11 @@ import { startDispatch } from "../../src/host/cluster/dispatch.ts";
 import { rolesOf } from "../../src/journal/postgres/grants.ts";
 import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
 import type { Ledger } from "../../src/journal/ledger.ts";
-import {
-  reason,
-  said as inWords,
-  SageError,
-  type Fact,
-  type FactData,
-  type FactType,
-  type InputRequest,
-  type InputResponse,
-} from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { reason, said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { asLogin, createPrepared, hasPostgres } from "../support/postgres.ts";
 import { answer, fact, opened, requestFor, resolved as ended, said } from "./journals.ts";
 

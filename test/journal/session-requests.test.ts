@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { openSession, Stopped } from "../../src/journal/session.ts";
-import { said as inWords, type NewRequest, type Resolution } from "../../src/protocol/index.ts";
+import type { NewRequest, Resolution } from "../../src/protocol/facts/request.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { answer, journals, keys, plain, resolved, state } from "./journals.ts";
 import { colour, never, nextTick, written } from "./sessions.ts";
 

@@ -4,7 +4,8 @@ import { suite, test } from "node:test";
 import type { Durable } from "../../src/journal/durable.ts";
 import { openSession, SessionLog } from "../../src/journal/session.ts";
 import type { LocalStore } from "../../src/journal/store.ts";
-import { said as inWords, type Delta, type FactData, type Reason } from "../../src/protocol/index.ts";
+import type { Delta, FactData } from "../../src/protocol/facts/fact.ts";
+import { said as inWords, type Reason } from "../../src/protocol/reasons/reason.ts";
 import { journals, keys, plain, said } from "./journals.ts";
 import { colour, begun, started, result, never, reason, nextTick, lost, written } from "./sessions.ts";
 

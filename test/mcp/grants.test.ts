@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ExecutionOptions } from "../../src/protocol/index.ts";
+import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
 import { describeRequest } from "../../src/view/describe.ts";
 import { calls, hostile, listNow, serversIn, tool } from "../support/mcp.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";

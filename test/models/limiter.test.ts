@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createLimiter, type Limits } from "../../src/models/limiter.ts";
 import type { Model, ModelRequest } from "../../src/models/model.ts";
 import type { Clock } from "../../src/models/sleep.ts";
-import { noUsage } from "../../src/protocol/index.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 
 /** Time that passes only when the test says so. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reason } from "../../src/protocol/index.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { loadRules, parseRule, readRule } from "../../src/permission/rules/rules.ts";
 

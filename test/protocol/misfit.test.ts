@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { misfits, reason } from "../../src/protocol/index.ts";
+import { misfits } from "../../src/protocol/reasons/misfit.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 
 const cases: [z.ZodType, unknown, string, string][] = [

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { assert as hold, jsonValue, nat, property } from "../support/properties.ts";
 import { z as zod } from "zod";
-import { listIssues, type Issue } from "../../src/protocol/issue.ts";
-import { reason } from "../../src/protocol/index.ts";
-import * as own from "../../src/protocol/z.ts";
+import { listIssues, type Issue } from "../../src/base/issue.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
+import * as own from "../../src/base/z.ts";
 import { builtinTools } from "../../src/tools/registry.ts";
 import { jsonSchemaOf } from "../../src/tools/json-schema.ts";
 

@@ -7,7 +7,7 @@ import { pair, targetOf } from "../../src/cli/hosts.ts";
 import { testHome, type Home } from "../../src/config/home.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
 import { parseResponse } from "../../src/host/socket/messages.ts";
-import { SageError } from "../../src/protocol/index.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
 import { sentence } from "../../src/texts/reasons.ts";
 import { overWire } from "../support/over-wire.ts";
 import { sageWith, workspace } from "../support/sage.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { startOf } from "../../src/journal/process.ts";
 import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Fact } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
 import type { CommandRunner } from "../../src/tools/runner/runner.ts";
 import { thorough } from "../faults/rounds.ts";
 import { runnerIn } from "../support/command-runner.ts";

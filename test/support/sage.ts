@@ -12,16 +12,14 @@ import { memoryStore } from "../../src/journal/memory.ts";
 import type { Model } from "../../src/models/model.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import type {
-  AgentOutcome,
-  CommandReply,
-  ExecutionOptions,
-  Fact,
-  InputRequest,
-  InputResponse,
-  Rule,
-  SubagentDefinition,
-} from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { AgentOutcome } from "../../src/protocol/facts/outcome.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import type { CommandReply } from "../../src/protocol/host/host.ts";
+import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
+import type { SubagentDefinition } from "../../src/protocol/subagent.ts";
 import { childEnv, redactor } from "../../src/config/secrets.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { withServers } from "../../src/mcp/registry.ts";

@@ -8,7 +8,7 @@ import { createRedaction } from "../../src/config/redact.ts";
 import { readSettings, type Settings } from "../../src/config/settings.ts";
 import { openSurfaceStores, shareFile } from "../../src/host/surface-store.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
-import type { Command, CommandReply } from "../../src/protocol/index.ts";
+import type { Command, CommandReply } from "../../src/protocol/host/host.ts";
 import { createDevices, type PageFiles } from "../../src/surfaces/web/index.ts";
 import { serveTexts } from "../../src/texts/serve.ts";
 import type { TestSage } from "./sage.ts";

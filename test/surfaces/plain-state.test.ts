@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { InputRequest } from "../../src/protocol/index.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import {
   joining,
   next,

@@ -1,9 +1,11 @@
-import { reasonFrom } from "../../src/protocol/index.ts";
+import type { ToolInput } from "../../src/protocol/facts/call.ts";
+import type { Delta, Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import { errorOf, refusalOf } from "../../src/protocol/host/refusal.ts";
+import { reasonFrom, reason } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { suite, test } from "node:test";
-import type { Delta, Fact, FactData, FactType, ToolInput } from "../../src/protocol/index.ts";
-import { errorOf, noUsage, reason, refusalOf } from "../../src/protocol/index.ts";
 import { attachPlain } from "../../src/surfaces/plain/index.ts";
 import { errorBecause } from "../../src/texts/error.ts";
 import { createDesk } from "../../src/surfaces/terminal/desk.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reason, said, type InputRequest } from "../../src/protocol/index.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { reason, said } from "../../src/protocol/reasons/reason.ts";
 import { optionNamed, ownQuestion, questionIn } from "../../src/texts/questions.ts";
 import { headline } from "../../src/texts/resolution.ts";
 import { texts } from "../../src/texts/texts.ts";

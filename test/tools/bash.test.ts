@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { reason, type Reason } from "../../src/protocol/index.ts";
+import { reason, type Reason } from "../../src/protocol/reasons/reason.ts";
 import { bash } from "../../src/tools/bash.ts";
 import { createExcerpt } from "../../src/tools/excerpt.ts";
 import { untilGone } from "../support/until.ts";

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 import { createBash } from "../../src/tools/bash.ts";
 import { promptAt } from "../../src/tools/prompt.ts";
-import type { ToolResult } from "../../src/protocol/index.ts";
+import type { ToolResult } from "../../src/protocol/facts/message.ts";
 import { Workspace } from "./workspace.ts";
 
 describe("the end of an output is a question", () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readFilter } from "../../src/permission/rules/filter.ts";
 import { compileGlob } from "../../src/tools/glob-match.ts";
-import { reason } from "../../src/protocol/index.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { glob } from "../../src/tools/glob.ts";
 import { grep } from "../../src/tools/grep.ts";
 import type { Tool } from "../../src/tools/tool.ts";

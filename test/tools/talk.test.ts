@@ -1,7 +1,8 @@
-import { said } from "../../src/protocol/index.ts";
+import type { Answers, InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Resolution } from "../../src/protocol/facts/request.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Answers, InputResponse, Resolution } from "../../src/protocol/index.ts";
 import { askUser } from "../../src/tools/ask-user.ts";
 import { bash } from "../../src/tools/bash.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { createAgent } from "../../src/host/agent.ts";
-import type { PermissionMode, Rule } from "../../src/protocol/index.ts";
+import type { PermissionMode, Rule } from "../../src/protocol/facts/permission.ts";
 import { createWebFetch, type WebFetchOptions } from "../../src/tools/web-fetch.ts";
 import { convert } from "../../src/tools/web/convert.ts";
 import { createCache } from "../../src/tools/web/cache.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as fc from "../support/properties.ts";
-import type { Preview, PreviewLine } from "../../src/protocol/index.ts";
+import type { Preview, PreviewLine } from "../../src/protocol/facts/call.ts";
 import { detailed, hunksOf } from "../../src/view/change.ts";
 import { differenceOf } from "../../src/view/difference.ts";
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reason, type Fact, type InboxEvent } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { InboxEvent } from "../../src/protocol/host/host.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { emptyInbox, foldInbox, openIn, vanished } from "../../src/view/inbox.ts";
 import { bashRequest, fact, questionRequest, session, snapshot } from "../surfaces/web/examples.ts";
 

@@ -5,26 +5,23 @@ import { openLines } from "../../src/cli/open-lines.ts";
 import { page } from "../../src/cli/page/page.ts";
 import { receiptLines } from "../../src/cli/receipt-lines.ts";
 import { createRefusals } from "../../src/cli/run/refusals.ts";
+import type { CallEnd, ToolInput } from "../../src/protocol/facts/call.ts";
+import type { Fact, FactData } from "../../src/protocol/facts/fact.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import type { Verdict } from "../../src/protocol/facts/permission.ts";
+import type { PermissionRequest, Resolution } from "../../src/protocol/facts/request.ts";
 import {
   callKey,
   doneKey,
   finishedKey,
-  noUsage,
   requestId,
   resolvedKey,
-  said,
   saidKey,
   startedKey,
   turnEndedKey,
   turnKey,
-  type CallEnd,
-  type Fact,
-  type FactData,
-  type PermissionRequest,
-  type Resolution,
-  type ToolInput,
-  type Verdict,
-} from "../../src/protocol/index.ts";
+} from "../../src/protocol/key.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import { finishedCard } from "../../src/surfaces/feishu/cards/progress.ts";
 import { speechesFrom } from "../../src/surfaces/feishu/cards/speech.ts";
 import { createView as createChat } from "../../src/surfaces/feishu/view.ts";

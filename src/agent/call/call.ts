@@ -1,7 +1,9 @@
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { andThen } from "../../journal/store.ts";
-import { callKeys, finishedKey, startedKey, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import type { Call, ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { callKeys, finishedKey, startedKey } from "../../protocol/key.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { weighAgain } from "./drift.ts";
 import { judgeAgain } from "./judge.ts";

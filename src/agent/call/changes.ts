@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { messageOf, type Changes, type Listed } from "../../protocol/index.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import type { Changes, Listed } from "../../protocol/reasons/turn.ts";
 import { ripgrep } from "../../tools/ripgrep.ts";
 
 /** A person waits for the question: what is not found by then is not told. */

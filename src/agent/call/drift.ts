@@ -1,4 +1,7 @@
-import { isSameReason, isStricter, reason, type Drift, type Verdict } from "../../protocol/index.ts";
+import type { Drift } from "../../protocol/decision.ts";
+import { isStricter } from "../../protocol/facts/consent.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { isSameReason, reason } from "../../protocol/reasons/reason.ts";
 import type { Again } from "./state.ts";
 
 /** sha-256 of the content that this session last wrote to a file. */

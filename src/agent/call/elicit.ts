@@ -1,13 +1,8 @@
 import { ask, type Asking } from "../../input/ask.ts";
 import { Stopped, type Durable } from "../../journal/durable.ts";
-import {
-  callKeys,
-  reason,
-  type InputRequest,
-  type NewRequest,
-  type Reason,
-  type Resolution,
-} from "../../protocol/index.ts";
+import type { InputRequest, NewRequest, Resolution } from "../../protocol/facts/request.ts";
+import { callKeys } from "../../protocol/key.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { ToolScope } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { waitForPerson } from "../state/states.ts";

@@ -1,6 +1,8 @@
 import type { HookOutcome } from "../../hooks/hook.ts";
 import type { StepScope } from "../../journal/durable.ts";
-import { reason, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import type { Call, ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { advised } from "./results.ts";
 

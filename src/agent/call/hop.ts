@@ -1,6 +1,8 @@
 import { judge } from "../../permission/decide.ts";
 import { isSameSite } from "../../permission/web.ts";
-import { isSameReason, type Reason, type ToolInput, type Verdict } from "../../protocol/index.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { isSameReason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Tool, ToolScope } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { decisionInput } from "./judge.ts";

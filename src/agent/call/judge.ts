@@ -1,28 +1,19 @@
 import { hash } from "node:crypto";
 import type { StepScope } from "../../journal/durable.ts";
 import { andThen, isPromised, type Awaitable } from "../../journal/store.ts";
-import { judge } from "../../permission/decide.ts";
+import { judge, type DecisionInput } from "../../permission/decide.ts";
 import { couldRunConfined, type ConfinePolicy } from "../../permission/confined.ts";
-import type { DecisionInput } from "../../permission/decide.ts";
 import { openDisk, type Disk } from "../../permission/paths/canonical.ts";
 import { loadShell } from "../../permission/load.ts";
 import { loadedGrammar } from "../../permission/shell/read/grammar.ts";
-import {
-  changedRules,
-  isSameReason,
-  isStricter,
-  reason,
-  said,
-  type Call,
-  type InputRequest,
-  type PermissionOpinion,
-  type Reason,
-  type Rule,
-  type RuleChange,
-  type SessionMode,
-  type ToolInput,
-  type Verdict,
-} from "../../protocol/index.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import { isStricter } from "../../protocol/facts/consent.ts";
+import type { Call } from "../../protocol/facts/message.ts";
+import type { PermissionOpinion, Rule, Verdict } from "../../protocol/facts/permission.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import { changedRules, type RuleChange } from "../../protocol/facts/session.ts";
+import type { SessionMode } from "../../protocol/mode.ts";
+import { isSameReason, reason, said, type Reason } from "../../protocol/reasons/reason.ts";
 import { sentence } from "../../texts/reasons.ts";
 import type { PermissionContext, Tool, ToolPlace } from "../../tools/tool.ts";
 import type { Confining, ExecutionContext } from "../state/context.ts";

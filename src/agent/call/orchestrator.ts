@@ -2,15 +2,10 @@ import { NeedsInput } from "../../input/ask.ts";
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { isPromised, type Awaitable } from "../../journal/store.ts";
-import {
-  branchKey,
-  callKeys,
-  reason,
-  stepKeys,
-  type Call,
-  type ToolResult,
-  type Verdict,
-} from "../../protocol/index.ts";
+import type { Call, ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { branchKey, callKeys, stepKeys } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { enterPhase } from "../state/states.ts";

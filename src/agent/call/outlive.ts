@@ -1,6 +1,9 @@
 import type { Durable, StepScope } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import type { Confined, FactData, ToolInput, ToolResult } from "../../protocol/index.ts";
+import type { Confined } from "../../protocol/confine.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { FactData } from "../../protocol/facts/fact.ts";
+import type { ToolResult } from "../../protocol/facts/message.ts";
 import type { Spawn } from "../../tools/spawn.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";

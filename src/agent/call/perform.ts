@@ -5,19 +5,13 @@ import { Stopped } from "../../journal/session.ts";
 import { judgeHost } from "../../permission/network.ts";
 import { createRuleBooks } from "../../permission/rules/book.ts";
 import { readFilter } from "../../permission/rules/filter.ts";
-import {
-  callKeys,
-  finishedKey,
-  messageOf,
-  reason,
-  said,
-  startedKey,
-  type Call,
-  type Confined,
-  type ToolInput,
-  type ToolResult,
-  type Verdict,
-} from "../../protocol/index.ts";
+import type { Confined } from "../../protocol/confine.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { Call, ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { callKeys, finishedKey, startedKey } from "../../protocol/key.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import { reason, said } from "../../protocol/reasons/reason.ts";
 import type { Launch } from "../../tools/spawn.ts";
 import type { Tool, ToolScope } from "../../tools/tool.ts";
 import type { Activity } from "../state/activity.ts";

@@ -1,15 +1,12 @@
 import { ask } from "../../input/ask.ts";
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import {
-  callKeys,
-  choiceOf,
-  reason,
-  type Reason,
-  type ToolInput,
-  type ToolResult,
-  type Verdict,
-} from "../../protocol/index.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { choiceOf } from "../../protocol/facts/request.ts";
+import { callKeys } from "../../protocol/key.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { ownQuestion } from "../../texts/questions.ts";
 import { sentence } from "../../texts/reasons.ts";
 import type { Tool } from "../../tools/tool.ts";

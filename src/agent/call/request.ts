@@ -3,24 +3,17 @@ import type { Durable, Opened } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { suggest } from "../../permission/suggest/suggest.ts";
-import { callKeys, isSigned, isStricter, isTakenBack, reason, reasonOf } from "../../protocol/index.ts";
-import type {
-  Call,
-  Consent,
-  InputRequest,
-  InputResponse,
-  NewRequest,
-  PermissionSuggestion,
-  Preview,
-  Reason,
-  RequestConsent,
-  RequestTimeout,
-  Resolution,
-  RuleGrant,
-  RuleRemoval,
-  ToolInput,
-  Verdict,
-} from "../../protocol/index.ts";
+import type { InputResponse, RuleGrant, RuleRemoval } from "../../protocol/facts/answer.ts";
+import type { Preview, ToolInput } from "../../protocol/facts/call.ts";
+import { isSigned, isStricter } from "../../protocol/facts/consent.ts";
+import type { Call } from "../../protocol/facts/message.ts";
+import type { Consent, PermissionSuggestion, Verdict } from "../../protocol/facts/permission.ts";
+import type { InputRequest, NewRequest, RequestConsent, Resolution } from "../../protocol/facts/request.ts";
+import { isTakenBack } from "../../protocol/facts/session.ts";
+import type { RequestTimeout } from "../../protocol/facts/silence.ts";
+import { callKeys } from "../../protocol/key.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { canonical, isDefinedAs } from "../state/digest.ts";

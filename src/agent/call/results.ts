@@ -1,14 +1,10 @@
 import type { Stopped } from "../../journal/session.ts";
-import {
-  canonicalJson,
-  type Call,
-  type CallEnd,
-  type Reason,
-  type Resolution,
-  type ToolInput,
-  type ToolResult,
-  type Verdict,
-} from "../../protocol/index.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { CallEnd, ToolInput } from "../../protocol/facts/call.ts";
+import type { Call, ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import type { Resolution } from "../../protocol/facts/request.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
 import { sentence } from "../../texts/reasons.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { inputOf } from "./request.ts";

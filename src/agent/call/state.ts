@@ -1,12 +1,9 @@
-import type {
-  FactData,
-  InputChange,
-  InputResponse,
-  Resolution,
-  ToolInput,
-  ToolResult,
-  Verdict,
-} from "../../protocol/index.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { InputChange, ToolInput } from "../../protocol/facts/call.ts";
+import type { FactData } from "../../protocol/facts/fact.ts";
+import type { ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import type { Resolution } from "../../protocol/facts/request.ts";
 
 /** Additions to a yes: a remark for the agent, the mode that follows an approved plan, a run outside of the sandbox. */
 type PersonsWord = { comment?: string; plan?: FactData["mode.chosen"]; outside?: true };

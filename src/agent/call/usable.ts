@@ -1,5 +1,6 @@
-import { kindOf } from "../../protocol/issue.ts";
-import { messageOf, type ToolResult } from "../../protocol/index.ts";
+import { kindOf } from "../../base/issue.ts";
+import type { ToolResult } from "../../protocol/facts/message.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import { createExcerpt } from "../../tools/excerpt.ts";
 import type { Tool } from "../../tools/tool.ts";
 

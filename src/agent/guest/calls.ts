@@ -1,29 +1,23 @@
 import type { GuestAnswer, GuestAsk, GuestEvent } from "../../guest/driver.ts";
 import { rejoin } from "../../input/ask.ts";
 import type { Opened } from "../../journal/durable.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { FactData } from "../../protocol/facts/fact.ts";
+import { noUsage, textOf, addUsage, type Call, type Part, type ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import type { Resolution } from "../../protocol/facts/request.ts";
 import {
   branchKey,
   callKey,
   callKeys,
-  canonicalJson,
   finishedKey,
-  noUsage,
-  reason,
   replyKey,
   startedKey,
   stepKeys,
   stepOfKey,
-  textOf,
-  addUsage,
-  type Call,
-  type FactData,
-  type Part,
-  type Reason,
-  type Resolution,
-  type ToolInput,
-  type ToolResult,
-  type Verdict,
-} from "../../protocol/index.ts";
+} from "../../protocol/key.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { askUser } from "../../tools/ask-user.ts";
 import { driftBetween } from "../call/drift.ts";
 import { pauseIfRefused } from "../call/orchestrator.ts";

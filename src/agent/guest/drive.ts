@@ -1,13 +1,9 @@
 import type { Guest } from "../../guest/driver.ts";
 import { Stopped } from "../../journal/session.ts";
-import {
-  guestProcessKey,
-  messageOf,
-  reason,
-  SageError,
-  type OutcomeStatus,
-  type Reason,
-} from "../../protocol/index.ts";
+import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
+import { guestProcessKey } from "../../protocol/key.ts";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { sentence } from "../../texts/reasons.ts";
 import { again, giveUp, resolvedOf } from "./calls.ts";

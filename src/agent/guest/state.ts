@@ -1,15 +1,8 @@
 import type { Guest, GuestDriver } from "../../guest/driver.ts";
 import type { SessionLog } from "../../journal/session.ts";
-import {
-  addUsage,
-  callsOf,
-  guestKeys,
-  isWithinKey,
-  textOf,
-  type Fact,
-  type Heard,
-  type ToolResult,
-} from "../../protocol/index.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { addUsage, callsOf, textOf, type Heard, type ToolResult } from "../../protocol/facts/message.ts";
+import { guestKeys, isWithinKey } from "../../protocol/key.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import type { Turn } from "../turn/turn.ts";
 import type { CallEvent } from "../call/state.ts";

@@ -13,16 +13,11 @@ import { unlessDeaf } from "../../models/deaf.ts";
 import type { Model } from "../../models/model.ts";
 import { checkReply } from "../../models/reply-form.ts";
 import { contextWindow } from "../../models/window.ts";
-import {
-  noUsage,
-  reason,
-  reasonOf,
-  stepKeys,
-  textOf,
-  type Compaction,
-  type Message,
-  type Usage,
-} from "../../protocol/index.ts";
+import type { Compaction } from "../../protocol/facts/fact.ts";
+import { noUsage, textOf, type Message, type Usage } from "../../protocol/facts/message.ts";
+import { stepKeys } from "../../protocol/key.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { between } from "./projection.ts";

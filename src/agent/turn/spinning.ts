@@ -1,7 +1,10 @@
 import { ask } from "../../input/ask.ts";
 import type { Durable } from "../../journal/durable.ts";
 import { Stopped } from "../../journal/session.ts";
-import { choiceOf, reason, stepKeys, type Call, type ToolResult } from "../../protocol/index.ts";
+import type { Call, ToolResult } from "../../protocol/facts/message.ts";
+import { choiceOf } from "../../protocol/facts/request.ts";
+import { stepKeys } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { ownQuestion } from "../../texts/questions.ts";
 import type { ExecutionContext } from "../state/context.ts";

@@ -1,24 +1,15 @@
 import { NeedsInput, type Asking } from "../../input/ask.ts";
 import { Stopped, type SessionLog } from "../../journal/session.ts";
-import {
-  branchKey,
-  endedKey,
-  messageOf,
-  noUsage,
-  reason,
-  SageError,
-  turnEndedKey,
-  tasksIn,
-  unfinishedRewind,
-  turnKey,
-  type AgentOutcome,
-  type ExecutionOptions,
-  type Fact,
-  type Heard,
-  type OutcomeStatus,
-  type TurnEnd,
-  type TurnLimits,
-} from "../../protocol/index.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { noUsage, type Heard } from "../../protocol/facts/message.ts";
+import type { AgentOutcome, OutcomeStatus, TurnEnd } from "../../protocol/facts/outcome.ts";
+import { unfinishedRewind } from "../../protocol/facts/rewound.ts";
+import { tasksIn } from "../../protocol/facts/session.ts";
+import type { TurnLimits } from "../../protocol/facts/silence.ts";
+import type { ExecutionOptions } from "../../protocol/host/options.ts";
+import { branchKey, endedKey, turnEndedKey, turnKey } from "../../protocol/key.ts";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { restoreAll } from "../../tools/kept.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { createInquiries } from "../inquiry/desk.ts";

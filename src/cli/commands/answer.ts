@@ -1,20 +1,12 @@
 import type { Store } from "../../journal/store.ts";
-import {
-  isOutsideRequest,
-  oneLine,
-  reason,
-  SageError,
-  shortRequestId,
-  splitRequestId,
-  type Approved,
-  type CommandReply,
-  type Host,
-  type InputRequest,
-  type InputResponse,
-  type Refused,
-  type Resolution,
-  type SharedAnswer,
-} from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { Approved, InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { CommandReply, Host, Refused, SharedAnswer } from "../../protocol/host/host.ts";
+import { isOutsideRequest } from "../../protocol/host/outside.ts";
+import { shortRequestId, splitRequestId } from "../../protocol/key.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { sageHome } from "../../config/home.ts";
 import { errorText } from "../../texts/error.ts";
 import { sentence } from "../../texts/reasons.ts";

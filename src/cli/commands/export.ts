@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { ownRedaction } from "../redaction.ts";
 import { writeLines } from "../../archive/trajectory.ts";
-import { messageOf } from "../../protocol/index.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import { exportTexts, type ExportTexts } from "../../texts/export.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { lastSessionIn, sessionBy } from "../../view/find-session.ts";

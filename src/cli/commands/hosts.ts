@@ -1,6 +1,7 @@
 import { readInstallation } from "../../config/installation.ts";
 import { changeSettings } from "../../config/settings.ts";
-import { oneLine, reason } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { hostsTexts } from "../../texts/hosts.ts";
 import { exitCodes } from "../exit-codes.ts";

@@ -1,5 +1,6 @@
 import type { Store } from "../../journal/store.ts";
-import type { InputRequest, SessionSummary } from "../../protocol/index.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { SessionSummary } from "../../protocol/host/host.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import { clusterTexts } from "../../texts/cluster.ts";

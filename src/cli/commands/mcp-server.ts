@@ -2,7 +2,7 @@ import { sageHome } from "../../config/home.ts";
 import { readSettings } from "../../config/settings.ts";
 import { silenceOptions } from "../../config/silence.ts";
 import { version } from "../../config/version.ts";
-import { agentNameFrom } from "../../protocol/index.ts";
+import { agentNameFrom } from "../../protocol/host/outside.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readFlagsOnly } from "../flags.ts";
 import { openLocalJournal } from "../journal.ts";

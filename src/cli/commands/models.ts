@@ -3,7 +3,7 @@ import { aboutModel, type AboutModel } from "../../models/choice/about.ts";
 import type { ModelSettings } from "../../models/choice/choose.ts";
 import { offeredModels, type Offer } from "../../models/choice/offered.ts";
 import { classify } from "../../models/failure.ts";
-import { oneLine } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
 import { modelsTexts, type ModelsTexts } from "../../texts/models.ts";
 import { sentence } from "../../texts/reasons.ts";
 import { exitCodes } from "../exit-codes.ts";

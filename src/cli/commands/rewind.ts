@@ -1,6 +1,7 @@
 import { planRewind, rewindSession } from "../../archive/rewind.ts";
 import { sageHome } from "../../config/home.ts";
-import { rewindPoints, type RewindWhat } from "../../protocol/index.ts";
+import type { RewindWhat } from "../../protocol/facts/rewind.ts";
+import { rewindPoints } from "../../protocol/facts/rewound.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import { rewindTexts } from "../../texts/rewind.ts";
 import { texts } from "../../texts/texts.ts";

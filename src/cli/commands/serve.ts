@@ -1,5 +1,7 @@
 import { countOutside } from "../../input/outside.ts";
-import { messageOf, type Host, type Sender } from "../../protocol/index.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { liveSettings } from "../../config/people.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Guard, PersonOf } from "../../host/guard.ts";

@@ -1,7 +1,9 @@
 import { homedir } from "node:os";
 import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choice/choose.ts";
 import { listModels } from "../../models/wire/list.ts";
-import { messageOf, oneLine, reasonOf, type Reason } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
 import { sageHome, type Home } from "../../config/home.ts";
 import { saveKey, withKeys } from "../../config/keys.ts";
 import { changeSettings, readSettings, type Settings } from "../../config/settings.ts";

@@ -1,6 +1,7 @@
 import { statsOf } from "../../archive/stats.ts";
 import { projectRoot } from "../../config/trust.ts";
-import { oneLine, type Stats, type Tally } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Stats, Tally } from "../../protocol/host/past.ts";
 import { pastTexts, type PastTexts } from "../../texts/past.ts";
 import { surfaceOf, timeOf } from "../../texts/resolution.ts";
 import type { Style } from "../../view/lines/paint.ts";

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { tasksIn } from "../../protocol/index.ts";
+import { tasksIn } from "../../protocol/facts/session.ts";
 import type { Store } from "../../journal/store.ts";
 import { endOfTask, isKept } from "../../agent/state/tasks.ts";
 import { taskTexts } from "../../texts/tasks.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
 import { sageHome } from "../../config/home.ts";
 import { guestTrust, trustGuests } from "../../config/guest-trust.ts";
 import { projectTrust, revoke, trust } from "../../config/trust.ts";

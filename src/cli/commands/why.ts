@@ -1,13 +1,9 @@
 import { realpathSync } from "node:fs";
-import {
-  oneLine,
-  SageError,
-  said,
-  type FoundReceipts,
-  type Host,
-  type Integrity,
-  type Receipt,
-} from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import type { FoundReceipts, Integrity, Receipt } from "../../protocol/host/receipt.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { said } from "../../protocol/reasons/reason.ts";
 import { ownRedaction } from "../redaction.ts";
 import { timeOf, whoOf } from "../../texts/resolution.ts";
 import { whyTexts, type WhyTexts } from "../../texts/why.ts";

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { workspacesOf, type Home } from "../../config/home.ts";
 import type { Store } from "../../journal/store.ts";
 import type { Log } from "../../surfaces/feishu/transport/config.ts";
-import { messageOf, reasonOf } from "../../protocol/index.ts";
+import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
 import { readInstallation } from "../../config/installation.ts";
 import { createRedaction } from "../../config/redact.ts";
 import { openDoor, type DoorParts } from "../../host/cluster/door.ts";

@@ -2,7 +2,7 @@ import { answersOf, fixed, scriptOf } from "../../archive/recording.ts";
 import { trajectory } from "../../archive/trajectory.ts";
 import type { Redaction } from "../../config/redact.ts";
 import { version } from "../../config/version.ts";
-import type { Fact } from "../../protocol/index.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
 import type { Lang } from "../../texts/language.ts";
 import { titleOf } from "../../view/summary.ts";
 import { page } from "./page.ts";

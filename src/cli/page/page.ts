@@ -1,5 +1,8 @@
 import { hash } from "node:crypto";
-import { harmless, visible, type Fact, type ToolInput, type Asked } from "../../protocol/index.ts";
+import { harmless, visible } from "../../base/visible.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { Asked } from "../../protocol/host/receipt.ts";
 import { changeLine, headline } from "../../texts/resolution.ts";
 import type { Lang } from "../../texts/language.ts";
 import { pageTexts, type PageTexts } from "../../texts/page.ts";

@@ -1,4 +1,5 @@
-import { refusalOf, tasksIn } from "../../protocol/index.ts";
+import { tasksIn } from "../../protocol/facts/session.ts";
+import { refusalOf } from "../../protocol/host/refusal.ts";
 import { version } from "../../config/version.ts";
 import { attachPlain, type PlainEnd } from "../../surfaces/plain/index.ts";
 import { cliTexts } from "../../texts/cli.ts";

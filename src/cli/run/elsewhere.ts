@@ -1,4 +1,5 @@
-import type { SessionMode, SessionSummary } from "../../protocol/index.ts";
+import type { SessionSummary } from "../../protocol/host/host.ts";
+import type { SessionMode } from "../../protocol/mode.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import { hostsTexts } from "../../texts/hosts.ts";
 import type { Lang } from "../../texts/language.ts";

@@ -2,15 +2,9 @@ import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Installation } from "../../config/installation.ts";
 import { silenceOptions } from "../../config/silence.ts";
-import {
-  closest,
-  efforts,
-  modeWords,
-  type Effort,
-  type ExecutionMode,
-  type ExecutionOptions,
-  type SessionMode,
-} from "../../protocol/index.ts";
+import { closest } from "../../base/closest.ts";
+import { efforts, type Effort, type ExecutionMode, type ExecutionOptions } from "../../protocol/host/options.ts";
+import { modeWords, type SessionMode } from "../../protocol/mode.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import { person } from "../account.ts";
 import { count, duration, readFlags, usage, type Flags } from "../flags.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { persona } from "../../archive/persona.ts";
 import type { Model } from "../../models/model.ts";
-import type { ExecutionMode } from "../../protocol/index.ts";
+import type { ExecutionMode } from "../../protocol/host/options.ts";
 import type { Lang } from "../../texts/language.ts";
 import { recordingTexts } from "../../texts/recording.ts";
 import { usage } from "../flags.ts";

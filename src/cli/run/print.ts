@@ -1,11 +1,8 @@
-import {
-  SageError,
-  said,
-  type AgentOutcome,
-  type Delta,
-  type FactData,
-  type InputRequest,
-} from "../../protocol/index.ts";
+import type { Delta, FactData } from "../../protocol/facts/fact.ts";
+import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { said } from "../../protocol/reasons/reason.ts";
 import { errorText, noticeText } from "../../texts/error.ts";
 import { cliTexts } from "../../texts/cli.ts";
 import type { Lang } from "../../texts/language.ts";

@@ -1,4 +1,8 @@
-import { oneLine, type Fact, type Reason, type Resolution, type Asked, type Standing } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { Resolution } from "../../protocol/facts/request.ts";
+import type { Asked, Standing } from "../../protocol/host/receipt.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
 import type { CliTexts } from "../../texts/cli.ts";
 import { changeLine } from "../../texts/resolution.ts";
 import type { Texts } from "../../texts/texts.ts";

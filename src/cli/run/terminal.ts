@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { refusalOf } from "../../protocol/index.ts";
+import { refusalOf } from "../../protocol/host/refusal.ts";
 import { ownRedaction } from "../redaction.ts";
 import { version } from "../../config/version.ts";
 import { attachTerminal, type TerminalOptions } from "../../surfaces/terminal/index.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Reason } from "../../protocol/index.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
 import type { Store } from "../../journal/store.ts";
 import { createReplica, type Replica } from "../../journal/replica.ts";
 import { postgresLedger } from "../../journal/postgres/ledger.ts";

@@ -1,5 +1,5 @@
 import type { Change, Entry } from "../../journal/postgres/surfaces.ts";
-import type { SurfaceStore } from "../../protocol/index.ts";
+import type { SurfaceStore } from "../../protocol/host/surface-store.ts";
 
 const SWEEP_MS = 60_000;
 

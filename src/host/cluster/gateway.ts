@@ -1,13 +1,8 @@
 import type { Ledger } from "../../journal/ledger.ts";
 import type { Replica } from "../../journal/replica.ts";
-import {
-  reason,
-  splitRequestId,
-  type Command,
-  type CommandReply,
-  type Host,
-  type WatchEvent,
-} from "../../protocol/index.ts";
+import type { Command, CommandReply, Host, WatchEvent } from "../../protocol/host/host.ts";
+import { splitRequestId } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { sentence } from "../../texts/reasons.ts";
 import type { LocalHost } from "../host.ts";
 import type { Meeting } from "./meeting.ts";

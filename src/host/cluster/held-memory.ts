@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Entry, SurfaceTable } from "../../journal/postgres/surfaces.ts";
-import type { SurfaceStore } from "../../protocol/index.ts";
+import type { SurfaceStore } from "../../protocol/host/surface-store.ts";
 import { createEntries } from "./entries.ts";
 
 const FIRST_PAUSE_MS = 50;

@@ -1,6 +1,9 @@
 import type { Replica } from "../../journal/replica.ts";
 import { version } from "../../config/version.ts";
-import { errorOf, messageOf, reason, type Command, type CommandReply, type Refused } from "../../protocol/index.ts";
+import type { Command, CommandReply, Refused } from "../../protocol/host/host.ts";
+import { errorOf } from "../../protocol/host/refusal.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { connectHost, type RemoteHost } from "../../remote/client.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { followOwner, type FollowParts, type Following } from "../socket/following.ts";

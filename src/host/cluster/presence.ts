@@ -4,7 +4,7 @@ import type { Client } from "pg";
 import { stayConnected } from "../../journal/postgres/connected.ts";
 import { GATEWAY_LIVES } from "../../journal/postgres/surface-schema.ts";
 import type { SurfaceTable } from "../../journal/postgres/surfaces.ts";
-import type { SharedStore } from "../../protocol/index.ts";
+import type { SharedStore } from "../../protocol/host/surface-store.ts";
 import type { Cluster } from "./cluster.ts";
 import { createHolding, type Holding, type HoldWatch } from "./holding.ts";
 import { shareMemory, type SharedMemory } from "./shared-memory.ts";

@@ -1,5 +1,5 @@
 import type { Entry, SurfaceTable } from "../../journal/postgres/surfaces.ts";
-import type { SharedStore } from "../../protocol/index.ts";
+import type { SharedStore } from "../../protocol/host/surface-store.ts";
 import { createEntries } from "./entries.ts";
 
 /** Nothing heard for so long: others may have changed anything. Longer than a look that is late, shorter than people can wait. */

@@ -1,7 +1,9 @@
 import { LOOP } from "../../agent/turn/turn.ts";
 import { isRetryable } from "../../journal/retry.ts";
 import { timeOf } from "../../journal/store.ts";
-import { reason, SageError, type InputRequest } from "../../protocol/index.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { LocalHost } from "../host.ts";
 import type { Cluster } from "./cluster.ts";

@@ -1,5 +1,5 @@
 import { existingSession } from "../../journal/existing-session.ts";
-import { sessionRules } from "../../protocol/index.ts";
+import { sessionRules } from "../../protocol/facts/session.ts";
 import type { createFiles } from "./files.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 

@@ -1,5 +1,5 @@
 import type { Appended, InboundFact, Store } from "../../journal/store.ts";
-import { SageError } from "../../protocol/index.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 type Inbound = { session: string; fact: InboundFact };
 

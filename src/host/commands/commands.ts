@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { existingSession } from "../../journal/existing-session.ts";
 import { isRetryable, untilWritten } from "../../journal/retry.ts";
-import { refusalOf, type Command, type CommandReply, type Host, type SageError } from "../../protocol/index.ts";
+import type { Command, CommandReply, Host } from "../../protocol/host/host.ts";
+import { refusalOf } from "../../protocol/host/refusal.ts";
+import type { SageError } from "../../protocol/reasons/error.ts";
 import { aboutCommands } from "./about.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 import { checkTaken, outsideCommands } from "./outside.ts";

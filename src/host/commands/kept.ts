@@ -3,7 +3,9 @@ import { open, type FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { keptFor } from "../../config/output.ts";
 import { existingSession } from "../../journal/existing-session.ts";
-import { callOfKey, reason, type Command } from "../../protocol/index.ts";
+import type { Command } from "../../protocol/host/host.ts";
+import { callOfKey } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { CommandParts, Reply } from "./parts.ts";
 

@@ -1,4 +1,7 @@
-import { agentOfOutside, isOutsideSession, reason, splitRequestId, type Command } from "../../protocol/index.ts";
+import type { Command } from "../../protocol/host/host.ts";
+import { agentOfOutside, isOutsideSession } from "../../protocol/host/outside.ts";
+import { splitRequestId } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 import { alreadyResolved } from "./request.ts";

@@ -3,25 +3,16 @@ import { approve, type Approver } from "../../input/approve.ts";
 import { ended, endOf, isRepeated, prepare } from "../../input/respond.ts";
 import type { Page, Store } from "../../journal/store.ts";
 import { readRule } from "../../permission/rules/rules.ts";
-import {
-  draftKeys,
-  guestKeys,
-  inquiryKey,
-  misfits,
-  needsConsent,
-  reason,
-  splitRequestId,
-  turnKey,
-  turnNumber,
-  withInquiry,
-  type InputRequest,
-  type InputResponse,
-  type LooseResponse,
-  type PendingRequest,
-  type Resolution,
-  type SageError,
-  type Sender,
-} from "../../protocol/index.ts";
+import type { InputResponse, LooseResponse } from "../../protocol/facts/answer.ts";
+import { needsConsent } from "../../protocol/facts/consent.ts";
+import { withInquiry } from "../../protocol/facts/inquiry.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../protocol/host/host.ts";
+import { draftKeys, guestKeys, inquiryKey, splitRequestId, turnKey, turnNumber } from "../../protocol/key.ts";
+import type { SageError } from "../../protocol/reasons/error.ts";
+import { misfits } from "../../protocol/reasons/misfit.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { checkResponse } from "../../input/validate.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { builtinTools } from "../../tools/registry.ts";

@@ -1,15 +1,10 @@
 import { ended, endOf, prepare } from "../../input/respond.ts";
 import type { Store } from "../../journal/store.ts";
-import {
-  reason,
-  refusalOf,
-  type InputRequest,
-  type Refused,
-  type RespondedEach,
-  type Resolution,
-  type Sender,
-  type SharedAnswer,
-} from "../../protocol/index.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { Refused, RespondedEach, SharedAnswer } from "../../protocol/host/host.ts";
+import { refusalOf } from "../../protocol/host/refusal.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { likenessOf } from "../../view/alike.ts";
 

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { existingSession } from "../../journal/existing-session.ts";
 import { readRule } from "../../permission/rules/rules.ts";
-import { reason, ruleAddedKey, ruleRemovedKey } from "../../protocol/index.ts";
+import { ruleAddedKey, ruleRemovedKey } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 

@@ -3,7 +3,10 @@ import { isRemote, remoteOf } from "../../config/remote.ts";
 import { checkOwnConversation, existingSession } from "../../journal/existing-session.ts";
 import { isSessionId, newSessionId } from "../../journal/session-id.ts";
 import type { SessionRow } from "../../journal/store.ts";
-import { isOutsideSession, modelChosenKey, reason, type SessionSummary } from "../../protocol/index.ts";
+import type { SessionSummary } from "../../protocol/host/host.ts";
+import { isOutsideSession } from "../../protocol/host/outside.ts";
+import { modelChosenKey } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 

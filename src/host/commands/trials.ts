@@ -2,7 +2,7 @@ import type { Past } from "../../archive/trials.ts";
 import { existingSession } from "../../journal/existing-session.ts";
 import { neededOf } from "../../view/describe.ts";
 import { rulesFor } from "../../view/answering.ts";
-import type { InputRequest } from "../../protocol/index.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
 import { existingRequest } from "./request.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 

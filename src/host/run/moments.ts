@@ -1,6 +1,6 @@
 import type { HookMoment, Hooks } from "../../hooks/hook.ts";
 import type { SessionRow, Store } from "../../journal/store.ts";
-import type { Fact, FactType } from "../../protocol/index.ts";
+import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import { sentence } from "../../texts/reasons.ts";
 
 const LEAVING_MS = 5_000;

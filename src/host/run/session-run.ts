@@ -5,16 +5,11 @@ import { isRetryable } from "../../journal/retry.ts";
 import { openSession, type SessionLog, type Stopped } from "../../journal/session.ts";
 import type { Awaitable, SessionRow, Store } from "../../journal/store.ts";
 import { realClock } from "../../models/sleep.ts";
-import {
-  reason,
-  reasonOf,
-  unseenMessages,
-  type AgentOutcome,
-  type FactType,
-  type Reason,
-  type SageError,
-  type SageErrorCode,
-} from "../../protocol/index.ts";
+import type { FactType } from "../../protocol/facts/fact.ts";
+import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
+import { unseenMessages } from "../../protocol/facts/unseen.ts";
+import { reasonOf, type SageError, type SageErrorCode } from "../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { sentence } from "../../texts/reasons.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";

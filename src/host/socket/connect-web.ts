@@ -1,5 +1,5 @@
 import { WebSocket } from "ws";
-import { reason } from "../../protocol/index.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { version } from "../../config/version.ts";
 import type { ClientSurface } from "../../remote/frames.ts";
 import { lastingHost, type LastingHost, type LastingOptions } from "../../remote/lasting.ts";

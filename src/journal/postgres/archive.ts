@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { reason, removedKey, type Fact, type FactType } from "../../protocol/index.ts";
+import type { Fact, FactType } from "../../protocol/facts/fact.ts";
+import { removedKey } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import {
   cwdOf,

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from "pg";
-import type { Fact, FactType } from "../../protocol/index.ts";
+import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import type { Ledger } from "../ledger.ts";
 import { inlineFor, isPointer, stored } from "../row.ts";
 

@@ -1,3 +1,4 @@
+import type { FactType } from "../../protocol/facts/fact.ts";
 import {
   callModeEnd,
   carriedSaidPattern,
@@ -6,8 +7,7 @@ import {
   runKeyPattern,
   titleKey,
   workspaceKey,
-  type FactType,
-} from "../../protocol/index.ts";
+} from "../../protocol/key.ts";
 import { MARK } from "../row.ts";
 
 /**

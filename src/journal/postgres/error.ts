@@ -1,4 +1,5 @@
-import { messageOf, reason, SageError } from "../../protocol/index.ts";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 
 /** Connection lost, server ending, starting or out of connections: the same write may succeed later. */

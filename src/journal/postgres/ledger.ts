@@ -1,15 +1,8 @@
 import type { Pool } from "pg";
-import {
-  approvalKeys,
-  reason,
-  resolvedKey,
-  splitRequestId,
-  type Approval,
-  type Fact,
-  type FactType,
-  type Reason,
-  type Resolution,
-} from "../../protocol/index.ts";
+import type { Fact, FactType } from "../../protocol/facts/fact.ts";
+import type { Approval, Resolution } from "../../protocol/facts/request.ts";
+import { approvalKeys, resolvedKey, splitRequestId } from "../../protocol/key.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { Ledger, Standing, Written } from "../ledger.ts";
 import { REMOVED } from "../housekeeping.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Pool, PoolClient } from "pg";
-import type { Fact } from "../../protocol/index.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
 import { openForReading, type Opened } from "../open-database.ts";
 import { sqliteStore } from "../sqlite.ts";
 import { splitData } from "./cells.ts";

@@ -1,4 +1,4 @@
-import { resolvedKey } from "../../protocol/index.ts";
+import { resolvedKey } from "../../protocol/key.ts";
 import { checks } from "./checks.ts";
 import { definer } from "./definer.ts";
 import { index } from "./make-index.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ClientBase, Pool } from "pg";
-import { reason, type Reason } from "../../protocol/index.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import { addressOf } from "./address.ts";
 import type { Asks } from "./cells.ts";

@@ -1,4 +1,5 @@
-import { reason, type Reason, type SageError } from "../../protocol/index.ts";
+import type { SageError } from "../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Limits } from "../limiter.ts";
 import type { Model } from "../model.ts";
 import type { Env } from "../proxy.ts";

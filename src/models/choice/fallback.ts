@@ -1,4 +1,6 @@
-import { reason, reasonOf, SageError, type Message } from "../../protocol/index.ts";
+import type { Message } from "../../protocol/facts/message.ts";
+import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/error.ts";
 import type { Model } from "../model.ts";
 

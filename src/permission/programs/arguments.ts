@@ -1,5 +1,4 @@
-import { opaqueWord, optionOf } from "../shell/read/word.ts";
-import type { Word } from "../shell/read/word.ts";
+import { opaqueWord, optionOf, type Word } from "../shell/read/word.ts";
 
 /** Options that a program may be given here. The list is closed: with any other, its words are not understood. */
 export type Options = {

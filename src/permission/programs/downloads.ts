@@ -1,5 +1,4 @@
-import { opaqueWord } from "../shell/read/word.ts";
-import type { Word } from "../shell/read/word.ts";
+import { opaqueWord, type Word } from "../shell/read/word.ts";
 import type { Write } from "./use.ts";
 
 /** Files that `curl` and `wget` write, as far as their words tell. */

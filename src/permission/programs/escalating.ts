@@ -1,5 +1,4 @@
-import { optionOf } from "../shell/read/word.ts";
-import type { Word } from "../shell/read/word.ts";
+import { optionOf, type Word } from "../shell/read/word.ts";
 import { asksConfig, subcommandAt } from "./git-words.ts";
 import { isPlain } from "./sed.ts";
 import { baseName, wrappers } from "../text/tokens.ts";

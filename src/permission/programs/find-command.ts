@@ -1,6 +1,5 @@
 import type { Word } from "../shell/read/word.ts";
-import { currentFolder } from "./use.ts";
-import type { Use } from "./use.ts";
+import { currentFolder, type Use } from "./use.ts";
 
 const alone = new Set(
   (

@@ -1,5 +1,4 @@
-import { argumentsOf } from "./arguments.ts";
-import type { Options } from "./arguments.ts";
+import { argumentsOf, type Options } from "./arguments.ts";
 import { withoutOwnOptions } from "./git-words.ts";
 import type { Word } from "../shell/read/word.ts";
 import type { Use } from "./use.ts";

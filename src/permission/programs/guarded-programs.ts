@@ -1,4 +1,4 @@
-import type { ProtectedKind } from "../../protocol/index.ts";
+import type { ProtectedKind } from "../../protocol/reasons/permission.ts";
 import { baseName } from "../text/tokens.ts";
 import { asksConfig, subcommandAt } from "./git-words.ts";
 

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { reason } from "../../protocol/index.ts";
-import type { Reason } from "../../protocol/index.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Disk } from "../paths/canonical.ts";
 import { foldersOfGit, subcommandAt } from "./git-words.ts";
 import { gitUse } from "./git.ts";
@@ -9,8 +8,7 @@ import type { Word } from "../shell/read/word.ts";
 import { isReader, plainReaderUse, readerUse } from "./readers.ts";
 import { troubleElsewhere, troubleInRepository } from "./repository.ts";
 import type { Use } from "./use.ts";
-import { xargsUse } from "./xargs.ts";
-import type { Listing } from "./xargs.ts";
+import { xargsUse, type Listing } from "./xargs.ts";
 import { isInPlace, isWriter, writerUse } from "./writers.ts";
 
 /** Effects of a program, with these words as far as they are understood. */

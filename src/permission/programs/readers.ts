@@ -1,12 +1,10 @@
-import { argumentsOf } from "./arguments.ts";
-import type { Arguments, Options } from "./arguments.ts";
+import { argumentsOf, type Arguments, type Options } from "./arguments.ts";
 import { findUse } from "./find-command.ts";
 import type { Word } from "../shell/read/word.ts";
 import { isPrintingAwk } from "./awk.ts";
 import { isPlain, isPrinting } from "./sed.ts";
 import { conditionUse, testUse } from "./test-command.ts";
-import { currentFolder } from "./use.ts";
-import type { Use } from "./use.ts";
+import { currentFolder, type Use } from "./use.ts";
 
 /** The use of a program that is known to read, undefined when it is given words that are not understood. */
 export function readerUse(words: readonly Word[]): Use | undefined {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { messageOf, reason } from "../../protocol/index.ts";
-import type { Reason } from "../../protocol/index.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { statOf } from "../paths/canonical.ts";
 
 /**

@@ -1,5 +1,4 @@
-import { opaqueWord } from "../shell/read/word.ts";
-import type { Word } from "../shell/read/word.ts";
+import { opaqueWord, type Word } from "../shell/read/word.ts";
 
 /** Effects of a command on files, as far as its words tell. */
 export type Use = {

@@ -1,5 +1,4 @@
-import { argumentsOf } from "./arguments.ts";
-import type { Arguments, Options } from "./arguments.ts";
+import { argumentsOf, type Arguments, type Options } from "./arguments.ts";
 import type { Word } from "../shell/read/word.ts";
 import type { Use, Write } from "./use.ts";
 

@@ -1,5 +1,4 @@
-import type { Word } from "../shell/read/word.ts";
-import { literalWord } from "../shell/read/word.ts";
+import { type Word, literalWord } from "../shell/read/word.ts";
 import type { Use } from "./use.ts";
 
 /** Names that a command prints for `xargs`: all of them at or below these places, each on a line or ended by a zero. */

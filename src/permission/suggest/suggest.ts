@@ -1,10 +1,8 @@
 import { isAbsolute, relative } from "node:path";
-import { reason } from "../../protocol/index.ts";
-import type { PermissionResult, PermissionSuggestion, Reason, Rule } from "../../protocol/index.ts";
-import { canonicalPath, isFolder, isInside } from "../paths/canonical.ts";
-import type { CanonicalPath } from "../paths/canonical.ts";
-import { judge } from "../decide.ts";
-import type { DecisionInput, Judgement } from "../decide.ts";
+import type { PermissionResult, PermissionSuggestion, Rule } from "../../protocol/facts/permission.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { canonicalPath, isFolder, isInside, type CanonicalPath } from "../paths/canonical.ts";
+import { judge, type DecisionInput, type Judgement } from "../decide.ts";
 import { commandRule } from "./offer.ts";
 import { meaningOf } from "../rules/meaning.ts";
 import { mcpParts, pathTools, readRule } from "../rules/rules.ts";

@@ -1,5 +1,6 @@
-import { canonicalJson } from "../../protocol/index.ts";
-import type { PastCall, Rule, RuleIdea, RuleTrial } from "../../protocol/index.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { Rule } from "../../protocol/facts/permission.ts";
+import type { PastCall, RuleIdea, RuleTrial } from "../../protocol/host/past.ts";
 import type { Judgement } from "../decide.ts";
 import type { CommandReading } from "../shell/judge/reading.ts";
 

@@ -1,13 +1,10 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import {
-  callOfKey,
-  oneLine,
-  splitRequestId,
-  type Host,
-  type InputRequest,
-  type InputResponse,
-  type Sender,
-} from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { callOfKey, splitRequestId } from "../../protocol/key.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/error.ts";
 import { whyOf } from "../../view/answering.ts";
 import { silenceLines } from "../../view/silence.ts";

@@ -1,15 +1,10 @@
 import type { ElicitationPropertySchema, ElicitationSchema, PermissionOption } from "@agentclientprotocol/sdk";
-import {
-  oneLine,
-  PLAN_TOOL,
-  shortRequestId,
-  type Answer,
-  type InputRequest,
-  type InputResponse,
-  type PermissionRequest,
-  type Question,
-  type RuleDestination,
-} from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { RuleDestination } from "../../protocol/decision.ts";
+import type { Answer, InputResponse } from "../../protocol/facts/answer.ts";
+import type { InputRequest, PermissionRequest, Question } from "../../protocol/facts/request.ts";
+import { shortRequestId } from "../../protocol/key.ts";
+import { PLAN_TOOL } from "../../protocol/mode.ts";
 import type { AcpTexts } from "../../texts/acp.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { rulesFor, takesOwnWords } from "../../view/answering.ts";

@@ -1,4 +1,4 @@
-import type { Command, CommandReply, Host } from "../../protocol/index.ts";
+import type { Command, CommandReply, Host } from "../../protocol/host/host.ts";
 import { errorText } from "../../texts/error.ts";
 import { codeOf, Refusal } from "./editor.ts";
 import type { Words } from "./input.ts";

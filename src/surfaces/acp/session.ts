@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
-import { messageOf, oneLine, saidKey, type Fact, type Host, type Sender, type TurnEnd } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { TurnEnd } from "../../protocol/facts/outcome.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { saidKey } from "../../protocol/key.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import type { Item } from "../../view/item.ts";
 import { endNote } from "../../view/note.ts";
 import { createProgress, type Progress } from "../../view/progress.ts";

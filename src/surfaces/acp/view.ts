@@ -1,5 +1,8 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { canonicalJson, codeOf, prose, type Sender } from "../../protocol/index.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import { prose } from "../../base/visible.ts";
+import { codeOf } from "../../protocol/key.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { CallItem, Item, TextItem, ThoughtItem } from "../../view/item.ts";
 import { noteOf } from "../../view/note.ts";

@@ -1,12 +1,7 @@
-import {
-  messageOf,
-  type Approval,
-  type InputRequest,
-  type Inquired,
-  type PermissionRequest,
-  type Resolution,
-  type RuleTrial,
-} from "../../protocol/index.ts";
+import type { Inquired } from "../../protocol/facts/inquiry.ts";
+import type { Approval, InputRequest, PermissionRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { RuleTrial } from "../../protocol/host/past.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import { askingCard, endedCard, inquiryText, inWords, listedOn, typedAt } from "./asking-card.ts";
 import { audienceOf, idsOf, nameOf, type Audience } from "./audience.ts";
 import type { Card } from "./cards/card.ts";

@@ -1,11 +1,7 @@
 import { basename } from "node:path";
-import {
-  harmless,
-  type InputRequest,
-  type Inquired,
-  type PermissionRequest,
-  type Resolution,
-} from "../../protocol/index.ts";
+import { harmless } from "../../base/visible.ts";
+import type { Inquired } from "../../protocol/facts/inquiry.ts";
+import type { InputRequest, PermissionRequest, Resolution } from "../../protocol/facts/request.ts";
 import { consentLines } from "../../view/consent.ts";
 import { describeRequest } from "../../view/describe.ts";
 import { madeNote, replyNote } from "../../view/inquiry.ts";

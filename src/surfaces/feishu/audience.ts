@@ -1,4 +1,4 @@
-import type { InputRequest } from "../../protocol/index.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { Asking } from "./asker.ts";
 import { mayAnswer, needsNoApprover, type People } from "./people.ts";
 import type { AskRecord } from "./records.ts";

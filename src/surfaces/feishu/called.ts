@@ -1,4 +1,8 @@
-import { isOutsideRequest, messageOf, type Fact, type Host, type InputRequest } from "../../protocol/index.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { isOutsideRequest } from "../../protocol/host/outside.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import type { SessionManager } from "./session-manager.ts";
 
 type CalledParts = {

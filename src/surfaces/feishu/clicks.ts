@@ -1,11 +1,7 @@
-import {
-  messageOf,
-  reasonOf,
-  type Host,
-  type InputRequest,
-  type Resolution,
-  type Sender,
-} from "../../protocol/index.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/error.ts";
 import { consentSoFar } from "../../view/consent.ts";
 import { endOf, unknownCard, whoOf } from "./cards/closed.ts";

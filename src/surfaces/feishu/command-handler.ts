@@ -1,4 +1,5 @@
-import { modeWords, type Sender, type SessionMode } from "../../protocol/index.ts";
+import { modeWords, type SessionMode } from "../../protocol/mode.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import type { Card } from "./cards/card.ts";
 import { helpCard } from "./cards/lists.ts";
 import type { Phrase } from "./cards/speech.ts";

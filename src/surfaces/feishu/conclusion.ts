@@ -1,4 +1,6 @@
-import { messageOf, type Deadline, type TurnEnd } from "../../protocol/index.ts";
+import type { TurnEnd } from "../../protocol/facts/outcome.ts";
+import type { Deadline } from "../../protocol/facts/silence.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import { errorText } from "../../texts/error.ts";
 import { sentenceOf, whereOf, whoOf } from "./cards/closed.ts";
 import type { Finish, ProgressView } from "./cards/progress.ts";

@@ -1,5 +1,7 @@
 import { join } from "node:path";
-import { MOST_IMAGES, type GivenImage, type InputRequest, type InputResponse } from "../../protocol/index.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import { MOST_IMAGES, type GivenImage } from "../../protocol/image.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Bridge, Going } from "./message-bridge.ts";
 import { whoOf } from "./cards/closed.ts";

@@ -1,13 +1,8 @@
-import type {
-  CommandReply,
-  GivenImage,
-  Host,
-  InputResponse,
-  Sender,
-  SharedAnswer,
-  TurnLimits,
-  WatchEvent,
-} from "../../protocol/index.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { TurnLimits } from "../../protocol/facts/silence.ts";
+import type { CommandReply, Host, SharedAnswer, WatchEvent } from "../../protocol/host/host.ts";
+import type { GivenImage } from "../../protocol/image.ts";
+import type { Sender } from "../../protocol/sender.ts";
 
 /** A session as the bridge runs it: its output, and its three inputs. */
 export type ExecutionHandle = {

@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { imageKindOf, LARGEST_IMAGE as LARGEST_SENT, messageOf, type GivenImage } from "../../protocol/index.ts";
+import { imageKindOf, LARGEST_IMAGE as LARGEST_SENT, type GivenImage } from "../../protocol/image.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import type { Redaction } from "./cards/redact.ts";
 import type { Phrase } from "./cards/speech.ts";
 import type { FeishuChannel, Incoming } from "./channel.ts";

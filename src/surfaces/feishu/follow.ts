@@ -1,13 +1,9 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import {
-  isOutsideSession,
-  isInquiry,
-  messageOf,
-  withInquiry,
-  type Host,
-  type InputRequest,
-  type Inquired,
-} from "../../protocol/index.ts";
+import { isInquiry, withInquiry, type Inquired } from "../../protocol/facts/inquiry.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { isOutsideSession } from "../../protocol/host/outside.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import { noticeText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { alikeTo } from "../../view/alike.ts";

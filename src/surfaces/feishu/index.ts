@@ -1,4 +1,8 @@
-import { messageOf, oneLine, type Host, type Sender, type SurfaceStore } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import type { SurfaceStore } from "../../protocol/host/surface-store.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { noRedaction, type Redaction } from "./cards/redact.ts";
 import { speechesFrom } from "./cards/speech.ts";
 import { followCalled } from "./called.ts";

@@ -1,11 +1,5 @@
-import {
-  type Answer,
-  type InputRequest,
-  type InputResponse,
-  type PermissionRequest,
-  type Question,
-  type RuleGrant,
-} from "../../protocol/index.ts";
+import type { Answer, InputResponse, RuleGrant } from "../../protocol/facts/answer.ts";
+import type { InputRequest, PermissionRequest, Question } from "../../protocol/facts/request.ts";
 import { optionNamed } from "../../texts/questions.ts";
 import type { Phrase } from "./cards/speech.ts";
 import type { QuestionRequest } from "./cards/question.ts";

@@ -1,4 +1,5 @@
-import { messageOf, reasonOf, type Sender } from "../../protocol/index.ts";
+import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { helpCard } from "./cards/lists.ts";
 import type { Speeches } from "./cards/speech.ts";
 import type { FeishuChannel, Incoming, Recall } from "./channel.ts";

@@ -1,4 +1,4 @@
-import { messageOf } from "../../protocol/index.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import { restartCard, unknownCard } from "./cards/closed.ts";
 import type { FollowParts } from "./follow.ts";
 import { closeProgress } from "./streamer.ts";

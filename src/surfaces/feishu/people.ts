@@ -1,4 +1,4 @@
-import type { InputRequest } from "../../protocol/index.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
 
 /** Rights of people, by the id that a person has for this app. */
 export type People = {

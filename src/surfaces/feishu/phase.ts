@@ -1,4 +1,6 @@
-import type { Fact, InputRequest, Reason, Resolution } from "../../protocol/index.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
 import type { ChatState } from "./state.ts";
 
 /** A turn that ended or was paused: what the chat is told last about it. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf } from "../../protocol/index.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import { passes } from "./failure.ts";
 import type { Records } from "./records.ts";
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { SurfaceStore } from "../../protocol/index.ts";
+import type { SurfaceStore } from "../../protocol/host/surface-store.ts";
 
 const DAY = 24 * 60 * 60_000;
 /** Time during which a card can be clicked and changed. */

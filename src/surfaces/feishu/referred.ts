@@ -1,4 +1,4 @@
-import { messageOf } from "../../protocol/index.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import type { Phrase } from "./cards/speech.ts";
 import type { FeishuChannel, Incoming, Referred } from "./channel.ts";
 

@@ -1,4 +1,4 @@
-import { messageOf } from "../../protocol/index.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import { plainWords } from "./cards/escape.ts";
 import { inLocales, type Phrase, type Speeches } from "./cards/speech.ts";
 import type { FeishuChannel, Incoming } from "./channel.ts";

@@ -1,4 +1,4 @@
-import type { Host, SessionSummary } from "../../protocol/index.ts";
+import type { Host, SessionSummary } from "../../protocol/host/host.ts";
 import type { Card } from "./cards/card.ts";
 import { sessionsCard } from "./cards/lists.ts";
 import type { Redaction } from "./cards/redact.ts";

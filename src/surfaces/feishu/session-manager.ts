@@ -1,4 +1,7 @@
-import { errorOf, reason, type CommandReply, type Host, type InputRequest } from "../../protocol/index.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { CommandReply, Host } from "../../protocol/host/host.ts";
+import { errorOf } from "../../protocol/host/refusal.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import type { Incoming } from "./channel.ts";
 import { followSession, type Follow, type FollowParts } from "./follow.ts";
 import { closeOrphans } from "./orphans.ts";

@@ -1,4 +1,4 @@
-import type { InputRequest, PermissionRequest } from "../../protocol/index.ts";
+import type { InputRequest, PermissionRequest } from "../../protocol/facts/request.ts";
 
 /** State of a session in a chat. Never set: it follows from the facts and the request that waits. */
 export type ChatState = "IDLE" | "EXECUTING" | "WAITING_INPUT" | "WAITING_CONFIRM";

@@ -1,4 +1,4 @@
-import { messageOf } from "../../protocol/index.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
 import { bytesOf, type Card } from "./cards/card.ts";
 import { plainWords } from "./cards/escape.ts";
 import {

@@ -1,4 +1,4 @@
-import type { TurnLimits } from "../../protocol/index.ts";
+import type { TurnLimits } from "../../protocol/facts/silence.ts";
 import type { Phrase, Speech } from "./cards/speech.ts";
 import type { Incoming } from "./channel.ts";
 import { mayAdminister, mayApprove } from "./people.ts";

@@ -1,4 +1,4 @@
-import type { TurnLimits } from "../../protocol/index.ts";
+import type { TurnLimits } from "../../protocol/facts/silence.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { People } from "./people.ts";
 

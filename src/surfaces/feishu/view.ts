@@ -1,14 +1,8 @@
-import {
-  saidKey,
-  type Approval,
-  type Delta,
-  type Fact,
-  type FactData,
-  type InputRequest,
-  type PendingRequest,
-  type Resolution,
-  type SessionMode,
-} from "../../protocol/index.ts";
+import type { Delta, Fact, FactData } from "../../protocol/facts/fact.ts";
+import type { Approval, InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../protocol/host/host.ts";
+import { saidKey } from "../../protocol/key.ts";
+import type { SessionMode } from "../../protocol/mode.ts";
 import { noticeText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { CallItem, Item, TextItem } from "../../view/item.ts";

@@ -1,4 +1,5 @@
-import type { Answer, Question } from "../../protocol/index.ts";
+import type { Answer } from "../../protocol/facts/answer.ts";
+import type { Question } from "../../protocol/facts/request.ts";
 import { optionNamed } from "../../texts/questions.ts";
 import type { Texts } from "../../texts/texts.ts";
 

@@ -1,4 +1,5 @@
-import { PLAN_TOOL, type InputRequest, type PermissionRequest } from "../../protocol/index.ts";
+import type { InputRequest, PermissionRequest } from "../../protocol/facts/request.ts";
+import { PLAN_TOOL } from "../../protocol/mode.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { rulesFor, takesOwnWords } from "../../view/answering.ts";
 import { mayEdit } from "../../view/choices.ts";

@@ -1,4 +1,6 @@
-import { type PermissionRequest, type RuleDestination, type RuleGrant } from "../../protocol/index.ts";
+import type { RuleDestination } from "../../protocol/decision.ts";
+import type { RuleGrant } from "../../protocol/facts/answer.ts";
+import type { PermissionRequest } from "../../protocol/facts/request.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { rulesFor } from "../../view/answering.ts";
 import { neededOf } from "../../view/describe.ts";

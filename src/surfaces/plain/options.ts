@@ -1,4 +1,4 @@
-import type { OutcomeStatus, TurnError } from "../../protocol/index.ts";
+import type { OutcomeStatus, TurnError } from "../../protocol/facts/outcome.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { Input, Output } from "./lines.ts";
 import type { Leaving } from "./state.ts";

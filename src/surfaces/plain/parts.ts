@@ -1,4 +1,5 @@
-import type { Host, Sender } from "../../protocol/index.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { texts } from "../../texts/texts.ts";
 import { createPaint, type Style } from "../../view/lines/paint.ts";
 import { createProgress, type Progress } from "../../view/progress.ts";

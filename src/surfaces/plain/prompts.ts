@@ -1,4 +1,4 @@
-import { oneLine } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
 import type { Parts } from "./parts.ts";
 import { onEarlyLine, unsigned, wantedPrompt } from "./state.ts";
 

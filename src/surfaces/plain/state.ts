@@ -1,4 +1,5 @@
-import type { Approval, InputRequest, PendingRequest } from "../../protocol/index.ts";
+import type { Approval, InputRequest } from "../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../protocol/host/host.ts";
 
 /** Why it ended: /quit, Ctrl-C, no more input, or no turn can begin. */
 export type Leaving = "left" | "interrupted" | "ended" | "failed";

@@ -1,12 +1,7 @@
-import {
-  oneLine,
-  prose,
-  type Delta,
-  type Fact,
-  type InputRequest,
-  type Resolution,
-  type Sender,
-} from "../../protocol/index.ts";
+import { oneLine, prose } from "../../base/visible.ts";
+import type { Delta, Fact } from "../../protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { changeLine, ending, headline } from "../../texts/resolution.ts";
 import { changeOf } from "../../view/change.ts";
 import { madeNote, replyNote } from "../../view/inquiry.ts";

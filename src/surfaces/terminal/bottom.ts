@@ -1,4 +1,4 @@
-import { oneLine } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
 import { nameOf } from "../../view/summary.ts";
 import { clipped } from "./draw/rows.ts";
 import { visibleWidth } from "./draw/tui.ts";

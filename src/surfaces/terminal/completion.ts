@@ -1,4 +1,4 @@
-import { harmless } from "../../protocol/index.ts";
+import { harmless } from "../../base/visible.ts";
 import { fuzzyFilter, type AutocompleteItem, type AutocompleteProvider } from "./draw/tui.ts";
 
 export type Completable = { name: string; hint: string };

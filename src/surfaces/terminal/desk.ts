@@ -1,17 +1,9 @@
-import {
-  needsConsent,
-  type Approval,
-  type CommandReply,
-  type Draft,
-  type InputRequest,
-  type InputResponse,
-  type InquiryFact,
-  type PendingRequest,
-  type Refused,
-  type SessionMode,
-  type SharedAnswer,
-  type Inquired,
-} from "../../protocol/index.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import { needsConsent } from "../../protocol/facts/consent.ts";
+import type { InquiryFact, Inquired } from "../../protocol/facts/inquiry.ts";
+import type { Approval, Draft, InputRequest } from "../../protocol/facts/request.ts";
+import type { CommandReply, PendingRequest, Refused, SharedAnswer } from "../../protocol/host/host.ts";
+import type { SessionMode } from "../../protocol/mode.ts";
 import { errorText } from "../../texts/error.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { alikeTo } from "../../view/alike.ts";

@@ -1,4 +1,8 @@
-import { isInquiry, oneLine, type Fact, type InputRequest, type WatchEvent } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { isInquiry } from "../../protocol/facts/inquiry.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { WatchEvent } from "../../protocol/host/host.ts";
 import { linkNote, ownerNote, type Owner } from "../../view/owner.ts";
 import { nameOf } from "../../view/summary.ts";
 import { learnBackground } from "./draw/theme.ts";

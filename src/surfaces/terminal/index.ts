@@ -1,4 +1,5 @@
-import { oneLine, type Host } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Host } from "../../protocol/host/host.ts";
 import { errorText } from "../../texts/error.ts";
 import { follow } from "./following.ts";
 import { createKeys } from "./keys.ts";

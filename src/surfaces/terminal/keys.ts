@@ -1,4 +1,5 @@
-import { nextMode, oneLine } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import { nextMode } from "../../protocol/mode.ts";
 import { errorText } from "../../texts/error.ts";
 import { pickerTexts } from "../../texts/picker.ts";
 import type { CallItem, ThoughtItem } from "../../view/item.ts";

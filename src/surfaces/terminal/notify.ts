@@ -1,4 +1,4 @@
-import { oneLine } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
-import type { OutcomeStatus, TurnError } from "../../protocol/index.ts";
+import type { OutcomeStatus, TurnError } from "../../protocol/facts/outcome.ts";
+import type { SessionMode } from "../../protocol/mode.ts";
 import type { Lang } from "../../texts/language.ts";
-import type { SessionMode } from "../../protocol/index.ts";
 import type { ThemeSetting } from "./draw/theme.ts";
 import type { Terminal as Device } from "./draw/tui.ts";
 import type { PanelOptions } from "./panels/panel.ts";

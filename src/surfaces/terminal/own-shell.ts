@@ -1,4 +1,5 @@
-import { oneLine, reasonOf } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { BoxItem } from "./scroll.ts";
 import type { TalkParts } from "./talk.ts";

@@ -1,4 +1,4 @@
-import { harmless, tokens } from "../../protocol/index.ts";
+import { harmless, tokens } from "../../base/visible.ts";
 import type { PagerTexts } from "../../texts/pager.ts";
 import { clipped, wrap } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";

@@ -1,4 +1,5 @@
-import type { Host, Sender } from "../../protocol/index.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { sendUnlessLost } from "../../remote/unless-lost.ts";
 import { terminalTexts, type TerminalTexts } from "../../texts/terminal.ts";
 import { pagerTexts } from "../../texts/pager.ts";

@@ -1,4 +1,5 @@
-import { oneLine, reasonOf } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
 import { pickerTexts } from "../../texts/picker.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { Texts } from "../../texts/texts.ts";

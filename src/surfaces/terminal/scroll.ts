@@ -1,4 +1,4 @@
-import type { Delta, Fact } from "../../protocol/index.ts";
+import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 import type { Texts } from "../../texts/texts.ts";
 import type { CallItem, Item, SaidItem, ThoughtItem } from "../../view/item.ts";
 import type { Tone } from "../../view/note.ts";

@@ -1,4 +1,7 @@
-import { closest, modeWords, oneLine, reasonOf, type SessionMode } from "../../protocol/index.ts";
+import { closest } from "../../base/closest.ts";
+import { oneLine } from "../../base/visible.ts";
+import { modeWords, type SessionMode } from "../../protocol/mode.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
 import { errorText } from "../../texts/error.ts";
 import { nameOf } from "../../view/summary.ts";
 import type { Picked, SlashCommand } from "./options.ts";

@@ -1,4 +1,4 @@
-import type { Delta, Fact } from "../../protocol/index.ts";
+import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";
 import { clipped } from "./draw/rows.ts";

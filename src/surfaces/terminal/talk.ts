@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { oneLine, type Command, type Host, type Sender, type SessionMode } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Command, Host } from "../../protocol/host/host.ts";
+import type { SessionMode } from "../../protocol/mode.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/error.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";

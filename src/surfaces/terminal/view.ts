@@ -1,4 +1,8 @@
-import { agentOf, oneLine, type Call, type Output, type Sender, type Standing } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import { agentOf, type Output } from "../../protocol/facts/call.ts";
+import type { Call } from "../../protocol/facts/message.ts";
+import type { Standing } from "../../protocol/host/receipt.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { changeLine, headline } from "../../texts/resolution.ts";
 import type { TerminalTexts } from "../../texts/terminal.ts";
 import type { Texts } from "../../texts/texts.ts";

@@ -1,4 +1,4 @@
-import { imageKindOf, isPdf } from "../../protocol/index.ts";
+import { imageKindOf, isPdf } from "../../protocol/image.ts";
 import { convert } from "./convert.ts";
 
 /** A page as text, or a picture as it is. `type`: the kind of content, in the words of its server. */

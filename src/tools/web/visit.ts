@@ -1,5 +1,5 @@
 import type { Agent } from "node:http";
-import type { Reason } from "../../protocol/index.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
 import { isPrivateAddress } from "../../permission/web.ts";
 import type { Cache } from "./cache.ts";
 import { exchange, locationOf, type Answer, type Limits, type Way } from "./exchange.ts";

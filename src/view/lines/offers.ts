@@ -1,4 +1,4 @@
-import type { PermissionRequest } from "../../protocol/index.ts";
+import type { PermissionRequest } from "../../protocol/facts/request.ts";
 import { rulesFor } from "../answering.ts";
 import type { Style } from "./paint.ts";
 import { exact, framed } from "./safe.ts";

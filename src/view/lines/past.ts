@@ -1,4 +1,5 @@
-import { oneLine, type PastCall, type RuleIdea, type RuleTrial } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { PastCall, RuleIdea, RuleTrial } from "../../protocol/host/past.ts";
 import type { PastTexts } from "../../texts/past.ts";
 import { timeOf } from "../../texts/resolution.ts";
 import { summaryOf } from "../summary.ts";

@@ -1,4 +1,6 @@
-import { oneLine, reason, type Approval, type InputRequest, type Question, type Reason } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Approval, InputRequest, Question } from "../../protocol/facts/request.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { whyOf } from "../answering.ts";
 import { consentLines } from "../consent.ts";
 import { describeRequest, isLong, type Block, type Description } from "../describe.ts";

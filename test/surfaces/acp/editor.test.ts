@@ -4,7 +4,7 @@ import { after, suite, test } from "node:test";
 import { methods } from "@agentclientprotocol/sdk";
 import { createHost } from "../../../src/host/host.ts";
 import { sqliteStore } from "../../../src/journal/sqlite.ts";
-import type { InputResponse } from "../../../src/protocol/index.ts";
+import type { InputResponse } from "../../../src/protocol/facts/answer.ts";
 import { ofKind, openEditor } from "../../support/acp.ts";
 import { asks, bash, Machine } from "../../support/cli.ts";
 import { until, untilGone } from "../../support/until.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { InputRequest, PermissionRequest, Question } from "../../../src/protocol/index.ts";
-import { reason } from "../../../src/protocol/index.ts";
+import type { InputRequest, PermissionRequest, Question } from "../../../src/protocol/facts/request.ts";
+import { reason } from "../../../src/protocol/reasons/reason.ts";
 import { chatAnswer, formAnswer, wayOf } from "../../../src/surfaces/acp/input.ts";
 import { messageOf } from "../../../src/surfaces/acp/prompt.ts";
 import { requestedCall } from "../../../src/surfaces/acp/tool-call.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConnectionLimits } from "../../../src/cli/commands/serve/connections.ts";
 import { createHttp, listen } from "../../../src/cli/commands/serve/http.ts";
-import type { SurfaceStore } from "../../../src/protocol/index.ts";
+import type { SurfaceStore } from "../../../src/protocol/host/surface-store.ts";
 import { openSurfaceStores } from "../../../src/host/surface-store.ts";
 import type { Incoming } from "../../../src/surfaces/feishu/channel.ts";
 import type { FeishuApp, Timings } from "../../../src/surfaces/feishu/transport/config.ts";

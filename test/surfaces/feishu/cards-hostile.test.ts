@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../../support/properties.ts";
-import { said } from "../../../src/protocol/index.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import { LARGEST_CARD, bytesOf } from "../../../src/surfaces/feishu/cards/card.ts";
 import { closedCard } from "../../../src/surfaces/feishu/cards/closed.ts";
 import { code, inline, markdownOf, plainWords, words as escaped } from "../../../src/surfaces/feishu/cards/escape.ts";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStore } from "../../../src/journal/sqlite.ts";
-import { escalatedKey, splitRequestId } from "../../../src/protocol/index.ts";
+import { escalatedKey, splitRequestId } from "../../../src/protocol/key.ts";
 import { createHost } from "../../../src/host/host.ts";
 import { bash, sageWith } from "../../support/sage.ts";
 import { said, team, until } from "./team.ts";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { reason } from "../../../src/protocol/index.ts";
+import { reason } from "../../../src/protocol/reasons/reason.ts";
 import { movedCard, unknownCard } from "../../../src/surfaces/feishu/cards/closed.ts";
 import { speechesFrom } from "../../../src/surfaces/feishu/cards/speech.ts";
 import { errorBecause } from "../../../src/texts/error.ts";

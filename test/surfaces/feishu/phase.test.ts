@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fact, FactData, FactType, InputRequest, Resolution } from "../../../src/protocol/index.ts";
+import type { Fact, FactData, FactType } from "../../../src/protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../../../src/protocol/facts/request.ts";
 import { nextPhase, type Effect, type Happening, type Phase } from "../../../src/surfaces/feishu/phase.ts";
 import type { ChatState } from "../../../src/surfaces/feishu/state.ts";
 

@@ -1,7 +1,7 @@
-import { said } from "../../../src/protocol/index.ts";
+import type { InputRequest, Question } from "../../../src/protocol/facts/request.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { InputRequest, Question } from "../../../src/protocol/index.ts";
 import { readForm, readText } from "../../../src/surfaces/feishu/input.ts";
 import { mayAnswer, mayApprove, mayStop, mayTalk } from "../../../src/surfaces/feishu/people.ts";
 import { codeOf, decisionOf, route, stateOf } from "../../../src/surfaces/feishu/state.ts";

@@ -6,7 +6,7 @@ import { botPerson } from "../../../src/cli/commands/serve/feishu.ts";
 import { UnifiedExecutor } from "../../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../../src/journal/sqlite.ts";
 import type { Script } from "../../../src/models/scripted.ts";
-import type { Fact, FactType } from "../../../src/protocol/index.ts";
+import type { Fact, FactType } from "../../../src/protocol/facts/fact.ts";
 import { createHost } from "../../../src/host/host.ts";
 import { openSurfaceStores } from "../../../src/host/surface-store.ts";
 import {

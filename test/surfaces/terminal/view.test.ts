@@ -13,7 +13,8 @@ import { terminalTexts } from "../../../src/texts/terminal.ts";
 import { texts } from "../../../src/texts/texts.ts";
 import type { CallItem } from "../../../src/view/item.ts";
 import { createProgress } from "../../../src/view/progress.ts";
-import type { Preview, Standing } from "../../../src/protocol/index.ts";
+import type { Preview } from "../../../src/protocol/facts/call.ts";
+import type { Standing } from "../../../src/protocol/host/receipt.ts";
 import { footRow } from "../../../src/surfaces/terminal/status.ts";
 import { permission } from "./asked.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { InputRequest, PermissionRequest } from "../../../src/protocol/index.ts";
+import type { InputRequest, PermissionRequest } from "../../../src/protocol/facts/request.ts";
 import { createDrafts } from "../../../src/surfaces/web/page/drafts.ts";
 import { begin, choicesFor, draftOf, letsRun, step, type Did } from "../../../src/surfaces/web/page/input.ts";
 import { meaningOf } from "../../../src/surfaces/web/page/keys.ts";

@@ -4,7 +4,7 @@ import { symlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { WebSocket } from "ws";
-import type { Command } from "../../../src/protocol/index.ts";
+import type { Command } from "../../../src/protocol/host/host.ts";
 import { headline } from "../../../src/texts/resolution.ts";
 import { texts } from "../../../src/texts/texts.ts";
 import { bash, sageWith, workspace, type TestSage } from "../../support/sage.ts";

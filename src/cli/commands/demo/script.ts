@@ -1,6 +1,6 @@
 import type { ModelRequest } from "../../../models/model.ts";
 import type { ScriptedTurn, ScriptedTurns } from "../../../models/scripted.ts";
-import type { ToolResult } from "../../../protocol/index.ts";
+import type { ToolResult } from "../../../protocol/facts/message.ts";
 import type { DemoTexts } from "../../../texts/demo.ts";
 
 /** Script of the demo's model. It reacts to what the person did, as far as a script can. */

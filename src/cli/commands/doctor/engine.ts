@@ -1,4 +1,6 @@
-import { oneLine, messageOf, reason } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
 import { lookInto } from "../../../host/cluster/look.ts";
 import { misfitOf } from "../../../journal/postgres/tables.ts";
 import { REMOVED } from "../../../journal/housekeeping.ts";

@@ -1,5 +1,8 @@
 import { realpathSync } from "node:fs";
-import { oneLine, SageError, said, type SurfaceStore } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { said } from "../../../protocol/reasons/reason.ts";
 import { readInstallation } from "../../../config/installation.ts";
 import { openSurfaceStores } from "../../../host/surface-store.ts";
 import { clusterTexts } from "../../../texts/cluster.ts";

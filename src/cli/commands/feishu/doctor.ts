@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SageError, said } from "../../../protocol/index.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { said } from "../../../protocol/reasons/reason.ts";
 import { readInstallation } from "../../../config/installation.ts";
 import { createApi, type Api } from "../../../surfaces/feishu/transport/api.ts";
 import { usual, type FeishuApp } from "../../../surfaces/feishu/transport/config.ts";

@@ -1,4 +1,4 @@
-import { messageOf } from "../../../protocol/index.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { Answer, Api } from "../../../surfaces/feishu/transport/api.ts";
 import type { FeishuApp } from "../../../surfaces/feishu/transport/config.ts";
 import type { FeishuSetupTexts } from "../../../texts/feishu-setup.ts";

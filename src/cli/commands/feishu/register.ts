@@ -1,6 +1,7 @@
 import { encodeQR } from "qr";
 import { agentFor, proxyFor, type Env } from "../../../models/proxy.ts";
-import { messageOf, reason, SageError, said } from "../../../protocol/index.ts";
+import { messageOf, SageError } from "../../../protocol/reasons/error.ts";
+import { reason, said } from "../../../protocol/reasons/reason.ts";
 import type { Library } from "../../../surfaces/feishu/transport/api.ts";
 import { neededScopes } from "./examine.ts";
 import { errorBecause } from "../../../texts/error.ts";

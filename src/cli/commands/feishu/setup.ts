@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf, said, SageError } from "../../../protocol/index.ts";
+import { messageOf, SageError } from "../../../protocol/reasons/error.ts";
+import { said } from "../../../protocol/reasons/reason.ts";
 import { sageHome, type Home } from "../../../config/home.ts";
 import { saveKey, withKeys } from "../../../config/keys.ts";
 import { withRole } from "../../../config/people.ts";

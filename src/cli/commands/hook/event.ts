@@ -1,14 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
-import {
-  canonicalJson,
-  type InputRequest,
-  type OutsideAsk,
-  type OutsideBody,
-  type Question,
-  type Resolution,
-  type ToolInput,
-} from "../../../protocol/index.ts";
+import { canonicalJson } from "../../../base/canonical-json.ts";
+import type { ToolInput } from "../../../protocol/facts/call.ts";
+import type { InputRequest, Question, Resolution } from "../../../protocol/facts/request.ts";
+import type { OutsideAsk, OutsideBody } from "../../../protocol/host/outside.ts";
 
 /** Agents whose own terminal can ask through Sage. */
 export const hookAgents = ["claude", "codex"] as const;

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { sageHome } from "../../../config/home.ts";
 import { lockIn } from "../../../config/locked-file.ts";
 import { pathOf } from "../../../host/guest-programs.ts";
-import { oneLine } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
 import { hookTexts } from "../../../texts/hook.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { readFlags, usage } from "../../flags.ts";

@@ -7,7 +7,8 @@ import { askFromOutside, endFromOutside, sessionOutside } from "../../../input/o
 import { untilWritten } from "../../../journal/retry.ts";
 import { sqliteStore } from "../../../journal/sqlite.ts";
 import type { Store } from "../../../journal/store.ts";
-import type { OutsideEnd, Resolution } from "../../../protocol/index.ts";
+import type { Resolution } from "../../../protocol/facts/request.ts";
+import type { OutsideEnd } from "../../../protocol/host/outside.ts";
 import { askOf, decisionOf, eventFrom, isSameCall, type HookAgent, type HookEvent } from "./event.ts";
 
 /** Codex shows its own dialog only after its hooks: a person who sits there does not wait long. */

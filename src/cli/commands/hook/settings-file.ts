@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, realpathS
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { changeFile } from "../../../config/locked-file.ts";
-import { canonicalJson } from "../../../protocol/index.ts";
+import { canonicalJson } from "../../../base/canonical-json.ts";
 import type { HookAgent } from "./event.ts";
 
 type Entry = { type: "command"; command: string; timeout?: number; async?: true };

@@ -1,13 +1,8 @@
-import {
-  oneLine,
-  reason,
-  shortRequestId,
-  splitRequestId,
-  type Host,
-  type InputRequest,
-  type PermissionRequest,
-  type SharedAnswer,
-} from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { InputRequest, PermissionRequest } from "../../../protocol/facts/request.ts";
+import type { Host, SharedAnswer } from "../../../protocol/host/host.ts";
+import { shortRequestId, splitRequestId } from "../../../protocol/key.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
 import { cliTexts } from "../../../texts/cli.ts";
 import { errorBecause, errorText } from "../../../texts/error.ts";
 import { inboxTexts } from "../../../texts/inbox.ts";

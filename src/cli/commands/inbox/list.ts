@@ -1,4 +1,7 @@
-import { needsConsent, oneLine, shortRequestId, type Approval, type InputRequest } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { needsConsent } from "../../../protocol/facts/consent.ts";
+import type { Approval, InputRequest } from "../../../protocol/facts/request.ts";
+import { shortRequestId } from "../../../protocol/key.ts";
 import { inboxTexts } from "../../../texts/inbox.ts";
 import type { Style } from "../../../view/lines/paint.ts";
 import { clipped, columns, fitted } from "../../../view/lines/safe.ts";

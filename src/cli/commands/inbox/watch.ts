@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf, shortRequestId, type Host, type InputRequest } from "../../../protocol/index.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import type { Host } from "../../../protocol/host/host.ts";
+import { shortRequestId } from "../../../protocol/key.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import { inboxTexts } from "../../../texts/inbox.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { headline } from "../../../texts/resolution.ts";

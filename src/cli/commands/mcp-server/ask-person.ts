@@ -2,14 +2,11 @@ import { hash } from "node:crypto";
 import type { z as Zod } from "../../../tools/zod.ts";
 import { findFromOutside } from "../../../input/outside.ts";
 import type { Store } from "../../../journal/store.ts";
-import {
-  canonicalJson,
-  reasonOf,
-  type Host,
-  type InputRequest,
-  type OutsideBody,
-  type Resolution,
-} from "../../../protocol/index.ts";
+import { canonicalJson } from "../../../base/canonical-json.ts";
+import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
+import type { Host } from "../../../protocol/host/host.ts";
+import type { OutsideBody } from "../../../protocol/host/outside.ts";
+import { reasonOf } from "../../../protocol/reasons/error.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { ask } from "../../journal.ts";
 import { waitForEnd } from "../../wait-for-end.ts";

@@ -1,4 +1,5 @@
-import { reasonFrom, type InputRequest, type Resolution } from "../../../protocol/index.ts";
+import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
+import { reasonFrom } from "../../../protocol/reasons/reason.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { texts } from "../../../texts/texts.ts";
 import { nameOf } from "../../../view/summary.ts";

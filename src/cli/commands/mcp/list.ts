@@ -1,11 +1,11 @@
-import type { Config } from "../../../config/config.ts";
-import { loadConfig } from "../../../config/config.ts";
+import { type Config, loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { withKeys } from "../../../config/keys.ts";
 import { commandLine } from "../../../config/servers.ts";
 import { openServers } from "../../../host/servers.ts";
 import type { ServerDefinition } from "../../../mcp/server.ts";
-import { oneLine, reason } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../../texts/error.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { mcpTexts } from "../../../texts/mcp.ts";

@@ -1,7 +1,7 @@
 import { sageHome } from "../../../config/home.ts";
 import { tokensOf } from "../../../host/servers.ts";
 import { ServerFailure } from "../../../mcp/failure.ts";
-import { oneLine } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
 import { errorBecause } from "../../../texts/error.ts";
 import { mcpTexts } from "../../../texts/mcp.ts";
 import { exitCodes } from "../../exit-codes.ts";

@@ -1,7 +1,9 @@
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { readRule } from "../../../permission/rules/rules.ts";
-import { oneLine, reason, type Rule } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { Rule } from "../../../protocol/facts/permission.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../../texts/error.ts";
 import { pastTexts } from "../../../texts/past.ts";
 import { timeOf } from "../../../texts/resolution.ts";

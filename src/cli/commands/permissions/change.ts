@@ -1,12 +1,8 @@
-import {
-  isSameReason,
-  oneLine,
-  SageError,
-  said,
-  sessionRules,
-  type Reason,
-  type Rule,
-} from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { Rule } from "../../../protocol/facts/permission.ts";
+import { sessionRules } from "../../../protocol/facts/session.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { isSameReason, said, type Reason } from "../../../protocol/reasons/reason.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { meaningOf } from "../../../permission/rules/meaning.ts";

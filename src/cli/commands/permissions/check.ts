@@ -1,8 +1,10 @@
 import { homedir } from "node:os";
 import { createInterface } from "node:readline";
 import { loadRules, type RuleLists } from "../../../permission/rules/rules.ts";
-import { messageOf, misfits, type PermissionResult, type Rule } from "../../../protocol/index.ts";
-import * as z from "../../../protocol/z.ts";
+import type { PermissionResult, Rule } from "../../../protocol/facts/permission.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import { misfits } from "../../../protocol/reasons/misfit.ts";
+import * as z from "../../../base/z.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { permissionTexts } from "../../../texts/permissions.ts";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { readRule } from "../../../permission/rules/rules.ts";
 import { escapeSpecifier } from "../../../permission/text/wild.ts";
-import type { Reason, Rule } from "../../../protocol/index.ts";
+import type { Rule } from "../../../protocol/facts/permission.ts";
+import type { Reason } from "../../../protocol/reasons/reason.ts";
 import type { ImportReason } from "../../../texts/permissions.ts";
 
 type Behavior = Rule["behavior"];

@@ -1,6 +1,10 @@
 import { homedir } from "node:os";
 import { decisionSteps } from "../../../permission/decide.ts";
-import { oneLine, SageError, said, visible, type PermissionResult, type ToolInput } from "../../../protocol/index.ts";
+import { oneLine, visible } from "../../../base/visible.ts";
+import type { ToolInput } from "../../../protocol/facts/call.ts";
+import type { PermissionResult } from "../../../protocol/facts/permission.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { said } from "../../../protocol/reasons/reason.ts";
 import { loadConfig, knownTools } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { sentence } from "../../../texts/reasons.ts";

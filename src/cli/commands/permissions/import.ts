@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { messageOf, oneLine, reason, SageError, said, visible } from "../../../protocol/index.ts";
+import { oneLine, visible } from "../../../base/visible.ts";
+import { messageOf, SageError } from "../../../protocol/reasons/error.ts";
+import { reason, said } from "../../../protocol/reasons/reason.ts";
 import { knownTools, loadConfig, type Config } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { readSmallFile } from "../../../config/small-file.ts";

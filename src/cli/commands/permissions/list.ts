@@ -1,4 +1,4 @@
-import { oneLine } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home.ts";
 import { sentence } from "../../../texts/reasons.ts";

@@ -12,14 +12,12 @@ import { keepTime } from "../../../host/timekeeping.ts";
 import type { SessionRow, Store } from "../../../journal/store.ts";
 import type { Model } from "../../../models/model.ts";
 import type { CommandRunner } from "../../../tools/runner/runner.ts";
-import {
-  SageError,
-  said,
-  type ExecutionOptions,
-  type Host,
-  type SurfaceStore,
-  type WorkFolder,
-} from "../../../protocol/index.ts";
+import type { WorkFolder } from "../../../protocol/host/about.ts";
+import type { Host } from "../../../protocol/host/host.ts";
+import type { ExecutionOptions } from "../../../protocol/host/options.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { said } from "../../../protocol/reasons/reason.ts";
 import { cliTexts } from "../../../texts/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { serveTexts } from "../../../texts/serve.ts";

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { homedir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf, type Host, type SurfaceStore } from "../../../protocol/index.ts";
+import type { Host } from "../../../protocol/host/host.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import { loadConfig } from "../../../config/config.ts";
 import type { Home } from "../../../config/home.ts";
 import { receivedFor } from "../../../config/output.ts";

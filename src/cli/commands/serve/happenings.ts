@@ -1,5 +1,6 @@
 import type { Store } from "../../../journal/store.ts";
-import type { Fact, InputRequest, Resolution } from "../../../protocol/index.ts";
+import type { Fact } from "../../../protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
 import type { Log } from "../../../surfaces/feishu/transport/config.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { whoOf } from "../../../texts/resolution.ts";

@@ -5,7 +5,8 @@ import type { IncomingMessage, Server } from "node:http";
 import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { messageOf, SageError, said } from "../../../protocol/index.ts";
+import { messageOf, SageError } from "../../../protocol/reasons/error.ts";
+import { said } from "../../../protocol/reasons/reason.ts";
 import type { ServeTexts } from "../../../texts/serve.ts";
 import { limitConnections, type ConnectionLimits } from "./connections.ts";
 

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { readInstallation } from "../../../config/installation.ts";
-import { SageError, said } from "../../../protocol/index.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { said } from "../../../protocol/reasons/reason.ts";
 import { serveTexts, type ServeTexts } from "../../../texts/serve.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { readFlagsOnly } from "../../flags.ts";

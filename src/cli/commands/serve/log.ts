@@ -1,4 +1,4 @@
-import { prose } from "../../../protocol/index.ts";
+import { prose } from "../../../base/visible.ts";
 import type { Log } from "../../../surfaces/feishu/transport/config.ts";
 
 export type LogFormat = "text" | "json";

@@ -1,6 +1,6 @@
 import type { Cluster } from "../../../host/cluster/cluster.ts";
 import { openSurfaceStores, shareFile } from "../../../host/surface-store.ts";
-import type { SharedStore, SurfaceStore } from "../../../protocol/index.ts";
+import type { SharedStore, SurfaceStore } from "../../../protocol/host/surface-store.ts";
 import type { ServeTexts } from "../../../texts/serve.ts";
 import { surfaceOf, type BotConfig } from "../feishu/config.ts";
 import { openBot, shareBot, type Bot, type SurfaceParts } from "./feishu.ts";

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Settings } from "../../../config/settings.ts";
-import { messageOf, reason } from "../../../protocol/index.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../../texts/error.ts";
 
 /** The address of the page; `undefined` where anybody on the way could read along. */

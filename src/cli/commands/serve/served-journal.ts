@@ -3,7 +3,7 @@ import { gateway } from "../../../host/cluster/gateway.ts";
 import type { Meeting } from "../../../host/cluster/meeting.ts";
 import type { LocalHost } from "../../../host/host.ts";
 import type { Store } from "../../../journal/store.ts";
-import { messageOf } from "../../../protocol/index.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import { clusterTexts } from "../../../texts/cluster.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { joinEngine } from "../../engine.ts";

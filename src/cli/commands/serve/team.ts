@@ -1,7 +1,7 @@
 import { liveSettings, withRole } from "../../../config/people.ts";
 import type { Home } from "../../../config/home.ts";
 import { changeSettings, type BotSettings, type Settings } from "../../../config/settings.ts";
-import { messageOf } from "../../../protocol/index.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { ChangeTeam, ChatSettings, Team } from "../../../surfaces/feishu/index.ts";
 import type { Env } from "../../../models/proxy.ts";
 import { teamOf, type BotConfig, type ConfigParts } from "../feishu/config.ts";

@@ -8,7 +8,9 @@ import { parseCall, parseCommand } from "../../../host/socket/messages.ts";
 import { createWireServer, type Greet } from "../../../host/socket/serve.ts";
 import { webWire } from "../../../host/socket/web-wire.ts";
 import type { Store } from "../../../journal/store.ts";
-import { SageError, said, type Command, type Host } from "../../../protocol/index.ts";
+import type { Command, Host } from "../../../protocol/host/host.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { said } from "../../../protocol/reasons/reason.ts";
 import { closeCodes } from "../../../remote/wire.ts";
 import {
   addWeb,

@@ -2,7 +2,7 @@ import type { Store } from "../../../journal/store.ts";
 import { workspacesOf, type Home } from "../../../config/home.ts";
 import { clusterTexts } from "../../../texts/cluster.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { SageError } from "../../../protocol/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import { readInstallation } from "../../../config/installation.ts";
 import { collectOutput } from "../../../archive/output.ts";
 import { deleteSession } from "../../../archive/sessions.ts";

@@ -1,5 +1,7 @@
 import type { Store } from "../../../journal/store.ts";
-import { oneLine, textOf, type SessionSummary } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { textOf } from "../../../protocol/facts/message.ts";
+import type { SessionSummary } from "../../../protocol/host/host.ts";
 import { clipped, fitted } from "../../../view/lines/safe.ts";
 import { clusterTexts } from "../../../texts/cluster.ts";
 import { hostsTexts } from "../../../texts/hosts.ts";

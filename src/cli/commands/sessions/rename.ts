@@ -1,4 +1,4 @@
-import { oneLine } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
 import { sessionTexts } from "../../../texts/sessions.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { sessionBy } from "../../../view/find-session.ts";

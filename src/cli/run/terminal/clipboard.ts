@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { imageKindOf } from "../../../protocol/index.ts";
+import { imageKindOf } from "../../../protocol/image.ts";
 import type { TerminalOptions } from "../../../surfaces/terminal/index.ts";
 
 type Env = NodeJS.ProcessEnv;

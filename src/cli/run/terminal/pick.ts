@@ -1,4 +1,6 @@
-import { oneLine, type Rule, type RuleDestination } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { RuleDestination } from "../../../protocol/decision.ts";
+import type { Rule } from "../../../protocol/facts/permission.ts";
 import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { errorText } from "../../../texts/error.ts";

@@ -1,4 +1,7 @@
-import { oneLine, reason, type RewindPlan, type RewindPoint, type RewindWhat } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { RewindWhat } from "../../../protocol/facts/rewind.ts";
+import type { RewindPlan, RewindPoint } from "../../../protocol/facts/rewound.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
 import { errorBecause } from "../../../texts/error.ts";
 import type { Lang } from "../../../texts/language.ts";

@@ -1,5 +1,6 @@
 import type { Store } from "../../../journal/store.ts";
-import type { Rule, RuleTrial } from "../../../protocol/index.ts";
+import type { Rule } from "../../../protocol/facts/permission.ts";
+import type { RuleTrial } from "../../../protocol/host/past.ts";
 
 /** Old enough that calls since then might matter. */
 const FRESH_MS = 60_000;

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { sessionRules, tasksIn, type Fact, type Named } from "../../../protocol/index.ts";
+import type { Fact } from "../../../protocol/facts/fact.ts";
+import { sessionRules, tasksIn } from "../../../protocol/facts/session.ts";
+import type { Named } from "../../../protocol/host/about.ts";
 import { ownRedaction } from "../../redaction.ts";
 import { exportsIn } from "../../../config/git-ignore.ts";
 import { writeLines } from "../../../archive/trajectory.ts";

@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason, Rule } from "../../../protocol/index.ts";
+import type { Rule } from "../../../protocol/facts/permission.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { RuleBook } from "../../rules/book.ts";
 import type { Disk } from "../../paths/canonical.ts";
 import { allowedBy, firstOf, uncovered } from "../../rules/compile.ts";
@@ -10,8 +10,7 @@ import type { Assignment, Simple } from "../read/script.ts";
 import type { Word } from "../read/word.ts";
 import { changesReading, isOwnVariable, isPlainBuiltin } from "../../programs/builtins.ts";
 import { isHarmlessAssignment, isHarmlessVariable } from "../../programs/harmless.ts";
-import { gitElsewhere, gitTrouble, programOf, rebinding } from "../../programs/program.ts";
-import type { Program } from "../../programs/program.ts";
+import { gitElsewhere, gitTrouble, programOf, rebinding, type Program } from "../../programs/program.ts";
 import { foldersOfGit } from "../../programs/git-words.ts";
 import { setsVariable } from "../../programs/readers.ts";
 import { tamed } from "./targets.ts";

@@ -1,11 +1,9 @@
 import { resolve } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Reach } from "../../rules/access.ts";
 import { statOf } from "../../paths/canonical.ts";
 import type { CommandView } from "./command.ts";
-import { operandTargets } from "./targets.ts";
-import type { Where } from "./targets.ts";
+import { operandTargets, type Where } from "./targets.ts";
 import { subcommandAt } from "../../programs/git-words.ts";
 import { repositoryOf } from "../../programs/repository.ts";
 import { trackedFiles } from "../../programs/tracked.ts";

@@ -1,7 +1,6 @@
-import { reason } from "../../../protocol/index.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Reach } from "../../rules/access.ts";
-import { PathError } from "../../paths/canonical.ts";
-import type { Disk } from "../../paths/canonical.ts";
+import { PathError, type Disk } from "../../paths/canonical.ts";
 import type { Word } from "../read/word.ts";
 import type { Command, Item, Loop, Redirect, Script, Simple } from "../read/script.ts";
 import { expandPattern } from "./patterns.ts";
@@ -11,8 +10,7 @@ import type { Fed } from "../suspect/code.ts";
 import { variablesOf, type Variables } from "./variables.ts";
 import { tracesWords } from "../../programs/builtins.ts";
 import { readerUse } from "../../programs/readers.ts";
-import { listingOf } from "../../programs/xargs.ts";
-import type { Listing } from "../../programs/xargs.ts";
+import { listingOf, type Listing } from "../../programs/xargs.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
 
 /** A simple command with its variables replaced, and the folders it may run in. */

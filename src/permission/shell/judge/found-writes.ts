@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Reason } from "../../../protocol/index.ts";
+import type { Reason } from "../../../protocol/reasons/reason.ts";
 import { expandHome, statOf } from "../../paths/canonical.ts";
 import type { Reach } from "../../rules/access.ts";
 import { isWriter } from "../../programs/writers.ts";

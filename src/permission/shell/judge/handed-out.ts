@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import { expandHome } from "../../paths/canonical.ts";
 import type { Reach } from "../../rules/access.ts";
 import { baseName, wrappers } from "../../text/tokens.ts";

@@ -1,7 +1,6 @@
 import { baseName } from "../../text/tokens.ts";
 import type { Command, Redirect, Simple } from "../read/script.ts";
-import type { Fed } from "../suspect/code.ts";
-import { decodes } from "../suspect/code.ts";
+import { type Fed, decodes } from "../suspect/code.ts";
 import { guarded } from "./reading.ts";
 
 /** Standard input of a command: by its own redirections, else from the command before it in the pipeline. */

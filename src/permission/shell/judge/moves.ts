@@ -1,6 +1,5 @@
 import { isAbsolute, join, resolve } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { Disk } from "../../paths/canonical.ts";
 import type { Simple } from "../read/script.ts";

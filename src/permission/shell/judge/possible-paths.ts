@@ -1,9 +1,8 @@
 import { isAbsolute, resolve } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason, Rule } from "../../../protocol/index.ts";
+import type { Rule } from "../../../protocol/facts/permission.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Reach } from "../../rules/access.ts";
-import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
-import { expandHome, isInside, longestPath } from "../../paths/canonical.ts";
+import { type CanonicalPath, type Disk, expandHome, isInside, longestPath } from "../../paths/canonical.ts";
 import { disguised } from "../suspect/disguised.ts";
 import type { PossibleCommands } from "../suspect/possible.ts";
 import { baseName } from "../../text/tokens.ts";

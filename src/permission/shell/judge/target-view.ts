@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason, Rule } from "../../../protocol/index.ts";
+import type { Rule } from "../../../protocol/facts/permission.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Access, Reach } from "../../rules/access.ts";
-import { statOf } from "../../paths/canonical.ts";
-import type { CanonicalPath } from "../../paths/canonical.ts";
+import { statOf, type CanonicalPath } from "../../paths/canonical.ts";
 import { nameOf } from "../../rules/compile.ts";
 import type { JudgedPart } from "./shell.ts";
 import type { Target } from "./targets.ts";

@@ -1,8 +1,6 @@
 import { basename, isAbsolute, join, resolve } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
-import { expandHome, isFolder } from "../../paths/canonical.ts";
-import type { CanonicalPath, Disk } from "../../paths/canonical.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
+import { expandHome, isFolder, type CanonicalPath, type Disk } from "../../paths/canonical.ts";
 import type { Word } from "../read/word.ts";
 import { spelledOut } from "../../text/braces.ts";
 import { expandPattern } from "./patterns.ts";

@@ -1,6 +1,5 @@
 import { join, resolve } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import { isInside, statOf } from "../../paths/canonical.ts";
 import { baseName } from "../../text/tokens.ts";
 import type { Word } from "../read/word.ts";

@@ -2,8 +2,7 @@ import { rebinding } from "../../programs/program.ts";
 import { isPublicVariable } from "../../programs/harmless.ts";
 import { transparent } from "../../programs/wrappers.ts";
 import type { Loop, Script } from "../read/script.ts";
-import { literalWord } from "../read/word.ts";
-import type { Piece, Word } from "../read/word.ts";
+import { literalWord, type Piece, type Word } from "../read/word.ts";
 import { assignedIn, type Assigned, type Source, type Span } from "./assigned.ts";
 
 /** Variables that a line sets itself, with every text that each of them may hold. */

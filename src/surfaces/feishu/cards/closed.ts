@@ -1,4 +1,6 @@
-import type { InputRequest, InputResponse, Reason, Resolution } from "../../../protocol/index.ts";
+import type { InputResponse } from "../../../protocol/facts/answer.ts";
+import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
+import type { Reason } from "../../../protocol/reasons/reason.ts";
 import type { FeishuTexts } from "../../../texts/feishu.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { whoOf as nameOf } from "../../../texts/resolution.ts";

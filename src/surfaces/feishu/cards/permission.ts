@@ -1,4 +1,5 @@
-import type { Approval, InputRequest, PermissionRequest, RuleTrial } from "../../../protocol/index.ts";
+import type { Approval, InputRequest, PermissionRequest } from "../../../protocol/facts/request.ts";
+import type { RuleTrial } from "../../../protocol/host/past.ts";
 import { carriedLines, rulesFor } from "../../../view/answering.ts";
 import { consentLines } from "../../../view/consent.ts";
 import { describeRequest, neededOf } from "../../../view/describe.ts";

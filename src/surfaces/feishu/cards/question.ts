@@ -1,4 +1,5 @@
-import { harmless, type InputRequest, type Question } from "../../../protocol/index.ts";
+import { harmless } from "../../../base/visible.ts";
+import type { InputRequest, Question } from "../../../protocol/facts/request.ts";
 import type { ShownQuestion } from "../../../texts/questions.ts";
 import { sentence } from "../../../texts/reasons.ts";
 import { takesOwnWords, takesRemark, whyOf } from "../../../view/answering.ts";

@@ -1,4 +1,4 @@
-import type { PermissionRequest } from "../../../protocol/index.ts";
+import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import { describeRequest } from "../../../view/describe.ts";
 import { actionElements, fitting } from "./action.ts";
 import { button, card, note, row, type Card } from "./card.ts";

@@ -1,4 +1,4 @@
-import { takesOwnWords, type InputRequest } from "../../../protocol/index.ts";
+import { takesOwnWords, type InputRequest } from "../../../protocol/facts/request.ts";
 import { rulesFor } from "../../../view/answering.ts";
 import { neededOf } from "../../../view/describe.ts";
 import type { Asked } from "./permission.ts";

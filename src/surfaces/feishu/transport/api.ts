@@ -1,4 +1,4 @@
-import { messageOf } from "../../../protocol/index.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { FeishuApp, Log, Timings } from "./config.ts";
 import { FeishuFailure, failureOf } from "../failure.ts";
 import { libraryLogger, redactorOf } from "./redact.ts";

@@ -1,4 +1,5 @@
-import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { ChannelStatus } from "../channel.ts";
 import type { Api } from "./api.ts";
 import type { Log } from "./config.ts";

@@ -1,4 +1,4 @@
-import * as z from "../../../protocol/z.ts";
+import * as z from "../../../base/z.ts";
 import type { Incoming } from "../channel.ts";
 
 export const mentionSchema = z.object({

@@ -1,4 +1,4 @@
-import * as z from "../../../protocol/z.ts";
+import * as z from "../../../base/z.ts";
 import type { CardAnswer, CardClick, Incoming, Recall, Referred } from "../channel.ts";
 import { contentOf, mentionSchema } from "./content.ts";
 

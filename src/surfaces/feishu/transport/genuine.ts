@@ -1,6 +1,5 @@
 import { createDecipheriv, createHash, timingSafeEqual } from "node:crypto";
-import type { Envelope } from "./event.ts";
-import { readEnvelope } from "./event.ts";
+import { type Envelope, readEnvelope } from "./event.ts";
 
 /** The platform signs when it sends, and may send late. */
 const FRESH_MS = 60 * 60_000;

@@ -1,4 +1,5 @@
-import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { FeishuChannel, Incoming, Recall } from "../channel.ts";
 import type { Log } from "./config.ts";
 import { createQueues } from "./queues.ts";

@@ -1,4 +1,5 @@
-import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { FeishuChannel } from "../channel.ts";
 import { FeishuFailure } from "../failure.ts";
 import { segment, type Api } from "./api.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as after } from "node:timers/promises";
-import type { SurfaceStore } from "../../../protocol/index.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
 import { feishuServeTexts } from "../../../texts/feishu-serve.ts";
 import type { Lang } from "../../../texts/language.ts";
 import type { FeishuChannel } from "../channel.ts";

@@ -1,4 +1,4 @@
-import { messageOf } from "../../../protocol/index.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { Api, Library } from "./api.ts";
 import type { ChannelStatus } from "../channel.ts";
 import type { FeishuApp, Log, Timings } from "./config.ts";

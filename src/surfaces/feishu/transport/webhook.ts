@@ -1,4 +1,4 @@
-import { messageOf } from "../../../protocol/index.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { Log } from "./config.ts";
 import type { Envelope } from "./event.ts";
 import { verify, type WebhookKeys, type WebhookRequest } from "./genuine.ts";

@@ -1,5 +1,5 @@
 import { basename, extname } from "node:path";
-import { tokens } from "../../../protocol/index.ts";
+import { tokens } from "../../../base/visible.ts";
 import { detailed, type DetailedLine, type Hunk } from "../../../view/change.ts";
 import { runsIn, type Colour, type Run } from "./highlight.ts";
 import { wrap } from "./rows.ts";

@@ -1,4 +1,5 @@
-import { harmless, tokens, visible, type RuleTrial } from "../../../protocol/index.ts";
+import { harmless, tokens, visible } from "../../../base/visible.ts";
+import type { RuleTrial } from "../../../protocol/host/past.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import type { Texts } from "../../../texts/texts.ts";
 import { worded as wordedRows, wrap } from "../draw/rows.ts";

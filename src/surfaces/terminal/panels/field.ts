@@ -1,4 +1,4 @@
-import { harmless, tokens } from "../../../protocol/index.ts";
+import { harmless, tokens } from "../../../base/visible.ts";
 import type { Theme } from "../draw/theme.ts";
 import { CURSOR_MARKER, visibleWidth } from "../draw/tui.ts";
 import type { Key } from "./key.ts";

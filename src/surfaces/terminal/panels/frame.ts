@@ -1,4 +1,5 @@
-import { oneLine, type InputRequest } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { whyOf } from "../../../view/answering.ts";
 import { silenceLines } from "../../../view/silence.ts";
 import { visibleWidth } from "../draw/tui.ts";

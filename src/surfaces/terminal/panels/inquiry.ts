@@ -1,4 +1,5 @@
-import type { Sender, Inquired } from "../../../protocol/index.ts";
+import type { Inquired } from "../../../protocol/facts/inquiry.ts";
+import type { Sender } from "../../../protocol/sender.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import { madeNote, replyNote } from "../../../view/inquiry.ts";
 import { marginedMarkdown } from "../draw/markdown.ts";

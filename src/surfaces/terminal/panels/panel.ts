@@ -1,13 +1,10 @@
-import type {
-  Draft,
-  InputResponse,
-  PendingRequest,
-  PermissionRequest,
-  RuleTrial,
-  SessionMode,
-  Sender,
-  Inquired,
-} from "../../../protocol/index.ts";
+import type { InputResponse } from "../../../protocol/facts/answer.ts";
+import type { Inquired } from "../../../protocol/facts/inquiry.ts";
+import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../../protocol/host/host.ts";
+import type { RuleTrial } from "../../../protocol/host/past.ts";
+import type { SessionMode } from "../../../protocol/mode.ts";
+import type { Sender } from "../../../protocol/sender.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
 import { texts } from "../../../texts/texts.ts";

@@ -1,10 +1,7 @@
-import {
-  PLAN_TOOL,
-  type Draft,
-  type PermissionRequest,
-  type RuleDestination,
-  type RuleGrant,
-} from "../../../protocol/index.ts";
+import type { RuleDestination } from "../../../protocol/decision.ts";
+import type { RuleGrant } from "../../../protocol/facts/answer.ts";
+import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
+import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { createField, isBlank, type Field } from "./field.ts";
 import { rulesFor } from "../../../view/answering.ts";
 import { editable, mayAcceptEdits, mayEdit, placesFor, type Choice } from "../../../view/choices.ts";

@@ -1,4 +1,6 @@
-import { PLAN_TOOL, oneLine, visible, type PermissionRequest } from "../../../protocol/index.ts";
+import { oneLine, visible } from "../../../base/visible.ts";
+import type { PermissionRequest } from "../../../protocol/facts/request.ts";
+import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { diffRows } from "../draw/diff.ts";
 import { marginedMarkdown } from "../draw/markdown.ts";
 import { clipped } from "../draw/rows.ts";

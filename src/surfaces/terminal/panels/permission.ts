@@ -1,10 +1,8 @@
-import {
-  PLAN_TOOL,
-  messageOf,
-  type InputResponse,
-  type PendingRequest,
-  type PermissionRequest,
-} from "../../../protocol/index.ts";
+import type { InputResponse } from "../../../protocol/facts/answer.ts";
+import type { PermissionRequest } from "../../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../../protocol/host/host.ts";
+import { PLAN_TOOL } from "../../../protocol/mode.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import type { Texts } from "../../../texts/texts.ts";
 import { createField, edit, isBlank } from "./field.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
 import type { PickerTexts } from "../../../texts/picker.ts";
 import { clipped } from "../draw/rows.ts";
 import type { Theme } from "../draw/theme.ts";

@@ -1,4 +1,5 @@
-import { takesOwnWords, type PendingRequest, type Question } from "../../../protocol/index.ts";
+import { takesOwnWords, type Question } from "../../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../../protocol/host/host.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import { createField, edit, isBlank, type Field } from "./field.ts";
 import { digitOf, type Key } from "./key.ts";

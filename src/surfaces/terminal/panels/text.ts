@@ -1,4 +1,5 @@
-import type { InputRequest, PendingRequest } from "../../../protocol/index.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../../protocol/host/host.ts";
 import type { PanelTexts } from "../../../texts/terminal-panels.ts";
 import { choiceRows, worded, type Row } from "./draw.ts";
 import { createField, edit, isBlank, type Field } from "./field.ts";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { oneLine } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
 import { detailed, type DetailedLine, type Hunk } from "../../../view/change.ts";
 import type { Block } from "../../../view/describe.ts";
 import { Safe } from "./code.tsx";

@@ -1,6 +1,9 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { PLAN_TOOL, oneLine, visible, type PermissionRequest, type RuleTrial } from "../../../protocol/index.ts";
+import { oneLine, visible } from "../../../base/visible.ts";
+import type { PermissionRequest } from "../../../protocol/facts/request.ts";
+import type { RuleTrial } from "../../../protocol/host/past.ts";
+import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { rulesFor } from "../../../view/answering.ts";
 import { allows, placesFor, textField, type Choice } from "../../../view/choices.ts";
 import { describeRequest } from "../../../view/describe.ts";

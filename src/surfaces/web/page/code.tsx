@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { harmless, tokens } from "../../../protocol/index.ts";
+import { harmless, tokens } from "../../../base/visible.ts";
 
 /** The library's tree of a highlighted text. */
 export type Coloured = string | { scope?: string; children: Coloured[] };

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { oneLine } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
 import { timeOf } from "../../../texts/resolution.ts";
 import { useApp } from "./context.ts";
 

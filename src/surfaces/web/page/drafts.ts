@@ -1,4 +1,4 @@
-import type { Draft } from "../../../protocol/index.ts";
+import type { Draft } from "../../../protocol/facts/request.ts";
 
 /** Rest after the last letter before a draft is saved, and the least time between two: each one is written to disk. */
 const REST_MS = 2_000;

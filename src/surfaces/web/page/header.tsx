@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { oneLine } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
 import { useApp } from "./context.ts";
 import { addressOf, type Place } from "./place.ts";
 import { colours } from "./settings.ts";

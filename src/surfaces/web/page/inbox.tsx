@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { harmless, oneLine, type SessionSummary } from "../../../protocol/index.ts";
+import { harmless, oneLine } from "../../../base/visible.ts";
+import type { SessionSummary } from "../../../protocol/host/host.ts";
 import type { WebTexts } from "../../../texts/web.ts";
 import { groupsOf } from "../../../view/alike.ts";
 import { describeRequest, type Block } from "../../../view/describe.ts";

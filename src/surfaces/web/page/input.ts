@@ -1,18 +1,15 @@
+import type { RuleDestination } from "../../../protocol/decision.ts";
+import type { Answer, Answers, InputResponse, RuleGrant } from "../../../protocol/facts/answer.ts";
 import {
-  PLAN_TOOL,
   takesOwnWords,
-  type Answer,
-  type Answers,
-  type Command,
   type Draft,
   type InputRequest,
-  type InputResponse,
   type PermissionRequest,
   type Question,
-  type RuleDestination,
-  type RuleGrant,
-  type Sender,
-} from "../../../protocol/index.ts";
+} from "../../../protocol/facts/request.ts";
+import type { Command } from "../../../protocol/host/host.ts";
+import { PLAN_TOOL } from "../../../protocol/mode.ts";
+import type { Sender } from "../../../protocol/sender.ts";
 import { rulesFor } from "../../../view/answering.ts";
 import { allows, editable, inputFrom, mayAcceptEdits, mayEdit, type Choice } from "../../../view/choices.ts";
 import { neededOf } from "../../../view/describe.ts";

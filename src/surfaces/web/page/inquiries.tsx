@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
-import { harmless, oneLine, type Inquired } from "../../../protocol/index.ts";
+import { harmless, oneLine } from "../../../base/visible.ts";
+import type { Inquired } from "../../../protocol/facts/inquiry.ts";
 import { whoOf } from "../../../texts/resolution.ts";
 import type { InboxRequest } from "../../../view/inbox.ts";
 import { dollars } from "../../../view/summary.ts";

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { harmless, oneLine } from "../../../protocol/index.ts";
+import { harmless, oneLine } from "../../../base/visible.ts";
 import { changeLine, headline, whoOf } from "../../../texts/resolution.ts";
 import { changeOf } from "../../../view/change.ts";
 import type { CallItem, Item, SaidItem, TextItem, ThoughtItem } from "../../../view/item.ts";

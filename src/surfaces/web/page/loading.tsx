@@ -1,6 +1,6 @@
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Command, CommandReply } from "../../../protocol/index.ts";
+import type { Command, CommandReply } from "../../../protocol/host/host.ts";
 import { useApp } from "./context.ts";
 import type { Unsigned } from "./input.ts";
 import { Trouble } from "./form.tsx";

@@ -1,6 +1,6 @@
 import { Lexer, type Token, type Tokens } from "marked";
 import type { ComponentChildren } from "preact";
-import { prose } from "../../../protocol/index.ts";
+import { prose } from "../../../base/visible.ts";
 import { Code } from "./code.tsx";
 
 /** Markdown as elements of ours and nothing else: HTML in it is text, a picture is a link, a heading is below those of the page. */

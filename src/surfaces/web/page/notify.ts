@@ -1,5 +1,6 @@
 import { effect, signal } from "@preact/signals";
-import { oneLine, type InputRequest } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { titleOf } from "../../../view/summary.ts";
 import { addressOf } from "./place.ts";
 import type { App } from "./state.ts";

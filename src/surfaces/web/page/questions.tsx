@@ -1,4 +1,5 @@
-import { harmless, takesOwnWords, type InputRequest, type Question } from "../../../protocol/index.ts";
+import { harmless } from "../../../base/visible.ts";
+import { takesOwnWords, type InputRequest, type Question } from "../../../protocol/facts/request.ts";
 import { NoteLine, type Act } from "./choices.tsx";
 import { useApp } from "./context.ts";
 import { Form } from "./form.tsx";

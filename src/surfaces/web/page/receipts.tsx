@@ -1,5 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { harmless, oneLine, type Receipt, type SessionSummary } from "../../../protocol/index.ts";
+import { harmless, oneLine } from "../../../base/visible.ts";
+import type { SessionSummary } from "../../../protocol/host/host.ts";
+import type { Receipt } from "../../../protocol/host/receipt.ts";
 import { headline, timeOf, whoOf } from "../../../texts/resolution.ts";
 import { nameOf, summaryOf, titleOf } from "../../../view/summary.ts";
 import { useApp } from "./context.ts";

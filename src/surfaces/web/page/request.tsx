@@ -1,5 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
-import { harmless, oneLine, type InputRequest, type Reason } from "../../../protocol/index.ts";
+import { harmless, oneLine } from "../../../base/visible.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import type { Reason } from "../../../protocol/reasons/reason.ts";
 import { headline } from "../../../texts/resolution.ts";
 import { carriedLines, whyOf } from "../../../view/answering.ts";
 import { consentLines } from "../../../view/consent.ts";
@@ -12,8 +14,7 @@ import { ActionBlock, Sentence } from "./blocks.tsx";
 import { Choices, type Act } from "./choices.tsx";
 import { useApp } from "./context.ts";
 import { Inquiries } from "./inquiries.tsx";
-import type { Did } from "./input.ts";
-import { letsRun } from "./input.ts";
+import { type Did, letsRun } from "./input.ts";
 import { addressOf } from "./place.ts";
 import { Questions, TextAnswer } from "./questions.tsx";
 import { CONFIRM_MS, lockOf } from "./seen.ts";

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { oneLine, visible, type RuleInForce } from "../../../protocol/index.ts";
+import { oneLine, visible } from "../../../base/visible.ts";
+import type { RuleInForce } from "../../../protocol/host/about.ts";
 import { titleOf } from "../../../view/summary.ts";
 import { useApp } from "./context.ts";
 import { useReply, Waiting } from "./loading.tsx";

@@ -1,4 +1,4 @@
-import { reasonFrom, type Reason } from "../../../protocol/index.ts";
+import { reasonFrom, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Lang } from "../../../texts/language.ts";
 
 type Sentence = (stored: Reason | string, lang: Lang) => string;

@@ -1,6 +1,8 @@
 import { useSignal, type Signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { oneLine, sessionModes, type CommandReply } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { CommandReply } from "../../../protocol/host/host.ts";
+import { sessionModes } from "../../../protocol/mode.ts";
 import { useApp } from "./context.ts";
 import type { Unsigned } from "./input.ts";
 import { useReply } from "./loading.tsx";

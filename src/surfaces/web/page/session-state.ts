@@ -1,5 +1,6 @@
 import { batch, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import type { Fact, WatchEvent } from "../../../protocol/index.ts";
+import type { Fact } from "../../../protocol/facts/fact.ts";
+import type { WatchEvent } from "../../../protocol/host/host.ts";
 import type { CallItem, Item } from "../../../view/item.ts";
 import { createProgress, type Progress } from "../../../view/progress.ts";
 import { isOpen } from "../../../view/standing.ts";

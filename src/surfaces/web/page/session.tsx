@@ -1,6 +1,7 @@
 import { useSignal, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { agentOf, oneLine, type ToolInput } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { agentOf, type ToolInput } from "../../../protocol/facts/call.ts";
 import type { Item } from "../../../view/item.ts";
 import { dollars, titleOf } from "../../../view/summary.ts";
 import { Composer } from "./composer.tsx";

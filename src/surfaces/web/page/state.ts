@@ -1,14 +1,7 @@
 import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import type {
-  CommandReply,
-  Draft,
-  Host,
-  InboxEvent,
-  InputRequest,
-  PendingRequest,
-  Resolution,
-  Sender,
-} from "../../../protocol/index.ts";
+import type { Draft, InputRequest, Resolution } from "../../../protocol/facts/request.ts";
+import type { CommandReply, Host, InboxEvent, PendingRequest } from "../../../protocol/host/host.ts";
+import type { Sender } from "../../../protocol/sender.ts";
 import { headline } from "../../../texts/resolution.ts";
 import { alikeTo } from "../../../view/alike.ts";
 import {

@@ -1,4 +1,5 @@
-import { oneLine, type Tally } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { Tally } from "../../../protocol/host/past.ts";
 import { surfaceOf, timeOf } from "../../../texts/resolution.ts";
 import { useApp } from "./context.ts";
 import { useReply, Waiting } from "./loading.tsx";

@@ -1,6 +1,6 @@
 // The page on a host that a test plays: what the host tells is put in, what the person sends is read off.
 import { signal } from "@preact/signals";
-import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../../../../src/protocol/index.ts";
+import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../../../../src/protocol/host/host.ts";
 import { draw } from "../../../../src/surfaces/web/page/app.tsx";
 import { keepTold } from "../../../../src/surfaces/web/page/notify.ts";
 import { placeOf } from "../../../../src/surfaces/web/page/place.ts";
