@@ -5,14 +5,14 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 import { fold } from "../../src/agent/turn/projection.ts";
-import { openSession } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { LocalStore } from "../../src/journal/store.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { LocalStore } from "../../src/journal/store/store.ts";
 import type { Model } from "../../src/models/model.ts";
 import { noUsage } from "../../src/protocol/facts/message.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { begin, createAgent, grant as grantNow, measured, Run } from "../agent.ts";
 import { percentile } from "../measure.ts";
 

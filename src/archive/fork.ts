@@ -14,7 +14,7 @@ import {
   turnEndedKey,
 } from "../protocol/key.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 /** Facts that make up a conversation. Requests, answers, verdicts, rules and drafts stay where they were given. */
 const copied: readonly FactType[] = [

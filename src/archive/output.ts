@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
-import { keptFor, receivedFor } from "../config/output.ts";
+import { keptFor, receivedFor } from "../config/output-folder.ts";
 import { isInside } from "../permission/paths/canonical.ts";
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import type { Fact } from "../protocol/facts/fact.ts";
 import { imageFile, type ImagePart } from "../protocol/image.ts";
 

@@ -1,5 +1,5 @@
 import { sep } from "node:path";
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import type { FactType } from "../protocol/facts/fact.ts";
 import type { PastCall } from "../protocol/host/past.ts";
 import type { Asked, Receipt } from "../protocol/host/receipt.ts";

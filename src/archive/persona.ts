@@ -5,8 +5,8 @@ import type { InputResponse } from "../protocol/facts/answer.ts";
 import { callsOf, type Message } from "../protocol/facts/message.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";
 import * as z from "../base/z.ts";
-import { sentence } from "../texts/reasons.ts";
-import { jsonSchemaOf } from "../tools/json-schema.ts";
+import { sentence } from "../texts/shared/sentence.ts";
+import { jsonSchemaOf } from "../tools/definition/json-schema.ts";
 
 /** A person for tests of prompts and agents, described in words. */
 export type Persona = {

@@ -13,8 +13,8 @@ import { callKey, parentCallOfKey, stepOfKey } from "../protocol/key.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
 import { reason, reasonFrom, said, type Reason } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";
-import type { Redaction } from "../config/redact.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Redaction } from "../config/secrets/redact.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 /** A request as a recording knows it again: without ids and times. */
 export type RecordedRequest =

@@ -1,4 +1,4 @@
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import { isOutsideSession } from "../protocol/host/outside.ts";
 import type { Stats, Tally } from "../protocol/host/past.ts";
 import type { Receipt } from "../protocol/host/receipt.ts";

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
-import type { Store } from "../journal/store.ts";
-import { projectRoot } from "../config/trust.ts";
+import type { Store } from "../journal/store/store.ts";
+import { projectRoot } from "../config/trust/trust.ts";
 import { openDisk } from "../permission/paths/canonical.ts";
 import { createTrials, type Trials } from "../permission/suggest/trial.ts";
 import type { Rule } from "../protocol/facts/permission.ts";

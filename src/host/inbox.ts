@@ -1,4 +1,4 @@
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import type { FactType } from "../protocol/facts/fact.ts";
 import type { Host, InboxEvent } from "../protocol/host/host.ts";
 import { createEventQueue } from "../remote/event-queue.ts";

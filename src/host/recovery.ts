@@ -1,4 +1,4 @@
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import { unrepliedIn } from "../protocol/facts/inquiry.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";
 import type { Host } from "../protocol/host/host.ts";

@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import type { SharedStore, SurfaceStore } from "../protocol/host/surface-store.ts";
 import { messageOf } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 const SWEEP_MS = 60_000;
 

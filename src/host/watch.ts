@@ -1,4 +1,4 @@
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import type { Delta } from "../protocol/facts/fact.ts";
 import { seenBy } from "../protocol/facts/unseen.ts";
 import type { PendingRequest, WatchEvent } from "../protocol/host/host.ts";

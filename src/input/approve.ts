@@ -1,4 +1,4 @@
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import { personName } from "../base/name.ts";
 import type { InputResponse, PlanEnd } from "../protocol/facts/answer.ts";
@@ -7,7 +7,7 @@ import type { Approval, Approved, Resolution } from "../protocol/facts/request.t
 import { approvalKey, splitRequestId } from "../protocol/key.ts";
 import type { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import { endOf, settle, type Responded } from "./respond.ts";
 
 type Granted = InputResponse & { type: "granted" };

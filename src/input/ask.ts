@@ -1,5 +1,5 @@
-import type { Durable, Opened } from "../journal/durable.ts";
-import { timeOf, type Store } from "../journal/store.ts";
+import type { Durable, Opened } from "../journal/session/durable.ts";
+import { timeOf, type Store } from "../journal/store/store.ts";
 import type { InputResponse } from "../protocol/facts/answer.ts";
 import type { InputRequest, NewRequest, Resolution } from "../protocol/facts/request.ts";
 import type {

@@ -1,5 +1,5 @@
-import { errorBecause } from "../texts/error.ts";
-import { sentence } from "../texts/reasons.ts";
+import { errorBecause } from "../texts/shared/error.ts";
+import { sentence } from "../texts/shared/sentence.ts";
 import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
 import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import type { AutoResponse } from "../protocol/host/options.ts";

@@ -1,4 +1,4 @@
-import { timeOf, type InboundFact, type Store } from "../journal/store.ts";
+import { timeOf, type InboundFact, type Store } from "../journal/store/store.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";
 import type { Deadline } from "../protocol/facts/silence.ts";
 import { escalatedKey, remindedKey, splitRequestId } from "../protocol/key.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { timeOf, type Store } from "../journal/store.ts";
+import { timeOf, type Store } from "../journal/store/store.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import type { InputRequest, Question, RequestBody, Resolution } from "../protocol/facts/request.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import { askedKey, requestId, titleKey } from "../protocol/key.ts";
 import type { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import { withDeadline, type Silence } from "./ask.ts";
 import { arm } from "./deadlines.ts";
 import { expired, settle, type Responded } from "./respond.ts";

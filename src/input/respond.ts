@@ -1,4 +1,11 @@
-import { andThen, timeOf, type Appended, type Awaitable, type InboundFact, type Store } from "../journal/store.ts";
+import {
+  andThen,
+  timeOf,
+  type Appended,
+  type Awaitable,
+  type InboundFact,
+  type Store,
+} from "../journal/store/store.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import { personName } from "../base/name.ts";
 import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
@@ -10,7 +17,7 @@ import { reason } from "../protocol/reasons/reason.ts";
 import { duesOf } from "./due.ts";
 import { checkPersona, isPersona, senderOf } from "./persona.ts";
 import { checkResponse, resolve, spellOut } from "./validate.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 type Granted = InputResponse & { type: "granted" };
 

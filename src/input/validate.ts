@@ -15,7 +15,7 @@ import { PLAN_TOOL } from "../protocol/mode.ts";
 import type { SageError } from "../protocol/reasons/error.ts";
 import type { FieldForm } from "../protocol/reasons/mcp.ts";
 import { reason, said, type Misfit, type Reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 type Sender = { by: string; surface: string; device?: string };
 

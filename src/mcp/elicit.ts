@@ -4,7 +4,7 @@ import type { Answer } from "../protocol/facts/answer.ts";
 import type { Question, RequestBody, Resolution } from "../protocol/facts/request.ts";
 import type { FieldForm } from "../protocol/reasons/mcp.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import type { ToolScope } from "../tools/tool.ts";
+import type { ToolScope } from "../tools/definition/tool.ts";
 
 const MOST_FIELDS = 20;
 const MOST_OPTIONS = 50;

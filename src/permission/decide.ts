@@ -6,7 +6,7 @@ import { messageOf } from "../protocol/reasons/error.ts";
 import { reason, reasonFrom } from "../protocol/reasons/reason.ts";
 import { createRuleBooks, type RuleBook, type RuleBooks } from "./rules/book.ts";
 import { allowedBy, nameOf } from "./rules/compile.ts";
-import type { CommandReading } from "./shell/judge/reading.ts";
+import type { CommandReading } from "./shell/judge/flow/command-reading.ts";
 import { confine, type ConfinePolicy } from "./confined.ts";
 import { examine } from "./examine.ts";
 import type { Finding } from "./finding.ts";

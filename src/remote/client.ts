@@ -2,7 +2,7 @@ import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../pro
 import { errorOf, refusalOf } from "../protocol/host/refusal.ts";
 import type { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { protocols, readSaid, type Call, type Hello, type HelloFrame, type Welcome } from "./frames.ts";
 import { closeCodes, closedBy, type Closed, type OpenWire, type Wire } from "./wire.ts";

@@ -3,7 +3,7 @@
 // ## Running an agent
 export { SageAgentSDK } from "./client.ts";
 export type { ChannelOptions, GivenSkill, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
-export type { Sandbox } from "../config/sandbox.ts";
+export type { Sandbox } from "../config/settings/sandbox.ts";
 export { executionOptions } from "../agent/state/options.ts";
 export type { ConfineMode } from "../protocol/confine.ts";
 export {
@@ -77,9 +77,9 @@ export type { AnswerToAll, Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnO
 export type { RespondedEach, SharedAnswer } from "../protocol/host/host.ts";
 
 // ## Hosts and surfaces
-export type { AgentParts, RunSettings } from "../host/agent.ts";
+export type { AgentParts, RunSettings } from "../host/assembly/agent.ts";
 export { assemble } from "./host.ts";
-export type { Parts } from "../host/assemble.ts";
+export type { Parts } from "../host/assembly/assemble.ts";
 export type { LocalHost } from "../host/host.ts";
 export type {
   Command,
@@ -110,11 +110,11 @@ export type { PastCall, RuleTrial, Stats, Tally } from "../protocol/host/past.ts
 export type { Asked, CallRun, FoundReceipts, Integrity, Receipt, Standing } from "../protocol/host/receipt.ts";
 
 // ## What is seen
-export type { Hunk } from "../view/change.ts";
-export type { Danger } from "../view/danger.ts";
-export type { ChangedLine } from "../view/difference.ts";
-export { createProgress, type Progress } from "../view/progress.ts";
-export { sentence } from "../texts/reasons.ts";
+export type { Hunk } from "../view/items/change.ts";
+export type { Danger } from "../view/request/danger.ts";
+export type { ChangedLine } from "../view/items/difference.ts";
+export { createProgress, type Progress } from "../view/transcript/progress.ts";
+export { sentence } from "../texts/shared/sentence.ts";
 export type { Lang } from "../texts/language.ts";
 export {
   describeRequest,
@@ -124,7 +124,7 @@ export {
   type DescribedPart,
   type Description,
   type Offer,
-} from "../view/describe.ts";
+} from "../view/request/describe.ts";
 export { oneLine, prose, visible } from "../base/visible.ts";
 export type { TaskEnd } from "../protocol/facts/call.ts";
 export type { Compaction, Delta, Fact, FactData, FactType, InjectedSkill, Summary } from "../protocol/facts/fact.ts";
@@ -158,12 +158,12 @@ export type { SubagentDefinition, SubagentType, ToolAccess, WorkingDirectory } f
 export { builtinTools, createToolRegistry, type OfferedTool, type ToolRegistry } from "../tools/registry.ts";
 export type { ModuleParts, SageModule } from "../tools/module.ts";
 export type { Check, Checked } from "../base/schema.ts";
-export type { ToolProblem } from "../tools/result.ts";
-export type { Ending, Kept, Launch, LaunchEnd, ShellCommand, Spawn, Spawned } from "../tools/spawn.ts";
-export type { PermissionContext, Tool, ToolPlace, ToolScope } from "../tools/tool.ts";
+export type { ToolProblem } from "../tools/definition/result.ts";
+export type { Ending, Kept, Launch, LaunchEnd, ShellCommand, Spawn, Spawned } from "../tools/process/spawn.ts";
+export type { PermissionContext, Tool, ToolPlace, ToolScope } from "../tools/definition/tool.ts";
 export type { AskRule, RuleLists } from "../permission/rules/rules.ts";
 export type { Blocked } from "../protocol/confine.ts";
-export type { PermissionBehavior, RuleDestination, RuleFiles } from "../protocol/decision.ts";
+export type { PermissionBehavior, RuleBehavior, RuleDestination, RuleFiles } from "../protocol/decision.ts";
 export type { BackgroundTask, CallEnd, Effect, InputChange, Output, ToolInput } from "../protocol/facts/call.ts";
 export type { ToolResult } from "../protocol/facts/message.ts";
 export type {
@@ -185,14 +185,14 @@ export type { LoadImage } from "../models/images.ts";
 export type { Model, ModelRequest, ModelScope, ToolOffer } from "../models/model.ts";
 export type { Price, Prices } from "../models/prices.ts";
 export { scripted, type Script, type ScriptedCall, type ScriptedTurn, type ScriptedTurns } from "../models/scripted.ts";
-export { memoryStore } from "../journal/memory.ts";
+export { memoryStore } from "../journal/store/memory.ts";
 export { openSession } from "./host.ts";
-export type { SessionLog } from "../journal/session.ts";
-export { sqliteStore } from "../journal/sqlite.ts";
-export type { DatabaseOptions } from "../journal/database.ts";
-export type { Housekeeping, LocalHousekeeping } from "../journal/housekeeping.ts";
-export type { Hub, Listener } from "../journal/hub.ts";
-export type { IndexState } from "../journal/indexes.ts";
+export type { SessionLog } from "../journal/session/session.ts";
+export { sqliteStore } from "../journal/sqlite/sqlite.ts";
+export type { DatabaseOptions } from "../journal/database/database.ts";
+export type { Housekeeping, LocalHousekeeping } from "../journal/store/housekeeping.ts";
+export type { Hub, Listener } from "../journal/store/hub.ts";
+export type { IndexState } from "../journal/database/indexes.ts";
 export type {
   Appended,
   Awaitable,
@@ -205,10 +205,10 @@ export type {
   ReadOptions,
   SessionRow,
   Store,
-} from "../journal/store.ts";
+} from "../journal/store/store.ts";
 export { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
 export { persona, type Persona } from "../archive/persona.ts";
-export type { Redaction } from "../config/redact.ts";
+export type { Redaction } from "../config/secrets/redact.ts";
 export {
   answersOf,
   replayAnswers,

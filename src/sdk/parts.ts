@@ -4,7 +4,7 @@ import type { Model } from "../models/model.ts";
 import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
 import type { Rule } from "../protocol/facts/permission.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import type { GivenSkill, SdkOptions } from "./options.ts";
 
 /** Rules of an embedder. A rule in code is not passed over, as one in a file is: the program is wrong, and is told so. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { test } from "node:test";
 import { respond } from "../../src/input/respond.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import { reason } from "../../src/protocol/reasons/reason.ts";
 import { allow, workspace } from "../support/sage.ts";
 import { bashCall, commandOf, guestSage, guestsIn, no, yes, type GuestOptions } from "../support/guests/guest-sage.ts";

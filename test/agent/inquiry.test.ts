@@ -10,8 +10,8 @@ import type { Message } from "../../src/protocol/facts/message.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { receiptsOf } from "../../src/archive/receipts.ts";
 import { z } from "zod";
-import type { Tool } from "../../src/tools/tool.ts";
-import { transcriptOf } from "../../src/view/transcript.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
+import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 import { allow, askUser, bash, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";

@@ -3,7 +3,7 @@ import type { Receipt } from "../../src/protocol/host/receipt.ts";
 import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { answersOf, replayAnswers, scriptOf } from "../../src/archive/recording.ts";
 import { changed, receiptsOf } from "../../src/archive/receipts.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";

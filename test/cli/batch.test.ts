@@ -3,7 +3,7 @@ import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { shortRequestId } from "../../src/protocol/key.ts";
 import type { SageError } from "../../src/protocol/reasons/error.ts";
 import { asks, bash, Machine, mark } from "../support/cli.ts";

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import type { RequestFailure } from "../../src/protocol/reasons/model.ts";
 import { reason, said, type Reason } from "../../src/protocol/reasons/reason.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { bash, Machine } from "../support/cli.ts";
 import { modelServer, type Play } from "../support/model-server.ts";
 import { until } from "../support/until.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Inquired } from "../../src/protocol/facts/inquiry.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { requestId, resolvedKey, shortRequestId, splitRequestId } from "../../src/protocol/key.ts";

@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createHost } from "../../src/host/host.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { Machine, program } from "../support/cli.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { placeOf } from "../../src/cli/commands/serve/place.ts";
+import { placeOf } from "../../src/cli/serve/web/page-address.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
 import type { CommandReply } from "../../src/protocol/host/host.ts";
 import { Machine } from "../support/cli.ts";

@@ -6,7 +6,7 @@ import { contextWindow, isOverflow } from "../../src/models/window.ts";
 import type { Message } from "../../src/protocol/facts/message.ts";
 import { reasonOf, SageError } from "../../src/protocol/reasons/error.ts";
 import { reason, said } from "../../src/protocol/reasons/reason.ts";
-import { errorBecause } from "../../src/texts/error.ts";
+import { errorBecause } from "../../src/texts/shared/error.ts";
 
 test("text is estimated by its characters, Chinese ones counting almost three times as much", () => {
   assert.equal(estimateTokens(""), 0);

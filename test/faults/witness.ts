@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { markedCalls, type Event, type History } from "./history.ts";
 

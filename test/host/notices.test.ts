@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { z } from "zod";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import { scripted } from "../../src/models/scripted.ts";
-import { assemble } from "../../src/host/assemble.ts";
+import { assemble } from "../../src/host/assembly/assemble.ts";
 import type { Delta } from "../../src/protocol/facts/fact.ts";
-import { noticeText } from "../../src/texts/error.ts";
-import { texts } from "../../src/texts/texts.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import { noticeText } from "../../src/texts/shared/error.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { noUsage } from "../../src/protocol/facts/message.ts";
 import type { Host } from "../../src/protocol/host/host.ts";
 import { said as inWords } from "../../src/protocol/reasons/reason.ts";

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { fold } from "../../src/agent/turn/projection.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";

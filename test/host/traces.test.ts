@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { registerHooks } from "node:module";
 import { test } from "node:test";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-node";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import { remindedKey, splitRequestId } from "../../src/protocol/key.ts";
 import { loadRules } from "../../src/permission/rules/rules.ts";
 import { assemble, SageAgentSDK, scripted, type InputRequest, type Store } from "../../src/sdk/index.ts";

@@ -12,7 +12,7 @@ import { SageError } from "../../src/protocol/reasons/error.ts";
 import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { fact, folder, journals, opened, plain, question, requestFor } from "../journal/journals.ts";
 import { peer } from "../journal/peers.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 
 const frame = {
   id: "s/t0/0/0/ask0",

@@ -1,6 +1,6 @@
 import { ask, type Asking } from "../../src/input/ask.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { openSession } from "../../src/journal/session.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { openSession } from "../../src/journal/session/session.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";
 import type { NewRequest } from "../../src/protocol/facts/request.ts";
 import { said } from "../../src/protocol/reasons/reason.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { openSession } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { FactData, FactType } from "../../src/protocol/facts/fact.ts";
 import { noUsage, type Heard } from "../../src/protocol/facts/message.ts";
 import { unseenMessages } from "../../src/protocol/facts/unseen.ts";

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Client, Pool } from "pg";
-import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
-import type { Batch, Ledger } from "../../src/journal/ledger.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { createReplica } from "../../src/journal/replica.ts";
+import { postgresLedger } from "../../src/journal/postgres/postgres-ledger.ts";
+import type { Batch, Ledger } from "../../src/journal/replica/ledger.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { createReplica } from "../../src/journal/replica/replica.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { approvalKey } from "../../src/protocol/key.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";

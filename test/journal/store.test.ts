@@ -1,7 +1,7 @@
 // Promises of every store, whatever it keeps its facts in.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Store } from "../../src/journal/store.ts";
+import type { Store } from "../../src/journal/store/store.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";
 import { said as inWords } from "../../src/protocol/reasons/reason.ts";

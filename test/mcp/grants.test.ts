@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
-import { describeRequest } from "../../src/view/describe.ts";
+import { describeRequest } from "../../src/view/request/describe.ts";
 import { calls, hostile, listNow, serversIn, tool } from "../support/mcp.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { Delta, Fact } from "../../src/protocol/facts/fact.ts";
 import { textOf } from "../../src/protocol/facts/message.ts";
 import type { AgentOutcome } from "../../src/protocol/facts/outcome.ts";

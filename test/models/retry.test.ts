@@ -9,7 +9,7 @@ import { withRetry, type RetryOptions } from "../../src/models/retry.ts";
 import { textOf, type Reply } from "../../src/protocol/facts/message.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";
 import { said } from "../../src/protocol/reasons/reason.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { chunksOf, modelServer, type Play, type ServedReply } from "../support/model-server.ts";
 
 type Server = Awaited<ReturnType<typeof modelServer>>;

@@ -1,4 +1,4 @@
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import type { PermissionResult } from "../../src/protocol/facts/permission.ts";
 import { reason, said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { respond } from "../../src/input/respond.ts";
@@ -10,7 +10,7 @@ import { killAtCommit } from "../support/kill.ts";
 import { startRunner, type Ended } from "../support/process.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 
 type Here = ReturnType<typeof workspace>;
 

@@ -9,7 +9,7 @@ import {
   wantedPrompt,
   type Event,
   type State,
-} from "../../src/surfaces/plain/state.ts";
+} from "../../src/surfaces/plain/typed/state.ts";
 
 const request = (id: string) => ({ id }) as InputRequest;
 const after = (...events: Event[]): State => events.reduce(next, joining);

@@ -6,7 +6,7 @@ import type { PermissionRequest } from "../../src/protocol/facts/request.ts";
 import { said } from "../../src/protocol/reasons/reason.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
 import { requestLines } from "../../src/view/lines/request.ts";
-import { texts } from "../../src/texts/texts.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 
 const asked = (command: string): PermissionRequest => ({
   id: "s/t0/0/0/permit0",

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import * as fc from "../support/properties.ts";
 import { splitLines } from "../../src/base/lines.ts";
 import type { Preview } from "../../src/protocol/facts/call.ts";
-import { edit } from "../../src/tools/edit.ts";
-import { write } from "../../src/tools/write.ts";
+import { edit } from "../../src/tools/files/edit.ts";
+import { write } from "../../src/tools/files/write.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 
 const shown = (preview: Preview | undefined) =>

@@ -5,7 +5,7 @@ import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as fc from "../support/properties.ts";
-import { describeRequest, offersOf } from "../../src/view/describe.ts";
+import { describeRequest, offersOf } from "../../src/view/request/describe.ts";
 
 const asked = (more: Partial<PermissionRequest>): PermissionRequest => ({
   id: "s/t0/0/0/permit0",

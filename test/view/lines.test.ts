@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { reason } from "../../src/protocol/reasons/reason.ts";
-import { texts } from "../../src/texts/texts.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
 import { requestLines } from "../../src/view/lines/request.ts";
 

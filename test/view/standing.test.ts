@@ -6,7 +6,7 @@ import type { Verdict } from "../../src/protocol/facts/permission.ts";
 import type { InputRequest, Resolution } from "../../src/protocol/facts/request.ts";
 import type { Standing } from "../../src/protocol/host/receipt.ts";
 import { said } from "../../src/protocol/reasons/reason.ts";
-import { standingOf, type CallRecord } from "../../src/view/standing.ts";
+import { standingOf, type CallRecord } from "../../src/view/transcript/standing.ts";
 
 const verdict = (behavior: Verdict["behavior"], more: Partial<Verdict> = {}): Verdict => ({
   behavior,

@@ -1,6 +1,6 @@
 import type { GuestAnswer, GuestAsk, GuestEvent } from "../../guest/driver.ts";
 import { rejoin } from "../../input/ask.ts";
-import type { Opened } from "../../journal/durable.ts";
+import type { Opened } from "../../journal/session/durable.ts";
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { ToolInput } from "../../protocol/facts/call.ts";
 import type { FactData } from "../../protocol/facts/fact.ts";
@@ -18,11 +18,11 @@ import {
   stepOfKey,
 } from "../../protocol/key.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { askUser } from "../../tools/ask-user.ts";
-import { driftBetween } from "../call/drift.ts";
+import { askUser } from "../../tools/ask/ask-user.ts";
+import { driftBetween } from "../call/judge/drift.ts";
 import { pauseIfRefused } from "../call/orchestrator.ts";
-import { waitForAnswer } from "../call/request.ts";
-import { notApproved, redacted, refused, withEnd, withTalk } from "../call/results.ts";
+import { waitForAnswer } from "../call/judge/request.ts";
+import { notApproved, redacted, refused, withEnd, withTalk } from "../call/judge/results.ts";
 import type { KnownCall } from "./book.ts";
 import { judgeApproved, judgeGuestCall } from "./judge.ts";
 import { openGuestRequest } from "./request.ts";

@@ -1,7 +1,7 @@
 import type { Guest, GuestAsk, GuestEvent } from "../../guest/driver.ts";
 import { NeedsInput } from "../../input/ask.ts";
-import type { Opened } from "../../journal/durable.ts";
-import { Stopped } from "../../journal/session.ts";
+import type { Opened } from "../../journal/session/durable.ts";
+import { Stopped } from "../../journal/session/session.ts";
 import type { Delta } from "../../protocol/facts/fact.ts";
 import { callKeys, replyKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";

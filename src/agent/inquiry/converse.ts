@@ -1,4 +1,4 @@
-import type { StepScope } from "../../journal/durable.ts";
+import type { StepScope } from "../../journal/session/durable.ts";
 import { unlessDeaf } from "../../models/deaf.ts";
 import { costOf } from "../../models/prices.ts";
 import {
@@ -15,13 +15,13 @@ import { reasonOf } from "../../protocol/reasons/error.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { checkReply } from "../../models/reply-form.ts";
 import * as z from "../../base/z.ts";
-import { sentence } from "../../texts/reasons.ts";
-import { loadImage } from "../../tools/image.ts";
-import { jsonSchemaOf } from "../../tools/json-schema.ts";
+import { sentence } from "../../texts/shared/sentence.ts";
+import { loadImage } from "../../tools/content/image.ts";
+import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
-import { judgeHooked, rulesOf } from "../call/judge.ts";
-import { effectScope, outcomeOf } from "../call/perform.ts";
-import { redacted } from "../call/results.ts";
+import { judgeHooked, rulesOf } from "../call/judge/judge.ts";
+import { effectScope, outcomeOf } from "../call/perform/perform.ts";
+import { redacted } from "../call/judge/results.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";
 

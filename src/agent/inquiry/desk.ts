@@ -1,4 +1,4 @@
-import { Stopped, type SessionLog } from "../../journal/session.ts";
+import { Stopped, type SessionLog } from "../../journal/session/session.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import type { InputRequest, InquiryReplied } from "../../protocol/facts/request.ts";
 import { repliedKey, withoutEnd } from "../../protocol/key.ts";

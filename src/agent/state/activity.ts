@@ -1,4 +1,4 @@
-import type { InboundType } from "../../journal/store.ts";
+import type { InboundType } from "../../journal/store/store.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { beginsAttempt } from "../../protocol/facts/session.ts";
 

@@ -6,7 +6,7 @@ import type { PermissionOpinion, Verdict } from "../../protocol/facts/permission
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import { misfits } from "../../protocol/reasons/misfit.ts";
 import type { Reason } from "../../protocol/reasons/reason.ts";
-import type { Tool } from "../../tools/tool.ts";
+import type { Tool } from "../../tools/definition/tool.ts";
 import { canonical } from "./digest.ts";
 
 /** An open permission request, to be judged again when a rule is added. */

@@ -1,5 +1,5 @@
 import type { Asking } from "../../input/ask.ts";
-import type { Store } from "../../journal/store.ts";
+import type { Store } from "../../journal/store/store.ts";
 import { withoutUndefined, type ExecutionOptions } from "../../protocol/host/options.ts";
 
 /** Fills in the defaults of a run. */

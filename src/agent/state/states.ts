@@ -1,5 +1,5 @@
-import { Stopped, type Durable, type Opened } from "../../journal/durable.ts";
-import type { SessionLog } from "../../journal/session.ts";
+import { Stopped, type Durable, type Opened } from "../../journal/session/durable.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
 import type { AgentState, ExecutionPhase, OutcomeStatus } from "../../protocol/facts/outcome.ts";
 import type { Resolution } from "../../protocol/facts/request.ts";
 import { stateKey } from "../../protocol/key.ts";

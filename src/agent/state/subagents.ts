@@ -1,7 +1,7 @@
 import { namePattern } from "../../base/name.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../../protocol/subagent.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 
 const reading = ["Read", "Glob", "Grep"];
 

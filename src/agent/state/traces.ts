@@ -1,4 +1,4 @@
-import type { SessionLog } from "../../journal/session.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
 import type { Model } from "../../models/model.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import type { Call, ToolResult } from "../../protocol/facts/message.ts";

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
-import type { Durable } from "../../journal/durable.ts";
-import { Stopped } from "../../journal/session.ts";
+import type { Durable } from "../../journal/session/durable.ts";
+import { Stopped } from "../../journal/session/session.ts";
 import type { ToolResult } from "../../protocol/facts/message.ts";
 import type { AgentState } from "../../protocol/facts/outcome.ts";
 import { callKeys, firstSubReplyKey } from "../../protocol/key.ts";

@@ -7,8 +7,8 @@ import {
   transcript,
 } from "../../context/compaction.ts";
 import { countTokens, estimateTokens, totalTokens } from "../../context/tokens.ts";
-import type { Durable, StepScope } from "../../journal/durable.ts";
-import type { Awaitable } from "../../journal/store.ts";
+import type { Durable, StepScope } from "../../journal/session/durable.ts";
+import type { Awaitable } from "../../journal/store/store.ts";
 import { unlessDeaf } from "../../models/deaf.ts";
 import type { Model } from "../../models/model.ts";
 import { checkReply } from "../../models/reply-form.ts";
@@ -18,7 +18,7 @@ import { noUsage, textOf, type Message, type Usage } from "../../protocol/facts/
 import { stepKeys } from "../../protocol/key.ts";
 import { reasonOf } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { between } from "./projection.ts";
 import { spend } from "../state/spend.ts";

@@ -1,4 +1,4 @@
-import { Stopped, type Durable } from "../../journal/durable.ts";
+import { Stopped, type Durable } from "../../journal/session/durable.ts";
 import { callsOf, textOf, type ToolResult } from "../../protocol/facts/message.ts";
 import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 import { branchKey, replyKey, stepKeys } from "../../protocol/key.ts";

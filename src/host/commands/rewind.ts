@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { existingSession } from "../../journal/existing-session.ts";
+import { existingSession } from "../../journal/session/existing-session.ts";
 import { rewindPoints } from "../../protocol/facts/rewound.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 

@@ -1,4 +1,4 @@
-import type { Redaction } from "../../config/redact.ts";
+import type { Redaction } from "../../config/secrets/redact.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { CommandReply, InboxEvent, PendingRequest, WatchEvent } from "../../protocol/host/host.ts";

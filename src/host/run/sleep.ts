@@ -1,5 +1,5 @@
 import { arm } from "../../input/deadlines.ts";
-import type { Store } from "../../journal/store.ts";
+import type { Store } from "../../journal/store/store.ts";
 import type { FactType } from "../../protocol/facts/fact.ts";
 
 export type Asleep = {

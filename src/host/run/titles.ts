@@ -1,5 +1,5 @@
-import type { SessionLog } from "../../journal/session.ts";
-import type { Store } from "../../journal/store.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
+import type { Store } from "../../journal/store/store.ts";
 import type { Model } from "../../models/model.ts";
 import { textOf } from "../../protocol/facts/message.ts";
 import { titleKey } from "../../protocol/key.ts";

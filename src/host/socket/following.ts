@@ -1,4 +1,4 @@
-import type { Store } from "../../journal/store.ts";
+import type { Store } from "../../journal/store/store.ts";
 import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 import { beginsAttempt } from "../../protocol/facts/session.ts";
 import { withoutEnd } from "../../protocol/key.ts";

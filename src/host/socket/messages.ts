@@ -7,7 +7,7 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import { misfits } from "../../protocol/reasons/misfit.ts";
 import { reason, said } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { clientSurfaces, type Call, type HelloFrame } from "../../remote/frames.ts";
 import * as z from "../../base/z.ts";
 

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import type { Store } from "../../journal/store.ts";
+import type { Store } from "../../journal/store/store.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { connectHost, type RemoteHost } from "../../remote/client.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { Model } from "../model.ts";
 import { agentFor, proxyFor, type Env } from "../proxy.ts";
 import type { WireOptions } from "../wire/options.ts";

@@ -4,7 +4,7 @@ import type { Limits } from "../limiter.ts";
 import type { Model } from "../model.ts";
 import type { Env } from "../proxy.ts";
 import type { WireOptions } from "../wire/options.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 
 export type ModelSettings = {
   /** provider/name, or a bare name. */

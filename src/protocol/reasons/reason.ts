@@ -107,6 +107,9 @@ export type ReasonCode = keyof ReasonArgs;
 /** A reason as data: a code and its arguments. */
 export type Reason<C extends ReasonCode = ReasonCode> = { [K in C]: { code: K; args: ReasonArgs[K] } }[C];
 
+/** A sentence for each code; `say` writes a reason that is part of another one. */
+export type Sentences<Args> = { [C in keyof Args]: (args: Args[C], say: (inner: Reason) => string) => string };
+
 /** Makes a reason. `reason("said", { text })` carries your own words. */
 export function reason<C extends ReasonCode>(code: C, args: ReasonArgs[C]): Reason<C> {
   return { code, args };

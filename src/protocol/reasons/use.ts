@@ -1,4 +1,4 @@
-import type { Resolution } from "../facts/request.ts";
+import type { Outcome } from "../decision.ts";
 
 /** Why Sage cannot do as it was told, by a person or by their settings. */
 export type UseReasonArgs = {
@@ -36,7 +36,7 @@ export type UseReasonArgs = {
   "message-withdrawn": { by: string };
   "messages-withdrawn": {};
   "request-missing": { request: string };
-  "request-ended": { outcome: Resolution["outcome"]; by: string; surface: string; at?: number };
+  "request-ended": { outcome: Outcome; by: string; surface: string; at?: number };
   "for-people-only": {};
   "subagent-refused": { times: number };
 

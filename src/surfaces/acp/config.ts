@@ -3,7 +3,7 @@ import { oneLine } from "../../base/visible.ts";
 import type { SessionAbout } from "../../protocol/host/about.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { sessionModes, type SessionMode } from "../../protocol/mode.ts";
-import type { AcpTexts } from "../../texts/acp.ts";
+import type { AcpTexts } from "../../texts/surfaces/acp.ts";
 
 /** Modes of a session, in the protocol's first form. */
 export function modesOf(mode: SessionMode, w: AcpTexts): SessionModeState {

@@ -5,10 +5,10 @@ import type { Answer, InputResponse } from "../../protocol/facts/answer.ts";
 import type { InputRequest, PermissionRequest, Question } from "../../protocol/facts/request.ts";
 import { shortRequestId } from "../../protocol/key.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
-import type { AcpTexts } from "../../texts/acp.ts";
-import type { Texts } from "../../texts/texts.ts";
-import { rulesFor, takesOwnWords } from "../../view/answering.ts";
-import { neededOf } from "../../view/describe.ts";
+import type { AcpTexts } from "../../texts/surfaces/acp.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
+import { rulesFor, takesOwnWords } from "../../view/request/answering.ts";
+import { neededOf } from "../../view/request/describe.ts";
 
 export type Words = { t: Texts; w: AcpTexts };
 

@@ -7,7 +7,7 @@ import type { Command, CommandReply, Host, Refused } from "../../protocol/host/h
 import { refusalOf } from "../../protocol/host/refusal.ts";
 import { messageOf, type SageErrorCode } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { Devices, Paired, Taken } from "./devices.ts";
 import { addDeviceRoutes } from "./device-routes.ts";
 import { proxyName, type Caller, type Entered, type Entrance, type ProxyIdentity, type Turned } from "./entrance.ts";

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Pool } from "pg";
-import type { Ledger } from "../../../src/journal/ledger.ts";
+import type { Ledger } from "../../../src/journal/replica/ledger.ts";
 import type { Fact } from "../../../src/protocol/facts/fact.ts";
 import { splitRequestId } from "../../../src/protocol/key.ts";
 import { check } from "../checker.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { methods } from "@agentclientprotocol/sdk";
 import { createHost } from "../../../src/host/host.ts";
-import { sqliteStore } from "../../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../../src/journal/sqlite/sqlite.ts";
 import type { InputResponse } from "../../../src/protocol/facts/answer.ts";
 import { ofKind, openEditor } from "../../support/acp.ts";
 import { asks, bash, Machine } from "../../support/cli.ts";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { reason } from "../../../src/protocol/reasons/reason.ts";
-import { errorBecause } from "../../../src/texts/error.ts";
+import { errorBecause } from "../../../src/texts/shared/error.ts";
 import { bash } from "../../support/sage.ts";
 import { said, team, until } from "./team.ts";
 

@@ -10,7 +10,7 @@ import { permissionCard } from "../../../src/surfaces/feishu/cards/permission.ts
 import { finishedCard } from "../../../src/surfaces/feishu/cards/progress.ts";
 import { questionCard, textCard } from "../../../src/surfaces/feishu/cards/question.ts";
 import { redacted } from "../../../src/surfaces/feishu/cards/redact.ts";
-import { createRedaction } from "../../../src/config/redact.ts";
+import { createRedaction } from "../../../src/config/secrets/redact.ts";
 import { checkCard } from "../../support/feishu/card-check.ts";
 import { asked, en, bash, question, asks, writes, markdowns, valid, resolution } from "./card-requests.ts";
 

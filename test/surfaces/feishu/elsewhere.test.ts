@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sqliteStore } from "../../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../../src/journal/sqlite/sqlite.ts";
 import { escalatedKey, splitRequestId } from "../../../src/protocol/key.ts";
 import { createHost } from "../../../src/host/host.ts";
 import { bash, sageWith } from "../../support/sage.ts";

@@ -1,8 +1,8 @@
 import { takesOwnWords, type Question } from "../../../protocol/facts/request.ts";
 import type { PendingRequest } from "../../../protocol/host/host.ts";
-import type { PanelTexts } from "../../../texts/terminal-panels.ts";
-import { createField, edit, isBlank, type Field } from "./field.ts";
-import { digitOf, type Key } from "./key.ts";
+import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
+import { createField, edit, isBlank, type Field } from "../widgets/field.ts";
+import { digitOf, type Key } from "../widgets/key.ts";
 import type { Model, Step } from "./model.ts";
 import {
   answerOf,
