@@ -2,7 +2,7 @@ import type { Effect } from "../protocol/facts/call.ts";
 import { demands, isStricter, strictest } from "../protocol/facts/consent.ts";
 import type { PermissionMode, PermissionOpinion, PermissionResult, Rule } from "../protocol/facts/permission.ts";
 import type { SessionMode } from "../protocol/mode.ts";
-import { messageOf } from "../protocol/reasons/error.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
 import { reason, reasonFrom } from "../protocol/reasons/reason.ts";
 import { createRuleBooks, type RuleBook, type RuleBooks } from "./rules/book.ts";
 import { allowedBy, nameOf } from "./rules/compile.ts";
@@ -82,7 +82,7 @@ export function judge(call: DecisionInput, reading?: CommandReading): Judgement 
       parts && parts.length > 0 ? { ...result, ...demand, parts } : demand ? { ...result, ...demand } : result;
     return { step, result: told, finding };
   } catch (error) {
-    const why = reason("not-judged", { error: messageOf(error) });
+    const why = reason("not-judged", { error: reasonOf(error) });
     const consent = strictest(demanding(call).flatMap((rule) => rule.consent ?? [])); // any of them may be about it
     return { step: "guarded", result: { behavior: "ask", hard: true, reason: why, ...(consent && { consent }) } };
   }
@@ -189,6 +189,6 @@ function opinionOf(view: DecisionInput["view"]): PermissionResult | undefined {
       return { behavior: "ask", hard: true, reason: reason("check-unusable", {}) };
     return { ...opinion, reason: reasonFrom(opinion.reason) };
   } catch (error) {
-    return { behavior: "ask", hard: true, reason: reason("check-failed", { error: messageOf(error) }) };
+    return { behavior: "ask", hard: true, reason: reason("check-failed", { error: reasonOf(error) }) };
   }
 }

@@ -10,7 +10,6 @@ import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { noUsage, type Message } from "../../src/protocol/facts/message.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";
 import { reason, said } from "../../src/protocol/reasons/reason.ts";
-import { errorBecause } from "../../src/texts/shared/error.ts";
 import { startRunner } from "../support/process.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -162,7 +161,7 @@ function strict(model: Model, longest: number, asked: number[]): Model {
       const size = JSON.stringify(request.messages).length;
       if (request.agent.length === 0) asked.push(size);
       if (size > longest)
-        throw errorBecause(
+        throw new SageError(
           "model-unavailable",
           reason("request-failed", { kind: "too-large", status: 400, detail: "prompt is too long: 9 > 8" }),
         );

@@ -23,9 +23,8 @@ import { startWorker } from "../../src/host/cluster/worker/worker.ts";
 import { createHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import { scripted } from "../../src/models/scripted.ts";
-import type { SageError } from "../../src/protocol/reasons/error.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
 import { reason } from "../../src/protocol/reasons/reason.ts";
-import { errorBecause } from "../../src/texts/shared/error.ts";
 import { createDatabase, hasPostgres } from "../support/postgres.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -307,7 +306,7 @@ suite("clones", () => {
       commit(...given) {
         if (++tries === 1) store.commit(...given);
         else leaves.abort(new Error("this process leaves"));
-        throw errorBecause("journal-locked", reason("database-away", { path: "", problem: "cut" }), {
+        throw new SageError("journal-locked", reason("database-away", { path: "", problem: "cut" }), {
           retryable: true,
         });
       },

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { suite, test } from "node:test";
 import { attachPlain } from "../../src/surfaces/plain/index.ts";
-import { errorBecause } from "../../src/texts/shared/error.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
 import { createDesk } from "../../src/surfaces/terminal/panels/desk.ts";
 import type { Panel } from "../../src/surfaces/terminal/panels/panel.ts";
 import { sageWith, workspace } from "../support/sage.ts";
@@ -198,7 +198,7 @@ test("the language is SAGE_LANG's, else the locale's", () => {
 });
 
 suite("a reason is told in the reader's language", () => {
-  const problem = errorBecause("request-invalid", reason("empty-text", {}));
+  const problem = new SageError("request-invalid", reason("empty-text", {}));
   const chinese = "空白不是回答；请写点什么，或选择不回答";
 
   test("it survives the way through a reply", () => {

@@ -11,7 +11,6 @@ import { branchKey, endedKey, turnEndedKey, turnKey } from "../../protocol/key.t
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { restoreAll } from "../../tools/files/kept-content.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { createInquiries } from "../inquiry/desk.ts";
 import { createActivity, workedMs } from "../state/activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
@@ -103,7 +102,7 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
   if (log.writing) await log.writing;
   const facts = log.begin();
   const folded = foldAll(log, facts);
-  if (folded.open) throw errorBecause("input-invalid", reason("turn-is-open", {}));
+  if (folded.open) throw new SageError("input-invalid", reason("turn-is-open", {}));
   const turn = begin(log, folded, facts, input);
   try {
     const worth = await compactNow(log.branch(turn.key).branch(branchKey(0)), turn.context, turn.progress);
@@ -280,7 +279,7 @@ async function end(
 /** Asked to run with nothing to do: the last turn's outcome stands. */
 function nothingNew(log: SessionLog, { ended, messages }: Folded): AgentOutcome {
   if (!ended && log.said.length > 0) ended = neverBegun;
-  if (!ended) throw errorBecause("input-invalid", reason("nothing-said", { session: log.id }));
+  if (!ended) throw new SageError("input-invalid", reason("nothing-said", { session: log.id }));
   return { ...ended, session: log.id, messages, toolHistory: [] };
 }
 
@@ -304,7 +303,7 @@ async function statusOf(error: unknown, log: SessionLog): Promise<OutcomeStatus>
     case "cancelled":
       return { status: "cancelled", reason: error.reason };
     case "timeout":
-      return failed(errorBecause("timeout", error.reason));
+      return failed(new SageError("timeout", error.reason));
     default:
       return error.why satisfies never;
   }

@@ -6,7 +6,7 @@ import type { Host } from "../../protocol/host/host.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
 import { attachedKindOf, LARGEST_IMAGE, type GivenImage } from "../../protocol/image.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** Adds the pictures and PDF files that a message names: a person's own words are their consent to send them. */
 export function withImages(send: Host["send"], cwd: string): Host["send"] {
@@ -78,6 +78,6 @@ function load(path: string): GivenImage {
   const { size } = statSync(path);
   const name = basename(path);
   if (size > LARGEST_IMAGE)
-    throw errorBecause("input-invalid", reason("image-too-large", { name, bytes: size, limit: LARGEST_IMAGE }));
+    throw new SageError("input-invalid", reason("image-too-large", { name, bytes: size, limit: LARGEST_IMAGE }));
   return { name, data: readFileSync(path).toString("base64") };
 }

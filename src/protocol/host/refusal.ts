@@ -18,5 +18,5 @@ export function refusalOf(error: unknown): Refused {
 
 /** A refusal as an error, the way back: nothing of it is lost. */
 export function errorOf({ code, message, reason, resolution }: Refused): SageError {
-  return new SageError(code, reason ?? said(message), { message, cause: resolution });
+  return new SageError(code, reason ?? said(message), { cause: resolution });
 }

@@ -5,7 +5,7 @@ import type { Fact } from "../../protocol/facts/fact.ts";
 import type { TurnEnd } from "../../protocol/facts/outcome.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { saidKey } from "../../protocol/key.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { Item } from "../../view/transcript/item.ts";
 import { endNote } from "../../view/note.ts";
@@ -124,7 +124,7 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
     },
     (error: unknown) => {
       ready.reject(error);
-      waiting.settle(new Refusal(codes.internal, messageOf(error)));
+      waiting.settle(new Refusal(codes.internal, thrownText(error)));
     },
   );
 

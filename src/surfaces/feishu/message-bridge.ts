@@ -1,4 +1,5 @@
-import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { helpCard } from "./cards/lists.ts";
 import type { Speeches } from "./cards/speech.ts";
@@ -119,7 +120,7 @@ async function command(bridge: Bridge, message: Incoming, going: Going): Promise
     await perform(bridge, message, await commands.handle(message), going);
   } catch (error) {
     going.signal.throwIfAborted();
-    log(`a command failed: ${messageOf(error)}`);
+    log(`a command failed: ${thrownText(error)}`);
     say(message, ({ t, words }) => t.failedToSay(words.because(reasonOf(error))), "failed");
   }
 }

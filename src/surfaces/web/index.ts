@@ -5,9 +5,9 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command, CommandReply, Host, Refused } from "../../protocol/host/host.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
-import { messageOf, type SageErrorCode } from "../../protocol/reasons/error.ts";
+import { type SageErrorCode, SageError } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import type { Devices, Paired, Taken } from "./devices.ts";
 import { addDeviceRoutes } from "./device-routes.ts";
 import { proxyName, type Caller, type Entered, type Entrance, type ProxyIdentity, type Turned } from "./entrance.ts";
@@ -157,7 +157,7 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
     try {
       return JSON.parse(bytes.toString("utf8")) as unknown;
     } catch (error) {
-      return answer(400, { ok: false, code: "request-invalid", message: messageOf(error) });
+      return answer(400, { ok: false, code: "request-invalid", message: thrownText(error) });
     }
   }
 }
@@ -199,7 +199,7 @@ function refusedBecause(turned: Turned): Refused {
     "may-not-look": reason("may-not-look", { by: "" }),
     unsure: reason("devices-unsure", {}),
   } as const;
-  return refusalOf(errorBecause(turnedCode(turned), why[turned]));
+  return refusalOf(new SageError(turnedCode(turned), why[turned]));
 }
 
 /** The result, or the answer to give where nothing can be written down: nobody was let in, and nobody removed. */

@@ -14,7 +14,7 @@ import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { changedRules, type RuleChange } from "../../../protocol/facts/session.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
 import { isSameReason, reason, said, type Reason } from "../../../protocol/reasons/reason.ts";
-import { sentence } from "../../../texts/shared/sentence.ts";
+import { whyText } from "../../../hooks/hooks.ts";
 import type { PermissionContext, Tool, ToolPlace } from "../../../tools/definition/tool.ts";
 import type { Confining, ExecutionContext } from "../../state/context.ts";
 import { canonical, digestOf, operandOf, scriptsOf } from "../../state/digest.ts";
@@ -63,7 +63,7 @@ async function hearHooks(
   let verdict = await checked(weigh(before.input ? { ...judged, changed: { by: "hook" } } : judged, before));
   if (verdict.behavior === "ask" && hooks.has("permissionRequest", call.tool)) {
     const event = eventOf(context, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
-    const asked = await hooks.run("permissionRequest", { ...event, why: sentence(verdict.reason, "en") }, scope.signal);
+    const asked = await hooks.run("permissionRequest", { ...event, why: whyText(verdict.reason) }, scope.signal);
     verdict = weigh(verdict, { ...asked, input: undefined });
   }
   return verdict;

@@ -10,8 +10,8 @@ import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { Call, ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { callKeys, finishedKey, startedKey } from "../../../protocol/key.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
 import { reason, said } from "../../../protocol/reasons/reason.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import type { Launch } from "../../../tools/process/spawn.ts";
 import type { Tool, ToolScope } from "../../../tools/definition/tool.ts";
 import type { Activity } from "../../state/activity.ts";
@@ -187,7 +187,7 @@ export async function outcomeOf(tool: Tool, input: ToolInput, scope: ToolScope):
     return withEnd(usable, failureIn(scope));
   } catch (error) {
     if (error instanceof Stopped || error instanceof NeedsInput) throw error;
-    const text = scope.signal.aborted ? "Interrupted." : `${tool.name} failed: ${messageOf(error)}`;
+    const text = scope.signal.aborted ? "Interrupted." : `${tool.name} failed: ${thrownText(error)}`;
     return withEnd({ ok: false, text }, failureIn(scope));
   }
 }

@@ -3,7 +3,7 @@ import type { RewindWhat } from "../../../protocol/facts/rewind.ts";
 import type { RewindPlan, RewindPoint } from "../../../protocol/facts/rewound.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { rewindTexts } from "../../../texts/commands/rewind.ts";
 import { timeOf } from "../../../texts/shared/resolution.ts";
@@ -25,7 +25,7 @@ export async function rewindLines(seat: Seat, session: string, args: string, lan
     return result && "draft" in result ? [w.lineAgain(result.draft)] : [];
   }
   const { points, paused } = await ask(host, { type: "rewindPoints", session });
-  if (paused) throw errorBecause("input-invalid", reason("rewind-turn-open", {}));
+  if (paused) throw new SageError("input-invalid", reason("rewind-turn-open", {}));
   if (turn === undefined) return [...pointLines(points, w), ...(points.length > 0 ? [w.lineNext] : [])];
   const what = kinds.find((one) => words.includes(one)) ?? "both";
   const { plan } = await ask(host, { type: "planRewind", session, turn, what });

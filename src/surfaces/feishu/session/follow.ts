@@ -3,8 +3,7 @@ import { isInquiry, withInquiry, type Inquired } from "../../../protocol/facts/i
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import type { Host } from "../../../protocol/host/host.ts";
 import { isOutsideSession } from "../../../protocol/host/outside.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
-import { noticeText } from "../../../texts/shared/error.ts";
+import { noticeText, thrownText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import { alikeTo } from "../../../view/request/alike.ts";
 import { createAsker, type Asker, type AskerParts } from "../requests/asker.ts";
@@ -129,7 +128,7 @@ export function followSession(
     happen({ type: "look", chat: view.state(), old });
   }, LOOK_MS).unref();
   watch(following, handle)
-    .catch((error: unknown) => log(`session ${session} is no longer watched: ${messageOf(error)}`))
+    .catch((error: unknown) => log(`session ${session} is no longer watched: ${thrownText(error)}`))
     .finally(() => {
       happen({ type: "ended" });
       clearInterval(look);

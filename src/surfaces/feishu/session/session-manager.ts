@@ -7,7 +7,7 @@ import { followSession, type Follow, type FollowParts } from "./follow.ts";
 import { closeOrphans } from "./orphans.ts";
 import { createPlaces, homeAt, placeOf, speaksAt } from "../bot/places.ts";
 import { awayHome, CARD_LIFE_MS, isAway, sessionOf, type AskRecord, type Home, type Place } from "../bot/records.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 
 export type Beginning = { cwd: string; model?: string; agent?: string };
 
@@ -94,7 +94,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
     async take(session, place) {
       const { sessions } = must(await host.send({ type: "sessions", session }));
       const row = sessions.find(({ id }) => id === session);
-      if (!row) throw errorBecause("session-unknown", reason("session-missing", { session }));
+      if (!row) throw new SageError("session-unknown", reason("session-missing", { session }));
       const before = records.home(session);
       const chosen = {
         ...(before?.model !== undefined && { model: before.model }),

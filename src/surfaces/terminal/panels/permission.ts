@@ -2,7 +2,7 @@ import type { InputResponse } from "../../../protocol/facts/answer.ts";
 import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import type { PendingRequest } from "../../../protocol/host/host.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import { createField, edit, isBlank } from "../widgets/field.ts";
@@ -180,7 +180,7 @@ function edited({ asked, wording, t }: Context, text: string): InputResponse | s
     case "not-an-object":
       return t.notJson(wording.notAnObject);
     case "not-json":
-      return t.notJson(messageOf(found.error));
+      return t.notJson(thrownText(found.error));
     default:
       return found satisfies never;
   }
