@@ -99,8 +99,10 @@ export async function trace(root: string, turn: Turn): Promise<Recording[]> {
       await pause(1_000); // the start is over; a panel takes keys
       process.kill(pty.pid, "SIGUSR2");
       await until(() => existsSync(`${output}.${side}`));
+      const before = screen.length;
       pty.write(side === 0 ? "run it" : "1");
       await pause(200);
+      await until(() => screen.length > before);
       pty.write("\r");
       await until(() => recorded().length > side);
     }

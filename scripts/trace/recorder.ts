@@ -2,7 +2,7 @@
 // (awaiting callers and schedulers included) at each milestone on the way.
 import { createHook, executionAsyncId } from "node:async_hooks";
 import childProcess from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import module from "node:module";
 import { Socket } from "node:net";
 import { StatementSync } from "node:sqlite";
@@ -123,7 +123,8 @@ function reached(milestone: string, before: readonly string[] = []): void {
     touched: [...touched].toSorted(),
     stacks: milestones.map((name) => ({ milestone: name, files: stacks.get(name) ?? [] })),
   });
-  writeFileSync(output, JSON.stringify(recordings));
+  writeFileSync(`${output}.new`, JSON.stringify(recordings));
+  renameSync(`${output}.new`, output); // read while it is written, it would be half a file
 }
 
 /** Files of src that led here since the side began, outermost first. */
