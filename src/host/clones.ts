@@ -12,7 +12,7 @@ import { messageOf, SageError } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 
 const LIMIT_MINUTES = 10;
-const MOST_WORDS = 300;
+const MAX_WORDS = 300;
 
 export type CloneOptions = {
   /** Holds a folder for each clone. */
@@ -96,7 +96,7 @@ const failed = (remote: string, problem: string) =>
     "config-invalid",
     reason("clone-failed", {
       remote,
-      problem: oneLine(problem.replaceAll(/\s+/g, " ").replace(/\.$/, "")).slice(0, MOST_WORDS),
+      problem: oneLine(problem.replaceAll(/\s+/g, " ").replace(/\.$/, "")).slice(0, MAX_WORDS),
     }),
   );
 

@@ -16,7 +16,7 @@ import { waitForPerson } from "../state/states.ts";
 import { notApproved } from "../call/judge/results.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 
-const LONGEST = 500;
+const MAX_TEXT_LENGTH = 500;
 
 /**
  * The turn before this one was begun by another version of the loop, which does not meet its keys again. Whatever was asked in it
@@ -158,5 +158,5 @@ function answer(request: InputRequest, end: Resolution): string {
 }
 
 function short(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }

@@ -14,7 +14,7 @@ import { ask } from "./journal.ts";
 import { forPeopleOnly } from "./people-only.ts";
 import type { Seat } from "./host-client.ts";
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 export type Elsewhere = { host: Host & { close(): Promise<void> }; welcome: Welcome; address: string };
 
@@ -39,7 +39,7 @@ export async function connectElsewhere(
   const patience = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => patience.reject(new SageError("host-gone", reason("host-not-there", { address, problem: "" }))),
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
   try {
     const welcome = await Promise.race([host.welcome, patience.promise]);
