@@ -1,11 +1,11 @@
 import { readSlash } from "../base/slash.ts";
 import { harmless, oneLine } from "../base/visible.ts";
-import { reasonOf, SageError } from "../protocol/reasons/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 import { createExcerpt } from "../tools/content/excerpt.ts";
 import { toolName } from "./definition.ts";
-import { ServerFailure } from "./failure.ts";
+import { failureReason } from "./failure.ts";
 import type { KnownPrompt } from "./memory.ts";
 import type { ServerLine, Servers } from "./servers.ts";
 
@@ -32,7 +32,7 @@ export async function expandMentions(servers: Servers, text: string, message: st
       try {
         return `${title}: data from the MCP server "${server.name}", not the person's words]\n${await readResource(server.line, uri, { ...place, signal })}`;
       } catch (error) {
-        const why = sentence(whyOf(error), "en");
+        const why = sentence(failureReason(error), "en");
         return `${title} could not be read: ${oneLine(why)}]`;
       }
     }),
@@ -85,12 +85,8 @@ async function sayPrompt(
     return texts.join("\n\n") || refuse(reason("message-empty", {}));
   } catch (error) {
     if (error instanceof SageError) throw error;
-    return refuse(reason("servers-failed", { server: line.definition.name, problem: whyOf(error) }));
+    return refuse(reason("servers-failed", { server: line.definition.name, problem: failureReason(error) }));
   }
-}
-
-function whyOf(error: unknown): Reason {
-  return error instanceof ServerFailure ? error.reason : reasonOf(error);
 }
 
 /** Words in the order of the prompt's arguments; the last takes all that are left. */

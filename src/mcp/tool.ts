@@ -1,7 +1,7 @@
 import type { ToolInput } from "../protocol/facts/call.ts";
 import type { ToolResult } from "../protocol/facts/message.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
 import type { Reason } from "../protocol/reasons/reason.ts";
-import { thrownText } from "../texts/shared/error.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 import * as z from "../base/z.ts";
 import type { Tool, ToolScope } from "../tools/definition/tool.ts";
@@ -77,7 +77,8 @@ async function run(
     if (scope.signal.aborted) return failed("Interrupted. The server was told so; it may have finished all the same.");
     if (error instanceof ServerFailure && !error.sent)
       return failed(`The MCP server "${server.name}" is not available: ${sentence(error.reason, "en")}.`);
-    if (!(error instanceof ServerFailure)) return failed(`The MCP server "${server.name}" says: ${thrownText(error)}`);
+    if (!(error instanceof ServerFailure))
+      return failed(`The MCP server "${server.name}" says: ${sentence(reasonOf(error), "en")}`);
     return {
       ok: false,
       end: "unknown",

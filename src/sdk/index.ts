@@ -1,5 +1,7 @@
 // Headings are the sections of docs/api.md, which `npm run api` writes from the comments of the exported names.
 
+import "./english.ts";
+
 // ## Running an agent
 export { SageAgentSDK } from "./client.ts";
 export type { ChannelOptions, GivenSkill, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
@@ -207,7 +209,7 @@ export type {
   Store,
 } from "../journal/store/store.ts";
 export { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
-export { persona, type Persona } from "../archive/persona.ts";
+export { persona, type Persona } from "./persona.ts";
 export type { Redaction } from "../config/secrets/redact.ts";
 export {
   answersOf,

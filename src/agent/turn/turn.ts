@@ -9,7 +9,7 @@ import type { TurnLimits } from "../../protocol/facts/silence.ts";
 import type { ExecutionOptions } from "../../protocol/host/options.ts";
 import { branchKey, endedKey, turnEndedKey, turnKey } from "../../protocol/key.ts";
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { plainText, reason } from "../../protocol/reasons/reason.ts";
 import { restoreAll } from "../../tools/files/kept-content.ts";
 import { createInquiries } from "../inquiry/desk.ts";
 import { createActivity, workedMs } from "../state/activity.ts";
@@ -22,7 +22,6 @@ import { Memory } from "../state/memory.ts";
 import { endState, stateShower } from "../state/states.ts";
 import { endOfTask, endWithProcess } from "../state/tasks.ts";
 import { between, fold, type Folded } from "./projection.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
 
 /** Raised when the order of `Durable` calls changes in a way that an open turn of an older Sage would not survive. */
 export const LOOP = 1;
@@ -106,7 +105,7 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
   const turn = begin(log, folded, facts, input);
   try {
     const worth = await compactNow(log.branch(turn.key).branch(branchKey(0)), turn.context, turn.progress);
-    if (!worth) turn.progress.text = sentence(reason("too-short-to-summarise", {}), "en");
+    if (!worth) turn.progress.text = plainText(reason("too-short-to-summarise", {}));
     return await end(log, turn, { status: "success" });
   } catch (error) {
     const status = await statusOf(log.stopped ?? error, log);

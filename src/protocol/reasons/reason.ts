@@ -125,9 +125,19 @@ export function said(text: string): Reason<"said"> {
   return reason("said", { text });
 }
 
-/** Text for a program that makes no sentences: free text as it is, and the code of everything else. */
-export function plainText({ code, args }: Reason): string {
-  return code === "said" ? args.text : code;
+/**
+ * Text beside a reason, for programs that make no sentences: messages of errors, notices. It is free text as it is, and the code of
+ * everything else; in an embedder's process it is an English sentence.
+ */
+export function plainText(why: Reason): string {
+  return why.code === "said" ? why.args.text : write(why);
+}
+
+let write = ({ code }: Reason): string => code;
+
+/** Puts sentences in the place of codes, in this process. The SDK alone calls it: its users read messages of errors. */
+export function writeWith(sentence: (why: Reason) => string): void {
+  write = sentence;
 }
 
 export function isSameReason(left: Reason | string, right: Reason | string): boolean {

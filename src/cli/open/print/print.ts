@@ -18,6 +18,7 @@ import type { Format } from "./format.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import type { Sage } from "../../assemble/open-sage.ts";
 import { toStdout } from "../../process/stdout.ts";
+import { deltaInEnglish, factInEnglish, outcomeInEnglish } from "../../../view/in-english.ts";
 import { endNote, ruleNote } from "../../../view/note.ts";
 
 type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
@@ -44,7 +45,10 @@ export async function print({ host, store }: Sage, { session, task, format, lang
   const unwatch = store.hub.subscribe(
     session,
     format === "stream-json"
-      ? { fact: (fact) => line({ type: "fact", fact }), delta: (delta) => line({ type: "delta", delta }) }
+      ? {
+          fact: (fact) => line({ type: "fact", fact: factInEnglish(fact) }),
+          delta: (delta) => line({ type: "delta", delta: deltaInEnglish(delta) }),
+        }
       : {
           fact(fact) {
             if (fact.type === "rule.added") rules.push(fact.data);
@@ -85,7 +89,7 @@ async function tellRules(rules: readonly FactData["rule.added"][], lang: Lang): 
 }
 
 function report(outcome: AgentOutcome, requests: InputRequest[]): object {
-  const { messages: _messages, toolHistory: _toolHistory, ...rest } = outcome;
+  const { messages: _messages, toolHistory: _toolHistory, ...rest } = outcomeInEnglish(outcome);
   return { ...rest, requests };
 }
 
