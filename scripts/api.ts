@@ -57,7 +57,6 @@ function exportsBySection(): { title: string; names: { name: string; from: strin
   });
   const sections = titles.map(({ title }) => ({ title, names: [] as { name: string; from: string }[] }));
   for (const node of program.body) {
-    if (node.type === "ImportDeclaration" && node.specifiers.length === 0) continue;
     const section = sections[titles.findLastIndex(({ start }) => start < node.start)];
     if (node.type !== "ExportNamedDeclaration" || !node.source || !section)
       throw new Error("src/sdk/index.ts: names, each exported from its file, under a heading `// ## …`");

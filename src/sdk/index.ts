@@ -1,7 +1,5 @@
 // Headings are the sections of docs/api.md, which `npm run api` writes from the comments of the exported names.
 
-import "./english.ts";
-
 // ## Running an agent
 export { SageAgentSDK } from "./client.ts";
 export type { ChannelOptions, GivenSkill, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
@@ -27,7 +25,7 @@ export type {
   Quiet,
   QuietHours,
 } from "../protocol/host/options.ts";
-export { messageOf, SageError, type SageErrorCode } from "../protocol/reasons/error.ts";
+export { messageOf, SageError, type SageErrorCode } from "./english.ts";
 export { reason, said, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reasons/reason.ts";
 
 // ## Asking and answering

@@ -8,7 +8,9 @@ import { sentence } from "../texts/shared/sentence.ts";
 
 export function replyInEnglish(reply: CommandReply): CommandReply {
   if (!reply.ok) return worded(reply);
-  return "results" in reply ? { ...reply, results: reply.results.map((one) => (one.ok ? one : worded(one))) } : reply;
+  return "results" in reply
+    ? { ...reply, results: reply.results.map((result) => (result.ok ? result : worded(result))) }
+    : reply;
 }
 
 export function outcomeInEnglish<Outcome extends OutcomeStatus>(outcome: Outcome): Outcome {

@@ -209,7 +209,7 @@ async function settled<T>(doing: Promise<T>): Promise<T | Response> {
     return await doing;
   } catch (error) {
     const refusal = refusalOf(error);
-    return answer(statusOf(refusal.code), refusal);
+    return answer(statusOf(refusal.code), replyInEnglish(refusal));
   }
 }
 

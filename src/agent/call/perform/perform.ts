@@ -11,7 +11,6 @@ import type { Call, ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { callKeys, finishedKey, startedKey } from "../../../protocol/key.ts";
 import { reason, said } from "../../../protocol/reasons/reason.ts";
-import { thrownText } from "../../../texts/shared/error.ts";
 import type { Launch } from "../../../tools/process/spawn.ts";
 import type { Tool, ToolScope } from "../../../tools/definition/tool.ts";
 import type { Activity } from "../../state/activity.ts";
@@ -27,7 +26,7 @@ import { recover } from "./recover.ts";
 import { endTurnIfSaid, inputOf, toolFor } from "../judge/request.ts";
 import { waitForPerson } from "../../state/states.ts";
 import { endOfTask, endWithProcess, stopTask } from "../../state/tasks.ts";
-import { redacted, withChange, withComment, withContext, withEnd, withTalk } from "../judge/results.ts";
+import { failureText, redacted, withChange, withComment, withContext, withEnd, withTalk } from "../judge/results.ts";
 import type { Approval, CallState } from "../judge/call-state.ts";
 import { isUsable, madeUsable } from "./usable.ts";
 
@@ -187,7 +186,7 @@ export async function outcomeOf(tool: Tool, input: ToolInput, scope: ToolScope):
     return withEnd(usable, failureIn(scope));
   } catch (error) {
     if (error instanceof Stopped || error instanceof NeedsInput) throw error;
-    const text = scope.signal.aborted ? "Interrupted." : `${tool.name} failed: ${thrownText(error)}`;
+    const text = scope.signal.aborted ? "Interrupted." : failureText(tool.name, error);
     return withEnd({ ok: false, text }, failureIn(scope));
   }
 }
