@@ -11,6 +11,7 @@ import type { CommandReply } from "../../src/protocol/host/host.ts";
 import { texts } from "../../src/texts/shared/texts.ts";
 import { consentLines } from "../../src/view/request/consent.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const two: Rule = { behavior: "ask", text: "Bash(touch:*)", source: "project", consent: { approvals: 2 } };
 const other: Rule = { ...two, consent: { approvals: 1, notAsker: true } };
@@ -18,7 +19,7 @@ const script = [{ calls: [bash("touch done")] }, { text: "over" }];
 
 const yes = ({ id }: InputRequest) => ({ type: "granted", requestId: id }) as const;
 const outcomeOf = (reply: CommandReply<"respond">) =>
-  reply.ok ? (reply.resolution?.outcome ?? "approved") : `${reply.code}: ${reply.message}`;
+  reply.ok ? (reply.resolution?.outcome ?? "approved") : `${reply.code}: ${wordsOf(reply)}`;
 const facts = (sage: TestSage) =>
   sage.facts().flatMap(({ type }) => (type.startsWith("input.") || type.startsWith("call.") ? [type] : []));
 

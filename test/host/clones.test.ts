@@ -28,6 +28,7 @@ import { reason } from "../../src/protocol/reasons/reason.ts";
 import { createDatabase, hasPostgres } from "../support/postgres.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const lin = { by: "Lin", surface: "test" };
 const signal = new AbortController().signal;
@@ -109,7 +110,7 @@ suite("remotes", () => {
               ["input-invalid", why],
               one,
             );
-            assert.doesNotMatch(error.message, /geheim/);
+            assert.doesNotMatch(`${wordsOf(error)}${JSON.stringify(error)}`, /geheim/);
             return true;
           },
           one,
@@ -136,7 +137,7 @@ suite("remotes", () => {
       executor: async () => assert.fail("nothing runs"),
     });
     const opened = await host.send({ type: "open", cwd: "git+https://host/a.git" });
-    assert.match(opened.ok ? "" : opened.message, /sage worker/);
+    assert.match(opened.ok ? "" : wordsOf(opened), /sage worker/);
     await host.close();
   });
 });

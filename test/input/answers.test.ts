@@ -13,6 +13,7 @@ import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { fact, folder, journals, opened, plain, question, requestFor } from "../journal/journals.ts";
 import { peer } from "../journal/peers.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const frame = {
   id: "s/t0/0/0/ask0",
@@ -199,7 +200,7 @@ suite("an answer that does not fit is refused with the reason:", () => {
       assert.throws(
         () => resolve(request, response, lin),
         (error: unknown) =>
-          error instanceof SageError && error.code === "request-invalid" && reason.test(error.message),
+          error instanceof SageError && error.code === "request-invalid" && reason.test(wordsOf(error)),
       );
       assert.deepEqual(plain(request), before);
     });

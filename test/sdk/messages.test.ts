@@ -23,7 +23,7 @@ test("every error, refusal and notice of the SDK reads as an English sentence", 
 
 test("an option that does not fit, a journal that cannot be read, a refused command and a failed turn say why", async () => {
   using here = workspace();
-  const options = { modle: "x" };
+  const options: object = { modle: "x" };
   assert.throws(() => new SageAgentSDK(options), /^SageError: options of SageAgentSDK: unknown: "modle"/);
   const folder = join(here.dir, "journal.db");
   mkdirSync(folder);
@@ -31,7 +31,10 @@ test("an option that does not fit, a journal that cannot be read, a refused comm
 
   await using sage = new SageAgentSDK({ model: scripted([]), workingDirectory: here.dir });
   const reply = await sage.host.send({ type: "resume", session: "s-none" });
-  assert.deepEqual(!reply.ok && [reply.code, reply.message], ["session-unknown", "there is no session s-none; `sage sessions` lists them"]);
+  assert.deepEqual(!reply.ok && [reply.code, reply.message], [
+    "session-unknown",
+    "there is no session s-none; `sage sessions` lists them",
+  ]);
 
   const failing = scripted([
     () => {
