@@ -3,8 +3,8 @@ import type { Rule } from "../../../protocol/facts/permission.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Access, Reach } from "../../rules/access.ts";
 import { statOf, type CanonicalPath } from "../../paths/canonical.ts";
-import { nameOf } from "../../rules/compile.ts";
-import type { JudgedPart } from "./judge-shell.ts";
+import { namedRule } from "../../rules/compile.ts";
+import type { JudgedPart } from "./shell-finding.ts";
 import type { Target } from "./files/targets.ts";
 
 /**
@@ -35,7 +35,7 @@ export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<st
   if (granted.every((one) => one === true) || isMeant === true) return [];
   const rule = granted.find((one) => typeof one === "object");
   if (rule && granted.every((one) => one !== undefined)) {
-    const why = reason(writes ? "writes-by-rule" : "reads-by-rule", { path, rule: nameOf(rule) });
+    const why = reason(writes ? "writes-by-rule" : "reads-by-rule", { path, rule: namedRule(rule) });
     return [{ ...part, behavior: "allow", reason: why, rule: rule.text, found: rule }];
   }
   const need = { kind: writes ? "write" : "read", paths, deep } as const;
@@ -58,9 +58,14 @@ function openReason(view: Access | undefined, writes: boolean, path: string): Re
 
 export function marked({ deny, ask }: { deny?: Rule; ask?: Rule }): Partial<JudgedPart> {
   if (deny)
-    return { behavior: "deny", found: deny, rule: deny.text, reason: reason("denied-by-rule", { rule: nameOf(deny) }) };
+    return {
+      behavior: "deny",
+      found: deny,
+      rule: deny.text,
+      reason: reason("denied-by-rule", { rule: namedRule(deny) }),
+    };
   return ask
-    ? { behavior: "ask", found: ask, rule: ask.text, reason: reason("asked-by-rule", { rule: nameOf(ask) }) }
+    ? { behavior: "ask", found: ask, rule: ask.text, reason: reason("asked-by-rule", { rule: namedRule(ask) }) }
     : {};
 }
 
