@@ -1,7 +1,7 @@
 import type { PermissionResult, Rule } from "../protocol/facts/permission.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import { confine } from "./confined.ts";
-import type { Decision, DecisionInput, DecisionStep } from "./decide.ts";
+import type { Decision, DecisionInput } from "./decide.ts";
 import type { Finding } from "./finding.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { allowedBy, namedRule } from "./rules/compile.ts";

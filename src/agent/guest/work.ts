@@ -1,5 +1,5 @@
 import type { SessionLog } from "../../journal/session/session.ts";
-import type { ExecutionContext } from "../state/context.ts";
+import type { Limits } from "../state/context.ts";
 
 /**
  * `works`: its time counts. `waits`: it holds a prompt for a person, whose time does not count. `rests`: nothing of it is lost when the
@@ -8,7 +8,7 @@ import type { ExecutionContext } from "../state/context.ts";
 export type Work = "works" | "waits" | "rests";
 
 /** Tells the session whether the guest works: one that waits for people alone may sleep. */
-export function createWork(log: SessionLog, { activity }: ExecutionContext): { be(now: Work): void } {
+export function createWork(log: SessionLog, { activity }: Limits): { be(now: Work): void } {
   let working: Disposable | undefined;
   let busy: (() => void) | undefined;
   return {
