@@ -3,7 +3,7 @@ import type { Blocked, Confined } from "../protocol/confine.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { Decision, DecisionInput, Judgement } from "./decide.ts";
 import type { Finding } from "./finding.ts";
-import { judgeHost } from "./network.ts";
+import { judgeHost } from "./web.ts";
 import { isFolder, isInside, statOf } from "./paths/canonical.ts";
 import { anchorsOf, isCovered, namesOf } from "./paths/pattern.ts";
 import { holdsProtected, protectedKind } from "./paths/protected.ts";

@@ -1,18 +1,18 @@
 import type { Effect } from "../protocol/facts/call.ts";
-import { strictest } from "../protocol/facts/consent.ts";
+import { demands, isStricter, strictest } from "../protocol/facts/consent.ts";
 import type { PermissionMode, PermissionOpinion, PermissionResult, Rule } from "../protocol/facts/permission.ts";
 import type { SessionMode } from "../protocol/mode.ts";
 import { messageOf } from "../protocol/reasons/error.ts";
 import { reason, reasonFrom } from "../protocol/reasons/reason.ts";
 import { createRuleBooks, type RuleBook, type RuleBooks } from "./rules/book.ts";
+import { namedRule } from "./rules/compile.ts";
 import type { CommandReading } from "./shell/judge/flow/command-reading.ts";
 import type { ConfinePolicy } from "./confined.ts";
-import { demandingRules, demandsOn } from "./demands.ts";
 import { examine } from "./examine.ts";
 import type { Finding } from "./finding.ts";
 import type { Disk } from "./paths/canonical.ts";
 import type { ShellGrammar } from "./shell/read/grammar.ts";
-import { firstAnswer } from "./steps.ts";
+import { by, firstAnswer } from "./steps.ts";
 
 /** A call and everything its permission depends on, the disk aside. */
 export type DecisionInput = {
@@ -133,7 +133,7 @@ function unlessItFails(decision: Decision, stage: (decision: Decision) => Decisi
   try {
     return stage(decision);
   } catch (error) {
-    const consent = strictest(demandingRules(decision.call.rules).flatMap((rule) => rule.consent ?? []));
+    const consent = strictest(decision.call.rules.filter(isDemanding).flatMap((rule) => rule.consent ?? []));
     const why = reason("not-judged", { error: messageOf(error) });
     const result: PermissionResult = { behavior: "ask", hard: true, reason: why, ...(consent && { consent }) };
     return { ...decision, ruled: undefined, step: "guarded", result };
@@ -151,4 +151,28 @@ function opinionOf(view: DecisionInput["view"]): PermissionResult | undefined {
   } catch (error) {
     return { behavior: "ask", hard: true, reason: reason("check-failed", { error: messageOf(error) }) };
   }
+}
+
+/**
+ * The demands of all ask rules about the call, and the strictest of them as its rule. Each is held against the call by itself: of
+ * several that match, the finding names one.
+ */
+function demandsOn(
+  call: DecisionInput,
+  { book, finding }: NonNullable<Decision["ruled"]>,
+): Partial<PermissionResult> | undefined {
+  if (!call.rules.some(isDemanding)) return undefined;
+  const isAbout = (n: number) => examine(call, book.alone(n), finding.shell?.reading).ask !== undefined;
+  const asking = call.rules.filter((rule, n) => isDemanding(rule) && isAbout(n));
+  const silence = asking.find((rule) => rule.silence)?.silence;
+  const consent = strictest(asking.flatMap((rule) => rule.consent ?? []));
+  if (!consent) return silence ? { silence } : {};
+  const first = asking.find((rule) => rule.consent && !isStricter(consent, rule.consent)) ?? asking[0]!;
+  const why = reason("asked-by-rule", { rule: namedRule(first) });
+  return { ...(silence && { silence }), consent, reason: why, ...by(first) };
+}
+
+/** An ask rule that says how many have to agree, or what happens without an answer. */
+function isDemanding(rule: Rule): boolean {
+  return rule.behavior === "ask" && (demands(rule) || rule.silence !== undefined);
 }

@@ -11,7 +11,7 @@ import type { ExecutionContext, Judging, Place, Self, Tools } from "../state/con
 import { enterPhase } from "../state/states.ts";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
 import { judgeHooked } from "./judge/judge.ts";
-import { toolPlace } from "../state/place.ts";
+import { toolPlace } from "./judge/decision-input.ts";
 import { openRequest } from "./judge/request.ts";
 import { notRun } from "./judge/results.ts";
 import { errorBecause } from "../../texts/shared/error.ts";

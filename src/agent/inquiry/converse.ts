@@ -20,7 +20,7 @@ import { loadImage } from "../../tools/content/image.ts";
 import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
 import { judgeHooked } from "../call/judge/judge.ts";
-import { rulesOf } from "../state/rules.ts";
+import { rulesOf } from "../call/judge/decision-input.ts";
 import { effectScope, outcomeOf } from "../call/perform/perform.ts";
 import { redacted } from "../call/judge/results.ts";
 import type { ExecutionContext, Judging, Models, People, Tree, Workspace } from "../state/context.ts";

@@ -2,6 +2,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Asking } from "../../input/ask.ts";
 import type { Skill } from "../../context/skills.ts";
 import type { Durable } from "../../journal/session/durable.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
 import type { Hooks } from "../../hooks/hook.ts";
 import type { Model } from "../../models/model.ts";
 import type { Prices } from "../../models/prices.ts";
@@ -10,8 +11,8 @@ import type { RuleFiles, RuleDestination } from "../../protocol/decision.ts";
 import type { RuleGrant } from "../../protocol/facts/answer.ts";
 import type { BackgroundTask } from "../../protocol/facts/call.ts";
 import type { Fact, Summary } from "../../protocol/facts/fact.ts";
-import type { Heard, Message, Usage } from "../../protocol/facts/message.ts";
-import type { AgentState, OutcomeStatus, ToolUse } from "../../protocol/facts/outcome.ts";
+import type { Call, Heard, Message, ToolResult, Usage } from "../../protocol/facts/message.ts";
+import type { AgentOutcome, AgentState, OutcomeStatus, ToolUse } from "../../protocol/facts/outcome.ts";
 import type { PermissionMode, Rule } from "../../protocol/facts/permission.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { RuleChange } from "../../protocol/facts/session.ts";
@@ -29,7 +30,6 @@ import type { Activity } from "./activity.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
 import type { Memory, Permit } from "./memory.ts";
 import type { SubagentRegistry } from "./subagents.ts";
-import type { Traces } from "./traces.ts";
 
 /** The parts of an agent, shared by all its turns and never changed by one. */
 export type AgentConfig = {
@@ -104,6 +104,20 @@ export type Confining = Pick<ConfinePolicy, "mode" | "outside" | "git"> & {
     as: Confined;
     reach(host: string): { allowed: true; named: boolean } | { allowed: false };
   }): Promise<Launch>;
+};
+
+/** Records what an agent does, while it does it. It changes nothing, and is not there where nobody records. */
+export type Traces = {
+  /** An attempt at a turn, from the facts before it. */
+  turn(
+    about: { log: SessionLog; facts: readonly Fact[]; model: Model },
+    run: () => Promise<AgentOutcome>,
+  ): Promise<AgentOutcome>;
+  /** Names what is being recorded here (`traceparent`), for attempts after this one. */
+  current(): string | undefined;
+  /** The same model, recorded. */
+  model(model: Model): Model;
+  tool(about: { call: Call; agent: readonly string[] }, run: () => Promise<ToolResult>): Promise<ToolResult>;
 };
 
 /** Everything one turn needs. A function takes the parts of it that it reads. The executor keeps nothing between turns. */

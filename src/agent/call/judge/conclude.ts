@@ -10,8 +10,8 @@ import { reason, said, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import type { Judging } from "../../state/context.ts";
 import { canonical, digestOf, operandOf, scriptsOf } from "../../state/digest.ts";
-import { toolPlace } from "../../state/place.ts";
-import type { Case } from "./case.ts";
+import { toolPlace } from "./decision-input.ts";
+import type { Case } from "./judge.ts";
 import { isAsShown, weighAgain } from "./drift.ts";
 import { answerByHooks, weigh } from "./hooked.ts";
 

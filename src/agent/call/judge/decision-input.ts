@@ -3,11 +3,11 @@ import type { DecisionInput } from "../../../permission/decide.ts";
 import type { Disk } from "../../../permission/paths/canonical.ts";
 import { loadedGrammar } from "../../../permission/shell/read/grammar.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
+import type { Rule } from "../../../protocol/facts/permission.ts";
+import { changedRules, type RuleChange } from "../../../protocol/facts/session.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
-import type { PermissionContext, Tool } from "../../../tools/definition/tool.ts";
-import type { Confining, Judging } from "../../state/context.ts";
-import { anchorOf, toolPlace } from "../../state/place.ts";
-import { rulesOf } from "../../state/rules.ts";
+import type { PermissionContext, Tool, ToolPlace } from "../../../tools/definition/tool.ts";
+import type { Confining, Judging, Place, Rules } from "../../state/context.ts";
 
 /** The tool's own opinion, as the decision takes it. */
 export type View = DecisionInput["view"];
@@ -77,4 +77,26 @@ export function permissionContext(context: Judging, tool: Tool, signal: AbortSig
 function modeFor(context: Judging, tool: Tool): SessionMode {
   const held = context.approved !== true || tool.requiresUserInteraction === true;
   return held ? context.mode() : "ask";
+}
+
+/** Configured rules and those of the session, as the person has changed them meanwhile. */
+export function rulesOf(context: Rules): readonly Rule[] {
+  const { config, sessionRules, ruleChanges } = context;
+  const { rules } = config;
+  if (ruleChanges && ruleChanges.length > 0) for (const change of ruleChanges.splice(0)) changeRules(context, change);
+  return sessionRules.length === 0 ? rules : [...rules, ...sessionRules];
+}
+
+/** Changes the rules that were given in the session: subagents hold the same list. */
+export function changeRules({ sessionRules }: Pick<Rules, "sessionRules">, change: RuleChange): void {
+  sessionRules.splice(0, sessionRules.length, ...changedRules(sessionRules, change));
+}
+
+/** A subagent may work elsewhere, and rules still mean the folder that the session began in. */
+export function anchorOf({ agent, config, options }: Place): string {
+  return agent.length > 0 ? (config.roots[0] ?? options.workingDirectory) : options.workingDirectory;
+}
+
+export function toolPlace({ config, options }: Place): ToolPlace {
+  return { cwd: options.workingDirectory, home: config.home };
 }

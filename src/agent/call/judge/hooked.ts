@@ -6,7 +6,7 @@ import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import type { Judging, Place, Self, Workspace } from "../../state/context.ts";
-import type { Case } from "./case.ts";
+import type { Case } from "./judge.ts";
 import { advised } from "./results.ts";
 
 /** The person's own hooks, before anything else: they may change the input. */

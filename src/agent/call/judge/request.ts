@@ -30,10 +30,8 @@ import type {
 import { canonical, isDefinedAs } from "../../state/digest.ts";
 import { waitForPerson } from "../../state/states.ts";
 import type { CallEvent } from "./call-state.ts";
-import { toolPlace } from "../../state/place.ts";
-import { changeRules, rulesOf } from "../../state/rules.ts";
-import { inputOf, toolFor } from "./call-tool.ts";
-import { decisionInput } from "./decision-input.ts";
+import { changeRules, decisionInput, rulesOf, toolPlace } from "./decision-input.ts";
+import { inputOf, toolFor } from "./tool-check.ts";
 import { judgeCall, readyToJudge } from "./judge.ts";
 
 /** How a request is framed: who asks, and what becomes of it if nobody answers. */

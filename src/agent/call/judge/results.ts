@@ -7,7 +7,7 @@ import type { Resolution } from "../../../protocol/facts/request.ts";
 import type { Reason } from "../../../protocol/reasons/reason.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import type { Tools } from "../../state/context.ts";
-import { inputOf } from "./call-tool.ts";
+import { inputOf } from "./tool-check.ts";
 import type { CallOver } from "./call-state.ts";
 
 /** The result of a call that is over without having run. */
