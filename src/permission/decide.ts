@@ -56,8 +56,18 @@ export type DecisionInput = {
 
 /** The steps in their order, named by what answers in them. */
 export const decisionSteps = [
-  ...(["deny", "refused", "ask", "guarded", "person", "free", "mode", "tool", "allow", "confined", "nothing"] as const),
-];
+  "deny",
+  "refused",
+  "ask",
+  "guarded",
+  "person",
+  "free",
+  "mode",
+  "tool",
+  "allow",
+  "confined",
+  "nothing",
+] as const;
 export type DecisionStep = (typeof decisionSteps)[number];
 
 /** A decision, with the step that answered and the finding that it rests on. */
