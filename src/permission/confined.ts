@@ -43,7 +43,7 @@ export function confine(
     const why = reason("outside-unnamed", { program });
     return { step: "confined", result: { behavior: "ask", reason: why, confined: "outside" } };
   }
-  const { confined, missed } = confinesOf(finding, book, call, unattended ? [] : policy.blocked);
+  const { confined, missed } = confinesWith(finding, book, call, unattended ? [] : policy.blocked);
   const isOpen = step === "nothing" && result.behavior === "ask" && result.reason.code !== "tool-changed";
   const fits = policy.mode === "autoAllow" && (confined.repository === "read" || policy.git === "write");
   const answer: Answer =
@@ -68,7 +68,7 @@ export function couldRunConfined(
   );
 }
 
-function confinesOf(
+function confinesWith(
   { shell }: Finding,
   book: RuleBook,
   call: DecisionInput,

@@ -13,13 +13,13 @@ type Answering = Pick<Decision, "call" | "opinion"> & NonNullable<Decision["rule
 /** The answer of the first step that has one, as it is where commands are confined and in the mode of the session. */
 export function firstAnswer(answering: Answering): Answer {
   const { call, finding, book } = answering;
-  const { step, result } = answerOf(answering);
+  const { step, result } = stepAnswer(answering);
   const confined = call.confine === undefined ? { step, result } : confine({ step, result }, { finding, book, call });
   return call.sessionMode === "plan" ? whilePlanning(confined, call) : confined;
 }
 
 /** The first step that answers ends the matter; neither a rule's detail nor its place in the list counts. */
-function answerOf({ call, opinion, book, finding }: Answering): Answer {
+function stepAnswer({ call, opinion, book, finding }: Answering): Answer {
   const view = stricterOf(finding.view, opinion, call);
   return (
     refusal(finding, view) ??

@@ -43,7 +43,7 @@ export function decisionInput(
       (tool.checkPermissions && (() => tool.checkPermissions!(input, permissionContext(context, tool, unending)))),
     grammar: loadedGrammar(),
     addresses: tool.addresses && context.memory.addresses(input),
-    environment: tool.name === "Bash" ? namesIn(config.env) : undefined,
+    environment: tool.name === "Bash" ? inheritedNames(config.env) : undefined,
     books,
     sageHome,
     confine: tool.name === "Bash" && config.confining ? confinePolicy(context, config.confining, input) : undefined,
@@ -59,7 +59,7 @@ function confinePolicy({ memory, asking }: Judging, confining: Confining, input:
 }
 
 /** Names of the variables that commands inherit, made once for each environment: every call is judged with them. */
-function namesIn(env: object): ReadonlySet<string> {
+function inheritedNames(env: object): ReadonlySet<string> {
   let names = inherited.get(env);
   if (names === undefined) inherited.set(env, (names = new Set(Object.keys(env))));
   return names;

@@ -5,7 +5,7 @@ import type { RuleBook } from "../../rules/book.ts";
 import { pathTrouble, type Disk } from "../../paths/canonical.ts";
 import { builtInCode, codeIn, listsFiles, namesInCode, type Fed } from "../suspect/code.ts";
 import { viewOf, type CommandView } from "./command-view.ts";
-import { hasOpaqueVariable, startOf, stepsOf, type Flow, type Step } from "./flow/flow.ts";
+import { hasOpaqueVariable, stepStart, stepsOf, type Flow, type Step } from "./flow/flow.ts";
 import { followsOwnLink, type Linking } from "./files/links.ts";
 import type { ShellGrammar } from "../read/grammar.ts";
 import type { Word } from "../read/word.ts";
@@ -80,8 +80,8 @@ function* guess(reading: CommandReading, call: ShellCall): Generator<Found> {
   const { book } = call;
   const { unclear, trouble, commands, possible } = reading;
   const why = unclear ?? trouble ?? reason("not-understood", { construct: "unparsable" });
+  yield { blocked: why };
   yield {
-    blocked: why,
     parts: commands.map(({ text, possible: ways }) => ({
       ...{ text, behavior: "ask", reason: why },
       ...against(text, ways, book),
@@ -170,7 +170,7 @@ type Scene = {
 
 /** Judges every command by itself, with the words of those whose files are not known. A generator, so that findings before an error stay. */
 function* prove(reading: CommandReading, script: Script, call: ShellCall): Generator<Found> {
-  const scene = sceneOf(reading, script, call);
+  const scene = lineScene(reading, script, call);
   const { steps, loose, lists } = scene.flow;
   const { environment, reach } = call;
   const judged: { at: number; parts: JudgedPart[] }[] = [];
@@ -187,7 +187,7 @@ function* prove(reading: CommandReading, script: Script, call: ShellCall): Gener
   for (const step of steps) {
     isLost ||= step.moves !== undefined && "why" in step.moves && !step.moves.led;
     const proved = yield* proveStep(step, isLost, scene);
-    judged.push({ at: startOf(step), parts: proved.parts });
+    judged.push({ at: stepStart(step), parts: proved.parts });
     linking.push(proved.linking);
   }
   const set = lists.find(({ name }) => !isOwnVariable(name, environment) && !isHarmlessVariable(name));
@@ -198,7 +198,7 @@ function* prove(reading: CommandReading, script: Script, call: ShellCall): Gener
   yield { parts: judged.sort((a, b) => a.at - b.at).flatMap(({ parts }) => parts) };
 }
 
-function sceneOf({ text, possible }: CommandReading, script: Script, call: ShellCall): Scene {
+function lineScene({ text, possible }: CommandReading, script: Script, call: ShellCall): Scene {
   const { book, disk, cwd, home } = call;
   const exact = book.spelling(call.command);
   const session = disk.follow(cwd);

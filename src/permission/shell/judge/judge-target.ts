@@ -21,7 +21,7 @@ export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<st
   const trouble = target.trouble ?? below.trouble;
   const open = views.findIndex(({ allow }) => allow === undefined);
   const path = paths[Math.max(open, 0)]?.real ?? shown;
-  const part = { text: shown, reason: reason(writes ? "writes" : "reads", { path }), ...writesOf(target, reach) };
+  const part = { text: shown, reason: reason(writes ? "writes" : "reads", { path }), ...writtenPaths(target, reach) };
   if (deny ?? ask) return [{ ...part, behavior: "ask", ...marked({ ...(deny && { deny }), ...(ask && { ask }) }) }];
   // A file that is not known may be a protected one, or one that a rule is about.
   const blind = trouble?.code === "file-unknown" && ((writes && content) || reach.watchful) ? trouble : undefined;
@@ -109,7 +109,7 @@ function inside(
   return seen;
 }
 
-function writesOf({ writes, maybe, paths }: Target, reach: Reach): Pick<JudgedPart, "writes"> {
+function writtenPaths({ writes, maybe, paths }: Target, reach: Reach): Pick<JudgedPart, "writes"> {
   if (!writes || maybe || paths.length === 0) return {};
   return { writes: paths.map((path) => ({ path: path.real, ...(!reach.inside(path) && { outside: true }) })) };
 }

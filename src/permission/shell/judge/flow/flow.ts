@@ -246,7 +246,7 @@ export function hasOpaqueVariable({ command: { words, redirects } }: Step): bool
   );
 }
 
-export function startOf({ command: { assignments, words, redirects } }: Step): number {
+export function stepStart({ command: { assignments, words, redirects } }: Step): number {
   const all = [...assignments.map(({ value }) => value), ...words, ...redirects.map(({ target }) => target)];
   return Math.min(...all.map(({ start }) => start));
 }
