@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { bundle } from "./bundle.ts";
 import { check } from "./check.ts";
+import { isolated } from "./isolated.ts";
 import { againInMemory, sharedMemory } from "./memory.ts";
 import { findPostgres, makeCluster } from "./postgres.ts";
 
@@ -183,18 +184,4 @@ function entranceTo(entry: string, home: string): string {
     if (!rest.includes(from)) throw new Error(`scripts/bin.cjs no longer has ${from}`);
     return rest.replace(from, () => to);
   }, text);
-}
-
-/** No key, proxy or setting of the person at the keyboard decides whether a test passes. */
-function isolated(home: string): NodeJS.ProcessEnv {
-  const personal = /^(ANTHROPIC|OPENAI|SAGE|XDG)_|^(https?|all|no)_proxy$/i;
-  return {
-    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !personal.test(name))),
-    NODE_ENV: "test",
-    // Halves the time a test file needs to load what another has loaded before.
-    NODE_COMPILE_CACHE: join(home, "compiled"),
-    HOME: home,
-    USERPROFILE: home,
-    SAGE_HOME: join(home, ".sage"),
-  };
 }
