@@ -3,12 +3,13 @@ import { UnifiedExecutor } from "../src/agent/turn/executor.ts";
 import { createSubagentRegistry } from "../src/agent/state/subagents.ts";
 import { noHooks } from "../src/hooks/hooks.ts";
 import { respond } from "../src/input/respond.ts";
-import { openSession, type SessionLog } from "../src/journal/session.ts";
-import type { LocalStore, Store } from "../src/journal/store.ts";
+import { openSession, type SessionLog } from "../src/journal/session/session.ts";
+import type { LocalStore, Store } from "../src/journal/store/store.ts";
 import type { Model } from "../src/models/model.ts";
-import { noUsage, type Rule } from "../src/protocol/index.ts";
+import { noUsage } from "../src/protocol/facts/message.ts";
+import type { Rule } from "../src/protocol/facts/permission.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
-import type { Tool } from "../src/tools/tool.ts";
+import type { Tool } from "../src/tools/definition/tool.ts";
 
 /** The real loop over a model and tools that cost nothing. */
 export function measured(

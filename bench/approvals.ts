@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { memoryStore } from "../src/journal/memory.ts";
-import { sqliteStore } from "../src/journal/sqlite.ts";
-import type { LocalStore } from "../src/journal/store.ts";
+import { memoryStore } from "../src/journal/store/memory.ts";
+import { sqliteStore } from "../src/journal/sqlite/sqlite.ts";
+import type { LocalStore } from "../src/journal/store/store.ts";
 import { begin, createAgent, grant, Run } from "./agent.ts";
 import { bareCommits } from "./floors/bare-commits.ts";
 import { promiseLoop } from "./floors/promise-loop.ts";

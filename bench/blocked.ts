@@ -1,5 +1,5 @@
 // Run by itself, with --expose-gc, it is the child that measures and prints what it found as JSON.
-import { memoryStore } from "../src/journal/memory.ts";
+import { memoryStore } from "../src/journal/store/memory.ts";
 import { begin, createAgent, grant, Run } from "./agent.ts";
 import { median, sample, type Row } from "./measure.ts";
 

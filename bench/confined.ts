@@ -2,8 +2,8 @@ import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { createConfining, probeOnce } from "../src/host/confining.ts";
-import { createSpawner } from "../src/tools/spawner.ts";
+import { createConfining, probeOnce } from "../src/host/assembly/confining.ts";
+import { createSpawner } from "../src/tools/process/spawner.ts";
 import { median, type Row } from "./measure.ts";
 
 const rounds = 60;

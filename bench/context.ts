@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { memoryStore } from "../src/journal/memory.ts";
+import { memoryStore } from "../src/journal/store/memory.ts";
 import type { Model } from "../src/models/model.ts";
-import { noUsage } from "../src/protocol/index.ts";
-import type { Tool } from "../src/tools/tool.ts";
+import { noUsage } from "../src/protocol/facts/message.ts";
+import type { Tool } from "../src/tools/definition/tool.ts";
 import { measured } from "./agent.ts";
 import { median, type Row } from "./measure.ts";
 

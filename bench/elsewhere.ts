@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { sqliteStore } from "../src/journal/sqlite.ts";
+import { sqliteStore } from "../src/journal/sqlite/sqlite.ts";
 import { begin, createAgent, grant, Run } from "./agent.ts";
 import { median, percentile, removeDatabase, type Row } from "./measure.ts";
 

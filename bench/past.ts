@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { readPast } from "../src/archive/trials.ts";
-import { sqliteStore } from "../src/journal/sqlite.ts";
-import type { Fact } from "../src/protocol/index.ts";
+import { sqliteStore } from "../src/journal/sqlite/sqlite.ts";
+import type { Fact } from "../src/protocol/facts/fact.ts";
 import { bash, sageWith } from "../test/support/sage.ts";
 import { median, type Row } from "./measure.ts";
 

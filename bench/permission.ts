@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { decide, type DecisionInput } from "../src/permission/decide.ts";
 import { createRuleBooks } from "../src/permission/rules/book.ts";
 import { load, loadGrammar, wasmFile } from "../src/permission/shell/read/grammar.ts";
-import type { Rule } from "../src/protocol/index.ts";
+import type { Rule } from "../src/protocol/facts/permission.ts";
 import { median, percentile, type Row } from "./measure.ts";
 
 const rounds = 400;

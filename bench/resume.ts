@@ -1,6 +1,6 @@
 // Run by itself with a journal, it is the child that resumes and prints how long each time took as JSON.
 import { join } from "node:path";
-import { sqliteStore } from "../src/journal/sqlite.ts";
+import { sqliteStore } from "../src/journal/sqlite/sqlite.ts";
 import { begin, createAgent, grant, Run } from "./agent.ts";
 import { bareRead } from "./floors/bare-read.ts";
 import { checkLength, factsPerApproval } from "./facts.ts";

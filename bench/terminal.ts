@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
-import { noUsage } from "../src/protocol/index.ts";
+import { noUsage } from "../src/protocol/facts/message.ts";
 import { attachTerminal } from "../src/surfaces/terminal/index.ts";
 import { puppet } from "../test/support/puppet.ts";
 import { buildBundle } from "./cli.ts";

@@ -10,7 +10,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { createHost } from "../src/host/host.ts";
 import { createWireServer, webLimits } from "../src/host/socket/serve.ts";
 import { webWire } from "../src/host/socket/web-wire.ts";
-import { sqliteStore } from "../src/journal/sqlite.ts";
+import { sqliteStore } from "../src/journal/sqlite/sqlite.ts";
 import { connectWeb } from "../src/host/socket/connect-web.ts";
 import { bareSockets } from "./floors/bare-sockets.ts";
 import { median, percentile, removeDatabase, type Row } from "./measure.ts";

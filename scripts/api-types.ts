@@ -17,7 +17,7 @@ type Program = ReturnType<typeof parseSync>["program"];
 type Statement = Program["body"][number];
 
 /** Arguments of a reason are named by its code: `ReasonArgs["stopped-by"]`. */
-const named = /\/protocol\/([a-z]+-reason|confine|misfit)\.d\.ts$/;
+const named = /\/protocol\/(reasons\/[a-z]+|confine)\.d\.ts$/;
 
 /** Types that can be reached from the exports of `entrance`, a file of emitted declarations, and are not among them, with one that mentions them. */
 export function hiddenTypes(entrance: string): string[] {

@@ -62,9 +62,9 @@ export async function bundle(
 
 /** Files that `sage -p` loads with a model of OpenAI's kind: the least that any run loads. */
 const hotFiles = [
-  "src/cli/commands/run.ts",
-  "src/cli/run/print.ts",
-  "src/cli/run/stdin.ts",
+  "src/cli/open/run.ts",
+  "src/cli/open/print/print.ts",
+  "src/cli/open/read-task.ts",
   "src/models/wire/chat.ts",
   "src/models/choice/endpoint.ts",
 ];
@@ -121,27 +121,27 @@ const requiredRooms: readonly RequiredRoom[] = [
       ["shell", "programs", "suggest"].some((name) => id.startsWith(join(permission, name))) &&
       id !== join(permission, "shell/read/grammar.ts"), // loaded with the grammar, which has its own way
     doors: [
-      "shell/judge/shell.ts",
+      "shell/judge/judge-shell.ts",
       "shell/judge/confinable.ts",
       "shell/suspect/possible.ts",
       "shell/suspect/resemblance.ts",
       "shell/suspect/scripts.ts",
       "programs/runners.ts",
-      "programs/repository.ts",
+      "programs/git/repository.ts",
       "suggest/suggest.ts",
     ].map((file) => join(permission, file)),
   },
   {
     // Sentences of all reasons in two languages are a quarter of the rest, and most runs say none.
     name: "sentences",
-    has: (id) => id.startsWith(texts) && id.endsWith("reasons.ts"),
-    doors: [join(texts, "reasons.ts")],
+    has: (id) => id.startsWith(join(texts, "reasons")) || id === join(texts, "shared/sentence.ts"),
+    doors: [join(texts, "shared/sentence.ts")],
   },
 ];
 
 /** Files that are required by name while a program runs. */
 const requiredLater = {
-  zod: "src/tools/zod.ts",
+  zod: "src/tools/definition/zod.ts",
   ...Object.fromEntries(requiredRooms.map(({ name }) => [name, `sage:${name}`])),
 };
 
@@ -305,11 +305,11 @@ function descriptions(): Plugin {
   return {
     name: "descriptions",
     transform: {
-      filter: { id: /[\\/]src[\\/]tools[\\/][^\\/]+\.ts$/ },
-      handler(code, id) {
+      filter: { id: /[\\/]src[\\/]tools[\\/].+\.ts$/ },
+      handler(code) {
         // Not `.describe("…")`, which is zod's.
-        return code.replaceAll(/(?<![.\w$])describe\("([\w-]+)"\)/g, (_, name: string) =>
-          JSON.stringify(readFileSync(join(dirname(id), `${name}.md`), "utf8").trim()),
+        return code.replaceAll(/(?<![.\w$])describe\("([\w/-]+)"\)/g, (_, name: string) =>
+          JSON.stringify(readFileSync(join(root, "src/tools", `${name}.md`), "utf8").trim()),
         );
       },
     },

@@ -1,7 +1,7 @@
 // npm run engine             a PostgreSQL of one's own in .engine/, until Ctrl-C; nothing listens on the network
 // npm run engine -- <folder>
 import { resolve } from "node:path";
-import { prepareEngine } from "../src/host/cluster/prepare.ts";
+import { prepareEngine } from "../src/host/cluster/prepare-engine.ts";
 import { startPostgres } from "./postgres.ts";
 
 const dir = resolve(process.argv[2] ?? ".engine");

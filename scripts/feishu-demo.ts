@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { askUser, bash } from "../test/support/sage.ts";
 import { ask, team } from "../test/surfaces/feishu/team.ts";
 import { languageOf, type Lang } from "../src/texts/language.ts";
-import { feishuTexts } from "../src/texts/feishu.ts";
+import { feishuTexts } from "../src/texts/surfaces/feishu.ts";
 import { page, type Scene } from "./feishu-page.ts";
 
 const en = {

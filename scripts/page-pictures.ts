@@ -1,7 +1,8 @@
 // Draws docs/pictures/web/: the page of `sage serve` on a host that is played here. Part of `npm run picture`.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { reason, type InputRequest } from "../src/protocol/index.ts";
+import type { InputRequest } from "../src/protocol/facts/request.ts";
+import { reason } from "../src/protocol/reasons/reason.ts";
 import { fakeSite, launch, openTab } from "../test/surfaces/web/browser.ts";
 import { bashRequest, now, questionRequest, session, snapshot } from "../test/surfaces/web/examples.ts";
 

@@ -106,8 +106,9 @@ function oneLanguage(): Plugin {
         const lang = /(?:words|reasons)-(en|zh)\.ts$|\?lang=(\w+)$/.exec(importer)?.slice(1).find(Boolean) ?? "none";
         const found = await this.resolve(specifier, importer.replace(/\?.*/, ""), { ...options, skipSelf: true });
         if (!found || !/[\\/]src[\\/]texts[\\/]/.test(found.id)) return found;
-        const later = found.id === join(root, "src/texts/reasons.ts") && !/reasons-(?:en|zh)\.ts$/.test(importer);
-        return later ? join(source, "sentences.ts") : `${found.id}?lang=${lang}`;
+        const later =
+          found.id === join(root, "src/texts/shared/sentence.ts") && !/reasons-(?:en|zh)\.ts$/.test(importer);
+        return later ? join(source, "words/sentences.ts") : `${found.id}?lang=${lang}`;
       },
     },
     load: {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
-import type { Tool } from "../../src/tools/tool.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import type { Message } from "../../test/support/feishu/world.ts";
 import { team, type Team } from "../../test/surfaces/feishu/team.ts";
 

@@ -1,8 +1,8 @@
 // A worker under measure. argv: <url> <dir> <sleepAfterMs>. It tells when calls begin, and how large its heap is when asked.
 import { joinCluster } from "../../src/host/cluster/cluster.ts";
-import { startWorker } from "../../src/host/cluster/worker.ts";
+import { startWorker } from "../../src/host/cluster/worker/worker.ts";
 import { createHost } from "../../src/host/host.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import { workOf } from "./works.ts";
 
 const [url = "", dir = "", sleepAfterMs = "500"] = process.argv.slice(2);

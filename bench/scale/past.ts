@@ -1,8 +1,9 @@
-import { said } from "../../src/protocol/index.ts";
+import type { Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import { DatabaseSync } from "node:sqlite";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { LocalStore } from "../../src/journal/store.ts";
-import { noUsage, type Fact, type FactData, type FactType } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { LocalStore } from "../../src/journal/store/store.ts";
 
 /** Sessions with so many facts of finished turns behind them, written the way they are always written, and some output in each. */
 export function writePast(

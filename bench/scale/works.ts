@@ -1,10 +1,10 @@
 // Work whose kind the first message names: `ask` asks a person once, `steps 20` makes so many calls, `slow 8000` one that takes so long.
 import { z } from "zod";
 import type { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import type { Store } from "../../src/journal/store.ts";
+import type { Store } from "../../src/journal/store/store.ts";
 import type { Model } from "../../src/models/model.ts";
-import { noUsage } from "../../src/protocol/index.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { measured } from "../agent.ts";
 
 const model: Model = {

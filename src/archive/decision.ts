@@ -2,14 +2,15 @@ import { builtinSubagents } from "../agent/state/subagents.ts";
 import { judge, type Judgement } from "../permission/decide.ts";
 import { createRuleBooks } from "../permission/rules/book.ts";
 import type { Disk } from "../permission/paths/canonical.ts";
-import type { CommandReading } from "../permission/shell/judge/reading.ts";
+import type { CommandReading } from "../permission/shell/judge/flow/command-reading.ts";
 import { suggest } from "../permission/suggest/suggest.ts";
 import { loadGrammar } from "../permission/shell/read/grammar.ts";
-import type { PermissionMode, PermissionSuggestion, Rule, ToolInput } from "../protocol/index.ts";
+import type { ToolInput } from "../protocol/facts/call.ts";
+import type { PermissionMode, PermissionSuggestion, Rule } from "../protocol/facts/permission.ts";
 import { builtinTools } from "../tools/registry.ts";
-import { createSkill } from "../tools/skill.ts";
-import { createTask } from "../tools/task.ts";
-import { createWebFetch } from "../tools/web-fetch.ts";
+import { createSkill } from "../tools/session/skill.ts";
+import { createTask } from "../tools/session/task.ts";
+import { createWebFetch } from "../tools/web/web-fetch.ts";
 
 export type Question = {
   rules: readonly Rule[];

@@ -1,22 +1,20 @@
+import type { Fact, FactType } from "../protocol/facts/fact.ts";
+import { callsOf, noUsage } from "../protocol/facts/message.ts";
+import { withoutRewound } from "../protocol/facts/rewound.ts";
+import { createMail } from "../protocol/facts/unseen.ts";
 import {
   callKey,
   callOfKey,
-  callsOf,
-  createMail,
   doneKey,
   isInSubagent,
   isTurnOrStep,
   isWithinKey,
-  noUsage,
   placeOfKey,
-  reason,
   stepOfKey,
   turnEndedKey,
-  withoutRewound,
-  type Fact,
-  type FactType,
-} from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+} from "../protocol/key.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 /** Facts that make up a conversation. Requests, answers, verdicts, rules and drafts stay where they were given. */
 const copied: readonly FactType[] = [

@@ -1,7 +1,7 @@
-import type { Anchors } from "../config/anchors.ts";
-import { REMOVED } from "../journal/housekeeping.ts";
-import type { Store } from "../journal/store.ts";
-import type { Integrity } from "../protocol/index.ts";
+import type { Anchors } from "../config/home/anchors.ts";
+import { REMOVED } from "../journal/store/housekeeping.ts";
+import type { Store } from "../journal/store/store.ts";
+import type { Integrity } from "../protocol/host/receipt.ts";
 
 type IntegrityReport = {
   sessions: Map<string, Integrity>;

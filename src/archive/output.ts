@@ -1,9 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
-import { keptFor, receivedFor } from "../config/output.ts";
+import { keptFor, receivedFor } from "../config/output-folder.ts";
 import { isInside } from "../permission/paths/canonical.ts";
-import type { Store } from "../journal/store.ts";
-import { imageFile, type Fact, type ImagePart } from "../protocol/index.ts";
+import type { Store } from "../journal/store/store.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { imageFile, type ImagePart } from "../protocol/image.ts";
 
 const HOUR_MS = 3_600_000;
 /** Version 0.1.0 put what people sent to a bot into one folder, for so long. */

@@ -1,6 +1,8 @@
 import { sep } from "node:path";
-import type { Store } from "../journal/store.ts";
-import type { FactType, PastCall, Asked, Receipt } from "../protocol/index.ts";
+import type { Store } from "../journal/store/store.ts";
+import type { FactType } from "../protocol/facts/fact.ts";
+import type { PastCall } from "../protocol/host/past.ts";
+import type { Asked, Receipt } from "../protocol/host/receipt.ts";
 import { receiptsOf } from "./receipts.ts";
 
 /** Older ones say little about what a person wants today. */

@@ -1,10 +1,12 @@
 import { asPersona } from "../input/persona.ts";
 import { spellOut } from "../input/validate.ts";
 import type { Model } from "../models/model.ts";
-import { callsOf, type InputRequest, type InputResponse, type Message } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
-import { sentence } from "../texts/reasons.ts";
-import { jsonSchemaOf } from "../tools/json-schema.ts";
+import type { InputResponse } from "../protocol/facts/answer.ts";
+import { callsOf, type Message } from "../protocol/facts/message.ts";
+import type { InputRequest } from "../protocol/facts/request.ts";
+import * as z from "../base/z.ts";
+import { sentence } from "../texts/shared/sentence.ts";
+import { jsonSchemaOf } from "../tools/definition/json-schema.ts";
 
 /** A person for tests of prompts and agents, described in words. */
 export type Persona = {

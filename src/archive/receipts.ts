@@ -1,13 +1,11 @@
-import {
-  reasonFrom,
-  requestId,
-  type Fact,
-  type Receipt,
-  type Resolution,
-  type RuleDestination,
-} from "../protocol/index.ts";
-import type { AskedItem, CallItem } from "../view/item.ts";
-import { transcriptOf } from "../view/transcript.ts";
+import type { RuleDestination } from "../protocol/decision.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import type { Resolution } from "../protocol/facts/request.ts";
+import type { Receipt } from "../protocol/host/receipt.ts";
+import { requestId } from "../protocol/key.ts";
+import { reasonFrom } from "../protocol/reasons/reason.ts";
+import type { AskedItem, CallItem } from "../view/transcript/item.ts";
+import { transcriptOf } from "../view/transcript/transcript.ts";
 
 type RuleFile = (source: RuleDestination) => string | undefined;
 

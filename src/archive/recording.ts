@@ -1,32 +1,20 @@
 import { NeedsInput } from "../input/ask.ts";
 import { asPersona, recordedPersona } from "../input/persona.ts";
 import { taskHash, type Script, type ScriptedTurn } from "../models/scripted.ts";
-import {
-  agentOf,
-  callKey,
-  callsOf,
-  canonicalJson,
-  misfits,
-  needsConsent,
-  parentCallOfKey,
-  reason,
-  reasonFrom,
-  said,
-  stepOfKey,
-  textOf,
-  type AutoResponder,
-  type Call,
-  type Fact,
-  type InputRequest,
-  type InputResponse,
-  type Reason,
-  type Reply,
-  type Resolution,
-  type ToolInput,
-} from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
-import type { Redaction } from "../config/redact.ts";
-import { errorBecause } from "../texts/error.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
+import type { InputResponse } from "../protocol/facts/answer.ts";
+import { agentOf, type ToolInput } from "../protocol/facts/call.ts";
+import { needsConsent } from "../protocol/facts/consent.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { callsOf, textOf, type Call, type Reply } from "../protocol/facts/message.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import type { AutoResponder } from "../protocol/host/options.ts";
+import { callKey, parentCallOfKey, stepOfKey } from "../protocol/key.ts";
+import { misfits } from "../protocol/reasons/misfit.ts";
+import { reason, reasonFrom, said, type Reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
+import type { Redaction } from "../config/secrets/redact.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 /** A request as a recording knows it again: without ids and times. */
 export type RecordedRequest =

@@ -1,33 +1,30 @@
 import { homedir } from "node:os";
-import { keptFor } from "../config/output.ts";
-import { checkOwnConversation } from "../journal/existing-session.ts";
-import { openSession } from "../journal/session.ts";
-import type { SessionRow, Store } from "../journal/store.ts";
+import { keptFor } from "../config/output-folder.ts";
+import { checkOwnConversation } from "../journal/session/existing-session.ts";
+import { openSession } from "../journal/session/session.ts";
+import type { SessionRow, Store } from "../journal/store/store.ts";
 import { canonicalPath, isInside } from "../permission/paths/canonical.ts";
 import { protectedKind } from "../permission/paths/protected.ts";
+import type { Fact, FactData } from "../protocol/facts/fact.ts";
+import type { Restoring, RewindWhat } from "../protocol/facts/rewind.ts";
 import {
-  endedKey,
   fileChanges,
   isSinceTurn,
   placeOfTurn,
-  reason,
-  rewindKey,
   rewindPoints,
   unfinishedRewind,
-  type Fact,
-  type FactData,
   type FileChange,
   type PlannedFile,
-  type Restoring,
   type RewindPlan,
-  type RewindWhat,
-  type Sender,
-} from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
-import { hashOf, readState } from "../tools/file.ts";
-import { readKept, restoreAll } from "../tools/kept.ts";
-import { summaryOf } from "../view/summary.ts";
-import { transcriptOf } from "../view/transcript.ts";
+} from "../protocol/facts/rewound.ts";
+import { endedKey, rewindKey } from "../protocol/key.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import type { Sender } from "../protocol/sender.ts";
+import { errorBecause } from "../texts/shared/error.ts";
+import { hashOf, readState } from "../tools/files/file-state.ts";
+import { readKept, restoreAll } from "../tools/files/kept-content.ts";
+import { summaryOf } from "../view/items/summary.ts";
+import { transcriptOf } from "../view/transcript/transcript.ts";
 
 export type RewindOptions = {
   /** Back to before this turn. */

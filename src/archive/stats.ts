@@ -1,5 +1,7 @@
-import type { Store } from "../journal/store.ts";
-import { isOutsideSession, type Receipt, type Stats, type Tally } from "../protocol/index.ts";
+import type { Store } from "../journal/store/store.ts";
+import { isOutsideSession } from "../protocol/host/outside.ts";
+import type { Stats, Tally } from "../protocol/host/past.ts";
+import type { Receipt } from "../protocol/host/receipt.ts";
 import { answerTo, pastReceipts, type PastOptions } from "./past.ts";
 
 type Answered = { tool: string; answer: NonNullable<ReturnType<typeof answerTo>>; isOpen: boolean };

@@ -1,19 +1,8 @@
 import { costOf, type Prices } from "../models/prices.ts";
-import {
-  callKey,
-  callOfKey,
-  callsOf,
-  isInSubagent,
-  requestId,
-  stepOfKey,
-  textOf,
-  type Cost,
-  type Fact,
-  type Finish,
-  type ToolResult,
-  type ToolUse,
-  type Usage,
-} from "../protocol/index.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import { callsOf, textOf, type Finish, type ToolResult, type Usage } from "../protocol/facts/message.ts";
+import type { Cost, ToolUse } from "../protocol/facts/outcome.ts";
+import { callKey, callOfKey, isInSubagent, requestId, stepOfKey } from "../protocol/key.ts";
 import { receiptsOf } from "./receipts.ts";
 
 /** A step of a session: a reply of the model, and its calls with their results. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import type { Fact } from "../protocol/index.ts";
-import type { Redaction } from "../config/redact.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import type { Redaction } from "../config/secrets/redact.ts";
 
 /** A session as one JSON object per line, in the order in which things happened; what leaves is redacted. */
 export function* trajectory(facts: Iterable<Fact>, redaction: Redaction): Generator<string> {

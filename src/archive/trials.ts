@@ -1,9 +1,10 @@
 import { homedir } from "node:os";
-import type { Store } from "../journal/store.ts";
-import { projectRoot } from "../config/trust.ts";
+import type { Store } from "../journal/store/store.ts";
+import { projectRoot } from "../config/trust/trust.ts";
 import { openDisk } from "../permission/paths/canonical.ts";
 import { createTrials, type Trials } from "../permission/suggest/trial.ts";
-import type { PastCall, Rule } from "../protocol/index.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import type { PastCall } from "../protocol/host/past.ts";
 import { loadDecision } from "./decision.ts";
 import { pastCalls } from "./past.ts";
 

@@ -1,41 +1,41 @@
 import { join } from "node:path";
-import { SageError, messageOf } from "../protocol/error.ts";
-import { prose } from "../protocol/visible.ts";
+import { prose } from "../base/visible.ts";
+import { SageError, messageOf } from "../protocol/reasons/error.ts";
 import { startsAs } from "../texts/command.ts";
-import { startedBy, startedElsewhere } from "./started-by.ts";
-import { guardConsole, surviveReaders } from "./stdout.ts";
+import { startedBy, startedElsewhere } from "./process/started-by.ts";
+import { guardConsole, surviveReaders } from "./process/stdout.ts";
 
 // Each command is a file of its own, loaded when it is called: most of what Sage can do is not needed for most calls.
 const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
-  sessions: async () => (await import("./commands/sessions.ts")).sessions,
-  inbox: async () => (await import("./commands/inbox.ts")).inbox,
-  answer: async () => (await import("./commands/answer.ts")).answer,
-  rewind: async () => (await import("./commands/rewind.ts")).rewind,
-  tasks: async () => (await import("./commands/tasks.ts")).tasks,
-  why: async () => (await import("./commands/why.ts")).why,
-  stats: async () => (await import("./commands/stats.ts")).stats,
-  export: async () => (await import("./commands/export.ts")).exportSession,
-  agents: async () => (await import("./commands/agents.ts")).agents,
-  models: async () => (await import("./commands/models.ts")).models,
-  doctor: async () => (await import("./commands/doctor.ts")).doctor,
-  permissions: async () => (await import("./commands/permissions.ts")).permissions,
-  mcp: async () => (await import("./commands/mcp.ts")).mcp,
-  acp: async () => (await import("./commands/acp.ts")).acp,
-  "mcp-server": async () => (await import("./commands/mcp-server.ts")).mcpServer,
-  trust: async () => (await import("./commands/trust.ts")).trustFolder,
-  hosts: async () => (await import("./commands/hosts.ts")).hosts,
-  sandbox: async () => (await import("./commands/sandbox.ts")).sandbox,
-  setup: async () => (await import("./commands/setup.ts")).setup,
-  devices: async () => (await import("./commands/devices.ts")).devices,
-  serve: async () => (await import("./commands/serve.ts")).serve,
-  worker: async () => (await import("./commands/worker.ts")).worker,
-  workers: async () => (await import("./commands/workers.ts")).workers,
-  move: async () => (await import("./commands/move.ts")).move,
-  engine: async () => (await import("./commands/engine.ts")).engine,
-  feishu: async () => (await import("./commands/feishu.ts")).feishu,
-  demo: async () => (await import("./commands/demo.ts")).demo,
-  hook: async () => (await import("./commands/hook.ts")).hook,
-  help: async () => (await import("./commands/help.ts")).help,
+  sessions: async () => (await import("./record/sessions/sessions.ts")).sessions,
+  inbox: async () => (await import("./answer/inbox.ts")).inbox,
+  answer: async () => (await import("./answer/answer.ts")).answer,
+  rewind: async () => (await import("./record/rewind.ts")).rewind,
+  tasks: async () => (await import("./tasks/tasks.ts")).tasks,
+  why: async () => (await import("./answer/why.ts")).why,
+  stats: async () => (await import("./record/stats.ts")).stats,
+  export: async () => (await import("./record/export.ts")).exportSession,
+  agents: async () => (await import("./connect/agents.ts")).agents,
+  models: async () => (await import("./setup/models.ts")).models,
+  doctor: async () => (await import("./setup/doctor/doctor.ts")).doctor,
+  permissions: async () => (await import("./govern/permissions/permissions.ts")).permissions,
+  mcp: async () => (await import("./connect/mcp/mcp.ts")).mcp,
+  acp: async () => (await import("./connect/acp.ts")).acp,
+  "mcp-server": async () => (await import("./connect/mcp-server/mcp-server.ts")).mcpServer,
+  trust: async () => (await import("./govern/trust.ts")).trustFolder,
+  hosts: async () => (await import("./connect/hosts.ts")).hosts,
+  sandbox: async () => (await import("./govern/sandbox.ts")).sandbox,
+  setup: async () => (await import("./setup/setup.ts")).setup,
+  devices: async () => (await import("./connect/devices.ts")).devices,
+  serve: async () => (await import("./serve/serve.ts")).serve,
+  worker: async () => (await import("./engine/worker.ts")).worker,
+  workers: async () => (await import("./engine/workers.ts")).workers,
+  move: async () => (await import("./engine/move.ts")).move,
+  engine: async () => (await import("./engine/engine.ts")).engine,
+  feishu: async () => (await import("./connect/feishu/feishu.ts")).feishu,
+  demo: async () => (await import("./open/demo.ts")).demo,
+  hook: async () => (await import("./connect/hook/hook.ts")).hook,
+  help: async () => (await import("./setup/help.ts")).help,
 };
 
 /**
@@ -70,13 +70,13 @@ async function main(given: string[]): Promise<number> {
   const args = commandFirst(given);
   const flags = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
   if (flags.includes("--help") || flags.includes("-h"))
-    return (await import("./commands/help.ts")).help(args, Object.keys(commands));
-  if (flags.includes("--version")) return (await import("./commands/help.ts")).showVersion();
+    return (await import("./setup/help.ts")).help(args, Object.keys(commands));
+  if (flags.includes("--version")) return (await import("./setup/help.ts")).showVersion();
   const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
   const joins = command === undefined && flags.some((flag) => /^(-p?[cr]|--continue$|--resume(=|$))/.test(flag));
-  if (joins || (command && isForPeople(args))) (await import("./person-only.ts")).forPeopleOnly(process.env);
+  if (joins || (command && isForPeople(args))) (await import("./host/people-only.ts")).forPeopleOnly(process.env);
   if (command) return (await command())(args.slice(1));
-  return (await import("./commands/run.ts")).run(args, Object.keys(commands));
+  return (await import("./open/run.ts")).run(args, Object.keys(commands));
 }
 
 function isForPeople([command = "", ...more]: readonly string[]): boolean {
@@ -92,16 +92,16 @@ function commandFirst(args: string[]): string[] {
 }
 
 async function explain(error: unknown): Promise<number> {
-  const { exitCodes, exitCodeOfError } = await import("./exit-codes.ts");
+  const { exitCodes, exitCodeOfError } = await import("./process/exit-codes.ts");
   const debug = process.env["SAGE_DEBUG"] === "1";
   if (debug) console.error(error);
   if (error instanceof SageError) {
     if (!debug) await complain(prose(await told(error)));
     return exitCodeOfError(error.code);
   }
-  const { cliTexts } = await import("../texts/cli.ts");
+  const { cliTexts } = await import("../texts/commands/cli.ts");
   const { languageOf } = await import("../texts/language.ts");
-  const { isFolderGone } = await import("./problem.ts");
+  const { isFolderGone } = await import("./process/folder-gone.ts");
   const { wrong, folderGone } = cliTexts(languageOf(process.env));
   const isGone = isFolderGone(error);
   if (!debug) await complain(isGone ? folderGone : wrong(prose(messageOf(error))));
@@ -120,7 +120,7 @@ async function told(error: SageError): Promise<string> {
   const { languageOf } = await import("../texts/language.ts");
   const { asTyped } = await import("../texts/command.ts");
   if (!error.reason) return asTyped(error.message);
-  return asTyped((await import("../texts/reasons.ts")).sentence(error.reason, languageOf(process.env)));
+  return asTyped((await import("../texts/shared/sentence.ts")).sentence(error.reason, languageOf(process.env)));
 }
 
 function crash(thrown: unknown): void {

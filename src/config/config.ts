@@ -2,29 +2,32 @@ import { existsSync } from "node:fs";
 import type { ContentFile } from "../context/content.ts";
 import { createHooks, noHooks } from "../hooks/hooks.ts";
 import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
-import {
-  reason,
-  type Reason,
-  type Rule,
-  type RuleDestination,
-  type RuleFiles,
-  type RuleGrant,
-} from "../protocol/index.ts";
+import type { RuleDestination, RuleFiles } from "../protocol/decision.ts";
+import type { RuleGrant } from "../protocol/facts/answer.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { ServerDefinition } from "../mcp/server.ts";
 import { builtinTools } from "../tools/registry.ts";
-import type { Home } from "./home.ts";
-import { changedScript, filesIn, rulesFor } from "./hook-files.ts";
-import { lockIn } from "./locked-file.ts";
-import { keepFromGit } from "./git-ignore.ts";
-import { moduleTexts, readModules, type NamedModule } from "./module-files.ts";
-import { addRule, removeRule } from "./rule-file.ts";
-import { childEnv } from "./secrets.ts";
-import { commandLine, loadServers } from "./servers.ts";
-import { sandboxOf, sandboxRules, type Sandbox } from "./sandbox.ts";
-import { commandsOf, projectFiles, readSettings, rulesOf, type ProjectSettings, type Settings } from "./settings.ts";
-import { strangersIn } from "./silence.ts";
-import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Home } from "./home/home.ts";
+import { changedScript, filesIn, rulesFor } from "./files/hook-files.ts";
+import { lockIn } from "./files/locked-file.ts";
+import { keepFromGit } from "./files/git-ignore.ts";
+import { moduleTexts, readModules, type NamedModule } from "./modules/module-files.ts";
+import { addRule, removeRule } from "./files/rule-file.ts";
+import { childEnv } from "./secrets/secrets.ts";
+import { commandLine, loadServers } from "./settings/servers.ts";
+import { sandboxOf, sandboxRules, type Sandbox } from "./settings/sandbox.ts";
+import {
+  commandsOf,
+  projectFiles,
+  readSettings,
+  rulesOf,
+  type ProjectSettings,
+  type Settings,
+} from "./settings/settings.ts";
+import { strangersIn } from "./settings/silence.ts";
+import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust/trust.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 export type Config = {
   settings: Settings;

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Blocked, Confined } from "../protocol/index.ts";
-import type { Launch } from "../tools/spawn.ts";
-import { createNetwork } from "./net.ts";
+import type { Blocked, Confined } from "../protocol/confine.ts";
+import type { Launch } from "../tools/process/spawn.ts";
+import { createNetwork } from "./network/net.ts";
 import { isInside, planMounts, realOf, trustedPath, type Mount } from "./plan.ts";
-import { createProxy, type HostVerdict } from "./proxy.ts";
+import { createProxy, type HostVerdict } from "./network/proxy.ts";
 import { prepare, stateFolder } from "./state-folder.ts";
 import { createStatus } from "./status.ts";
 import { fixedPaths, type FilePolicy, type Survey } from "./survey.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { ConfineReasonArgs } from "../protocol/index.ts";
+import type { ConfineReasonArgs } from "../protocol/confine.ts";
 import { createConfinement } from "./confinement.ts";
 import { trustedPath } from "./plan.ts";
 import { startConfined } from "./start.ts";

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "n
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import type { Launch } from "../tools/spawn.ts";
+import type { Launch } from "../tools/process/spawn.ts";
 
 /** Starts a program in its sandbox as a child of this process, with pipes for input and both outputs. It ends with this process. */
 export function startConfined(launch: Launch, argv: readonly string[]): ChildProcessWithoutNullStreams {

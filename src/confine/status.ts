@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LaunchEnd } from "../tools/spawn.ts";
+import type { LaunchEnd } from "../tools/process/spawn.ts";
 import { checkMounts } from "./mounts.ts";
 import { exists, type Mount } from "./plan.ts";
 

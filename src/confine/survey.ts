@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readlinkSync, realpathSync, renameSync, symlink
 import { basename, dirname, join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";
-import type { Blocked } from "../protocol/index.ts";
+import type { Blocked } from "../protocol/confine.ts";
 import { gitSettings } from "./folders.ts";
 import { exists, gitFoldersOf, isInside, isReal, statOf } from "./plan.ts";
 

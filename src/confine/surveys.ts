@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Blocked } from "../protocol/index.ts";
+import type { Blocked } from "../protocol/confine.ts";
 import { isAlive } from "./status.ts";
 import { clearAway, gitSettingsOf, surveyOf, type FilePolicy, type Survey } from "./survey.ts";
 

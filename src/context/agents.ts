@@ -1,6 +1,8 @@
 import { basename } from "node:path";
-import { reason, reasonOf, type Reason, type SubagentDefinition } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import type { SubagentDefinition } from "../protocol/subagent.ts";
+import * as z from "../base/z.ts";
 import { unfit, type ContentFile } from "./content.ts";
 import { frontMatter, nameField, nameFrom, toolsField } from "./front-matter.ts";
 

@@ -1,5 +1,7 @@
-import { readSlash, reason, reasonOf, type Reason } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import { readSlash } from "../base/slash.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
 import { unfit, type ContentFile } from "./content.ts";
 import { frontMatter } from "./front-matter.ts";
 

@@ -1,4 +1,6 @@
-import { imageLabel, type Compaction, type ImagePart, type Message, type Summary } from "../protocol/index.ts";
+import type { Compaction, Summary } from "../protocol/facts/fact.ts";
+import type { Message } from "../protocol/facts/message.ts";
+import { imageLabel, type ImagePart } from "../protocol/image.ts";
 import { messageTokens } from "./tokens.ts";
 
 /** Messages that the model sees from now on. A function of the messages and the fact alone, so live, replayed and folded are equal. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import type { Reason, SubagentDefinition } from "../protocol/index.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
+import type { SubagentDefinition } from "../protocol/subagent.ts";
 import { readAgents } from "./agents.ts";
 import { readCommands, type OwnCommand } from "./commands.ts";
 import { findContent, type Found } from "./content.ts";

@@ -1,6 +1,7 @@
-import { misfits, reason } from "../protocol/index.ts";
-import { namePattern } from "../protocol/name.ts";
-import * as z from "../protocol/z.ts";
+import { namePattern } from "../base/name.ts";
+import { misfits } from "../protocol/reasons/misfit.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
 import { unfit, type ContentFile } from "./content.ts";
 
 /** The lines between two `---` at the top, checked, and the text below them. */

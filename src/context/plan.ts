@@ -1,4 +1,4 @@
-import type { Message } from "../protocol/index.ts";
+import type { Message } from "../protocol/facts/message.ts";
 
 /**
  * Goes at the end of every prompt while the session is in plan mode and is kept nowhere, so that everything before it stays as

@@ -1,6 +1,10 @@
 import { basename, dirname } from "node:path";
-import { readSlash, reason, reasonOf, type InjectedSkill, type Message, type Reason } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import { readSlash } from "../base/slash.ts";
+import type { InjectedSkill } from "../protocol/facts/fact.ts";
+import type { Message } from "../protocol/facts/message.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
 import { sayCommand, type OwnCommand } from "./commands.ts";
 import { unfit, type ContentFile } from "./content.ts";
 import { frontMatter, nameField, nameFrom, toolsField } from "./front-matter.ts";

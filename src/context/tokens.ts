@@ -1,4 +1,4 @@
-import type { Message } from "../protocol/index.ts";
+import type { Message } from "../protocol/facts/message.ts";
 
 const PER_WIDE = 0.75;
 const PER_OTHER = 0.27;

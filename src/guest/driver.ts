@@ -1,4 +1,7 @@
-import type { Answers, Call, Part, Question, ToolInput, Usage } from "../protocol/index.ts";
+import type { Answers } from "../protocol/facts/answer.ts";
+import type { ToolInput } from "../protocol/facts/call.ts";
+import type { Call, Part, Usage } from "../protocol/facts/message.ts";
+import type { Question } from "../protocol/facts/request.ts";
 
 /** A prompt of a guest: it would like to run a call, or to know something. */
 export type GuestAsk = {

@@ -1,5 +1,6 @@
 import { askFor } from "../mcp/elicit.ts";
-import type { Answers, Question, Resolution } from "../protocol/index.ts";
+import type { Answers } from "../protocol/facts/answer.ts";
+import type { Question, Resolution } from "../protocol/facts/request.ts";
 import type { GuestAnswer } from "./driver.ts";
 import { fields, text, type Fields } from "./json.ts";
 

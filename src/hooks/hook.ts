@@ -1,5 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import type { Reason, ToolInput } from "../protocol/index.ts";
+import type { ToolInput } from "../protocol/facts/call.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 
 /** When a person's own commands are called. */
 export type HookMoment = "beforeCall" | "afterCall" | "permissionRequest" | "waiting" | "sessionStart" | "sessionEnd";

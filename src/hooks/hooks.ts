@@ -1,4 +1,5 @@
-import { reason, said, type ToolInput } from "../protocol/index.ts";
+import type { ToolInput } from "../protocol/facts/call.ts";
+import { reason, said } from "../protocol/reasons/reason.ts";
 import type { Hook, HookAnswer, HookEvent, HookMoment, HookOutcome, Hooks, StartConfined } from "./hook.ts";
 import { callHook } from "./process.ts";
 

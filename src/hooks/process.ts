@@ -1,6 +1,8 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import * as z from "../protocol/z.ts";
-import { messageOf, misfits, reason, said, type Reason } from "../protocol/index.ts";
+import * as z from "../base/z.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { misfits } from "../protocol/reasons/misfit.ts";
+import { reason, said, type Reason } from "../protocol/reasons/reason.ts";
 import type { HookAnswer, Hook, StartConfined } from "./hook.ts";
 
 const LONGEST = 1024 * 1024;

@@ -2,7 +2,7 @@ import { cpSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import { git, isCloneOf } from "./clones.ts";
 
 type Options = { folder: string; env: NodeJS.ProcessEnv; signal: AbortSignal; dryRun?: boolean };

@@ -1,5 +1,8 @@
-import { reason, type Command, type InputRequest, type Sender } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { InputRequest } from "../protocol/facts/request.ts";
+import type { Command } from "../protocol/host/host.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import type { Sender } from "../protocol/sender.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 /** `talk`: give tasks, stop them, answer questions about them. `approve`: let something run. */
 export type Act = "talk" | "approve";

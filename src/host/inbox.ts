@@ -1,5 +1,6 @@
-import type { Store } from "../journal/store.ts";
-import type { FactType, Host, InboxEvent } from "../protocol/index.ts";
+import type { Store } from "../journal/store/store.ts";
+import type { FactType } from "../protocol/facts/fact.ts";
+import type { Host, InboxEvent } from "../protocol/host/host.ts";
 import { createEventQueue } from "../remote/event-queue.ts";
 
 const MOST_REQUESTS = 200;

@@ -1,5 +1,7 @@
-import type { Store } from "../journal/store.ts";
-import { unrepliedIn, type Host, type InputRequest } from "../protocol/index.ts";
+import type { Store } from "../journal/store/store.ts";
+import { unrepliedIn } from "../protocol/facts/inquiry.ts";
+import type { InputRequest } from "../protocol/facts/request.ts";
+import type { Host } from "../protocol/host/host.ts";
 import { fallAsleep } from "./run/sleep.ts";
 
 export type Recovered = {

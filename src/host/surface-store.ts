@@ -1,8 +1,10 @@
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { messageOf, reason, type SharedStore, type SurfaceStore } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { SharedStore, SurfaceStore } from "../protocol/host/surface-store.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 const SWEEP_MS = 60_000;
 

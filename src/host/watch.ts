@@ -1,5 +1,7 @@
-import type { Store } from "../journal/store.ts";
-import { seenBy, type Delta, type PendingRequest, type WatchEvent } from "../protocol/index.ts";
+import type { Store } from "../journal/store/store.ts";
+import type { Delta } from "../protocol/facts/fact.ts";
+import { seenBy } from "../protocol/facts/unseen.ts";
+import type { PendingRequest, WatchEvent } from "../protocol/host/host.ts";
 import { createEventQueue } from "../remote/event-queue.ts";
 import { followOwner, type Following } from "./socket/following.ts";
 import type { Peers } from "./socket/peers.ts";

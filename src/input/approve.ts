@@ -1,21 +1,13 @@
-import type { Store } from "../journal/store.ts";
-import {
-  approvalKey,
-  canonicalJson,
-  isComplete,
-  personName,
-  reason,
-  splitRequestId,
-  type Approval,
-  type Approved,
-  type ConsentRequest,
-  type InputResponse,
-  type PlanEnd,
-  type Reason,
-  type Resolution,
-  type SageError,
-} from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Store } from "../journal/store/store.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
+import { personName } from "../base/name.ts";
+import type { InputResponse, PlanEnd } from "../protocol/facts/answer.ts";
+import { isComplete, type ConsentRequest } from "../protocol/facts/consent.ts";
+import type { Approval, Approved, Resolution } from "../protocol/facts/request.ts";
+import { approvalKey, splitRequestId } from "../protocol/key.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import { endOf, settle, type Responded } from "./respond.ts";
 
 type Granted = InputResponse & { type: "granted" };

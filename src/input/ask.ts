@@ -1,25 +1,19 @@
-import type { Durable, Opened } from "../journal/durable.ts";
-import { timeOf, type Store } from "../journal/store.ts";
-import {
-  messageOf,
-  reason,
-  SageError,
-  said,
-  type AskerPolicy,
-  type AutoResponder,
-  type Deadline,
-  type DeadlinePolicy,
-  type DefaultAnswer,
-  type ExecutionMode,
-  type InputRequest,
-  type InputResponse,
-  type NewRequest,
-  type Quiet,
-  type RequestTimeout,
-  type Resolution,
-  type Sender,
-  type TimeoutPolicy,
-} from "../protocol/index.ts";
+import type { Durable, Opened } from "../journal/session/durable.ts";
+import { timeOf, type Store } from "../journal/store/store.ts";
+import type { InputResponse } from "../protocol/facts/answer.ts";
+import type { InputRequest, NewRequest, Resolution } from "../protocol/facts/request.ts";
+import type {
+  AskerPolicy,
+  Deadline,
+  DeadlinePolicy,
+  DefaultAnswer,
+  RequestTimeout,
+  TimeoutPolicy,
+} from "../protocol/facts/silence.ts";
+import type { AutoResponder, ExecutionMode, Quiet } from "../protocol/host/options.ts";
+import { messageOf, SageError } from "../protocol/reasons/error.ts";
+import { reason, said } from "../protocol/reasons/reason.ts";
+import type { Sender } from "../protocol/sender.ts";
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
 import { senderOf } from "./persona.ts";

@@ -1,10 +1,6 @@
-import {
-  reason,
-  type AutoResponder,
-  type AutoResponse,
-  type InputRequest,
-  type Resolution,
-} from "../protocol/index.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import type { AutoResponder, AutoResponse } from "../protocol/host/options.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 
 /**
  * Answers requests where nobody may be asked. Nothing is ever allowed because nobody was there:

@@ -1,9 +1,11 @@
-import { untilWritten } from "../journal/retry.ts";
-import { andThen, type Store } from "../journal/store.ts";
-import { reason, type FactType, type InputRequest, type Resolution } from "../protocol/index.ts";
+import { untilWritten } from "../journal/store/retry.ts";
+import { andThen, type Store } from "../journal/store/store.ts";
+import type { FactType } from "../protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import type { InputChannel } from "./channel.ts";
 import { respondAtOnce, settle, type Responded } from "./respond.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 /** Shows a session's open requests on a channel, and takes its answers to the journal. Returns the end of it. */
 export function bridge(store: Store, session: string, channel: InputChannel): () => void {

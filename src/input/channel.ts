@@ -1,17 +1,10 @@
-import { errorBecause } from "../texts/error.ts";
-import { sentence } from "../texts/reasons.ts";
-import {
-  reason,
-  reasonOf,
-  SageError,
-  said,
-  type AutoResponse,
-  type InputRequest,
-  type InputResponse,
-  type LooseResponse,
-  type Reason,
-  type Resolution,
-} from "../protocol/index.ts";
+import { errorBecause } from "../texts/shared/error.ts";
+import { sentence } from "../texts/shared/sentence.ts";
+import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import type { AutoResponse } from "../protocol/host/options.ts";
+import { reasonOf, SageError } from "../protocol/reasons/error.ts";
+import { reason, said, type Reason } from "../protocol/reasons/reason.ts";
 import { autoResolve } from "./auto.ts";
 import { checkResponse, resolve, responseOf, spellOut } from "./validate.ts";
 

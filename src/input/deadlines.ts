@@ -1,5 +1,7 @@
-import { timeOf, type InboundFact, type Store } from "../journal/store.ts";
-import { escalatedKey, remindedKey, splitRequestId, type Deadline, type InputRequest } from "../protocol/index.ts";
+import { timeOf, type InboundFact, type Store } from "../journal/store/store.ts";
+import type { InputRequest } from "../protocol/facts/request.ts";
+import type { Deadline } from "../protocol/facts/silence.ts";
+import { escalatedKey, remindedKey, splitRequestId } from "../protocol/key.ts";
 import { bootNow } from "./boot-clock.ts";
 import { duesOf } from "./due.ts";
 import { expired, settle } from "./respond.ts";

@@ -1,4 +1,4 @@
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 
 /**
  * When each request is due, by the clock of this process. A request keeps its time while its turn is paused or asleep: nobody

@@ -1,25 +1,19 @@
 import { hash } from "node:crypto";
-import { timeOf, type Store } from "../journal/store.ts";
+import { timeOf, type Store } from "../journal/store/store.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
+import type { InputRequest, Question, RequestBody, Resolution } from "../protocol/facts/request.ts";
 import {
-  askedKey,
-  canonicalJson,
   isAgentName,
   isOutsideRequest,
   outsideSession,
-  reason,
-  requestId,
-  titleKey,
-  type InputRequest,
   type OutsideAsk,
   type OutsideBody,
   type OutsideEnd,
-  type Question,
-  type Reason,
-  type RequestBody,
-  type Resolution,
-  type SageError,
-} from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+} from "../protocol/host/outside.ts";
+import { askedKey, requestId, titleKey } from "../protocol/key.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import { withDeadline, type Silence } from "./ask.ts";
 import { arm } from "./deadlines.ts";
 import { expired, settle, type Responded } from "./respond.ts";

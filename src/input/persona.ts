@@ -1,6 +1,8 @@
-import type { Store } from "../journal/store.ts";
-import { reason, type InputResponse, type Sender } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Store } from "../journal/store/store.ts";
+import type { InputResponse } from "../protocol/facts/answer.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import type { Sender } from "../protocol/sender.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 const SURFACE = "persona";
 const PREFIX = "persona ";

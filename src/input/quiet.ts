@@ -1,4 +1,5 @@
-import type { Deadline, Quiet, QuietHours } from "../protocol/index.ts";
+import type { Deadline } from "../protocol/facts/silence.ts";
+import type { Quiet, QuietHours } from "../protocol/host/options.ts";
 
 const DAY_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;

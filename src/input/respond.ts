@@ -1,22 +1,23 @@
-import { andThen, timeOf, type Appended, type Awaitable, type InboundFact, type Store } from "../journal/store.ts";
 import {
-  canonicalJson,
-  needsConsent,
-  personName,
-  reason,
-  resolvedKey,
-  splitRequestId,
-  type ConsentRequest,
-  type InputRequest,
-  type InputResponse,
-  type LooseResponse,
-  type Resolution,
-  type SageError,
-} from "../protocol/index.ts";
+  andThen,
+  timeOf,
+  type Appended,
+  type Awaitable,
+  type InboundFact,
+  type Store,
+} from "../journal/store/store.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
+import { personName } from "../base/name.ts";
+import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
+import { needsConsent, type ConsentRequest } from "../protocol/facts/consent.ts";
+import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
+import { resolvedKey, splitRequestId } from "../protocol/key.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { duesOf } from "./due.ts";
 import { checkPersona, isPersona, senderOf } from "./persona.ts";
 import { checkResponse, resolve, spellOut } from "./validate.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 type Granted = InputResponse & { type: "granted" };
 

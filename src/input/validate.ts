@@ -1,26 +1,21 @@
-import { kindOf } from "../protocol/issue.ts";
-import { errorBecause } from "../texts/error.ts";
-import {
-  PLAN_TOOL,
-  reason,
-  said,
-  takesOwnWords,
-  type Answer,
-  type FieldForm,
-  type InputRequest,
-  type InputResponse,
-  type LooseAnswers,
-  type LooseResponse,
-  type Misfit,
-  type PlanEnd,
-  type Reason,
-  type Resolution,
-  type ResponderAnswer,
-  type RuleDestination,
-  type RuleGrant,
-  type SageError,
-  type WholeAnswer,
-} from "../protocol/index.ts";
+import { kindOf } from "../base/issue.ts";
+import type { RuleDestination } from "../protocol/decision.ts";
+import type {
+  Answer,
+  InputResponse,
+  LooseAnswers,
+  LooseResponse,
+  PlanEnd,
+  RuleGrant,
+  WholeAnswer,
+} from "../protocol/facts/answer.ts";
+import { takesOwnWords, type InputRequest, type Resolution } from "../protocol/facts/request.ts";
+import type { ResponderAnswer } from "../protocol/host/options.ts";
+import { PLAN_TOOL } from "../protocol/mode.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import type { FieldForm } from "../protocol/reasons/mcp.ts";
+import { reason, said, type Misfit, type Reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 type Sender = { by: string; surface: string; device?: string };
 

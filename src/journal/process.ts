@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { lazy } from "../protocol/lazy.ts";
+import { lazy } from "../base/lazy.ts";
 
 /** When a process was started, in a form that no other process with the same pid can have. "" when it does not live. */
 export function startOf(pid: number): string {

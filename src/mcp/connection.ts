@@ -13,7 +13,9 @@ import {
   type RequestOptions,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { messageOf, reason, type Reason, type ToolInput } from "../protocol/index.ts";
+import type { ToolInput } from "../protocol/facts/call.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { MOST_TOOLS } from "./definition.ts";
 import { ServerFailure } from "./failure.ts";
 import type { Known } from "./memory.ts";

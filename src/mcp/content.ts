@@ -1,7 +1,9 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
-import { canonicalJson, type ImagePart, type ToolResult } from "../protocol/index.ts";
-import { createExcerpt } from "../tools/excerpt.ts";
-import { keepImage } from "../tools/image.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import type { ImagePart } from "../protocol/image.ts";
+import { createExcerpt } from "../tools/content/excerpt.ts";
+import { keepImage } from "../tools/content/image.ts";
 
 type Block = CallToolResult["content"][number];
 

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
-import { canonicalJson, harmless, oneLine, type Preview, type ToolInput } from "../protocol/index.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
+import { harmless, oneLine } from "../base/visible.ts";
+import type { Preview, ToolInput } from "../protocol/facts/call.ts";
 
 /** A tool as its server describes it, made safe to read. The description is data of a stranger, for model and people alike. */
 export type ToolDefinition = {

@@ -1,16 +1,10 @@
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
-import {
-  harmless,
-  oneLine,
-  reason,
-  type Answer,
-  type FieldForm,
-  type Question,
-  type Reason,
-  type RequestBody,
-  type Resolution,
-} from "../protocol/index.ts";
-import type { ToolScope } from "../tools/tool.ts";
+import { harmless, oneLine } from "../base/visible.ts";
+import type { Answer } from "../protocol/facts/answer.ts";
+import type { Question, RequestBody, Resolution } from "../protocol/facts/request.ts";
+import type { FieldForm } from "../protocol/reasons/mcp.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import type { ToolScope } from "../tools/definition/tool.ts";
 
 const MOST_FIELDS = 20;
 const MOST_OPTIONS = 50;

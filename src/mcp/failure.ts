@@ -1,4 +1,4 @@
-import type { Reason } from "../protocol/index.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 
 /** A server that cannot be had. `sent`: a call had reached it by then, and how that ended is not known. */
 export class ServerFailure extends Error {

@@ -1,5 +1,5 @@
 import { StreamableHTTPClientTransport, type OAuthClientProvider, type Transport } from "@modelcontextprotocol/client";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { ServerFailure } from "./failure.ts";
 import type { HttpServer, ServerDefinition } from "./server.ts";
 import { LARGEST_MESSAGE } from "./stdio.ts";

@@ -1,5 +1,8 @@
-import { harmless, messageOf, oneLine, readSlash, reason, SageError, type Reason } from "../protocol/index.ts";
-import { createExcerpt } from "../tools/excerpt.ts";
+import { readSlash } from "../base/slash.ts";
+import { harmless, oneLine } from "../base/visible.ts";
+import { messageOf, SageError } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { createExcerpt } from "../tools/content/excerpt.ts";
 import { toolName } from "./definition.ts";
 import { ServerFailure } from "./failure.ts";
 import type { KnownPrompt } from "./memory.ts";

@@ -8,7 +8,7 @@ import {
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { ServerFailure } from "./failure.ts";
 import { addressOf, guardedFetch } from "./http.ts";
 import type { ServerDefinition } from "./server.ts";

@@ -1,5 +1,5 @@
 import { offerOf, type OfferedTool, type ToolRegistry } from "../tools/registry.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool } from "../tools/definition/tool.ts";
 import { createToolSearch } from "./search.ts";
 import type { Servers } from "./servers.ts";
 

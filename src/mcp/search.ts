@@ -1,6 +1,6 @@
-import { reason } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
-import type { Tool } from "../tools/tool.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
+import type { Tool } from "../tools/definition/tool.ts";
 
 const SEARCH_TOOL = "ToolSearch";
 const MOST_FOUND = 20;

@@ -1,6 +1,7 @@
 import type { Transport } from "@modelcontextprotocol/client";
-import { messageOf, reason, type Reason } from "../protocol/index.ts";
-import type { Tool } from "../tools/tool.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import type { Tool } from "../tools/definition/tool.ts";
 import type { Connection } from "./connection.ts";
 import { definitionHash, definitionsOf, type ToolDefinition } from "./definition.ts";
 import { ServerFailure } from "./failure.ts";

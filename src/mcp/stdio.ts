@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { messageOf, oneLine, reason, type Reason } from "../protocol/index.ts";
+import { oneLine } from "../base/visible.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { StdioServer } from "./server.ts";
 
 /** A longer message is no answer but an attack or a mistake; the server is stopped. */

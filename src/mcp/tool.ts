@@ -1,6 +1,9 @@
-import { messageOf, type Reason, type ToolInput, type ToolResult } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
-import type { Tool, ToolScope } from "../tools/tool.ts";
+import type { ToolInput } from "../protocol/facts/call.ts";
+import type { ToolResult } from "../protocol/facts/message.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
+import type { Tool, ToolScope } from "../tools/definition/tool.ts";
 import type { CallListener, Connection } from "./connection.ts";
 import { definitionChange, definitionHash, type ToolDefinition } from "./definition.ts";
 import { ServerFailure } from "./failure.ts";

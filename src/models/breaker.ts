@@ -1,4 +1,4 @@
-import { reason, type Reason } from "../protocol/index.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { CircuitOpen, classify } from "./failure.ts";
 import type { Model, ModelScope } from "./model.ts";
 import { realClock, type Clock } from "./sleep.ts";

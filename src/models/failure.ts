@@ -1,6 +1,8 @@
-import { reason, SageError, type Reason, type RequestFailure } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
-import { sentence } from "../texts/reasons.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import type { RequestFailure } from "../protocol/reasons/model.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
+import { sentence } from "../texts/shared/sentence.ts";
 
 /** A server that asks for more patience than this gets none: a person should know and decide. */
 export const longestWaitMs = 2 * 60_000;

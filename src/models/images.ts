@@ -1,4 +1,4 @@
-import { imageLabel, type ImagePart } from "../protocol/index.ts";
+import { imageLabel, type ImagePart } from "../protocol/image.ts";
 
 /** Gives a kept picture as base64; undefined when its file is gone. */
 export type LoadImage = (image: ImagePart) => string | undefined;

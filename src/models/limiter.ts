@@ -1,4 +1,4 @@
-import { reason } from "../protocol/index.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { unlessAborted } from "./breaker.ts";
 import type { Model, ModelRequest } from "./model.ts";
 import { realClock, type Clock } from "./sleep.ts";

@@ -1,5 +1,7 @@
 import type { LoadImage } from "./images.ts";
-import type { LlmOptions, Message, Reason, Reply } from "../protocol/index.ts";
+import type { Message, Reply } from "../protocol/facts/message.ts";
+import type { LlmOptions } from "../protocol/host/options.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 
 /** A tool as the model sees it. */
 export type ToolOffer = { name: string; description: string; inputSchema: Record<string, unknown> };

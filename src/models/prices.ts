@@ -1,4 +1,4 @@
-import type { Usage } from "../protocol/index.ts";
+import type { Usage } from "../protocol/facts/message.ts";
 
 /** US dollars for a million tokens. What is not said of the cache costs as input does. */
 export type Price = { input: number; output: number; cacheRead?: number; cacheWrite?: number };

@@ -1,7 +1,7 @@
 import type { Agent } from "node:http";
 import { BlockList, isIP } from "node:net";
-import { reason } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

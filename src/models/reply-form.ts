@@ -1,6 +1,8 @@
-import { misfits, reason, type Finish, type Part, type Reply } from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Finish, Part, Reply } from "../protocol/facts/message.ts";
+import { misfits } from "../protocol/reasons/misfit.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 /** Refuses a reply that is none: a model of an embedder may return anything, and what is recorded is read for ever. */
 export function checkReply(reply: Reply, model: string): void {

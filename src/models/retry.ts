@@ -1,4 +1,5 @@
-import { reason, SageError } from "../protocol/index.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 import { backOff, CircuitOpen, classify, giveUp, longestWaitMs } from "./failure.ts";
 import type { Model } from "./model.ts";
 import { sleep as realSleep } from "./sleep.ts";

@@ -1,16 +1,9 @@
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import {
-  messageOf,
-  noUsage,
-  SageError,
-  said,
-  type Call,
-  type Finish,
-  type Part,
-  type Usage,
-} from "../protocol/index.ts";
-import * as z from "../protocol/z.ts";
+import { noUsage, type Call, type Finish, type Part, type Usage } from "../protocol/facts/message.ts";
+import { messageOf, SageError } from "../protocol/reasons/error.ts";
+import { said } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
 import type { Model, ModelRequest, ModelScope } from "./model.ts";
 import { sleep } from "./sleep.ts";
 

@@ -1,4 +1,5 @@
-import { SageError, type Reason } from "../protocol/index.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
 import { classify } from "./failure.ts";
 
 const UNKNOWN = 200_000;

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
-import { reason } from "../protocol/index.ts";
-import type { Blocked, Confined, PermissionResult, Reason } from "../protocol/index.ts";
+import type { Blocked, Confined } from "../protocol/confine.ts";
+import type { PermissionResult } from "../protocol/facts/permission.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { DecisionInput, DecisionStep } from "./decide.ts";
 import type { Finding } from "./finding.ts";
 import { judgeHost } from "./network.ts";

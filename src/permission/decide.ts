@@ -1,16 +1,12 @@
-import { demands, isStricter, messageOf, reason, reasonFrom, strictest } from "../protocol/index.ts";
-import type {
-  Effect,
-  PermissionMode,
-  PermissionOpinion,
-  PermissionResult,
-  Rule,
-  SessionMode,
-} from "../protocol/index.ts";
-import { createRuleBooks } from "./rules/book.ts";
-import type { RuleBook, RuleBooks } from "./rules/book.ts";
+import type { Effect } from "../protocol/facts/call.ts";
+import { demands, isStricter, strictest } from "../protocol/facts/consent.ts";
+import type { PermissionMode, PermissionOpinion, PermissionResult, Rule } from "../protocol/facts/permission.ts";
+import type { SessionMode } from "../protocol/mode.ts";
+import { messageOf } from "../protocol/reasons/error.ts";
+import { reason, reasonFrom } from "../protocol/reasons/reason.ts";
+import { createRuleBooks, type RuleBook, type RuleBooks } from "./rules/book.ts";
 import { allowedBy, nameOf } from "./rules/compile.ts";
-import type { CommandReading } from "./shell/judge/reading.ts";
+import type { CommandReading } from "./shell/judge/flow/command-reading.ts";
 import { confine, type ConfinePolicy } from "./confined.ts";
 import { examine } from "./examine.ts";
 import type { Finding } from "./finding.ts";

@@ -1,17 +1,15 @@
-import { reason } from "../protocol/index.ts";
-import type { CallPart, PermissionResult, Reason, Rule } from "../protocol/index.ts";
+import type { CallPart, PermissionResult, Rule } from "../protocol/facts/permission.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { createReach } from "./rules/access.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { openDisk } from "./paths/canonical.ts";
 import { firstOf, uncovered } from "./rules/compile.ts";
 import type { DecisionInput } from "./decide.ts";
 import { judgeFiles } from "./files.ts";
-import { hits, unusable } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { hits, unusable, type Finding } from "./finding.ts";
 import { pathTools } from "./rules/rules.ts";
-import type { CommandReading } from "./shell/judge/reading.ts";
-import { judgeShell } from "./shell/judge/shell.ts";
-import type { JudgedPart, ShellCall } from "./shell/judge/shell.ts";
+import type { CommandReading } from "./shell/judge/flow/command-reading.ts";
+import { judgeShell, type JudgedPart, type ShellCall } from "./shell/judge/judge-shell.ts";
 import { isFromLookup, judgeWeb } from "./web.ts";
 import { matchesGlob } from "./text/wild.ts";
 

@@ -1,11 +1,8 @@
-import { reason } from "../protocol/index.ts";
-import type { Reason } from "../protocol/index.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { Access, Reach } from "./rules/access.ts";
 import type { RuleBook } from "./rules/book.ts";
-import { canonicalPath, pathTrouble, troubleWithPath } from "./paths/canonical.ts";
-import type { CanonicalPath, Disk } from "./paths/canonical.ts";
-import { unusable } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { canonicalPath, pathTrouble, troubleWithPath, type CanonicalPath, type Disk } from "./paths/canonical.ts";
+import { unusable, type Finding } from "./finding.ts";
 
 type Where = { cwd: string; home: string; reach: Reach; disk: Disk; book: RuleBook };
 

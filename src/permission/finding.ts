@@ -1,8 +1,8 @@
-import { reason } from "../protocol/index.ts";
-import type { CallPart, PermissionResult, Reason, Rule } from "../protocol/index.ts";
+import type { CallPart, PermissionResult, Rule } from "../protocol/facts/permission.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { firstOf } from "./rules/compile.ts";
-import type { ShellFinding } from "./shell/judge/shell.ts";
+import type { ShellFinding } from "./shell/judge/judge-shell.ts";
 
 /** Everything that rules and tables say about a call, before the order of steps decides. */
 export type Finding = {

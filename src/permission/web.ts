@@ -1,8 +1,7 @@
-import { reason } from "../protocol/index.ts";
-import type { Reason, Rule } from "../protocol/index.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { RuleGroup } from "./rules/book.ts";
-import type { CompiledRule } from "./rules/compile.ts";
-import { firstOf } from "./rules/compile.ts";
+import { type CompiledRule, firstOf } from "./rules/compile.ts";
 import { looksSecret } from "./text/secret.ts";
 import { matchesGlob, star } from "./text/wild.ts";
 

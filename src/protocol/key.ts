@@ -1,4 +1,4 @@
-import { personName } from "./consent.ts";
+import { personName } from "../base/name.ts";
 
 /**
  * The grammar of fact keys. Nobody else builds or takes apart one.

@@ -1,5 +1,3 @@
-import type { Fact } from "./fact.ts";
-
 /**
  * How much an agent may do in a session without asking. `ask` asks about everything that no rule allows, `acceptEdits` edits files
  * of the workspace without asking, `plan` only reads until a person has approved a plan.
@@ -18,12 +16,6 @@ export const modeWords: Readonly<Record<string, SessionMode>> = {
 
 /** The tool with which an agent puts its plan before the person. */
 export const PLAN_TOOL = "ExitPlanMode";
-
-/** The mode of a session, from all of its facts. */
-export function modeOf(facts: readonly Fact[]): SessionMode {
-  const chosen = facts.findLast((fact) => fact.type === "mode.chosen");
-  return chosen?.type === "mode.chosen" ? chosen.data.mode : "ask";
-}
 
 /** The mode that follows on this one. */
 export function nextMode(mode: SessionMode): SessionMode {

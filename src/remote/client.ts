@@ -1,16 +1,8 @@
-import {
-  errorOf,
-  reason,
-  refusalOf,
-  type Command,
-  type CommandReply,
-  type Host,
-  type InboxEvent,
-  type Reason,
-  type SageError,
-  type WatchEvent,
-} from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../protocol/host/host.ts";
+import { errorOf, refusalOf } from "../protocol/host/refusal.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { protocols, readSaid, type Call, type Hello, type HelloFrame, type Welcome } from "./frames.ts";
 import { closeCodes, closedBy, type Closed, type OpenWire, type Wire } from "./wire.ts";

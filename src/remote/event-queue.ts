@@ -1,4 +1,4 @@
-import type { InboxEvent, WatchEvent } from "../protocol/index.ts";
+import type { InboxEvent, WatchEvent } from "../protocol/host/host.ts";
 
 /** Characters of live output that are kept for a slow reader. Older output is dropped: deltas are not reliable anyway. */
 const MOST_OUTPUT = 4_000_000;

@@ -1,4 +1,4 @@
-import type { FactType } from "../protocol/index.ts";
+import type { FactType } from "../protocol/facts/fact.ts";
 
 const known: Readonly<Record<FactType, true>> = {
   "session.opened": true,

@@ -1,4 +1,5 @@
-import type { Command, InboxEvent, Refused, Sender, WatchEvent } from "../protocol/index.ts";
+import type { Command, InboxEvent, Refused, WatchEvent } from "../protocol/host/host.ts";
+import type { Sender } from "../protocol/sender.ts";
 
 /** Versions of the protocol that this Sage speaks. New fields, fact types and commands need no new one; taking one away does. */
 export const protocols: readonly number[] = [1];

@@ -1,15 +1,8 @@
-import {
-  reason,
-  refusalOf,
-  type Command,
-  type CommandReply,
-  type Host,
-  type InboxEvent,
-  type SageError,
-  type WatchEvent,
-  type WatchOptions,
-} from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Command, CommandReply, Host, InboxEvent, WatchEvent, WatchOptions } from "../protocol/host/host.ts";
+import { refusalOf } from "../protocol/host/refusal.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import { connectHost, LinkClosed, type RemoteHost } from "./client.ts";
 import { isKnownType } from "./fact-types.ts";
 import { FRAME_ROOM, LONGEST_FRAME, type Hello, type Welcome } from "./frames.ts";

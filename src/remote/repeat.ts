@@ -1,4 +1,4 @@
-import type { Command } from "../protocol/index.ts";
+import type { Command } from "../protocol/host/host.ts";
 
 type Test<C> = boolean | ((command: C) => boolean);
 type Sending<C> = {

@@ -1,5 +1,7 @@
-import { reason, refusalOf, type Command, type CommandReply, type Host } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
+import { refusalOf } from "../protocol/host/refusal.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import { isForNow } from "./repeat.ts";
 
 /** Sends a command, unless the link to the host is lost and the command would let something run: such a yes is for now or never. */

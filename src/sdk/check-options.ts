@@ -11,13 +11,15 @@ import {
   rulesIn,
   text,
 } from "../agent/turn/check.ts";
-import { subagentsSchema, toolsSchema } from "../config/parts-schema.ts";
-import { reason, sessionModes, type WatchOptions } from "../protocol/index.ts";
-import { hasMethods, wants } from "../protocol/wants.ts";
-import * as z from "../protocol/z.ts";
-import { errorBecause } from "../texts/error.ts";
+import { subagentsSchema, toolsSchema } from "../config/modules/parts-schema.ts";
+import type { WatchOptions } from "../protocol/host/host.ts";
+import { sessionModes } from "../protocol/mode.ts";
+import { hasMethods, wants } from "../protocol/reasons/misfit.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import * as z from "../base/z.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import type { Skill } from "../context/skills.ts";
-import type { Parts } from "../host/assemble.ts";
+import type { Parts } from "../host/assembly/assemble.ts";
 import type { ChannelOptions, SdkOptions } from "./options.ts";
 import type { InterruptOptions } from "./run.ts";
 import type { TurnOptions } from "./turns.ts";

@@ -4,36 +4,30 @@ import { dirname, join } from "node:path";
 import { answersOf, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
 import { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
 import { trajectory, writeLines } from "../archive/trajectory.ts";
-import { createRedaction } from "../config/redact.ts";
-import { noSandbox } from "../config/sandbox.ts";
+import { createRedaction } from "../config/secrets/redact.ts";
+import { noSandbox } from "../config/settings/sandbox.ts";
 import { discover } from "../context/discover.ts";
-import { createAgent, type Agent, type RunSettings } from "../host/agent.ts";
-import { assembleEach, loadOnce } from "../host/assemble.ts";
-import { newSessionId } from "../journal/session-id.ts";
-import { checkGrant } from "../host/commands/request.ts";
+import { createAgent, type Agent, type RunSettings } from "../host/assembly/agent.ts";
+import { assembleEach, loadOnce } from "../host/assembly/assemble.ts";
+import { newSessionId } from "../journal/session/session-id.ts";
+import { checkGrant } from "../host/commands/requests/request.ts";
 import type { LocalHost } from "../host/host.ts";
 import { bridge } from "../input/bridge.ts";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 import { checkResponse } from "../input/validate.ts";
-import { memoryStore } from "../journal/memory.ts";
-import { ownStore } from "../journal/own-store.ts";
-import { sqliteStore } from "../journal/sqlite.ts";
-import type { Awaitable, SessionRow, Store } from "../journal/store.ts";
+import { memoryStore } from "../journal/store/memory.ts";
+import { ownStore } from "../journal/store/own-store.ts";
+import { sqliteStore } from "../journal/sqlite/sqlite.ts";
+import type { Awaitable, SessionRow, Store } from "../journal/store/store.ts";
 import type { Script } from "../models/scripted.ts";
 import { createToolRegistry, builtinTools } from "../tools/registry.ts";
-import {
-  errorOf,
-  isSuccess,
-  reason,
-  SageError,
-  said,
-  type AgentOutcome,
-  type Command,
-  type CommandReply,
-  type Host,
-  type Rule,
-  type SessionMode,
-} from "../protocol/index.ts";
+import { isSuccess, type AgentOutcome } from "../protocol/facts/outcome.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
+import { errorOf } from "../protocol/host/refusal.ts";
+import type { SessionMode } from "../protocol/mode.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { reason, said } from "../protocol/reasons/reason.ts";
 import { checkedHost } from "./host.ts";
 import { newestSeq } from "./newest.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";
@@ -43,7 +37,7 @@ import { nextMessage } from "./next-message.ts";
 import { firstOfName, readRules, resolveModel, wholeSkill } from "./parts.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
-import { errorBecause } from "../texts/error.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 const alone = { type: "nonInteractive", autoResponse: "default" } as const;
 const sender = { by: "caller", surface: "sdk" };

@@ -1,10 +1,12 @@
-import { assemble as assembleParts, type Parts } from "../host/assemble.ts";
+import { assemble as assembleParts, type Parts } from "../host/assembly/assemble.ts";
 import type { LocalHost } from "../host/host.ts";
-import { ownStore } from "../journal/own-store.ts";
-import { openSession as openLog, type SessionLog } from "../journal/session.ts";
-import type { Store } from "../journal/store.ts";
-import { reason, refusalOf, type Host } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import { ownStore } from "../journal/store/own-store.ts";
+import { openSession as openLog, type SessionLog } from "../journal/session/session.ts";
+import type { Store } from "../journal/store/store.ts";
+import type { Host } from "../protocol/host/host.ts";
+import { refusalOf } from "../protocol/host/refusal.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import { checkOptions } from "./check-options.ts";
 
 /** Wires a store, a model, tools, rules and options into a host. Throws `config-invalid` for parts that it does not know, or that do not fit. */

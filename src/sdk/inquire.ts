@@ -1,6 +1,9 @@
-import type { Store } from "../journal/store.ts";
-import { reason, splitRequestId, type InquiryReplied, type Resolution, type SageError } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Store } from "../journal/store/store.ts";
+import type { InquiryReplied, Resolution } from "../protocol/facts/request.ts";
+import { splitRequestId } from "../protocol/key.ts";
+import type { SageError } from "../protocol/reasons/error.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 /** The reply to an inquiry, once it is there. Rejects when the request ends first, and when the signal aborts. */
 export function replyTo(

@@ -1,5 +1,7 @@
 import type { InputChannel } from "../input/channel.ts";
-import { reason, type AgentOutcome, type InputRequest } from "../protocol/index.ts";
+import type { AgentOutcome } from "../protocol/facts/outcome.ts";
+import type { InputRequest } from "../protocol/facts/request.ts";
+import { reason } from "../protocol/reasons/reason.ts";
 
 /** Idle is not a request of the journal: no deadline runs on it and no inbox lists it. */
 export async function nextMessage(

@@ -1,11 +1,14 @@
-import type { Sandbox } from "../config/sandbox.ts";
+import type { Sandbox } from "../config/settings/sandbox.ts";
 import type { Skill, SkillMatching } from "../context/skills.ts";
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import type { Model } from "../models/model.ts";
 import type { Prices } from "../models/prices.ts";
 import type { RuleLists } from "../permission/rules/rules.ts";
-import type { ExecutionOptions, PermissionMode, SessionMode, SubagentDefinition } from "../protocol/index.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { PermissionMode } from "../protocol/facts/permission.ts";
+import type { ExecutionOptions } from "../protocol/host/options.ts";
+import type { SessionMode } from "../protocol/mode.ts";
+import type { SubagentDefinition } from "../protocol/subagent.ts";
+import type { Tool } from "../tools/definition/tool.ts";
 
 /** Options of `SageAgentSDK`. */
 export type SdkOptions = {

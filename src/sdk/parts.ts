@@ -2,8 +2,9 @@ import type { Skill } from "../context/skills.ts";
 import { chooseModel } from "../models/choice/choose.ts";
 import type { Model } from "../models/model.ts";
 import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
-import { reason, type Rule } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Rule } from "../protocol/facts/permission.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import type { GivenSkill, SdkOptions } from "./options.ts";
 
 /** Rules of an embedder. A rule in code is not passed over, as one in a file is: the program is wrong, and is told so. */

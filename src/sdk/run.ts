@@ -1,7 +1,10 @@
 import { createEventQueue } from "../remote/event-queue.ts";
-import type { Store } from "../journal/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import { checkOptions } from "./check-options.ts";
-import { errorOf, type AgentOutcome, type Delta, type Fact, type Host } from "../protocol/index.ts";
+import type { Delta, Fact } from "../protocol/facts/fact.ts";
+import type { AgentOutcome } from "../protocol/facts/outcome.ts";
+import type { Host } from "../protocol/host/host.ts";
+import { errorOf } from "../protocol/host/refusal.ts";
 
 /** A fact that was written, or a delta that was streamed. */
 export type RunEvent = { type: "fact"; fact: Fact } | { type: "delta"; delta: Delta };

@@ -1,31 +1,25 @@
-import { alreadyResolved } from "../host/commands/request.ts";
+import { alreadyResolved } from "../host/commands/requests/request.ts";
 import { spellOut } from "../input/validate.ts";
-import type { Store } from "../journal/store.ts";
-import {
-  errorOf,
-  needsConsent,
-  reason,
-  said,
-  SageError,
-  type AgentOutcome,
-  type Approved,
-  type Fact,
-  type Host,
-  type InputRequest,
-  type InputResponse,
-  type InquiryReplied,
-  type LooseAnswers,
-  type LooseResponse,
-  type PermissionRequest,
-  type Resolution,
-  type RespondedEach,
-  type SharedAnswer,
-  type WholeAnswer,
-} from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
+import type { Store } from "../journal/store/store.ts";
+import type { InputResponse, LooseAnswers, LooseResponse, WholeAnswer } from "../protocol/facts/answer.ts";
+import { needsConsent } from "../protocol/facts/consent.ts";
+import type { Fact } from "../protocol/facts/fact.ts";
+import type { AgentOutcome } from "../protocol/facts/outcome.ts";
+import type {
+  Approved,
+  InputRequest,
+  InquiryReplied,
+  PermissionRequest,
+  Resolution,
+} from "../protocol/facts/request.ts";
+import type { Host, RespondedEach, SharedAnswer } from "../protocol/host/host.ts";
+import { errorOf } from "../protocol/host/refusal.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { reason, said } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 import { checkOptions } from "./check-options.ts";
 import { replyTo } from "./inquire.ts";
-import { alikeTo } from "../view/alike.ts";
+import { alikeTo } from "../view/request/alike.ts";
 import { newestSeq } from "./newest.ts";
 import { createRun, type Run, type RunEvent } from "./run.ts";
 

@@ -1,6 +1,6 @@
-import type { z } from "./zod.ts";
-import type { SubagentDefinition } from "../protocol/index.ts";
-import type { Tool } from "./tool.ts";
+import type { z } from "./definition/zod.ts";
+import type { SubagentDefinition } from "../protocol/subagent.ts";
+import type { Tool } from "./definition/tool.ts";
 
 /** Parts that a module adds: tools beside the built-in ones, and types of subagents. */
 export type ModuleParts = { tools?: readonly Tool[]; agents?: readonly SubagentDefinition[] };

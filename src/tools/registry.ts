@@ -1,16 +1,17 @@
-import { SageError, said, type Reason } from "../protocol/index.ts";
-import { askUser } from "./ask-user.ts";
-import { bash } from "./bash.ts";
-import { edit } from "./edit.ts";
-import { exitPlanMode } from "./exit-plan-mode.ts";
-import { glob } from "./glob.ts";
-import { grep } from "./grep.ts";
-import { jsonSchemaOf } from "./json-schema.ts";
-import { killShell } from "./kill-shell.ts";
-import { read } from "./read.ts";
-import { todoWrite } from "./todo-write.ts";
-import type { Tool } from "./tool.ts";
-import { write } from "./write.ts";
+import { SageError } from "../protocol/reasons/error.ts";
+import { said, type Reason } from "../protocol/reasons/reason.ts";
+import { askUser } from "./ask/ask-user.ts";
+import { bash } from "./shell/bash.ts";
+import { edit } from "./files/edit.ts";
+import { exitPlanMode } from "./ask/exit-plan-mode.ts";
+import { glob } from "./search/glob.ts";
+import { grep } from "./search/grep.ts";
+import { jsonSchemaOf } from "./definition/json-schema.ts";
+import { killShell } from "./shell/kill-shell.ts";
+import { read } from "./files/read.ts";
+import { todoWrite } from "./session/todo-write.ts";
+import type { Tool } from "./definition/tool.ts";
+import { write } from "./files/write.ts";
 
 /** A tool as a model is told of it. */
 export type OfferedTool = { name: string; description: string; inputSchema: Record<string, unknown> };

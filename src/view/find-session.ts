@@ -1,6 +1,7 @@
-import { isOutsideSession, reason } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
-import { titleOf } from "./summary.ts";
+import { isOutsideSession } from "../protocol/host/outside.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
+import { titleOf } from "./items/summary.ts";
 
 /** Finds a session by its id, or by the start of one where only one is meant. */
 export function sessionBy<S extends { id: string; title: string }>(sessions: readonly S[], prefix: string): S {

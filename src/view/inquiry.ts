@@ -1,8 +1,10 @@
-import { oneLine, type Inquired, type Sender } from "../protocol/index.ts";
-import { whoOf } from "../texts/resolution.ts";
-import type { Texts } from "../texts/texts.ts";
+import { oneLine } from "../base/visible.ts";
+import type { Inquired } from "../protocol/facts/inquiry.ts";
+import type { Sender } from "../protocol/sender.ts";
+import { whoOf } from "../texts/shared/resolution.ts";
+import type { Texts } from "../texts/shared/texts.ts";
 import type { Note } from "./note.ts";
-import { dollars } from "./summary.ts";
+import { dollars } from "./items/summary.ts";
 
 /** The inquiry itself. */
 export function madeNote({ made }: Inquired, t: Texts, me?: Sender): Note {

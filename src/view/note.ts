@@ -1,11 +1,14 @@
-import { oneLine, type FactData, type OutcomeStatus, type Sender, type TurnEnd } from "../protocol/index.ts";
-import { errorText, noticeText } from "../texts/error.ts";
-import { headline, whoOf } from "../texts/resolution.ts";
-import type { Texts } from "../texts/texts.ts";
-import { consentSoFar } from "./consent.ts";
+import { oneLine } from "../base/visible.ts";
+import type { FactData } from "../protocol/facts/fact.ts";
+import type { OutcomeStatus, TurnEnd } from "../protocol/facts/outcome.ts";
+import type { Sender } from "../protocol/sender.ts";
+import { errorText, noticeText } from "../texts/shared/error.ts";
+import { headline, whoOf } from "../texts/shared/resolution.ts";
+import type { Texts } from "../texts/shared/texts.ts";
+import { consentSoFar } from "./request/consent.ts";
 import { madeNote, replyNote } from "./inquiry.ts";
-import type { InquiryItem, Item } from "./item.ts";
-import { dollars } from "./summary.ts";
+import type { InquiryItem, Item } from "./transcript/item.ts";
+import { dollars } from "./items/summary.ts";
 
 export type Tone = "dim" | "warn" | "danger" | "good";
 

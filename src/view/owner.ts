@@ -1,6 +1,6 @@
 import type { Lang } from "../texts/language.ts";
-import { ownerTexts } from "../texts/owner.ts";
-import { texts } from "../texts/texts.ts";
+import { ownerTexts } from "../texts/surfaces/owner.ts";
+import { texts } from "../texts/shared/texts.ts";
 import type { Note } from "./note.ts";
 
 /** Notice for the person when the connection to a host that is elsewhere is lost, and when it is back. */

@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { z } from "zod";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { drain } from "../../src/agent/turn/strategy.ts";
-import { openSession, Stopped } from "../../src/journal/session.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { said } from "../../src/protocol/index.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import { openSession, Stopped } from "../../src/journal/session/session.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { allow, bash, config, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Host, PermissionRequest, Rule, SharedAnswer } from "../../src/protocol/index.ts";
-import { panelTexts } from "../../src/texts/terminal-panels.ts";
-import { texts } from "../../src/texts/texts.ts";
-import { readKey, type Key } from "../../src/surfaces/terminal/panels/key.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { PermissionRequest } from "../../src/protocol/facts/request.ts";
+import type { Host, SharedAnswer } from "../../src/protocol/host/host.ts";
+import { panelTexts } from "../../src/texts/surfaces/terminal-panels.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
+import { readKey, type Key } from "../../src/surfaces/terminal/widgets/key.ts";
 import { permissionModel } from "../../src/surfaces/terminal/panels/permission.ts";
-import { alikeTo, codeOfList, groupsOf, likenessOf } from "../../src/view/alike.ts";
+import { alikeTo, codeOfList, groupsOf, likenessOf } from "../../src/view/request/alike.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 
 const two: Rule = { behavior: "ask", text: "Bash(cargo test d)", source: "user", consent: { approvals: 2 } };

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { z } from "zod";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { AutoResponse, ExecutionMode } from "../../src/protocol/index.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { AutoResponse, ExecutionMode } from "../../src/protocol/host/options.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { allow, askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 
 const nonInteractive = (autoResponse: AutoResponse): ExecutionMode => ({ type: "nonInteractive", autoResponse });

@@ -6,12 +6,13 @@ import { endOfTask, stopTask } from "../../src/agent/state/tasks.ts";
 import { forkOf } from "../../src/archive/fork.ts";
 import { rewindSession } from "../../src/archive/rewind.ts";
 import { deleteSession } from "../../src/archive/sessions.ts";
-import { tasksText } from "../../src/cli/tasks.ts";
-import { existingSession } from "../../src/journal/existing-session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { tasksText } from "../../src/cli/tasks/task-lines.ts";
+import { existingSession } from "../../src/journal/session/existing-session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { groupLives, startOf } from "../../src/journal/process.ts";
-import { tasksIn, type Message } from "../../src/protocol/index.ts";
-import { transcriptOf } from "../../src/view/transcript.ts";
+import type { Message } from "../../src/protocol/facts/message.ts";
+import { tasksIn } from "../../src/protocol/facts/session.ts";
+import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 import { sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

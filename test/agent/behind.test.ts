@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { ruleRemovedKey } from "../../src/protocol/index.ts";
+import { ruleRemovedKey } from "../../src/protocol/key.ts";
 import { allow, bash, sageWith, workspace } from "../support/sage.ts";
 
 const write = (path: string) => ({ tool: "Write", input: { file_path: path, content: "new\n" } });

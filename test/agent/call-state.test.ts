@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { driftBetween, weighAgain } from "../../src/agent/call/drift.ts";
-import { firstState, nextState, type Again, type CallEvent, type CallState } from "../../src/agent/call/state.ts";
-import { said, type InputResponse, type Resolution, type Verdict } from "../../src/protocol/index.ts";
+import { driftBetween, weighAgain } from "../../src/agent/call/judge/drift.ts";
+import {
+  firstState,
+  nextState,
+  type Again,
+  type CallEvent,
+  type CallState,
+} from "../../src/agent/call/judge/call-state.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Verdict } from "../../src/protocol/facts/permission.ts";
+import type { Resolution } from "../../src/protocol/facts/request.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 
 const verdict = (behavior: Verdict["behavior"], more: Partial<Verdict> = {}): Verdict => ({
   behavior,

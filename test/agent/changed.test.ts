@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { anthropic } from "../../src/models/wire/anthropic.ts";
 import { openai } from "../../src/models/wire/chat.ts";
-import type { InputChange } from "../../src/protocol/index.ts";
+import type { InputChange } from "../../src/protocol/facts/call.ts";
 import { modelServer } from "../support/model-server.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 

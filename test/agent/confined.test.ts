@@ -7,10 +7,11 @@ import { after, before, test } from "node:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHooks } from "../../src/hooks/hooks.ts";
-import { createConfining } from "../../src/host/confining.ts";
+import { createConfining } from "../../src/host/assembly/confining.ts";
 import { receiptsOf } from "../../src/archive/receipts.ts";
-import { describeRequest } from "../../src/view/describe.ts";
-import type { PermissionRequest, Rule } from "../../src/protocol/index.ts";
+import { describeRequest } from "../../src/view/request/describe.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { PermissionRequest } from "../../src/protocol/facts/request.ts";
 import { cannotConfine, confinedPlace } from "../support/confine.ts";
 import { allow, bash, sageWith } from "../support/sage.ts";
 

@@ -5,18 +5,14 @@ import { z } from "zod";
 import { replayAnswers } from "../../src/archive/recording.ts";
 import { receiptsOf } from "../../src/archive/receipts.ts";
 import { createHost } from "../../src/host/host.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import {
-  resolvedKey,
-  splitRequestId,
-  type CommandReply,
-  type InputRequest,
-  type PermissionRequest,
-  type Rule,
-} from "../../src/protocol/index.ts";
-import { texts } from "../../src/texts/texts.ts";
-import type { Tool } from "../../src/tools/tool.ts";
-import { consentLines } from "../../src/view/consent.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { InputRequest, PermissionRequest } from "../../src/protocol/facts/request.ts";
+import type { CommandReply } from "../../src/protocol/host/host.ts";
+import { resolvedKey, splitRequestId } from "../../src/protocol/key.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
+import { consentLines } from "../../src/view/request/consent.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 
 const two: Rule = { behavior: "ask", text: "Bash(touch:*)", source: "project", consent: { approvals: 2 } };
@@ -338,7 +334,7 @@ test("two people say yes in the same moment from two threads with a journal each
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const url = (file: string) => new URL(`../../src/${file}`, import.meta.url).href;
   const workers = ["Wang", "Zhao"].map((by) => {
-    const data = { path, ids, by, gate, journal: url("journal/sqlite.ts"), host: url("host/host.ts") };
+    const data = { path, ids, by, gate, journal: url("journal/sqlite/sqlite.ts"), host: url("host/host.ts") };
     return new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { workerData: data });
   });
   const next = (worker: Worker) =>

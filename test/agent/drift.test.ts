@@ -5,10 +5,13 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, w
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { createHost } from "../../src/host/host.ts";
-import { openSession } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { noUsage, said, type InputRequest, type Verdict } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import type { Verdict } from "../../src/protocol/facts/permission.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { allow, bash, config, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

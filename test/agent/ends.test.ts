@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { callEndOf, type CallEnd, type Fact } from "../../src/protocol/index.ts";
+import type { CallEnd } from "../../src/protocol/facts/call.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import { callEndOf } from "../../src/protocol/facts/message.ts";
 import { allow, bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Hooks } from "../../src/hooks/hook.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import { bash, config, workspace } from "../support/sage.ts";
 
 test("a mistake of Sage's own is told, and not hidden behind a sibling that needs a person", async () => {

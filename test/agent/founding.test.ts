@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { InputChannel } from "../../src/input/channel.ts";
-import { isSuccess } from "../../src/protocol/index.ts";
+import { isSuccess } from "../../src/protocol/facts/outcome.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
 
 test("interactive question flow", async () => {

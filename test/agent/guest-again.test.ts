@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { test } from "node:test";
 import { respond } from "../../src/input/respond.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { reason, resolvedKey, splitRequestId, type Rule } from "../../src/protocol/index.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { resolvedKey, splitRequestId } from "../../src/protocol/key.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { allow, workspace } from "../support/sage.ts";
 import { bashCall, commandOf, guestSage, guestsIn, no, yes, type GuestOptions } from "../support/guests/guest-sage.ts";
 import { until } from "../support/until.ts";
@@ -57,7 +59,10 @@ test("a yes that carried a guest over one death is no yes after the next", async
     delta: ({ reason }) => void (reason?.code === "guest-carried" && carried++),
   });
   const waiting = (command: string | undefined) =>
-    until(() => sage.store.pending(sage.session).find((one) => commandOf(one) === command), `${command} is not asked about`);
+    until(
+      () => sage.store.pending(sage.session).find((one) => commandOf(one) === command),
+      `${command} is not asked about`,
+    );
   await sage.say("go");
   for (const [n, command] of commands.slice(0, 2).entries()) {
     const request = await waiting(command);
@@ -116,7 +121,10 @@ test("left while it is about to keep a call, a guest keeps it: answered while no
   await respond(more.store, yes(request), { by: "Lin", surface: "test" });
   await using sage = await run(place.dir, script, more);
   const outcome = sage.outcome();
-  await until(() => sage.facts("input.requested").length > 1 || sage.facts("turn.ended").length > 0, "it does not go on");
+  await until(
+    () => sage.facts("input.requested").length > 1 || sage.facts("turn.ended").length > 0,
+    "it does not go on",
+  );
   assert.deepEqual([sage.ran(), sage.heard()], [["echo a >> made.txt"], ["go"]]);
   // The same call a second time is another call.
   await sage.answer(no(sage.store.pending("one")[0]));

@@ -1,8 +1,8 @@
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import type { Store } from "../../src/journal/store.ts";
+import type { Store } from "../../src/journal/store/store.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import { createHost } from "../../src/host/host.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { config } from "../support/sage.ts";
 
 /** A host of its own over a journal on disk, as another process would have it. */

@@ -5,11 +5,13 @@ import { test } from "node:test";
 import { readFileSync } from "node:fs";
 import type { ScriptedTurns } from "../../src/models/scripted.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
-import type { Fact, InputRequest, Message } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { Message } from "../../src/protocol/facts/message.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { receiptsOf } from "../../src/archive/receipts.ts";
 import { z } from "zod";
-import type { Tool } from "../../src/tools/tool.ts";
-import { transcriptOf } from "../../src/view/transcript.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
+import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 import { allow, askUser, bash, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -1,5 +1,7 @@
-import { said } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import type { Delta, Fact } from "../../src/protocol/facts/fact.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
@@ -7,11 +9,10 @@ import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { createActivity } from "../../src/agent/state/activity.ts";
 import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
 import { Memory } from "../../src/agent/state/memory.ts";
-import { openSession } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import { createHost } from "../../src/host/host.ts";
-import { noUsage, type Delta, type Fact } from "../../src/protocol/index.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
@@ -252,7 +253,7 @@ test("a turn stops at its step limit, and a broken model ends in an outcome", as
 test("a subagent's context refuses questions with a clear error and shows its ancestry on permissions", async () => {
   using here = workspace();
   const store = memoryStore();
-  const { judgeCall } = await import("../../src/agent/call/judge.ts");
+  const { judgeCall } = await import("../../src/agent/call/judge/judge.ts");
   const made = config({ script: [], dir: here.dir, store });
   const context = {
     session: "s",
@@ -286,7 +287,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };
   assert.match(sentence(judgeCall(context, call).reason, "en"), /not available to a subagent/);
   assert.equal(judgeCall({ ...context, asksRoot: true }, call).behavior, "ask");
-  const { openRequest } = await import("../../src/agent/call/request.ts");
+  const { openRequest } = await import("../../src/agent/call/judge/request.ts");
   store.create("s", { cwd: here.dir, version: "test" });
   const log = openSession(store, "s");
   const bashCall = { type: "call" as const, id: "2", ...bash("make") };

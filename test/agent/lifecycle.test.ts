@@ -1,9 +1,10 @@
-import { said } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { AgentState } from "../../src/protocol/facts/outcome.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { array, assert as check, constantFrom, property } from "../support/properties.ts";
 import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
-import type { AgentState, Fact } from "../../src/protocol/index.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

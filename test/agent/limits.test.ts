@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Fact, InputResponse } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

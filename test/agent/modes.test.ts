@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { respond } from "../../src/input/respond.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
-import { modeOf, type Fact, type SessionMode } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import { modeOf } from "../../src/protocol/facts/session.ts";
+import type { SessionMode } from "../../src/protocol/mode.ts";
 import { thorough } from "../faults/rounds.ts";
 import { killAtCommit } from "../support/kill.ts";
 import { startRunner } from "../support/process.ts";

@@ -4,14 +4,14 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFile
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { loadConfig } from "../../src/config/config.ts";
-import { sageHome } from "../../src/config/home.ts";
-import { projectTrust, trust } from "../../src/config/trust.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import { sageHome } from "../../src/config/home/home.ts";
+import { projectTrust, trust } from "../../src/config/trust/trust.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { allow, bash, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { hostOn } from "./hosts.ts";
 
 test("what a hook asked about is not answered by an unrelated 'always'", async () => {

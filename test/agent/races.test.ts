@@ -1,13 +1,13 @@
 // Days on which two things happen at once, or one of them happens twice.
-import { said } from "../../src/protocol/index.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import { openSession } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
-import { noUsage } from "../../src/protocol/index.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Store } from "../../src/journal/store/store.ts";
 import { askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { hostOn } from "./hosts.ts";

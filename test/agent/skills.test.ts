@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fold } from "../../src/agent/turn/projection.ts";
 import { skillForStep, type Skill } from "../../src/context/skills.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import type { ScriptedTurn } from "../../src/models/scripted.ts";
-import type { Message } from "../../src/protocol/index.ts";
-import { transcriptOf } from "../../src/view/transcript.ts";
+import type { Message } from "../../src/protocol/facts/message.ts";
+import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 import { allow, bash, sageWith, workspace } from "../support/sage.ts";
 
 const review: Skill = {

@@ -8,10 +8,10 @@ import {
   type ExecutionStrategy,
 } from "../../src/agent/turn/strategy.ts";
 import type { Script } from "../../src/models/scripted.ts";
-import type { Delta, Fact } from "../../src/protocol/index.ts";
+import type { Delta, Fact } from "../../src/protocol/facts/fact.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 
 test("standard, streaming and batch run the same loop and differ in who hears and who is asked", async () => {
   using here = workspace();

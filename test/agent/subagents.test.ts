@@ -5,13 +5,13 @@ import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { drain } from "../../src/agent/turn/strategy.ts";
 import { createSubagentRegistry } from "../../src/agent/state/subagents.ts";
 import { respond } from "../../src/input/respond.ts";
-import { openSession, type SessionLog } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { SubagentDefinition } from "../../src/protocol/index.ts";
+import { openSession, type SessionLog } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { SubagentDefinition } from "../../src/protocol/subagent.ts";
 import { startRunner } from "../support/process.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 
 const task = (agent: string, prompt = "do it") => ({ tool: "Task", input: { agent, description: "a task", prompt } });
 const lin = { by: "Lin", surface: "test" };

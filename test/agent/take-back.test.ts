@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { slashCommands } from "../../src/cli/run/terminal/slash.ts";
-import { sessionRules, type Rule } from "../../src/protocol/index.ts";
-import type { Seat } from "../../src/cli/seat.ts";
+import { slashCommands } from "../../src/cli/open/terminal/slash.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import { sessionRules } from "../../src/protocol/facts/session.ts";
+import type { Seat } from "../../src/cli/host/host-client.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -7,24 +7,21 @@ import { fold } from "../../src/agent/turn/projection.ts";
 import { forkOf } from "../../src/archive/fork.ts";
 import { createHost } from "../../src/host/host.ts";
 import { respond } from "../../src/input/respond.ts";
-import { renumbered } from "../../src/journal/housekeeping.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
+import { renumbered } from "../../src/journal/store/housekeeping.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Store } from "../../src/journal/store/store.ts";
 import type { Model, ModelRequest } from "../../src/models/model.ts";
-import {
-  rewindPoints,
-  SageError,
-  said,
-  saidKey,
-  unseenMessages,
-  withdrawnKey,
-  type Fact,
-  type Message,
-} from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
-import { createProgress } from "../../src/view/progress.ts";
-import { transcriptOf } from "../../src/view/transcript.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { Message } from "../../src/protocol/facts/message.ts";
+import { rewindPoints } from "../../src/protocol/facts/rewound.ts";
+import { unseenMessages } from "../../src/protocol/facts/unseen.ts";
+import { saidKey, withdrawnKey } from "../../src/protocol/key.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
+import { createProgress } from "../../src/view/transcript/progress.ts";
+import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 import { thorough } from "../faults/rounds.ts";
 import { killAtCommit } from "../support/kill.ts";
 import { startRunner } from "../support/process.ts";

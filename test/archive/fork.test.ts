@@ -1,10 +1,10 @@
-import type { Receipt } from "../../src/protocol/index.ts";
+import type { Receipt } from "../../src/protocol/host/receipt.ts";
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Store } from "../../src/journal/store/store.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import { deleteSession, forkSession, renameSession, retain } from "../../src/archive/sessions.ts";

@@ -4,8 +4,9 @@ import { suite, test } from "node:test";
 import { pastCalls } from "../../src/archive/past.ts";
 import { statsOf } from "../../src/archive/stats.ts";
 import { readPast } from "../../src/archive/trials.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { PastCall, Rule } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { PastCall } from "../../src/protocol/host/past.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 
 /** A session in which Lin decides about each call, in their order. */

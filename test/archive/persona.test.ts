@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { persona } from "../../src/archive/persona.ts";
 import { answersOf, replayAnswers } from "../../src/archive/recording.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Store } from "../../src/journal/store/store.ts";
 import { scripted, type ScriptedTurns } from "../../src/models/scripted.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
-import type { AutoResponder, InputResponse } from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { AutoResponder } from "../../src/protocol/host/options.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 
 const respond = (input: Record<string, unknown>) => ({ calls: [{ tool: "respond", input }] });

@@ -1,10 +1,11 @@
-import { said, type Receipt } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { Receipt } from "../../src/protocol/host/receipt.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { answersOf, replayAnswers, scriptOf } from "../../src/archive/recording.ts";
 import { changed, receiptsOf } from "../../src/archive/receipts.ts";
-import type { Fact } from "../../src/protocol/index.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 
 const files = (source: string) => `/settings/${source}.json`;

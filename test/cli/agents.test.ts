@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { installedAgents, isOlder } from "../../src/host/installed-agents.ts";
-import { guestProgram, guestPrograms, pathOf } from "../../src/host/guest-programs.ts";
+import { installedAgents, isOlder } from "../../src/host/guests/installed-agents.ts";
+import { guestProgram, guestPrograms, pathOf } from "../../src/host/guests/guest-programs.ts";
 
 const bin = mkdtempSync(join(tmpdir(), "sage-agents-"));
 after(() => rmSync(bin, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, rmSync, sta
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, suite, test } from "node:test";
-import { chain } from "../../src/journal/row.ts";
+import { chain } from "../../src/journal/database/row.ts";
 import { bash, Machine } from "../support/cli.ts";
 
 type Row = { seq: number; session: string; key: string; type: string; at: number; data: string };

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { responseOf } from "../../src/cli/response.ts";
-import { reason, type InputRequest } from "../../src/protocol/index.ts";
-import { cliTexts } from "../../src/texts/cli.ts";
+import { responseOf } from "../../src/cli/answer/response.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
+import { cliTexts } from "../../src/texts/commands/cli.ts";
 
 test("a question may be called like anything that every object has", async () => {
   const questions = ["__proto__", "constructor", "toString"].map((question, n) => ({

@@ -3,8 +3,9 @@ import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { shortRequestId, type SageError } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { shortRequestId } from "../../src/protocol/key.ts";
+import type { SageError } from "../../src/protocol/reasons/error.ts";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
 import { modelServer } from "../support/model-server.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { ownClipboard } from "../../src/cli/run/terminal/clipboard.ts";
+import { ownClipboard } from "../../src/cli/open/terminal/clipboard.ts";
 import { pixel } from "../support/picture.ts";
 import { workspace } from "../support/sage.ts";
 import { sageOnScreen } from "../support/terminal.ts";

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openDaemon } from "../../src/cli/commands/serve/daemon.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { sageHome } from "../../src/config/home.ts";
+import { openDaemon } from "../../src/cli/serve/daemon.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { sageHome } from "../../src/config/home/home.ts";
 import { openSurfaceStores } from "../../src/host/surface-store.ts";
-import { projectTrust, trust } from "../../src/config/trust.ts";
+import { projectTrust, trust } from "../../src/config/trust/trust.ts";
 import { bash, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Client } from "pg";
-import { checkEngine } from "../../src/cli/commands/doctor/engine.ts";
+import { checkEngine } from "../../src/cli/setup/doctor/engine.ts";
 import { asLogin, createDatabase, createPrepared, hasPostgres, openReplica } from "../support/postgres.ts";
 
 async function told(url: string): Promise<string[]> {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { domainOf, feishuBots, portOf } from "../../src/cli/commands/feishu/config.ts";
-import { liveTeam } from "../../src/cli/commands/serve/team.ts";
-import { sageHome } from "../../src/config/home.ts";
-import { readSettings, type Settings } from "../../src/config/settings.ts";
+import { domainOf, feishuBots, portOf } from "../../src/cli/connect/feishu/config.ts";
+import { liveTeam } from "../../src/cli/serve/feishu/live-team.ts";
+import { sageHome } from "../../src/config/home/home.ts";
+import { readSettings, type Settings } from "../../src/config/settings/settings.ts";
 import { defaultLimits } from "../../src/surfaces/feishu/index.ts";
-import { folderOf } from "../../src/surfaces/feishu/team.ts";
-import { SageError } from "../../src/protocol/index.ts";
-import { feishuSetupTexts } from "../../src/texts/feishu-setup.ts";
+import { folderOf } from "../../src/surfaces/feishu/bot/team.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { feishuSetupTexts } from "../../src/texts/serve/feishu-setup.ts";
 import { workspace } from "../support/sage.ts";
 
 const t = feishuSetupTexts("en");

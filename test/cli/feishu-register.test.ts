@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { accountsOf, addons, register } from "../../src/cli/commands/feishu/register.ts";
+import { accountsOf, addons, register } from "../../src/cli/connect/feishu/register.ts";
 import { Machine } from "../support/cli.ts";
 import { fakeFeishu } from "../support/feishu/platform.ts";
 import { proxyServer, secured, trustExample } from "../support/proxy.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readFlags } from "../../src/cli/flags.ts";
+import { readFlags } from "../../src/cli/process/flags.ts";
 
 test("flags that are misused are told in the reader's language, with what to write", () => {
   const options = { output: { type: "string", short: "o" }, json: { type: "boolean" } } as const;

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pending } from "../../src/host/commands/request.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { PendingRequest } from "../../src/protocol/index.ts";
+import { pending } from "../../src/host/commands/requests/request.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { PendingRequest } from "../../src/protocol/host/host.ts";
 import { Machine } from "../support/cli.ts";
 import { fakeClaude } from "../support/guests/guest-sage.ts";
 

@@ -18,12 +18,13 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
-import { serveHook } from "../../src/cli/commands/hook/serve.ts";
-import type { HookAgent } from "../../src/cli/commands/hook/event.ts";
-import { apply, copyOf, withHook, withoutHook } from "../../src/cli/commands/hook/settings-file.ts";
+import { serveHook } from "../../src/cli/connect/hook/serve.ts";
+import type { HookAgent } from "../../src/cli/connect/hook/event.ts";
+import { apply, copyOf, withHook, withoutHook } from "../../src/cli/connect/hook/settings-file.ts";
 import { respond } from "../../src/input/respond.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { InputResponse, Resolution } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Resolution } from "../../src/protocol/facts/request.ts";
 import { until } from "../support/until.ts";
 
 const root = mkdtempSync(join(tmpdir(), "sage-hook-"));

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sageHome } from "../../src/config/home.ts";
-import { readSettings } from "../../src/config/settings.ts";
-import { nameHost, targetOf } from "../../src/cli/hosts.ts";
+import { sageHome } from "../../src/config/home/home.ts";
+import { readSettings } from "../../src/config/settings/settings.ts";
+import { nameHost, targetOf } from "../../src/cli/host/paired-hosts.ts";
 import { workspace } from "../support/sage.ts";
 
 test("a host is named once, by its own name or the person's, and never in another one's place", () => {

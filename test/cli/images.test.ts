@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { imagesIn, withImages } from "../../src/cli/images.ts";
-import type { Command } from "../../src/protocol/index.ts";
+import { imagesIn, withImages } from "../../src/cli/assemble/images.ts";
+import type { Command } from "../../src/protocol/host/host.ts";
 import { pixel } from "../support/picture.ts";
 import { workspace } from "../support/sage.ts";
 

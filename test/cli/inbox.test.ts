@@ -2,15 +2,10 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import {
-  requestId,
-  resolvedKey,
-  shortRequestId,
-  splitRequestId,
-  type InputRequest,
-  type Inquired,
-} from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Inquired } from "../../src/protocol/facts/inquiry.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { requestId, resolvedKey, shortRequestId, splitRequestId } from "../../src/protocol/key.ts";
 import { Machine, bash, mark } from "../support/cli.ts";
 
 test("inbox --watch shows requests of every session as they open and end", async () => {

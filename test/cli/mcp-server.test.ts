@@ -4,8 +4,9 @@ import { after, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createHost } from "../../src/host/host.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { InputRequest, InputResponse } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { Machine, program } from "../support/cli.ts";
 import { until, untilGone } from "../support/until.ts";
 

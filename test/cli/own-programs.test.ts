@@ -3,10 +3,10 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statS
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { createFiles, rank } from "../../src/host/commands/files.ts";
-import { createHistory } from "../../src/cli/run/terminal/history.ts";
-import { ownEditor, ownNotice, ownShell } from "../../src/cli/run/terminal/programs.ts";
-import { sageHome } from "../../src/config/home.ts";
-import { createRedaction } from "../../src/config/redact.ts";
+import { createHistory } from "../../src/cli/open/terminal/history.ts";
+import { ownEditor, ownNotice, ownShell } from "../../src/cli/open/terminal/programs.ts";
+import { sageHome } from "../../src/config/home/home.ts";
+import { createRedaction } from "../../src/config/secrets/redact.ts";
 import { workspace } from "../support/sage.ts";
 import { untilGone } from "../support/until.ts";
 

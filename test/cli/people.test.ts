@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { botGuard } from "../../src/cli/commands/serve/feishu.ts";
+import { botGuard } from "../../src/cli/serve/feishu/bot.ts";
 import { createHost } from "../../src/host/host.ts";
 import { parseCommand } from "../../src/host/socket/messages.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { People } from "../../src/surfaces/feishu/index.ts";
 import { asks, bash, Machine } from "../support/cli.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
-import { convertRule, type Origin } from "../../src/cli/commands/permissions/claude-code.ts";
+import { convertRule, type Origin } from "../../src/cli/govern/permissions/claude-code.ts";
 import { knownTools } from "../../src/config/config.ts";
 import { bash, Machine } from "../support/cli.ts";
 

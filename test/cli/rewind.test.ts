@@ -14,20 +14,17 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { rewindSession } from "../../src/archive/rewind.ts";
 import { fold } from "../../src/agent/turn/projection.ts";
-import { keptFor } from "../../src/config/output.ts";
-import { openSession } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import {
-  modeOf,
-  noUsage,
-  saidKey,
-  turnNumber,
-  withoutRewound,
-  type Fact,
-  type Replaced,
-} from "../../src/protocol/index.ts";
-import { readState, sha256 } from "../../src/tools/file.ts";
-import { keep, replacedBy } from "../../src/tools/kept.ts";
+import { keptFor } from "../../src/config/output-folder.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import type { Replaced } from "../../src/protocol/facts/rewind.ts";
+import { withoutRewound } from "../../src/protocol/facts/rewound.ts";
+import { modeOf } from "../../src/protocol/facts/session.ts";
+import { saidKey, turnNumber } from "../../src/protocol/key.ts";
+import { readState, sha256 } from "../../src/tools/files/file-state.ts";
+import { keep, replacedBy } from "../../src/tools/files/kept-content.ts";
 import { Machine } from "../support/cli.ts";
 import { killAtCommit } from "../support/kill.ts";
 

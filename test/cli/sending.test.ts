@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { mayRead } from "../../src/cli/commands/serve/feishu.ts";
-import { sageHome } from "../../src/config/home.ts";
+import { mayRead } from "../../src/cli/serve/feishu/bot.ts";
+import { sageHome } from "../../src/config/home/home.ts";
 import { workspace } from "../support/sage.ts";
 
 test("a file goes to a chat only if the agent might read it there without asking", async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { inviteSelf } from "../../src/cli/commands/serve/invite.ts";
+import { inviteSelf } from "../../src/cli/serve/web/invite.ts";
 import { openSurfaceStores, shareFile } from "../../src/host/surface-store.ts";
 import { createDevices } from "../../src/surfaces/web/devices.ts";
-import { serveTexts } from "../../src/texts/serve.ts";
+import { serveTexts } from "../../src/texts/serve/serve.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { openSurfaceStores } from "../../src/host/surface-store.ts";
 import { Machine, mark } from "../support/cli.ts";
 import { fakeFeishu, type FakeFeishu } from "../support/feishu/platform.ts";

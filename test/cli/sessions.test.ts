@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { SessionSummary } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { SessionSummary } from "../../src/protocol/host/host.ts";
 import { Machine, bash, mark } from "../support/cli.ts";
 import { killAtCommit } from "../support/kill.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asTyped, startsAs } from "../../src/texts/command.ts";
-import { startedBy, startedElsewhere } from "../../src/cli/started-by.ts";
+import { startedBy, startedElsewhere } from "../../src/cli/process/started-by.ts";
 
 test("a hint is a command the person has", () => {
   const npm = { npm_lifecycle_event: "start", npm_execpath: "/npm-cli.js" };

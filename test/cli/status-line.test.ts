@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { branchOf, createPlace, ownStatusLine } from "../../src/cli/run/terminal/status-line.ts";
-import { exportsIn, keepFromGit } from "../../src/config/git-ignore.ts";
+import { branchOf, createPlace, ownStatusLine } from "../../src/cli/open/terminal/status-line.ts";
+import { exportsIn, keepFromGit } from "../../src/config/files/git-ignore.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { changedScript, filesIn, rulesFor, scriptsIn } from "../../src/config/hook-files.ts";
+import { changedScript, filesIn, rulesFor, scriptsIn } from "../../src/config/files/hook-files.ts";
 
 function project() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "sage-hooks-")));

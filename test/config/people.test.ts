@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config/config.ts";
-import { sageHome } from "../../src/config/home.ts";
-import { accountHasRole, hasRole, liveSettings } from "../../src/config/people.ts";
-import { readSettings, roles } from "../../src/config/settings.ts";
+import { sageHome } from "../../src/config/home/home.ts";
+import { accountHasRole, hasRole, liveSettings } from "../../src/config/settings/people.ts";
+import { readSettings, roles } from "../../src/config/settings/settings.ts";
 import { workspace } from "../support/sage.ts";
 
 const lin = { ids: ["feishu:ou_1", "account:lin"], roles: ["approver" as const] };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRedaction } from "../../src/config/redact.ts";
-import { holdsSecret, secretPatterns } from "../../src/config/secret-patterns.ts";
+import { createRedaction } from "../../src/config/secrets/redact.ts";
+import { holdsSecret, secretPatterns } from "../../src/config/secrets/secret-patterns.ts";
 
 const key = "s3cr3t/value+with=signs";
 const env = { MY_API_KEY: key, HOME: "/home/lin", SHORT_TOKEN: "abc" };

@@ -1,8 +1,8 @@
 // Threats E1, E2: what the environment holds stays with the person.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRedaction } from "../../src/config/redact.ts";
-import { childEnv, redactor } from "../../src/config/secrets.ts";
+import { createRedaction } from "../../src/config/secrets/redact.ts";
+import { childEnv, redactor } from "../../src/config/secrets/secrets.ts";
 import { allow, bash, sageWith, workspace } from "../support/sage.ts";
 
 // Put together here, so that nothing that searches for secrets finds one in this file.

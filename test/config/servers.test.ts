@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config/config.ts";
-import { sageHome } from "../../src/config/home.ts";
-import { readSettings } from "../../src/config/settings.ts";
-import { projectTrust, trust } from "../../src/config/trust.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sageHome } from "../../src/config/home/home.ts";
+import { readSettings } from "../../src/config/settings/settings.ts";
+import { projectTrust, trust } from "../../src/config/trust/trust.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { workspace } from "../support/sage.ts";
 
 test("servers in settings: a command or an address, a name that rules can read, variables by name", () => {

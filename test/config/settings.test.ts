@@ -17,16 +17,16 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { loadConfig } from "../../src/config/config.ts";
-import { loadContent } from "../../src/config/content.ts";
-import { sageHome } from "../../src/config/home.ts";
-import { addRule, removeRule } from "../../src/config/rule-file.ts";
-import { childEnv, redactor } from "../../src/config/secrets.ts";
-import { readProject } from "../../src/config/project.ts";
-import { readSettings, settingsSchema } from "../../src/config/settings.ts";
-import { projectTrust, revoke, trust } from "../../src/config/trust.ts";
+import { loadContent } from "../../src/config/load-content.ts";
+import { sageHome } from "../../src/config/home/home.ts";
+import { addRule, removeRule } from "../../src/config/files/rule-file.ts";
+import { childEnv, redactor } from "../../src/config/secrets/secrets.ts";
+import { readProject } from "../../src/config/trust/project.ts";
+import { readSettings, settingsSchema } from "../../src/config/settings/settings.ts";
+import { projectTrust, revoke, trust } from "../../src/config/trust/trust.ts";
 import { version } from "../../src/config/version.ts";
-import { SageError } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { workspace } from "../support/sage.ts";
 
 test("settings that cannot be understood stop the start and say where and what", () => {
@@ -81,7 +81,7 @@ test("two processes that save rules at once lose none", async () => {
   using here = workspace();
   const file = here.path("settings.json");
   const run = promisify(execFile);
-  const module = join(import.meta.dirname, "../../src/config/rule-file.ts");
+  const module = join(import.meta.dirname, "../../src/config/files/rule-file.ts");
   const save = (name: string) =>
     run(process.execPath, [
       "-e",
@@ -94,7 +94,7 @@ test("two processes that save rules at once lose none", async () => {
 test("a process killed while it holds the lock holds up nobody, and two that waited for it both get their turn", async () => {
   using here = workspace();
   const file = here.path("settings.json");
-  const module = join(import.meta.dirname, "../../src/config/locked-file.ts");
+  const module = join(import.meta.dirname, "../../src/config/files/locked-file.ts");
   const edit = (change: string) =>
     spawn(process.execPath, [
       "-e",
@@ -222,7 +222,7 @@ test("F7: a pipe, a device, a folder or a giant in the place of settings is name
     truncateSync(file, 40 * 1024 * 1024 * 1024); // holes: it takes no room on the disk either
   };
   // In a process of its own: whoever opens it to read would be stuck for good.
-  const settings = JSON.stringify(new URL("../../src/config/project.ts", import.meta.url).href);
+  const settings = JSON.stringify(new URL("../../src/config/trust/project.ts", import.meta.url).href);
   const program = `const { readProject } = await import(${settings}); readProject(${JSON.stringify(here.dir)});`;
   execFileSync("mkfifo", [file]);
   const reader = spawnSync(process.execPath, ["--input-type=module", "-e", program], {

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from "node:path";
 import { test } from "node:test";
 import { probe } from "../../src/confine/probe.ts";
-import { createConfining } from "../../src/host/confining.ts";
+import { createConfining } from "../../src/host/assembly/confining.ts";
 import { until } from "../support/until.ts";
 import { cannotConfine, confinedPlace } from "../support/confine.ts";
 import { allow, bash, sageWith } from "../support/sage.ts";

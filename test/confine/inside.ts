@@ -1,7 +1,7 @@
 // Runs the commands of `runInside()` as the user that it was started by.
 import { text } from "node:stream/consumers";
-import { createConfining } from "../../src/host/confining.ts";
-import { createSpawner } from "../../src/tools/spawner.ts";
+import { createConfining } from "../../src/host/assembly/confining.ts";
+import { createSpawner } from "../../src/tools/process/spawner.ts";
 import type { Inside, Seen } from "../support/confine.ts";
 
 const { root, home, state, commands } = JSON.parse(await text(process.stdin)) as Inside;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createConfining } from "../../src/host/confining.ts";
+import { createConfining } from "../../src/host/assembly/confining.ts";
 import { Machine, bash } from "../support/cli.ts";
 import { cannotConfine, confinedPlace } from "../support/confine.ts";
 import { allow } from "../support/sage.ts";

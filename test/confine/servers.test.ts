@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { startServers } from "../../src/host/confining.ts";
+import { startServers } from "../../src/host/assembly/confining.ts";
 import { cannotConfine, confinedPlace } from "../support/confine.ts";
 import { hostile, program, serversIn, tool } from "../support/mcp.ts";
 import { allow } from "../support/sage.ts";

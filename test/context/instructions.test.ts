@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { findInstructions } from "../../src/context/instructions.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "sage-instructions-")));
 after(() => rmSync(base, { recursive: true }));

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { readAgents } from "../../src/context/agents.ts";
 import { findContent } from "../../src/context/content.ts";
 import { expandMessage, findBestMatch, readSkills, type Skill } from "../../src/context/skills.ts";
-import type { Reason } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import type { Reason } from "../../src/protocol/reasons/reason.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { workspace } from "../support/sage.ts";
 
 const written = (why: Reason) => sentence(why, "en");

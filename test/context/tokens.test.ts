@@ -3,8 +3,10 @@ import { test } from "node:test";
 import { estimateTokens, messageTokens, totalTokens } from "../../src/context/tokens.ts";
 import { classify, giveUp } from "../../src/models/failure.ts";
 import { contextWindow, isOverflow } from "../../src/models/window.ts";
-import { reason, reasonOf, said, SageError, type Message } from "../../src/protocol/index.ts";
-import { errorBecause } from "../../src/texts/error.ts";
+import type { Message } from "../../src/protocol/facts/message.ts";
+import { reasonOf, SageError } from "../../src/protocol/reasons/error.ts";
+import { reason, said } from "../../src/protocol/reasons/reason.ts";
+import { errorBecause } from "../../src/texts/shared/error.ts";
 
 test("text is estimated by its characters, Chinese ones counting almost three times as much", () => {
   assert.equal(estimateTokens(""), 0);

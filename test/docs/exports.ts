@@ -22,7 +22,7 @@ export const exported: Record<string, string> = {
     builtinSubagents createSubagentRegistry discover drain noHooks`,
   "Tools and permissions": `AskRule BackgroundTask Blocked CallEnd CallPart Check Checked Effect Ending InputChange Kept Launch LaunchEnd ModuleParts
     OfferedTool Output PermissionBehavior PermissionContext PermissionMode PermissionOpinion PermissionResult PermissionSuggestion
-    Replaced Rule RuleDestination RuleFiles RuleLists SageModule SessionMode ShellCommand Spawn Spawned Tool ToolInput ToolPlace
+    Replaced Rule RuleBehavior RuleDestination RuleFiles RuleLists SageModule SessionMode ShellCommand Spawn Spawned Tool ToolInput ToolPlace
     ToolProblem ToolRegistry ToolResult ToolScope Verdict WriteTarget builtinTools createToolRegistry`,
   "Models, stores, recordings": `AiSdkLanguageModel Appended Awaitable Call Consented DatabaseOptions Finish Housekeeping Hub InboundFact InboundType IndexState
     InquiryFact Listener LoadImage LocalHousekeeping LocalStore Message Model ModelRequest ModelScope NewFact Page Part Persona Price

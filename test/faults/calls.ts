@@ -1,6 +1,8 @@
 // I3 and I4: what was done to the world against what the journal says was allowed and begun.
 import { isDeepStrictEqual } from "node:util";
-import { callOfKey, type Fact, type ToolInput } from "../../src/protocol/index.ts";
+import type { ToolInput } from "../../src/protocol/facts/call.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import { callOfKey } from "../../src/protocol/key.ts";
 import { broken, eventsOf, markedCalls, plain, type Event, type History, type Violation } from "./history.ts";
 
 type Executed = Extract<Event, { type: "executed" }>;

@@ -1,7 +1,8 @@
 // Nothing lost, nothing twice: fifteen things that hold whatever was killed, cut, filled up or sent twice, and when.
 import { isDeepStrictEqual } from "node:util";
 import { fold } from "../../src/agent/turn/projection.ts";
-import type { Approved, Fact } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { Approved } from "../../src/protocol/facts/request.ts";
 import { checkCalls } from "./calls.ts";
 import { broken, eventsOf, plain, requestsOf, type Event, type History, type Violation } from "./history.ts";
 

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Script } from "../../src/models/scripted.ts";
-import type { InputRequest, Rule } from "../../src/protocol/index.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { bash, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { check, show } from "./checker.ts";

@@ -1,6 +1,6 @@
 // A whole database as one version writes it, as SQL text: tables, open requests, a draft, a long output, what is left of a removed session.
 import { DatabaseSync } from "node:sqlite";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { answer, asked, fact, opened, resolved, said } from "../journal/journals.ts";
 
 /** Of the session `s`. Longer than what a version may keep inside of its fact table. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { workspace } from "../support/sage.ts";
 import { check, show } from "./checker.ts";
 import { dice, roundsOf, seed, thorough } from "./rounds.ts";

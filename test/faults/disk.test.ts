@@ -9,7 +9,7 @@ import { Workspace } from "../tools/workspace.ts";
 import { disk, fail } from "./faulty-fs.ts";
 
 const faulty = new URL("faulty-fs.ts", import.meta.url).href;
-const patched = new URL("../../src/tools/file.ts", import.meta.url).href;
+const patched = new URL("../../src/tools/files/file-state.ts", import.meta.url).href;
 let loaded = 0;
 registerHooks({
   load(url, context, next) {
@@ -22,9 +22,9 @@ registerHooks({
     return { ...found, source: parts.join(`} from ${JSON.stringify(faulty)};\n`) };
   },
 });
-const { write } = await import("../../src/tools/write.ts");
-const { edit } = await import("../../src/tools/edit.ts");
-const { read } = await import("../../src/tools/read.ts");
+const { write } = await import("../../src/tools/files/write.ts");
+const { edit } = await import("../../src/tools/files/edit.ts");
+const { read } = await import("../../src/tools/files/read.ts");
 
 const [before, after] = ["the old content\n", "the new content\n"];
 const sha = (text: string) => hash("sha256", text, "hex");

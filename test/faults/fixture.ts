@@ -1,7 +1,7 @@
 // A journal as this version writes it, kept so that later versions must still read it.
 import { hash } from "node:crypto";
 import { fold } from "../../src/agent/turn/projection.ts";
-import type { Fact } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
 
 /** The first line says what the facts behind it must come to. */
 export type Recorded = { version: string; facts: number; state: string };

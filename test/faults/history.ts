@@ -1,14 +1,10 @@
 // Everything that was seen from outside while something went wrong. The checker reads this and the journal, and nothing else.
-import {
-  callsOf,
-  type CommandReply,
-  type Fact,
-  type InputRequest,
-  type InputResponse,
-  type Message,
-  type Resolution,
-  type ToolInput,
-} from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { ToolInput } from "../../src/protocol/facts/call.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import { callsOf, type Message } from "../../src/protocol/facts/message.ts";
+import type { InputRequest, Resolution } from "../../src/protocol/facts/request.ts";
+import type { CommandReply } from "../../src/protocol/host/host.ts";
 
 /** `n` orders all observations; `mono` is the true time that has passed, `wall` what the clock on the wall says. */
 export type Event = { n: number; mono: number; wall: number; process: string } & Observation;

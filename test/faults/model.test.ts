@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Wire } from "../support/flaky.ts";
 import { chunksOf, modelServer, type Play, type ServedReply } from "../support/model-server.ts";

@@ -16,10 +16,10 @@ export type Mutant = {
   hangs?: true;
 };
 
-const facts = "src/journal/facts.ts";
-const sqlite = "src/journal/sqlite.ts";
-const line = "src/journal/line.ts";
-const entries = "src/tools/runner/entries.ts";
+const facts = "src/journal/sqlite/facts.ts";
+const sqlite = "src/journal/sqlite/sqlite.ts";
+const line = "src/journal/session/line.ts";
+const entries = "src/tools/process/runner-entries.ts";
 
 const inScene = (scene: Scene): KilledBy => ({ file: "test/faults/scenes.test.ts", test: `scene ${scene}:` });
 
@@ -75,7 +75,7 @@ export const mutants: Mutant[] = [
     name: "grants with half of two people",
     changes: [
       {
-        file: "src/protocol/consent.ts",
+        file: "src/protocol/facts/consent.ts",
         from: ".length >= consent.approvals;",
         to: ".length >= consent.approvals - 1;",
       },
@@ -86,7 +86,7 @@ export const mutants: Mutant[] = [
     name: "lets whoever asked approve",
     changes: [
       { file: "src/input/approve.ts", from: "personName(one) === by))", to: 'personName(one) === ""))' },
-      { file: "src/protocol/consent.ts", from: "!except.has(one)", to: 'one !== ""' },
+      { file: "src/protocol/facts/consent.ts", from: "!except.has(one)", to: 'one !== ""' },
     ],
     killedBy: inScene("signatures"),
   },
@@ -134,7 +134,7 @@ export const mutants: Mutant[] = [
     name: "says recorded without recording",
     changes: [
       {
-        file: "src/host/commands/batched-appends.ts",
+        file: "src/host/commands/requests/batched-appends.ts",
         from: "store.appendAll(batch);",
         to: "batch.map(({ session, fact }) => ({ won: true, fact: { session, seq: 0, ...fact } }) as unknown as Appended);",
       },
@@ -153,7 +153,7 @@ export const mutants: Mutant[] = [
     name: "leaves an answered request in the list",
     changes: [
       {
-        file: "src/journal/indexes.ts",
+        file: "src/journal/database/indexes.ts",
         from: "DELETE FROM ask WHERE session=? AND key=?",
         to: "DELETE FROM ask WHERE session=? AND key=? AND 0",
       },
@@ -169,12 +169,12 @@ export const mutants: Mutant[] = [
     name: "runs a call whose request was cancelled",
     changes: [
       {
-        file: "src/agent/call/state.ts",
+        file: "src/agent/call/judge/call-state.ts",
         from: 'if (!grant) return { at: "over"',
         to: 'if (!grant && resolution.outcome === "cancelled")\n    return { at: "allowed", number, verdict, approval: { by: "person" }, waited: false, run: 0 };\n  if (!grant) return { at: "over"',
       },
       {
-        file: "src/agent/call/request.ts",
+        file: "src/agent/call/judge/request.ts",
         from: 'if (resolution.outcome === "cancelled") durable.stop',
         to: 'if (resolution.by === "") durable.stop',
       },
@@ -208,7 +208,7 @@ export const mutants: Mutant[] = [
     name: "does not hear what other processes write",
     changes: [
       {
-        file: "src/journal/poller.ts",
+        file: "src/journal/sqlite/poller.ts",
         from: "      news = readUpTo(newestSeq(all));\n",
         to: "      news = [];\n      last = newestSeq(all);\n",
       },
@@ -218,7 +218,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: "runs what the person edited away",
-    changes: [{ file: "src/agent/call/request.ts", from: "verdict.input ?? call.input", to: "call.input" }],
+    changes: [{ file: "src/agent/call/judge/request.ts", from: "verdict.input ?? call.input", to: "call.input" }],
     killedBy: inScene("edited"),
   },
   {
@@ -239,7 +239,7 @@ export const mutants: Mutant[] = [
     name: "begins a command again that was entered before",
     changes: [
       { file: entries, from: 'code === "EEXIST") return "there";', to: 'code === "EEXIST") return { folder };' },
-      { file: "src/tools/keeper.ts", from: "&& set -C && : >begun && set +C &&", to: "&& : >begun &&" },
+      { file: "src/tools/process/keeper.ts", from: "&& set -C && : >begun && set +C &&", to: "&& : >begun &&" },
     ],
     killedBy: inScene("commands"),
   },

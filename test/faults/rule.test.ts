@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Script } from "../../src/models/scripted.ts";
-import type { Fact } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { workspace } from "../support/sage.ts";
 import { check, show } from "./checker.ts";
 import { eventsOf, type History } from "./history.ts";

@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Script } from "../../src/models/scripted.ts";
-import type { InputRequest, InputResponse, Rule } from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { runnerIn } from "../support/command-runner.ts";
 import { askUser, question, workspace } from "../support/sage.ts";
 import { check } from "./checker.ts";

@@ -1,6 +1,8 @@
 // T10: many sessions, two processes, four surfaces and everything that goes wrong, drawn from one seed and played in virtual time.
 import type { Script, ScriptedCall, ScriptedTurn } from "../../src/models/scripted.ts";
-import type { InputRequest, InputResponse, Message } from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Message } from "../../src/protocol/facts/message.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { askUser, question, workspace } from "../support/sage.ts";
 import { check } from "./checker.ts";
 import { virtualTime, type VirtualTime } from "./clock.ts";

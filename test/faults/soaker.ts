@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { createHost } from "../../src/host/host.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Model } from "../../src/models/model.ts";
-import { noUsage, type Message, type Part } from "../../src/protocol/index.ts";
+import { noUsage, type Message, type Part } from "../../src/protocol/facts/message.ts";
 import { askUser, bash, config, question } from "../support/sage.ts";
 
 const [dir = "", name = "", slots = "1"] = process.argv.slice(2);

@@ -2,7 +2,8 @@
 // subagents at depth two, a last act, and the end.
 import { hash } from "node:crypto";
 import type { Script } from "../../src/models/scripted.ts";
-import type { InputRequest, InputResponse } from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { askUser, question } from "../support/sage.ts";
 import type { Fault, Life, Process, World } from "./world.ts";
 import { until } from "../support/until.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { arm } from "../../src/input/deadlines.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import type { InputRequest } from "../../src/protocol/index.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { fact, opened, requestFor } from "../journal/journals.ts";
 import { virtualTime } from "./clock.ts";
 import { dice, seed } from "./rounds.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { DatabaseSync } from "node:sqlite";
 import { answer, resolved } from "../journal/journals.ts";
 import { workspace } from "../support/sage.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Fact } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { markedCalls, type Event, type History } from "./history.ts";
 
 /** The marks that processes left in the file that only they write to, in order. */

@@ -4,26 +4,22 @@ import { hash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { LocalStore } from "../../src/journal/store.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { LocalStore } from "../../src/journal/store/store.ts";
 import type { Model } from "../../src/models/model.ts";
 import type { Script } from "../../src/models/scripted.ts";
-import {
-  resolvedKey,
-  said,
-  SageError,
-  splitRequestId,
-  type Command,
-  type CommandReply,
-  type ExecutionOptions,
-  type Fact,
-  type InputResponse,
-  type Rule,
-  type SubagentDefinition,
-  type ToolInput,
-} from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { ToolInput } from "../../src/protocol/facts/call.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { Command, CommandReply } from "../../src/protocol/host/host.ts";
+import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
+import { resolvedKey, splitRequestId } from "../../src/protocol/key.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
+import type { SubagentDefinition } from "../../src/protocol/subagent.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { config } from "../support/sage.ts";
 import { plain, type Event, type History, type Observation } from "./history.ts";
 

@@ -1,15 +1,15 @@
-import { said } from "../../src/protocol/index.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import { createHost } from "../../src/host/host.ts";
 import type { Hook } from "../../src/hooks/hook.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 
 const hook = (command: string, matcher = "*", timeoutMs = 5_000): Hook => ({ command, matcher, timeoutMs });
 const says = (answer: object) => hook(`printf '%s' '${JSON.stringify(answer)}'`);

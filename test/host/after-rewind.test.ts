@@ -1,9 +1,9 @@
 // A message that comes while another process rewinds its session: that process runs no turn, so whoever heard the message does.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSession } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { endedKey, rewindKey } from "../../src/protocol/index.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { endedKey, rewindKey } from "../../src/protocol/key.ts";
 import { sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

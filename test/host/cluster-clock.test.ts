@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pool } from "pg";
-import { createClock } from "../../src/host/cluster/clock.ts";
+import { createClock } from "../../src/host/cluster/server-clock.ts";
 
 test("is told in whole milliseconds and never ahead of the server, also after that one was set back", async () => {
   const clock = createClock();

@@ -4,16 +4,19 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createAnchors } from "../../src/config/anchors.ts";
-import { sageHome } from "../../src/config/home.ts";
-import { createRedaction } from "../../src/config/redact.ts";
+import { createAnchors } from "../../src/config/home/anchors.ts";
+import { sageHome } from "../../src/config/home/home.ts";
+import { createRedaction } from "../../src/config/secrets/redact.ts";
 import { findReceipts } from "../../src/host/commands/receipts.ts";
 import { rightOf, type Act, type Right } from "../../src/host/guard.ts";
 import { guarded, type RemotePerson } from "../../src/host/person/guarded.ts";
 import { createVeil } from "../../src/host/person/veil.ts";
 import { veilText } from "../../src/host/person/veiled-text.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Command, Delta, Fact, Host, InputRequest, InputResponse } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Delta, Fact } from "../../src/protocol/facts/fact.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import type { Command, Host } from "../../src/protocol/host/host.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
@@ -154,7 +157,9 @@ test("nobody names a device that is not theirs: where a key has none, no command
   const { device: _, ...sender } = personWith([], "Lin").sender;
   const afar = guarded(host, store, { ...personWith(["talk"], "Lin"), sender });
   await afar.send({ type: "say", session: "s", text: "go", ...who, device: "phone of Lin" });
-  assert.deepEqual(taken, [{ type: "say", session: "s", text: "go", by: "Lin", surface: "web", person: "device:ab2c" }]);
+  assert.deepEqual(taken, [
+    { type: "say", session: "s", text: "go", by: "Lin", surface: "web", person: "device:ab2c" },
+  ]);
 });
 
 test("when the key has ended, no command is taken and every watch is over", async () => {

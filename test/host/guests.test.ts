@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { guestTrust, trustGuests } from "../../src/config/guest-trust.ts";
-import { sageHome } from "../../src/config/home.ts";
-import { guestOf } from "../../src/host/guests.ts";
+import { guestTrust, trustGuests } from "../../src/config/trust/guest-trust.ts";
+import { sageHome } from "../../src/config/home/home.ts";
+import { guestOf } from "../../src/host/guests/guests.ts";
 import { workspace } from "../support/sage.ts";
 
 const hostile = [

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createHost } from "../../src/host/host.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
-import type { Host, InboxEvent } from "../../src/protocol/index.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Store } from "../../src/journal/store/store.ts";
+import type { Host, InboxEvent } from "../../src/protocol/host/host.ts";
 import { sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

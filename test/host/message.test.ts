@@ -1,10 +1,10 @@
 // How long a message may be, and what is read for it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAgent } from "../../src/host/agent.ts";
-import { assembleEach } from "../../src/host/assemble.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { createAgent } from "../../src/host/assembly/agent.ts";
+import { assembleEach } from "../../src/host/assembly/assemble.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { scripted } from "../../src/models/scripted.ts";
 import { askUser, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";

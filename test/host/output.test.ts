@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { collectOutput } from "../../src/archive/output.ts";
 import { deleteSession } from "../../src/archive/sessions.ts";
-import { keptFor, receivedFor } from "../../src/config/output.ts";
-import { assemble } from "../../src/host/assemble.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { keptFor, receivedFor } from "../../src/config/output-folder.ts";
+import { assemble } from "../../src/host/assembly/assemble.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { scripted, type ScriptedTurns } from "../../src/models/scripted.ts";
 import { allow, bash, workspace } from "../support/sage.ts";
 

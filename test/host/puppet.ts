@@ -1,6 +1,6 @@
-import { createRedaction } from "../../src/config/redact.ts";
+import { createRedaction } from "../../src/config/secrets/redact.ts";
 import type { Model, ModelScope } from "../../src/models/model.ts";
-import { noUsage } from "../../src/protocol/index.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
 import { until } from "../support/until.ts";
 
 export const lin = { by: "Lin", surface: "test" };

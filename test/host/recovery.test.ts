@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { said as inWords, noUsage, type Host } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import type { Host } from "../../src/protocol/host/host.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { recover } from "../../src/host/recovery.ts";
 import { fact } from "../journal/journals.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";

@@ -1,7 +1,7 @@
 // Commands that arrive a second time, because the reply to the first was lost on the way.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Command } from "../../src/protocol/index.ts";
+import type { Command } from "../../src/protocol/host/host.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 
 const lin = { by: "Lin", surface: "web" };

@@ -5,9 +5,11 @@ import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
 import { interruptOf, standingOf, type Standing } from "../../src/host/run/interrupt.ts";
 import { nextPhase, type RunEvent, type RunPhase } from "../../src/host/run/run-phase.ts";
 import { goesOn, type SessionRun } from "../../src/host/run/session-run.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { openSession, Stopped } from "../../src/journal/session.ts";
-import { said, noUsage, type AgentOutcome, type AgentState } from "../../src/protocol/index.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { openSession, Stopped } from "../../src/journal/session/session.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import type { AgentOutcome, AgentState } from "../../src/protocol/facts/outcome.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 
 const lin = { by: "Lin", surface: "test" };
 

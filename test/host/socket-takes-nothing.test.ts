@@ -4,8 +4,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { reachHost } from "../../src/host/socket/process-door.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Command } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Command } from "../../src/protocol/host/host.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { test } from "node:test";
-import { createEntries } from "../../src/host/cluster/entries.ts";
+import { createEntries } from "../../src/host/cluster/gateways/memory-entries.ts";
 import { openSurfaceStores } from "../../src/host/surface-store.ts";
 import { workspace } from "../support/sage.ts";
 

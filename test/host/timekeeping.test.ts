@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keepTime } from "../../src/host/timekeeping.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { keepTime } from "../../src/host/escalations.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

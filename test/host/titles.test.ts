@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Model } from "../../src/models/model.ts";
-import { noUsage } from "../../src/protocol/index.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
 import { createHost } from "../../src/host/host.ts";
 import { config, workspace } from "../support/sage.ts";
 

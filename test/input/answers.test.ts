@@ -5,18 +5,14 @@ import * as fc from "../support/properties.ts";
 import { autoResolve } from "../../src/input/auto.ts";
 import { respond, settle } from "../../src/input/respond.ts";
 import { resolve } from "../../src/input/validate.ts";
-import {
-  said as inWords,
-  SageError,
-  type Answers,
-  type InputRequest,
-  type InputResponse,
-  type Outcome,
-  type Resolution,
-} from "../../src/protocol/index.ts";
+import type { Outcome } from "../../src/protocol/decision.ts";
+import type { Answers, InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { InputRequest, Resolution } from "../../src/protocol/facts/request.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { fact, folder, journals, opened, plain, question, requestFor } from "../journal/journals.ts";
 import { peer } from "../journal/peers.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 
 const frame = {
   id: "s/t0/0/0/ask0",

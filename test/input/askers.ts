@@ -1,7 +1,9 @@
 import { ask, type Asking } from "../../src/input/ask.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { openSession } from "../../src/journal/session.ts";
-import { said, type InputResponse, type NewRequest } from "../../src/protocol/index.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { NewRequest } from "../../src/protocol/facts/request.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import { opened, question } from "../journal/journals.ts";
 
 const frame = { source: "tool", agent: [], why: said(""), digest: "" } as const;

@@ -3,18 +3,15 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { NeedsInput } from "../../src/input/ask.ts";
 import { respond } from "../../src/input/respond.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { Stopped } from "../../src/journal/session.ts";
-import {
-  SageError,
-  said,
-  type AutoResponder,
-  type ExecutionMode,
-  type InputRequest,
-  type InputResponse,
-} from "../../src/protocol/index.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { Stopped } from "../../src/journal/session/session.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import type { AutoResponder, ExecutionMode } from "../../src/protocol/host/options.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import { journals, keys, plain, state } from "../journal/journals.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { bash, lin, red, asker } from "./askers.ts";
 
 const custom = (autoResponse: AutoResponder): ExecutionMode => ({ type: "nonInteractive", autoResponse });

@@ -1,10 +1,10 @@
-import { said } from "../../src/protocol/index.ts";
+import type { AutoResponder } from "../../src/protocol/host/options.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { bridge } from "../../src/input/bridge.ts";
 import { InputChannel } from "../../src/input/channel.ts";
 import { respond } from "../../src/input/respond.ts";
-import type { AutoResponder } from "../../src/protocol/index.ts";
 import { answer, asked, fact, journals, plain, requestFor, resolved } from "../journal/journals.ts";
 import { textRequest, permission, answers, refusal } from "./channels.ts";
 

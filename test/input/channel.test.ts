@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as fc from "../support/properties.ts";
 import { InputChannel } from "../../src/input/channel.ts";
-import type { InputRequest, InputResponse } from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { question, requestFor, state } from "../journal/journals.ts";
 import { textRequest, permission, says, refusal } from "./channels.ts";
 

@@ -1,5 +1,6 @@
-import { said } from "../../src/protocol/index.ts";
-import type { InputRequest, InputResponse } from "../../src/protocol/index.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 
 export const textRequest = (key: string, session = "s"): InputRequest => ({
   id: `${session}/${key}`,

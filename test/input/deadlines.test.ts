@@ -3,16 +3,12 @@ import assert from "node:assert/strict";
 import { suite, test, type TestContext } from "node:test";
 import { arm } from "../../src/input/deadlines.ts";
 import { respond } from "../../src/input/respond.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import type { LocalStore, Store } from "../../src/journal/store.ts";
-import {
-  SageError,
-  said,
-  type Deadline,
-  type DeadlinePolicy,
-  type InputRequest,
-  type Resolution,
-} from "../../src/protocol/index.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import type { LocalStore, Store } from "../../src/journal/store/store.ts";
+import type { InputRequest, Resolution } from "../../src/protocol/facts/request.ts";
+import type { Deadline, DeadlinePolicy } from "../../src/protocol/facts/silence.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import { fact, keys, opened, requestFor, state } from "../journal/journals.ts";
 import { colour, bash, lin, red, asker } from "./askers.ts";
 

@@ -6,20 +6,14 @@ import { createHost } from "../../src/host/host.ts";
 import { autoResolve } from "../../src/input/auto.ts";
 import { asPersona } from "../../src/input/persona.ts";
 import { expired, respond, settle } from "../../src/input/respond.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import type { Store } from "../../src/journal/store.ts";
-import {
-  escalatedKey,
-  isSigned,
-  needsConsent,
-  remindedKey,
-  requestId,
-  said,
-  splitRequestId,
-  type DeadlinePolicy,
-  type InputResponse,
-  type PermissionRequest,
-} from "../../src/protocol/index.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import type { Store } from "../../src/journal/store/store.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import { isSigned, needsConsent } from "../../src/protocol/facts/consent.ts";
+import type { PermissionRequest } from "../../src/protocol/facts/request.ts";
+import type { DeadlinePolicy } from "../../src/protocol/facts/silence.ts";
+import { escalatedKey, remindedKey, requestId, splitRequestId } from "../../src/protocol/key.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 
 const session = "s";
 const named = ["Wang", "Zhao", "Lin"];

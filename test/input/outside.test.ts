@@ -1,24 +1,19 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createHost } from "../../src/host/host.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Store } from "../../src/journal/store.ts";
-import {
-  agentNameFrom,
-  isAgentName,
-  isOutsideRequest,
-  reason,
-  type CommandReply,
-  type InputResponse,
-  type OutsideAsk,
-} from "../../src/protocol/index.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Store } from "../../src/journal/store/store.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { CommandReply } from "../../src/protocol/host/host.ts";
+import { agentNameFrom, isAgentName, isOutsideRequest, type OutsideAsk } from "../../src/protocol/host/outside.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { pastCalls } from "../../src/archive/past.ts";
 import { statsOf } from "../../src/archive/stats.ts";
 import { countOutside } from "../../src/input/outside.ts";
 import { receiptsOf } from "../../src/archive/receipts.ts";
-import { sentence } from "../../src/texts/reasons.ts";
-import { texts } from "../../src/texts/texts.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
 import { requestLines } from "../../src/view/lines/request.ts";
 import { workspace } from "../support/sage.ts";

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { silenceOptions } from "../../src/config/silence.ts";
+import { silenceOptions } from "../../src/config/settings/silence.ts";
 import { awakeAt, reminders } from "../../src/input/quiet.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { InputRequest, Rule } from "../../src/protocol/index.ts";
-import { texts } from "../../src/texts/texts.ts";
-import { silenceLines } from "../../src/view/silence.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
+import { silenceLines } from "../../src/view/request/silence.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { LocalStore } from "../../src/journal/store.ts";
-import { SageError, said as inWords, type InputResponse } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { LocalStore } from "../../src/journal/store/store.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { fact, folder, opened } from "./journals.ts";
 
 export const unknown = (key: string, why = "") => fact(key, "call.unknown", { reason: inWords(why) });

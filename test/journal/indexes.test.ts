@@ -1,21 +1,12 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { openSession } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import {
-  firstSubReplyKey,
-  noUsage,
-  replyKey,
-  saidKey,
-  turnEndedKey,
-  turnKey,
-  unseenMessages,
-  withdrawnKey,
-  type FactData,
-  type FactType,
-  type Heard,
-} from "../../src/protocol/index.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { FactData, FactType } from "../../src/protocol/facts/fact.ts";
+import { noUsage, type Heard } from "../../src/protocol/facts/message.ts";
+import { unseenMessages } from "../../src/protocol/facts/unseen.ts";
+import { firstSubReplyKey, replyKey, saidKey, turnEndedKey, turnKey, withdrawnKey } from "../../src/protocol/key.ts";
 import { seeded } from "../support/flaky.ts";
 import { answer, asked, fact, folder, opened, resolved } from "./journals.ts";
 

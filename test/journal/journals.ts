@@ -1,21 +1,15 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Awaitable, LocalStore, Store } from "../../src/journal/store.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Awaitable, LocalStore, Store } from "../../src/journal/store/store.ts";
 import { createDatabase, hasPostgres, openReplica } from "../support/postgres.ts";
-import {
-  said as inWords,
-  messageOf,
-  requestId,
-  type Fact,
-  type FactData,
-  type FactType,
-  type InputRequest,
-  type Question,
-  type Resolution,
-} from "../../src/protocol/index.ts";
+import type { Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
+import type { InputRequest, Question, Resolution } from "../../src/protocol/facts/request.ts";
+import { requestId } from "../../src/protocol/key.ts";
+import { messageOf } from "../../src/protocol/reasons/error.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 
 export type Journal = Disposable & {
   readonly store: LocalStore;

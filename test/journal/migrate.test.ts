@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Pool } from "pg";
-import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
+import { postgresLedger } from "../../src/journal/postgres/postgres-ledger.ts";
 import { migrate, type Brought } from "../../src/journal/postgres/migrate.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { LocalStore } from "../../src/journal/store.ts";
-import { said as inWords } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { LocalStore } from "../../src/journal/store/store.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { createDatabase, hasPostgres, openReplica } from "../support/postgres.ts";
 import { answer, asked, fact, folder, opened, plain, resolved, said } from "./journals.ts";
 

@@ -1,11 +1,11 @@
 // Another Sage process on the same journal. argv: <journal> [looks]. Each line on stdin is [verb, ...arguments]; each is answered by a line.
 import { createInterface } from "node:readline";
 import { respond } from "../../src/input/respond.ts";
-import { openSession, type SessionLog } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { LocalStore } from "../../src/journal/store.ts";
-import { SageError, messageOf } from "../../src/protocol/index.ts";
-import { said as inWords } from "../../src/protocol/index.ts";
+import { openSession, type SessionLog } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { LocalStore } from "../../src/journal/store/store.ts";
+import { SageError, messageOf } from "../../src/protocol/reasons/error.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 
 const [path = "", how = ""] = process.argv.slice(2);
 const options = { looks: how === "looks" };

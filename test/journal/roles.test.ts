@@ -4,19 +4,14 @@ import { after, before, suite, test } from "node:test";
 import { Client, Pool } from "pg";
 import { PgBoss } from "pg-boss";
 import { startDispatch } from "../../src/host/cluster/dispatch.ts";
-import { rolesOf } from "../../src/journal/postgres/grants.ts";
-import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
-import type { Ledger } from "../../src/journal/ledger.ts";
-import {
-  reason,
-  said as inWords,
-  SageError,
-  type Fact,
-  type FactData,
-  type FactType,
-  type InputRequest,
-  type InputResponse,
-} from "../../src/protocol/index.ts";
+import { rolesOf } from "../../src/journal/postgres/schema/grants.ts";
+import { postgresLedger } from "../../src/journal/postgres/postgres-ledger.ts";
+import type { Ledger } from "../../src/journal/replica/ledger.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { reason, said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { asLogin, createPrepared, hasPostgres } from "../support/postgres.ts";
 import { answer, fact, opened, requestFor, resolved as ended, said } from "./journals.ts";
 

@@ -1,10 +1,11 @@
 // The end of a process's hold on a session: what is refused then, and that nobody is left waiting.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { openSession, Stopped } from "../../src/journal/session.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import type { Store } from "../../src/journal/store.ts";
-import { SageError, said as inWords } from "../../src/protocol/index.ts";
+import { openSession, Stopped } from "../../src/journal/session/session.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import type { Store } from "../../src/journal/store/store.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { until } from "../support/until.ts";
 import { answer, journals, keys, opened, resolved, said } from "./journals.ts";
 import { colour, begun, started, result, never, reason, nextTick } from "./sessions.ts";

@@ -1,8 +1,9 @@
 // Requests of a session: opened once, answered once, over every restart.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { openSession, Stopped } from "../../src/journal/session.ts";
-import { said as inWords, type NewRequest, type Resolution } from "../../src/protocol/index.ts";
+import { openSession, Stopped } from "../../src/journal/session/session.ts";
+import type { NewRequest, Resolution } from "../../src/protocol/facts/request.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { answer, journals, keys, plain, resolved, state } from "./journals.ts";
 import { colour, never, nextTick, written } from "./sessions.ts";
 

@@ -1,10 +1,11 @@
 // One process's hold on a session: what is decided, run and streamed once, and what replays.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Durable } from "../../src/journal/durable.ts";
-import { openSession, SessionLog } from "../../src/journal/session.ts";
-import type { LocalStore } from "../../src/journal/store.ts";
-import { said as inWords, type Delta, type FactData, type Reason } from "../../src/protocol/index.ts";
+import type { Durable } from "../../src/journal/session/durable.ts";
+import { openSession, SessionLog } from "../../src/journal/session/session.ts";
+import type { LocalStore } from "../../src/journal/store/store.ts";
+import type { Delta, FactData } from "../../src/protocol/facts/fact.ts";
+import { said as inWords, type Reason } from "../../src/protocol/reasons/reason.ts";
 import { journals, keys, plain, said } from "./journals.ts";
 import { colour, begun, started, result, never, reason, nextTick, lost, written } from "./sessions.ts";
 

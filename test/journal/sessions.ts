@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import type { LocalStore } from "../../src/journal/store.ts";
-import { said as inWords, type FactData, type NewRequest } from "../../src/protocol/index.ts";
+import type { LocalStore } from "../../src/journal/store/store.ts";
+import type { FactData } from "../../src/protocol/facts/fact.ts";
+import type { NewRequest } from "../../src/protocol/facts/request.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { plain, question } from "./journals.ts";
 
 export const colour: NewRequest = {

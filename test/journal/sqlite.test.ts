@@ -13,9 +13,10 @@ import {
 } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
-import { openSession } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { messageOf, said as inWords } from "../../src/protocol/index.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { messageOf } from "../../src/protocol/reasons/error.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { answer, asked, fact, folder, keys, opened, resolved, said, state } from "./journals.ts";
 import { peer } from "./peers.ts";
 import { unknown, blue, type Here, disk, problem, disposable } from "./disks.ts";

@@ -1,8 +1,10 @@
 // Promises of every store, whatever it keeps its facts in.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Store } from "../../src/journal/store.ts";
-import { said as inWords, SageError, type Fact } from "../../src/protocol/index.ts";
+import type { Store } from "../../src/journal/store/store.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { until } from "../support/until.ts";
 import { answer, asked, engines, fact, keys, opened, plain, requestFor, resolved, said } from "./journals.ts";
 

@@ -6,9 +6,10 @@ import { once } from "node:events";
 import { DatabaseSync, StatementSync, type SQLInputValue } from "node:sqlite";
 import { suite, test } from "node:test";
 import { uptime } from "../../src/journal/process.ts";
-import { openSession } from "../../src/journal/session.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import { SageError, said as inWords } from "../../src/protocol/index.ts";
+import { openSession } from "../../src/journal/session/session.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { answer, asked, folder, keys, opened, plain, resolved, said, state } from "./journals.ts";
 import { peer } from "./peers.ts";
 import { until } from "../support/until.ts";
@@ -233,7 +234,7 @@ suite("two processes", () => {
     using here = disk();
     here.store.commit("s", here.store.claim("s"), [asked("t0/0/0/ask0")]);
     const script = `
-      import { sqliteStore } from ${JSON.stringify(new URL("../../src/journal/sqlite.ts", import.meta.url))};
+      import { sqliteStore } from ${JSON.stringify(new URL("../../src/journal/sqlite/sqlite.ts", import.meta.url))};
       const store = sqliteStore(${JSON.stringify(here.journal)});
       store.hub.wait("s/t0/0/0/ask0", ({ by }) => console.log("woken by " + by));
       console.log("waiting");`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { respond } from "../../src/input/respond.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import { hostile, serversIn, tool } from "../support/mcp.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { stdioTransport } from "../../src/mcp/stdio.ts";
-import { reason } from "../../src/protocol/index.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { offerOf } from "../../src/tools/registry.ts";
 import { calls, hostile, listNow, serversIn, tool } from "../support/mcp.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";

@@ -13,8 +13,10 @@ import { google } from "../../src/models/wire/google.ts";
 import type { WireOptions } from "../../src/models/wire/options.ts";
 import { createPost } from "../../src/models/wire/post.ts";
 import { responses } from "../../src/models/wire/responses.ts";
-import { callsOf, reasonOf, textOf, type Finish, type Reason, type Reply } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { callsOf, textOf, type Finish, type Reply } from "../../src/protocol/facts/message.ts";
+import { reasonOf } from "../../src/protocol/reasons/error.ts";
+import type { Reason } from "../../src/protocol/reasons/reason.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { chunksOf, modelServer, type Play, type ServedReply, type Wire } from "../support/model-server.ts";
 
 type Server = Awaited<ReturnType<typeof modelServer>>;

@@ -7,7 +7,7 @@ import { anthropic } from "../../src/models/wire/anthropic.ts";
 import { openai } from "../../src/models/wire/chat.ts";
 import { responses } from "../../src/models/wire/responses.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
-import type { Message, Part, ProviderMetadata } from "../../src/protocol/index.ts";
+import type { Message, Part, ProviderMetadata } from "../../src/protocol/facts/message.ts";
 import { aiSdkModel, SageAgentSDK } from "../../src/sdk/index.ts";
 import { modelServer, type ServedReply } from "../support/model-server.ts";
 import { oldWay } from "./old-way.ts";

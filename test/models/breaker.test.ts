@@ -5,8 +5,8 @@ import { CircuitOpen } from "../../src/models/failure.ts";
 import { throughEndpoint } from "../../src/models/choice/endpoint.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { withRetry } from "../../src/models/retry.ts";
-import { noUsage, type Reply } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { noUsage, type Reply } from "../../src/protocol/facts/message.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 
 const request: ModelRequest = { system: "", messages: [], tools: [], options: {}, agent: [] };
 const fine: Reply = { parts: [], usage: noUsage, finish: "stop", model: "m" };

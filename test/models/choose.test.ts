@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { chooseModel, defaultModels, type ModelSettings } from "../../src/models/choice/choose.ts";
 import type { ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { loadScript, scripted, type Script } from "../../src/models/scripted.ts";
-import { noUsage, textOf, type Message, type Reply } from "../../src/protocol/index.ts";
+import { noUsage, textOf, type Message, type Reply } from "../../src/protocol/facts/message.ts";
 import { modelServer } from "../support/model-server.ts";
 
 const hello: Message = { role: "user", text: "hello" };

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { chooseModel } from "../../src/models/choice/choose.ts";
 import type { ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { costOf } from "../../src/models/prices.ts";
-import { noUsage, type Message } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { noUsage, type Message } from "../../src/protocol/facts/message.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { modelServer, type Play } from "../support/model-server.ts";
 
 const busy: Play = { status: 429, headers: { "retry-after": "600" }, message: "Later" };

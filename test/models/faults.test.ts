@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
-import { textOf, type AgentOutcome, type Delta, type Fact } from "../../src/protocol/index.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
+import type { Delta, Fact } from "../../src/protocol/facts/fact.ts";
+import { textOf } from "../../src/protocol/facts/message.ts";
+import type { AgentOutcome } from "../../src/protocol/facts/outcome.ts";
 import { createHost } from "../../src/host/host.ts";
 import { flaky, type Wire } from "../support/flaky.ts";
 import { modelServer, type RequestBody, type ServedReply } from "../support/model-server.ts";

@@ -5,7 +5,9 @@ import { anthropic } from "../../src/models/wire/anthropic.ts";
 import { openai } from "../../src/models/wire/chat.ts";
 import { google } from "../../src/models/wire/google.ts";
 import { responses } from "../../src/models/wire/responses.ts";
-import type { Effort, ImagePart, Message } from "../../src/protocol/index.ts";
+import type { Message } from "../../src/protocol/facts/message.ts";
+import type { Effort } from "../../src/protocol/host/options.ts";
+import type { ImagePart } from "../../src/protocol/image.ts";
 import { modelServer } from "../support/model-server.ts";
 
 const ask = (model: Model, request: Partial<ModelRequest>) => {

@@ -6,7 +6,8 @@ import type { Model, ModelScope } from "../../src/models/model.ts";
 import { anthropic } from "../../src/models/wire/anthropic.ts";
 import { openai } from "../../src/models/wire/chat.ts";
 import { responses } from "../../src/models/wire/responses.ts";
-import type { ImagePart, Message } from "../../src/protocol/index.ts";
+import type { Message } from "../../src/protocol/facts/message.ts";
+import type { ImagePart } from "../../src/protocol/image.ts";
 import { modelServer } from "../support/model-server.ts";
 import { oldWay } from "./old-way.ts";
 

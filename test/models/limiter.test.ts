@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { createLimiter, type Limits } from "../../src/models/limiter.ts";
 import type { Model, ModelRequest } from "../../src/models/model.ts";
 import type { Clock } from "../../src/models/sleep.ts";
-import { noUsage } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 
 /** Time that passes only when the test says so. */
 function testClock(): Clock & { pass(ms: number): Promise<void> } {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { anthropic } from "../../src/models/wire/anthropic.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { openai } from "../../src/models/wire/chat.ts";
-import { noUsage, type Message, type Reply } from "../../src/protocol/index.ts";
+import { noUsage, type Message, type Reply } from "../../src/protocol/facts/message.ts";
 import { chunksOf, modelServer, type RequestBody, type ServedReply } from "../support/model-server.ts";
 
 type Server = Awaited<ReturnType<typeof modelServer>>;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { isOpenAI } from "../../src/models/choice/choose.ts";
 import type { Model, ModelScope } from "../../src/models/model.ts";
 import { responses } from "../../src/models/wire/responses.ts";
-import { noUsage, type Message, type Reply } from "../../src/protocol/index.ts";
+import { noUsage, type Message, type Reply } from "../../src/protocol/facts/message.ts";
 import { chunksOf, modelServer, type ServedReply } from "../support/model-server.ts";
 
 type Server = Awaited<ReturnType<typeof modelServer>>;

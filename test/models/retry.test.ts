@@ -6,8 +6,10 @@ import { anthropic } from "../../src/models/wire/anthropic.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { openai } from "../../src/models/wire/chat.ts";
 import { withRetry, type RetryOptions } from "../../src/models/retry.ts";
-import { SageError, said, textOf, type Reply } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { textOf, type Reply } from "../../src/protocol/facts/message.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { chunksOf, modelServer, type Play, type ServedReply } from "../support/model-server.ts";
 
 type Server = Awaited<ReturnType<typeof modelServer>>;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../support/properties.ts";
 import { createWrittenBytes, joinBody, joinList } from "../../src/models/wire/written.ts";
-import type { Message } from "../../src/protocol/index.ts";
+import type { Message } from "../../src/protocol/facts/message.ts";
 
 const said = (text: string): Message => ({ role: "user", text });
 const write = (message: Message) => (message.role === "user" && message.text !== "" ? [{ said: message.text }] : []);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { decide } from "../../src/permission/decide.ts";
 import type { DecisionInput } from "../../src/permission/decide.ts";
 import { loadGrammar } from "../../src/permission/shell/read/grammar.ts";
-import type { PermissionResult, Rule } from "../../src/protocol/index.ts";
+import type { PermissionResult, Rule } from "../../src/protocol/facts/permission.ts";
 
 export const grammar = await loadGrammar();
 

@@ -5,7 +5,8 @@ import { test } from "node:test";
 import type { ConfinePolicy } from "../../src/permission/confined.ts";
 import { judge } from "../../src/permission/decide.ts";
 import { suggest } from "../../src/permission/suggest/suggest.ts";
-import { reason, type Blocked } from "../../src/protocol/index.ts";
+import type { Blocked } from "../../src/protocol/confine.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { answer, callOf, rulesOf } from "./asking.ts";
 import { workspace } from "../support/sage.ts";
 

@@ -1,8 +1,8 @@
-import { sentence } from "../../src/texts/reasons.ts";
-import { reason, said } from "../../src/protocol/index.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
+import type { PermissionResult } from "../../src/protocol/facts/permission.ts";
+import { reason, said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PermissionResult } from "../../src/protocol/index.ts";
 import { decisionSteps, judge } from "../../src/permission/decide.ts";
 import type { DecisionInput } from "../../src/permission/decide.ts";
 import { answer, bash, callOf, rulesOf } from "./asking.ts";

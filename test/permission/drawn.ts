@@ -1,5 +1,5 @@
 import * as fc from "../support/properties.ts";
-import type { Rule } from "../../src/protocol/index.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
 import { answer } from "./asking.ts";
 
 export const word = fc.constantFrom(

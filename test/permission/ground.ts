@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { bash as bashTool } from "../../src/tools/bash.ts";
-import type { ToolScope } from "../../src/tools/tool.ts";
+import { bash as bashTool } from "../../src/tools/shell/bash.ts";
+import type { ToolScope } from "../../src/tools/definition/tool.ts";
 import { bashIn } from "./asking.ts";
 
 /** A real folder with a real repository; `marker` is what an attack leaves behind. */

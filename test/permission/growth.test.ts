@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { linesOf } from "../../src/permission/shell/suspect/lines.ts";
-import { readCommand } from "../../src/permission/shell/judge/reading.ts";
+import { readCommand } from "../../src/permission/shell/judge/flow/command-reading.ts";
 import { star, wild } from "../../src/permission/text/wild.ts";
 import { answer, grammar } from "./asking.ts";
 import { thorough } from "../faults/rounds.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { meaningOf } from "../../src/permission/rules/meaning.ts";
 import { suggest } from "../../src/permission/suggest/suggest.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { callOf } from "./asking.ts";
 import { cwd, where, told, all, put } from "./promised.ts";
 

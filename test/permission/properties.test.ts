@@ -6,7 +6,7 @@ import { loadRules, parseRule } from "../../src/permission/rules/rules.ts";
 import { looksSecret } from "../../src/permission/text/secret.ts";
 import { suggest } from "../../src/permission/suggest/suggest.ts";
 import { escapeSpecifier } from "../../src/permission/text/wild.ts";
-import type { Rule } from "../../src/protocol/index.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
 import { answer, callOf } from "./asking.ts";
 import { thorough } from "../faults/rounds.ts";
 import { word, simple, command, specifier, behavior, rule, rules, ask } from "./drawn.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reason } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { loadRules, parseRule, readRule } from "../../src/permission/rules/rules.ts";
 
 test("a rule is a tool, or a tool and a specifier that is kept as written", () => {

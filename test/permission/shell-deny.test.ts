@@ -1,4 +1,4 @@
-import { reason } from "../../src/protocol/index.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decide } from "../../src/permission/decide.ts";

@@ -6,7 +6,8 @@ import { test } from "node:test";
 import { decide } from "../../src/permission/decide.ts";
 import { looksSecret } from "../../src/permission/text/secret.ts";
 import { suggest } from "../../src/permission/suggest/suggest.ts";
-import { reason, type Rule } from "../../src/protocol/index.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
 import { callOf, rulesOf } from "./asking.ts";
 
 const offered = (command: string, ...rules: string[]) => suggest(callOf(rulesOf(...rules), "Bash", { command }));

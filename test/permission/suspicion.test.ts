@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { spelledOut } from "../../src/permission/text/braces.ts";
-import { trackedFiles } from "../../src/permission/programs/tracked.ts";
+import { trackedFiles } from "../../src/permission/programs/git/tracked-files.ts";
 import { bash, bashIn } from "./asking.ts";
 
 function repository(t: TestContext) {

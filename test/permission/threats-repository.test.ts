@@ -235,13 +235,13 @@ test("A7: a configuration file of ripgrep is not read by the commands that run u
 });
 
 test("A7 a repository that hides what its configuration names is not looked at without asking", async (t) => {
-  const { programKeyIn } = await import("../../src/permission/programs/repository.ts");
+  const { programKeyIn } = await import("../../src/permission/programs/git/repository.ts");
   assert.notEqual(programKeyIn('[core]\n\tlongpaths = x \\\n[user]\n\tfsmonitor = "touch x"'), undefined);
   assert.notEqual(programKeyIn("[blame]\n\tignoreRevsFile = /etc/passwd"), undefined);
   const { mkdtempSync, mkdirSync, rmSync, writeFileSync } = await import("node:fs");
   const { tmpdir } = await import("node:os");
   const { join } = await import("node:path");
-  const { troubleInRepository } = await import("../../src/permission/programs/repository.ts");
+  const { troubleInRepository } = await import("../../src/permission/programs/git/repository.ts");
   const dir = mkdtempSync(join(tmpdir(), "sage-repository-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   mkdirSync(join(dir, ".git"));

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { isPlain, isPrinting } from "../../src/permission/programs/sed.ts";
+import { isPlain, isPrinting } from "../../src/permission/programs/files/sed.ts";
 import { answer, bash, bashIn, rulesOf } from "./asking.ts";
 
 /** A repository with a few files, and a folder in it that git would take for another one. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../support/properties.ts";
-import { canonicalJson, withSortedKeys } from "../../src/protocol/index.ts";
+import { canonicalJson, withSortedKeys } from "../../src/base/canonical-json.ts";
 
 /** The digests of approvals in journals were made of this text: it may never change. */
 function asEver(value: unknown): string {

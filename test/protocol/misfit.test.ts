@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { misfits, reason } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { misfits } from "../../src/protocol/reasons/misfit.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 
 const cases: [z.ZodType, unknown, string, string][] = [
   [z.object({ a: z.string() }), {}, "a is missing; it should be a string", "缺少 a，它应是字符串"],

@@ -10,7 +10,7 @@ test("no two tables of reasons declare the same code", () => {
   const declared = new Map<string, string>();
   const twice: string[] = [];
   let tables = 0;
-  for (const file of readdirSync(join(src, "protocol")).filter((name) => name.endsWith("reason.ts"))) {
+  for (const file of ["confine.ts", ...readdirSync(join(src, "protocol/reasons")).map((name) => `reasons/${name}`)]) {
     const text = readFileSync(join(src, "protocol", file), "utf8");
     for (const [, table = "", body = ""] of text.matchAll(/export type (\w+Args) = (?:[\w &]+)?\{\n([^]*?)\n\};?\n/g)) {
       tables++;
@@ -29,9 +29,9 @@ test("no two tables of reasons declare the same code", () => {
 /** English that only programmers read: mistakes of a caller of the SDK or of a peer on a socket. Not more of it than this. */
 const forProgrammers: Record<string, number> = {
   "agent/state/lifecycle.ts": 1,
-  "cli/commands/acp.ts": 1,
-  "cli/journal.ts": 1,
-  "cli/commands/serve/web.ts": 1,
+  "cli/connect/acp.ts": 1,
+  "cli/host/journal.ts": 1,
+  "cli/serve/web/web.ts": 1,
   "host/commands/say.ts": 2,
   "host/socket/messages.ts": 2,
   "host/socket/serve.ts": 1,

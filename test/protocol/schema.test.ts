@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { assert as hold, jsonValue, nat, property } from "../support/properties.ts";
 import { z as zod } from "zod";
-import { listIssues, type Issue } from "../../src/protocol/issue.ts";
-import { reason } from "../../src/protocol/index.ts";
-import * as own from "../../src/protocol/z.ts";
+import { listIssues, type Issue } from "../../src/base/issue.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
+import * as own from "../../src/base/z.ts";
 import { builtinTools } from "../../src/tools/registry.ts";
-import { jsonSchemaOf } from "../../src/tools/json-schema.ts";
+import { jsonSchemaOf } from "../../src/tools/definition/json-schema.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -246,6 +246,6 @@ test("every built-in tool tells its input as an object", () => {
 test("one file of ours imports zod, and only those who need it load that file", () => {
   const sources = globSync("src/**/*.ts", { cwd: root }).map((path) => [path, readFileSync(join(root, path), "utf8")]);
   const naming = (wanted: RegExp) => sources.filter(([, text]) => wanted.test(text!)).map(([path]) => path);
-  assert.deepEqual(naming(/from "zod|import\("zod/), ["src/tools/zod.ts"]);
+  assert.deepEqual(naming(/from "zod|import\("zod/), ["src/tools/definition/zod.ts"]);
   assert.deepEqual(naming(/^import (?!type).*\/zod\.ts"/m), []);
 });

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { explained } from "../../src/cli/elsewhere.ts";
-import { pair, targetOf } from "../../src/cli/hosts.ts";
-import { testHome, type Home } from "../../src/config/home.ts";
+import { explained } from "../../src/cli/host/remote-host.ts";
+import { pair, targetOf } from "../../src/cli/host/paired-hosts.ts";
+import { testHome, type Home } from "../../src/config/home/home.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
 import { parseResponse } from "../../src/host/socket/messages.ts";
-import { SageError } from "../../src/protocol/index.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { overWire } from "../support/over-wire.ts";
 import { sageWith, workspace } from "../support/sage.ts";
 

@@ -7,7 +7,7 @@ import { WebSocketServer } from "ws";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
 import { createWireServer, type Greet } from "../../src/host/socket/serve.ts";
 import { webWire } from "../../src/host/socket/web-wire.ts";
-import type { InboxEvent, WatchEvent } from "../../src/protocol/index.ts";
+import type { InboxEvent, WatchEvent } from "../../src/protocol/host/host.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

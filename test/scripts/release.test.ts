@@ -169,7 +169,7 @@ test(
         import(pathToFileURL(here.path("empty/bundled.mjs")).href),
         /name it as external to your bundler/,
       );
-      assert.match(readFileSync(join(dist, "types/tools/zod.d.ts"), "utf8"), /@ts-ignore/);
+      assert.match(readFileSync(join(dist, "types/tools/definition/zod.d.ts"), "utf8"), /@ts-ignore/);
     });
 
     await t.test("an older Node reads one sentence", async () => {

@@ -10,7 +10,7 @@ const LONGEST_WAY = 27;
 
 test("the way of one turn through the house is no longer than it was", async () => {
   const { mainLine } = await trace(join(import.meta.dirname, "../.."));
-  assert.ok(mainLine.includes("agent/turn/loop.ts") && mainLine.includes("tools/bash.ts"), mainLine.join("\n"));
+  assert.ok(mainLine.includes("agent/turn/loop.ts") && mainLine.includes("tools/shell/bash.ts"), mainLine.join("\n"));
   assert.ok(mainLine.length <= LONGEST_WAY, `${mainLine.length} files on the main line:\n${mainLine.join("\n")}`);
 });
 

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { memoryStore, SageAgentSDK, scripted, type InputResponse, type RuleGrant } from "../../src/sdk/index.ts";
 import { loadConfig } from "../../src/config/config.ts";
-import { sageHome } from "../../src/config/home.ts";
+import { sageHome } from "../../src/config/home/home.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 
 const push = () => ({ calls: [bash("env echo push")] });

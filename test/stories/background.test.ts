@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { groupLives } from "../../src/journal/process.ts";
-import type { BackgroundTask } from "../../src/protocol/index.ts";
+import type { BackgroundTask } from "../../src/protocol/facts/call.ts";
 import { Machine } from "../support/cli.ts";
 import { until } from "../support/until.ts";
 

@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Fact, InputResponse } from "../../src/protocol/index.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { respond } from "../../src/input/respond.ts";
 import { thorough } from "../faults/rounds.ts";
 import { killAtCommit } from "../support/kill.ts";
 import { startRunner, type Ended } from "../support/process.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 
 type Here = ReturnType<typeof workspace>;
 

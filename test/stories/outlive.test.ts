@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { test } from "node:test";
 import { startOf } from "../../src/journal/process.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
-import type { Fact } from "../../src/protocol/index.ts";
-import type { CommandRunner } from "../../src/tools/runner/runner.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { CommandRunner } from "../../src/tools/process/command-runner.ts";
 import { thorough } from "../faults/rounds.ts";
 import { runnerIn } from "../support/command-runner.ts";
 import { killAtCommit } from "../support/kill.ts";

@@ -6,14 +6,16 @@ import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { respond } from "../../src/input/respond.ts";
 import { groupLives } from "../../src/journal/process.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Script } from "../../src/models/scripted.ts";
-import type { Fact, InputRequest, WatchEvent } from "../../src/protocol/index.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import type { WatchEvent } from "../../src/protocol/host/host.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { startRunner } from "../support/process.ts";
 import { bash, config, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 
 type Here = ReturnType<typeof workspace>;
 

@@ -1,7 +1,7 @@
 // A message that is on disk and whose turn has not begun: every way back takes it up.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SessionSummary } from "../../src/protocol/index.ts";
+import type { SessionSummary } from "../../src/protocol/host/host.ts";
 import { bash, Machine } from "../support/cli.ts";
 import { killAtCommit } from "../support/kill.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { workedMs } from "../../src/agent/state/activity.ts";
-import { sqliteStore } from "../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import { startRunner } from "../support/process.ts";
 import { bash, workspace } from "../support/sage.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { bundled } from "./bundled.ts";
 import type { ScriptedTurn } from "../../src/models/scripted.ts";
-import type { InputRequest } from "../../src/protocol/index.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { untilText } from "./until.ts";
 
 export const program = bundled("sage", "src/cli/main.ts");

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { machineRun, startOf } from "../../src/journal/process.ts";
-import { createCommandRunner, type CommandRunner } from "../../src/tools/runner/runner.ts";
-import { createSpawner } from "../../src/tools/spawner.ts";
+import { createCommandRunner, type CommandRunner } from "../../src/tools/process/command-runner.ts";
+import { createSpawner } from "../../src/tools/process/spawner.ts";
 
 /** The runner of a place whose workers have their state in this folder. Each has spawners of its own, as processes have. */
 export function runnerIn(dir: string): CommandRunner {

@@ -4,8 +4,8 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { probe } from "../../src/confine/probe.ts";
-import type { Blocked, Confined } from "../../src/protocol/index.ts";
-import { problemText } from "../../src/texts/confine-reasons.ts";
+import type { Blocked, Confined } from "../../src/protocol/confine.ts";
+import { problemText } from "../../src/texts/reasons/confine.ts";
 
 /** Why commands cannot be confined on this machine; false where they can. With SAGE_TEST_CONFINE=1 that fails the run. */
 export async function cannotConfine(): Promise<string | false> {

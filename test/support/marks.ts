@@ -3,7 +3,7 @@ import { throughEndpoint } from "../../src/models/choice/endpoint.ts";
 import type { Model } from "../../src/models/model.ts";
 import { anthropic } from "../../src/models/wire/anthropic.ts";
 import { openai } from "../../src/models/wire/chat.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import type { Wire } from "./flaky.ts";
 import type { modelServer } from "./model-server.ts";
 

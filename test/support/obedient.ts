@@ -1,5 +1,5 @@
 import type { Model } from "../../src/models/model.ts";
-import { noUsage, type Message } from "../../src/protocol/index.ts";
+import { noUsage, type Message } from "../../src/protocol/facts/message.ts";
 
 /** A call that a text tells a model to make. */
 export type Order = { tool: string; input: Record<string, unknown> };

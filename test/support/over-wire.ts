@@ -4,7 +4,8 @@ import { WebSocketServer, type WebSocket } from "ws";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
 import { createWireServer, type Greeting } from "../../src/host/socket/serve.ts";
 import { webWire } from "../../src/host/socket/web-wire.ts";
-import type { Host, Sender } from "../../src/protocol/index.ts";
+import type { Host } from "../../src/protocol/host/host.ts";
+import type { Sender } from "../../src/protocol/sender.ts";
 import type { ClientSurface } from "../../src/remote/frames.ts";
 
 /** Any host behind a real WebSocket on this machine, and a client of it. */

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Pool } from "pg";
-import { prepareEngine } from "../../src/host/cluster/prepare.ts";
-import { postgresLedger } from "../../src/journal/postgres/ledger.ts";
+import { prepareEngine } from "../../src/host/cluster/prepare-engine.ts";
+import { postgresLedger } from "../../src/journal/postgres/postgres-ledger.ts";
 import { listen } from "../../src/journal/postgres/listen.ts";
-import { createReplica, type Replica } from "../../src/journal/replica.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import { createReplica, type Replica } from "../../src/journal/replica/replica.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import { findPostgres, startPostgres } from "../../scripts/postgres.ts";
 
 /** Tests that need a PostgreSQL skip themselves where there is none. */

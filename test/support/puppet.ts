@@ -1,4 +1,5 @@
-import type { Delta, Fact, FactData, FactType, Host, WatchEvent } from "../../src/protocol/index.ts";
+import type { Delta, Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
+import type { Host, WatchEvent } from "../../src/protocol/host/host.ts";
 
 /** A host that tells a surface what it is told to, and agrees to everything. */
 export function puppet() {

@@ -4,30 +4,28 @@ import { join } from "node:path";
 import type { AgentConfig } from "../../src/agent/state/context.ts";
 import { builtinSubagents, createSubagentRegistry } from "../../src/agent/state/subagents.ts";
 import { expandMessage, type Skill, type SkillMatching } from "../../src/context/skills.ts";
-import { createSkill } from "../../src/tools/skill.ts";
-import { createTask } from "../../src/tools/task.ts";
+import { createSkill } from "../../src/tools/session/skill.ts";
+import { createTask } from "../../src/tools/session/task.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
-import type { Store } from "../../src/journal/store.ts";
-import { memoryStore } from "../../src/journal/memory.ts";
+import type { Store } from "../../src/journal/store/store.ts";
+import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { Model } from "../../src/models/model.ts";
 import { scripted, type Script } from "../../src/models/scripted.ts";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import type {
-  AgentOutcome,
-  CommandReply,
-  ExecutionOptions,
-  Fact,
-  InputRequest,
-  InputResponse,
-  Rule,
-  SubagentDefinition,
-} from "../../src/protocol/index.ts";
-import { childEnv, redactor } from "../../src/config/secrets.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { AgentOutcome } from "../../src/protocol/facts/outcome.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import type { CommandReply } from "../../src/protocol/host/host.ts";
+import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
+import type { SubagentDefinition } from "../../src/protocol/subagent.ts";
+import { childEnv, redactor } from "../../src/config/secrets/secrets.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { withServers } from "../../src/mcp/registry.ts";
 import type { Servers } from "../../src/mcp/servers.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { until } from "./until.ts";
 
 /** A folder that is gone when the test is. */

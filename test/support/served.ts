@@ -1,16 +1,16 @@
 import { request as ask, type IncomingHttpHeaders } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import { createVisitors } from "../../src/cli/commands/serve/visitors.ts";
-import { createHttp, listen } from "../../src/cli/commands/serve/http.ts";
-import { openWeb } from "../../src/cli/commands/serve/web.ts";
-import { createRedaction } from "../../src/config/redact.ts";
-import { readSettings, type Settings } from "../../src/config/settings.ts";
+import { createVisitors } from "../../src/cli/serve/web/visitors.ts";
+import { createHttp, listen } from "../../src/cli/serve/web/http.ts";
+import { openWeb } from "../../src/cli/serve/web/web.ts";
+import { createRedaction } from "../../src/config/secrets/redact.ts";
+import { readSettings, type Settings } from "../../src/config/settings/settings.ts";
 import { openSurfaceStores, shareFile } from "../../src/host/surface-store.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
-import type { Command, CommandReply } from "../../src/protocol/index.ts";
+import type { Command, CommandReply } from "../../src/protocol/host/host.ts";
 import { createDevices, type PageFiles } from "../../src/surfaces/web/index.ts";
-import { serveTexts } from "../../src/texts/serve.ts";
+import { serveTexts } from "../../src/texts/serve/serve.ts";
 import type { TestSage } from "./sage.ts";
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string };

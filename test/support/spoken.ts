@@ -1,5 +1,5 @@
 import type { Model } from "../../src/models/model.ts";
-import { noUsage } from "../../src/protocol/index.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
 
 /** A model whose words come when the test says so; `undefined` ends a reply. */
 export function spoken(): { model: Model; speak(words: string): void; finish(): void; asked(): number } {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Answers, InputRequest, Question } from "../../src/protocol/index.ts";
+import type { Answers } from "../../src/protocol/facts/answer.ts";
+import type { InputRequest, Question } from "../../src/protocol/facts/request.ts";
 import { begin, editable, hear, type Dialog } from "../../src/surfaces/plain/input.ts";
 import { dialogLines } from "../../src/surfaces/plain/choices.ts";
 import { t, style, frame, permission, colour, questions } from "./plain-requests.ts";

@@ -1,7 +1,8 @@
-import { said } from "../../src/protocol/index.ts";
-import type { InputRequest, PermissionRequest, Question, ToolInput } from "../../src/protocol/index.ts";
+import type { ToolInput } from "../../src/protocol/facts/call.ts";
+import type { InputRequest, PermissionRequest, Question } from "../../src/protocol/facts/request.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import { createPaint, type Style } from "../../src/view/lines/paint.ts";
-import { texts } from "../../src/texts/texts.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 
 export const t = texts("en");
 export const style = (width?: number): Style => ({ t, paint: createPaint(false), width });

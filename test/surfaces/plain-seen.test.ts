@@ -1,9 +1,10 @@
-import { reasonFrom } from "../../src/protocol/index.ts";
-import { entryLines } from "../../src/cli/rule-lines.ts";
-import { sentencesFitted } from "../../src/cli/stdout.ts";
+import type { Preview, ToolInput } from "../../src/protocol/facts/call.ts";
+import type { InputRequest, PermissionRequest } from "../../src/protocol/facts/request.ts";
+import { reasonFrom } from "../../src/protocol/reasons/reason.ts";
+import { entryLines } from "../../src/cli/govern/permissions/rule-lines.ts";
+import { sentencesFitted } from "../../src/cli/process/stdout.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { InputRequest, PermissionRequest, Preview, ToolInput } from "../../src/protocol/index.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
 import { dialogLines } from "../../src/surfaces/plain/choices.ts";
 import { requestLines } from "../../src/view/lines/request.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { InputRequest } from "../../src/protocol/index.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import {
   joining,
   next,
@@ -9,7 +9,7 @@ import {
   wantedPrompt,
   type Event,
   type State,
-} from "../../src/surfaces/plain/state.ts";
+} from "../../src/surfaces/plain/typed/state.ts";
 
 const request = (id: string) => ({ id }) as InputRequest;
 const after = (...events: Event[]): State => events.reduce(next, joining);

@@ -1,21 +1,23 @@
-import { reasonFrom } from "../../src/protocol/index.ts";
+import type { ToolInput } from "../../src/protocol/facts/call.ts";
+import type { Delta, Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import { errorOf, refusalOf } from "../../src/protocol/host/refusal.ts";
+import { reasonFrom, reason } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { suite, test } from "node:test";
-import type { Delta, Fact, FactData, FactType, ToolInput } from "../../src/protocol/index.ts";
-import { errorOf, noUsage, reason, refusalOf } from "../../src/protocol/index.ts";
 import { attachPlain } from "../../src/surfaces/plain/index.ts";
-import { errorBecause } from "../../src/texts/error.ts";
-import { createDesk } from "../../src/surfaces/terminal/desk.ts";
+import { errorBecause } from "../../src/texts/shared/error.ts";
+import { createDesk } from "../../src/surfaces/terminal/panels/desk.ts";
 import type { Panel } from "../../src/surfaces/terminal/panels/panel.ts";
 import { sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
 import { requestLines } from "../../src/view/lines/request.ts";
-import { headline } from "../../src/texts/resolution.ts";
+import { headline } from "../../src/texts/shared/resolution.ts";
 import { createView, type Piece } from "../../src/surfaces/plain/view.ts";
 import { languageOf } from "../../src/texts/language.ts";
-import { texts } from "../../src/texts/texts.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 import { t, style, permission, colour, questions } from "./plain-requests.ts";
 
 suite("what happens becomes text", () => {

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import xterm from "@xterm/headless";
-import { said, visible, type PermissionRequest } from "../../src/protocol/index.ts";
+import { visible } from "../../src/base/visible.ts";
+import type { PermissionRequest } from "../../src/protocol/facts/request.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
 import { requestLines } from "../../src/view/lines/request.ts";
-import { texts } from "../../src/texts/texts.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 
 const asked = (command: string): PermissionRequest => ({
   id: "s/t0/0/0/permit0",

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reason, said, type InputRequest } from "../../src/protocol/index.ts";
-import { optionNamed, ownQuestion, questionIn } from "../../src/texts/questions.ts";
-import { headline } from "../../src/texts/resolution.ts";
-import { texts } from "../../src/texts/texts.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { reason, said } from "../../src/protocol/reasons/reason.ts";
+import { optionNamed, ownQuestion, questionIn } from "../../src/texts/shared/questions.ts";
+import { headline } from "../../src/texts/shared/resolution.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 import { questionLines } from "../../src/view/lines/request.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
 

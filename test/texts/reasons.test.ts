@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reason, type Reason } from "../../src/protocol/index.ts";
+import { reason, type Reason } from "../../src/protocol/reasons/reason.ts";
 import { ageText, durationText } from "../../src/texts/duration.ts";
-import { sentence } from "../../src/texts/reasons.ts";
+import { sentence } from "../../src/texts/shared/sentence.ts";
 import { answer, rulesOf } from "../permission/asking.ts";
 import { everyday, everydayRules } from "../permission/everyday.ts";
 

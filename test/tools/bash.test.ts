@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { reason, type Reason } from "../../src/protocol/index.ts";
-import { bash } from "../../src/tools/bash.ts";
-import { createExcerpt } from "../../src/tools/excerpt.ts";
+import { reason, type Reason } from "../../src/protocol/reasons/reason.ts";
+import { bash } from "../../src/tools/shell/bash.ts";
+import { createExcerpt } from "../../src/tools/content/excerpt.ts";
 import { untilGone } from "../support/until.ts";
 import { Workspace } from "./workspace.ts";
 

@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { chmodSync, linkSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { canonicalPath } from "../../src/permission/paths/canonical.ts";
-import { edit } from "../../src/tools/edit.ts";
-import { readState, replaceFile } from "../../src/tools/file.ts";
-import { read } from "../../src/tools/read.ts";
-import { write } from "../../src/tools/write.ts";
+import { edit } from "../../src/tools/files/edit.ts";
+import { readState, replaceFile } from "../../src/tools/files/file-state.ts";
+import { read } from "../../src/tools/files/read.ts";
+import { write } from "../../src/tools/files/write.ts";
 import { refusedBy, Workspace } from "./workspace.ts";
 
 const sha = (content: string | Buffer) => createHash("sha256").update(content).digest("hex");
@@ -131,7 +131,7 @@ test("Write refuses directories, devices and half characters, and reports a pare
 test("a disk that is full while writing leaves the old content and no litter", () => {
   using work = new Workspace({ "a.txt": "old" });
   const script = `
-    import { readState, replaceFile } from ${JSON.stringify(import.meta.resolve("../../src/tools/file.ts"))};
+    import { readState, replaceFile } from ${JSON.stringify(import.meta.resolve("../../src/tools/files/file-state.ts"))};
     const path = ${JSON.stringify(work.path("a.txt"))};
     await replaceFile(path, Buffer.alloc(1e6), await readState(path)).catch((error) => console.log(error.code));
   `;

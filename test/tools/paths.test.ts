@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { canonicalPath, isInside } from "../../src/permission/paths/canonical.ts";
 import { protectedKind } from "../../src/permission/paths/protected.ts";
-import { edit } from "../../src/tools/edit.ts";
-import { read } from "../../src/tools/read.ts";
-import { write } from "../../src/tools/write.ts";
+import { edit } from "../../src/tools/files/edit.ts";
+import { read } from "../../src/tools/files/read.ts";
+import { write } from "../../src/tools/files/write.ts";
 import { refusedBy, Workspace } from "./workspace.ts";
 
 test("a path is followed through links, also dangling ones, to where a write would land", () => {

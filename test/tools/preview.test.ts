@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import * as fc from "../support/properties.ts";
-import { splitLines, type Preview } from "../../src/protocol/index.ts";
-import { edit } from "../../src/tools/edit.ts";
-import { write } from "../../src/tools/write.ts";
+import { splitLines } from "../../src/base/lines.ts";
+import type { Preview } from "../../src/protocol/facts/call.ts";
+import { edit } from "../../src/tools/files/edit.ts";
+import { write } from "../../src/tools/files/write.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 
 const shown = (preview: Preview | undefined) =>

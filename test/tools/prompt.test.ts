@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
-import { createBash } from "../../src/tools/bash.ts";
-import { promptAt } from "../../src/tools/prompt.ts";
-import type { ToolResult } from "../../src/protocol/index.ts";
+import { createBash } from "../../src/tools/shell/bash.ts";
+import { promptAt } from "../../src/tools/shell/prompt-watch.ts";
+import type { ToolResult } from "../../src/protocol/facts/message.ts";
 import { Workspace } from "./workspace.ts";
 
 describe("the end of an output is a question", () => {

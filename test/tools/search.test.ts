@@ -4,11 +4,11 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readFilter } from "../../src/permission/rules/filter.ts";
-import { compileGlob } from "../../src/tools/glob-match.ts";
-import { reason } from "../../src/protocol/index.ts";
-import { glob } from "../../src/tools/glob.ts";
-import { grep } from "../../src/tools/grep.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import { compileGlob } from "../../src/tools/search/glob-match.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
+import { glob } from "../../src/tools/search/glob.ts";
+import { grep } from "../../src/tools/search/grep.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { Workspace } from "./workspace.ts";
 
 const lines = async (work: Workspace, tool: Tool, input: object) => (await work.run(tool, input)).text.split("\n");

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { text } from "node:stream/consumers";
-import { bash } from "../../src/tools/bash.ts";
-import { spawnDirectly, spawnNoted, type Spawn } from "../../src/tools/spawn.ts";
-import { createSpawner } from "../../src/tools/spawner.ts";
+import { bash } from "../../src/tools/shell/bash.ts";
+import { spawnDirectly, spawnNoted, type Spawn } from "../../src/tools/process/spawn.ts";
+import { createSpawner } from "../../src/tools/process/spawner.ts";
 import { until } from "../support/until.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -189,7 +189,7 @@ test("without descriptors a command cannot be started, and this process goes on"
   using work = new Workspace();
   const { code, said } = await child(
     work,
-    `const { bash } = await import(at("bash.ts"));
+    `const { bash } = await import(at("shell/bash.ts"));
      const { openSync, closeSync } = await import("node:fs");
      const scope = { signal: AbortSignal.timeout(60_000), cwd: "/", home: "/", keepDir: process.env.TMPDIR, env, output() {}, spawned() {}, seen() {} };
      const attempts = [
@@ -236,7 +236,7 @@ async function child(work: Workspace, program: string, before = "true") {
   const whole = `
     const at = (name) => ${JSON.stringify(room)} + name;
     const env = { PATH: process.env.PATH };
-    const { createSpawner } = await import(at("spawner.ts"));
+    const { createSpawner } = await import(at("process/spawner.ts"));
     ${program}`;
   const args = ["-c", `${before} && exec "$@"`, "bash", process.execPath, "--input-type=module", "-e", whole];
   const sage = spawnChild("bash", args, {

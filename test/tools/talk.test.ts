@@ -1,12 +1,13 @@
-import { said } from "../../src/protocol/index.ts";
+import type { Answers, InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { Resolution } from "../../src/protocol/facts/request.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Answers, InputResponse, Resolution } from "../../src/protocol/index.ts";
-import { askUser } from "../../src/tools/ask-user.ts";
-import { bash } from "../../src/tools/bash.ts";
+import { askUser } from "../../src/tools/ask/ask-user.ts";
+import { bash } from "../../src/tools/shell/bash.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
-import { createTask } from "../../src/tools/task.ts";
-import { todoWrite } from "../../src/tools/todo-write.ts";
+import { createTask } from "../../src/tools/session/task.ts";
+import { todoWrite } from "../../src/tools/session/todo-write.ts";
 import { Workspace } from "./workspace.ts";
 
 const option = (label: string) => ({ label, description: `takes ${label}` });

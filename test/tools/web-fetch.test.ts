@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { createAgent } from "../../src/host/agent.ts";
-import type { PermissionMode, Rule } from "../../src/protocol/index.ts";
-import { createWebFetch, type WebFetchOptions } from "../../src/tools/web-fetch.ts";
-import { convert } from "../../src/tools/web/convert.ts";
+import { createAgent } from "../../src/host/assembly/agent.ts";
+import type { PermissionMode, Rule } from "../../src/protocol/facts/permission.ts";
+import { createWebFetch, type WebFetchOptions } from "../../src/tools/web/web-fetch.ts";
+import { convert } from "../../src/tools/content/convert.ts";
 import { createCache } from "../../src/tools/web/cache.ts";
 import { sageWith, workspace } from "../support/sage.ts";
 import { html, redirect, webServer } from "../support/web-server.ts";

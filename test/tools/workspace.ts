@@ -1,12 +1,13 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { outcomeOf } from "../../src/agent/call/perform.ts";
+import { outcomeOf } from "../../src/agent/call/perform/perform.ts";
 import { decide } from "../../src/permission/decide.ts";
-import type { PermissionResult, ToolResult } from "../../src/protocol/index.ts";
-import type { Spawn } from "../../src/tools/spawn.ts";
-import { createSpawner } from "../../src/tools/spawner.ts";
-import type { PermissionContext, Tool, ToolPlace, ToolScope } from "../../src/tools/tool.ts";
+import type { ToolResult } from "../../src/protocol/facts/message.ts";
+import type { PermissionResult } from "../../src/protocol/facts/permission.ts";
+import type { Spawn } from "../../src/tools/process/spawn.ts";
+import { createSpawner } from "../../src/tools/process/spawner.ts";
+import type { PermissionContext, Tool, ToolPlace, ToolScope } from "../../src/tools/definition/tool.ts";
 
 const spawner = createSpawner();
 

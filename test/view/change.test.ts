@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as fc from "../support/properties.ts";
-import type { Preview, PreviewLine } from "../../src/protocol/index.ts";
-import { detailed, hunksOf } from "../../src/view/change.ts";
-import { differenceOf } from "../../src/view/difference.ts";
+import type { Preview, PreviewLine } from "../../src/protocol/facts/call.ts";
+import { detailed, hunksOf } from "../../src/view/items/change.ts";
+import { differenceOf } from "../../src/view/items/difference.ts";
 
 const drawn = (before: string, after: string) =>
   differenceOf(before.split(""), after.split(""))

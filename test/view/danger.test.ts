@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { dangersOf, type Danger } from "../../src/view/danger.ts";
-import { near, nearReason } from "../../src/view/near.ts";
-import { reason, said } from "../../src/protocol/index.ts";
+import { dangersOf, type Danger } from "../../src/view/request/danger.ts";
+import { near, nearReason } from "../../src/view/items/near.ts";
+import { reason, said } from "../../src/protocol/reasons/reason.ts";
 import { permission } from "../surfaces/terminal/asked.ts";
 
 suite("what looks dangerous", () => {

@@ -1,9 +1,11 @@
-import { said } from "../../src/protocol/index.ts";
+import { harmless, oneLine, prose, visible } from "../../src/base/visible.ts";
+import type { Preview } from "../../src/protocol/facts/call.ts";
+import type { PermissionRequest } from "../../src/protocol/facts/request.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as fc from "../support/properties.ts";
-import { harmless, oneLine, prose, visible, type PermissionRequest, type Preview } from "../../src/protocol/index.ts";
-import { describeRequest, offersOf } from "../../src/view/describe.ts";
+import { describeRequest, offersOf } from "../../src/view/request/describe.ts";
 
 const asked = (more: Partial<PermissionRequest>): PermissionRequest => ({
   id: "s/t0/0/0/permit0",

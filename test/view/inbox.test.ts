@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reason, type Fact, type InboxEvent } from "../../src/protocol/index.ts";
-import { emptyInbox, foldInbox, openIn, vanished } from "../../src/view/inbox.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { InboxEvent } from "../../src/protocol/host/host.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
+import { emptyInbox, foldInbox, openIn, vanished } from "../../src/view/request/inbox.ts";
 import { bashRequest, fact, questionRequest, session, snapshot } from "../surfaces/web/examples.ts";
 
 const tell = (one: Fact): InboxEvent => ({ type: "fact", fact: one });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reason, type InputRequest } from "../../src/protocol/index.ts";
-import { texts } from "../../src/texts/texts.ts";
+import type { InputRequest } from "../../src/protocol/facts/request.ts";
+import { reason } from "../../src/protocol/reasons/reason.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
 import { requestLines } from "../../src/view/lines/request.ts";
 

@@ -1,44 +1,41 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { receiptsOf } from "../../src/archive/receipts.ts";
-import { openLines } from "../../src/cli/open-lines.ts";
-import { page } from "../../src/cli/page/page.ts";
-import { receiptLines } from "../../src/cli/receipt-lines.ts";
-import { createRefusals } from "../../src/cli/run/refusals.ts";
+import { openLines } from "../../src/cli/open/print/request-lines.ts";
+import { page } from "../../src/cli/record/page/page.ts";
+import { receiptLines } from "../../src/cli/answer/receipt-lines.ts";
+import { createRefusals } from "../../src/cli/open/print/refusals.ts";
+import type { CallEnd, ToolInput } from "../../src/protocol/facts/call.ts";
+import type { Fact, FactData } from "../../src/protocol/facts/fact.ts";
+import { noUsage } from "../../src/protocol/facts/message.ts";
+import type { Verdict } from "../../src/protocol/facts/permission.ts";
+import type { PermissionRequest, Resolution } from "../../src/protocol/facts/request.ts";
 import {
   callKey,
   doneKey,
   finishedKey,
-  noUsage,
   requestId,
   resolvedKey,
-  said,
   saidKey,
   startedKey,
   turnEndedKey,
   turnKey,
-  type CallEnd,
-  type Fact,
-  type FactData,
-  type PermissionRequest,
-  type Resolution,
-  type ToolInput,
-  type Verdict,
-} from "../../src/protocol/index.ts";
+} from "../../src/protocol/key.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import { finishedCard } from "../../src/surfaces/feishu/cards/progress.ts";
 import { speechesFrom } from "../../src/surfaces/feishu/cards/speech.ts";
-import { createView as createChat } from "../../src/surfaces/feishu/view.ts";
+import { createView as createChat } from "../../src/surfaces/feishu/session/view.ts";
 import { createView as createLines } from "../../src/surfaces/plain/view.ts";
 import { createTheme } from "../../src/surfaces/terminal/draw/theme.ts";
-import { createScroll } from "../../src/surfaces/terminal/scroll.ts";
+import { createScroll } from "../../src/surfaces/terminal/screen/scroll.ts";
 import { rowsOf } from "../../src/surfaces/terminal/view.ts";
-import { cliTexts } from "../../src/texts/cli.ts";
+import { cliTexts } from "../../src/texts/commands/cli.ts";
 import type { Lang } from "../../src/texts/language.ts";
-import { terminalTexts } from "../../src/texts/terminal.ts";
-import { texts } from "../../src/texts/texts.ts";
-import { whyTexts } from "../../src/texts/why.ts";
+import { terminalTexts } from "../../src/texts/surfaces/terminal.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
+import { whyTexts } from "../../src/texts/commands/why.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
-import { transcriptOf } from "../../src/view/transcript.ts";
+import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 
 /**
  * Facts of one call, drawn by every surface. Each must use the same word for how the call stands, show the input that ran,

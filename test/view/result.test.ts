@@ -4,10 +4,10 @@ import { writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { createView } from "../../src/surfaces/plain/view.ts";
 import type { Lang } from "../../src/texts/language.ts";
-import { texts } from "../../src/texts/texts.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
-import { resultOf } from "../../src/view/result.ts";
-import { transcriptOf } from "../../src/view/transcript.ts";
+import { resultOf } from "../../src/view/items/result.ts";
+import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 import { allow, bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 
 const shown = (sage: TestSage, lang: Lang) =>

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import {
-  said,
-  type InputRequest,
-  type InputResponse,
-  type Resolution,
-  type ToolResult,
-  type Verdict,
-  type Standing,
-} from "../../src/protocol/index.ts";
-import { standingOf, type CallRecord } from "../../src/view/standing.ts";
+import type { InputResponse } from "../../src/protocol/facts/answer.ts";
+import type { ToolResult } from "../../src/protocol/facts/message.ts";
+import type { Verdict } from "../../src/protocol/facts/permission.ts";
+import type { InputRequest, Resolution } from "../../src/protocol/facts/request.ts";
+import type { Standing } from "../../src/protocol/host/receipt.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
+import { standingOf, type CallRecord } from "../../src/view/transcript/standing.ts";
 
 const verdict = (behavior: Verdict["behavior"], more: Partial<Verdict> = {}): Verdict => ({
   behavior,

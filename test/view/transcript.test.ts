@@ -1,9 +1,9 @@
-import { said } from "../../src/protocol/index.ts";
+import type { Delta } from "../../src/protocol/facts/fact.ts";
+import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Delta } from "../../src/protocol/index.ts";
-import type { CallItem, Item } from "../../src/view/item.ts";
-import { createTranscript, transcriptOf } from "../../src/view/transcript.ts";
+import type { CallItem, Item } from "../../src/view/transcript/item.ts";
+import { createTranscript, transcriptOf } from "../../src/view/transcript/transcript.ts";
 import { allow, askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
 
 const callsIn = (items: readonly Item[]) => items.filter((item) => item.type === "call");

@@ -1,14 +1,16 @@
-import type { Durable } from "../../journal/durable.ts";
-import { Stopped } from "../../journal/session.ts";
-import { andThen } from "../../journal/store.ts";
-import { callKeys, finishedKey, startedKey, type Call, type ToolResult, type Verdict } from "../../protocol/index.ts";
+import type { Durable } from "../../journal/session/durable.ts";
+import { Stopped } from "../../journal/session/session.ts";
+import { andThen } from "../../journal/store/store.ts";
+import type { Call, ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { callKeys, finishedKey, startedKey } from "../../protocol/key.ts";
 import type { ExecutionContext } from "../state/context.ts";
-import { weighAgain } from "./drift.ts";
-import { judgeAgain } from "./judge.ts";
-import { perform } from "./perform.ts";
-import { openRequest, waitForAnswer, type Asked } from "./request.ts";
-import { notRun, resultWithoutRun, withTalk } from "./results.ts";
-import { firstState, nextState, type Again, type CallState } from "./state.ts";
+import { weighAgain } from "./judge/drift.ts";
+import { judgeAgain } from "./judge/judge.ts";
+import { perform } from "./perform/perform.ts";
+import { openRequest, waitForAnswer, type Asked } from "./judge/request.ts";
+import { notRun, resultWithoutRun, withTalk } from "./judge/results.ts";
+import { firstState, nextState, type Again, type CallState } from "./judge/call-state.ts";
 
 /** `judgedAt`: how much had happened in the session when it was judged; undefined when another attempt judged it. */
 export type Judged = {

@@ -1,24 +1,19 @@
 import { NeedsInput } from "../../input/ask.ts";
-import type { Durable, StepScope } from "../../journal/durable.ts";
-import { Stopped } from "../../journal/session.ts";
-import { isPromised, type Awaitable } from "../../journal/store.ts";
-import {
-  branchKey,
-  callKeys,
-  reason,
-  stepKeys,
-  type Call,
-  type ToolResult,
-  type Verdict,
-} from "../../protocol/index.ts";
+import type { Durable, StepScope } from "../../journal/session/durable.ts";
+import { Stopped } from "../../journal/session/session.ts";
+import { isPromised, type Awaitable } from "../../journal/store/store.ts";
+import type { Call, ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { branchKey, callKeys, stepKeys } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { runCall } from "./call.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { enterPhase } from "../state/states.ts";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
-import { judgeHooked, toolPlace } from "./judge.ts";
-import { openRequest } from "./request.ts";
-import { notRun } from "./results.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { judgeHooked, toolPlace } from "./judge/judge.ts";
+import { openRequest } from "./judge/request.ts";
+import { notRun } from "./judge/results.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 
 /**
  * Runs the calls of a reply: judges all, opens all requests in the model's order, then lets each go its own way.

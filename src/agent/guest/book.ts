@@ -1,15 +1,9 @@
 import { hash } from "node:crypto";
-import {
-  callKey,
-  callOfKey,
-  callsOf,
-  isWithinKey,
-  stepOfKey,
-  type Call,
-  type Fact,
-  type InputRequest,
-  type Verdict,
-} from "../../protocol/index.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { callsOf, type Call } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import { callKey, callOfKey, isWithinKey, stepOfKey } from "../../protocol/key.ts";
 import { canonical } from "../state/digest.ts";
 
 /** A call of the guest, as the facts of the open turn tell it. */

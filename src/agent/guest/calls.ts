@@ -1,34 +1,28 @@
 import type { GuestAnswer, GuestAsk, GuestEvent } from "../../guest/driver.ts";
 import { rejoin } from "../../input/ask.ts";
-import type { Opened } from "../../journal/durable.ts";
+import type { Opened } from "../../journal/session/durable.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { FactData } from "../../protocol/facts/fact.ts";
+import { noUsage, textOf, addUsage, type Call, type Part, type ToolResult } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import type { Resolution } from "../../protocol/facts/request.ts";
 import {
   branchKey,
   callKey,
   callKeys,
-  canonicalJson,
   finishedKey,
-  noUsage,
-  reason,
   replyKey,
   startedKey,
   stepKeys,
   stepOfKey,
-  textOf,
-  addUsage,
-  type Call,
-  type FactData,
-  type Part,
-  type Reason,
-  type Resolution,
-  type ToolInput,
-  type ToolResult,
-  type Verdict,
-} from "../../protocol/index.ts";
-import { askUser } from "../../tools/ask-user.ts";
-import { driftBetween } from "../call/drift.ts";
+} from "../../protocol/key.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { askUser } from "../../tools/ask/ask-user.ts";
+import { driftBetween } from "../call/judge/drift.ts";
 import { pauseIfRefused } from "../call/orchestrator.ts";
-import { waitForAnswer } from "../call/request.ts";
-import { notApproved, redacted, refused, withEnd, withTalk } from "../call/results.ts";
+import { waitForAnswer } from "../call/judge/request.ts";
+import { notApproved, redacted, refused, withEnd, withTalk } from "../call/judge/results.ts";
 import type { KnownCall } from "./book.ts";
 import { judgeApproved, judgeGuestCall } from "./judge.ts";
 import { openGuestRequest } from "./request.ts";

@@ -1,15 +1,11 @@
 import { join } from "node:path";
 import type { Guest } from "../../guest/driver.ts";
-import {
-  imageFile,
-  isSigned,
-  type ImagePart,
-  type Message,
-  type Resolution,
-  type ToolResult,
-} from "../../protocol/index.ts";
-import { askUser } from "../../tools/ask-user.ts";
-import { notApproved, withEnd } from "../call/results.ts";
+import { isSigned } from "../../protocol/facts/consent.ts";
+import type { Message, ToolResult } from "../../protocol/facts/message.ts";
+import type { Resolution } from "../../protocol/facts/request.ts";
+import { imageFile, type ImagePart } from "../../protocol/image.ts";
+import { askUser } from "../../tools/ask/ask-user.ts";
+import { notApproved, withEnd } from "../call/judge/results.ts";
 import { isGrant, isUsed, isWhole, tell } from "../turn/carry.ts";
 import { between } from "../turn/projection.ts";
 import type { KnownCall } from "./book.ts";

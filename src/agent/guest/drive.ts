@@ -1,15 +1,11 @@
 import type { Guest } from "../../guest/driver.ts";
-import { Stopped } from "../../journal/session.ts";
-import {
-  guestProcessKey,
-  messageOf,
-  reason,
-  SageError,
-  type OutcomeStatus,
-  type Reason,
-} from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
-import { sentence } from "../../texts/reasons.ts";
+import { Stopped } from "../../journal/session/session.ts";
+import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
+import { guestProcessKey } from "../../protocol/key.ts";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
+import { sentence } from "../../texts/shared/sentence.ts";
 import { again, giveUp, resolvedOf } from "./calls.ts";
 import { runGuest } from "./run.ts";
 import { noteParked, type GuestTurn } from "./state.ts";

@@ -1,17 +1,13 @@
 import type { GuestDriver } from "../../guest/driver.ts";
 import type { Hooks } from "../../hooks/hook.ts";
 import type { Asking } from "../../input/ask.ts";
-import type { Store } from "../../journal/store.ts";
+import type { Store } from "../../journal/store/store.ts";
 import type { Model } from "../../models/model.ts";
-import {
-  reason,
-  type AgentOutcome,
-  type Delta,
-  type ExecutionMode,
-  type ExecutionOptions,
-  type Fact,
-} from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import type { Delta, Fact } from "../../protocol/facts/fact.ts";
+import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
+import type { ExecutionMode, ExecutionOptions } from "../../protocol/host/options.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { AgentConfig } from "../state/context.ts";
 import { askingWith, executionOptions } from "../state/options.ts";
 import { journaledLifecycle, stopOnInterrupt } from "../state/states.ts";

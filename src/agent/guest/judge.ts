@@ -1,10 +1,13 @@
 import type { GuestAsk } from "../../guest/driver.ts";
-import type { StepScope } from "../../journal/durable.ts";
-import { reason, type Call, type ToolInput, type Verdict } from "../../protocol/index.ts";
-import * as z from "../../protocol/z.ts";
+import type { StepScope } from "../../journal/session/durable.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { Call } from "../../protocol/facts/message.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import * as z from "../../base/z.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
-import type { Tool } from "../../tools/tool.ts";
-import { isAsShown, judgeCall, judgeHooked, readyToJudge } from "../call/judge.ts";
+import type { Tool } from "../../tools/definition/tool.ts";
+import { isAsShown, judgeCall, judgeHooked, readyToJudge } from "../call/judge/judge.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { guestDigest } from "./book.ts";
 

@@ -1,9 +1,12 @@
 import type { GuestAsk, GuestDriver } from "../../guest/driver.ts";
 import { ask } from "../../input/ask.ts";
-import type { Durable, Opened } from "../../journal/durable.ts";
-import { callKeys, visible, type NewRequest, type Verdict } from "../../protocol/index.ts";
-import { judgeCall } from "../call/judge.ts";
-import { permissionOf, watchPermit } from "../call/request.ts";
+import type { Durable, Opened } from "../../journal/session/durable.ts";
+import { visible } from "../../base/visible.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import type { NewRequest } from "../../protocol/facts/request.ts";
+import { callKeys } from "../../protocol/key.ts";
+import { judgeCall } from "../call/judge/judge.ts";
+import { permissionOf, watchPermit } from "../call/judge/request.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { meant } from "./judge.ts";
 

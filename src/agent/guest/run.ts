@@ -1,8 +1,10 @@
 import type { Guest, GuestAsk, GuestEvent } from "../../guest/driver.ts";
 import { NeedsInput } from "../../input/ask.ts";
-import type { Opened } from "../../journal/durable.ts";
-import { Stopped } from "../../journal/session.ts";
-import { callKeys, reason, replyKey, type Delta } from "../../protocol/index.ts";
+import type { Opened } from "../../journal/session/durable.ts";
+import { Stopped } from "../../journal/session/session.ts";
+import type { Delta } from "../../protocol/facts/fact.ts";
+import { callKeys, replyKey } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { between } from "../turn/projection.ts";
 import type { KnownCall } from "./book.ts";
 import { conclude, finish, noteSaid, pauseIfAtOdds, placeOf, resolvedOf, takeUp } from "./calls.ts";

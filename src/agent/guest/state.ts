@@ -1,18 +1,11 @@
 import type { Guest, GuestDriver } from "../../guest/driver.ts";
-import type { SessionLog } from "../../journal/session.ts";
-import {
-  addUsage,
-  callsOf,
-  guestKeys,
-  isWithinKey,
-  textOf,
-  type Fact,
-  type Heard,
-  type ToolResult,
-} from "../../protocol/index.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { addUsage, callsOf, textOf, type Heard, type ToolResult } from "../../protocol/facts/message.ts";
+import { guestKeys, isWithinKey } from "../../protocol/key.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import type { Turn } from "../turn/turn.ts";
-import type { CallEvent } from "../call/state.ts";
+import type { CallEvent } from "../call/judge/call-state.ts";
 import { createBook, type Book, type KnownCall } from "./book.ts";
 
 /** A turn that a guest runs, as far as it has come: a fold of its facts, kept up to date while it runs. */

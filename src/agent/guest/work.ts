@@ -1,4 +1,4 @@
-import type { SessionLog } from "../../journal/session.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
 import type { ExecutionContext } from "../state/context.ts";
 
 /**

@@ -1,31 +1,27 @@
-import type { StepScope } from "../../journal/durable.ts";
+import type { StepScope } from "../../journal/session/durable.ts";
 import { unlessDeaf } from "../../models/deaf.ts";
 import { costOf } from "../../models/prices.ts";
 import {
   addUsage,
   callsOf,
   noUsage,
-  reason,
-  reasonOf,
   textOf,
   type Call,
-  type InputRequest,
-  type InquiryMade,
-  type InquiryReplied,
   type Message,
-  type Reason,
   type ToolResult,
-} from "../../protocol/index.ts";
+} from "../../protocol/facts/message.ts";
+import type { InputRequest, InquiryMade, InquiryReplied } from "../../protocol/facts/request.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { checkReply } from "../../models/reply-form.ts";
-import * as z from "../../protocol/z.ts";
-import { sentence } from "../../texts/reasons.ts";
-import { loadImage } from "../../tools/image.ts";
-import { jsonSchemaOf } from "../../tools/json-schema.ts";
+import * as z from "../../base/z.ts";
+import { sentence } from "../../texts/shared/sentence.ts";
+import { loadImage } from "../../tools/content/image.ts";
+import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
-import { judgeHooked } from "../call/judge.ts";
-import { effectScope, outcomeOf } from "../call/perform.ts";
-import { redacted } from "../call/results.ts";
-import { rulesOf } from "../call/judge.ts";
+import { judgeHooked, rulesOf } from "../call/judge/judge.ts";
+import { effectScope, outcomeOf } from "../call/perform/perform.ts";
+import { redacted } from "../call/judge/results.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";
 

@@ -1,12 +1,8 @@
-import { Stopped, type SessionLog } from "../../journal/session.ts";
-import {
-  reason,
-  repliedKey,
-  withoutEnd,
-  type Fact,
-  type InputRequest,
-  type InquiryReplied,
-} from "../../protocol/index.ts";
+import { Stopped, type SessionLog } from "../../journal/session/session.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { InputRequest, InquiryReplied } from "../../protocol/facts/request.ts";
+import { repliedKey, withoutEnd } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import type { ExecutionContext, Inquiries } from "../state/context.ts";
 import { spend } from "../state/spend.ts";
 

@@ -1,5 +1,6 @@
-import type { InboundType } from "../../journal/store.ts";
-import { beginsAttempt, type Fact } from "../../protocol/index.ts";
+import type { InboundType } from "../../journal/store/store.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { beginsAttempt } from "../../protocol/facts/session.ts";
 
 /** The time a turn works, as opposed to the time it waits for a person. */
 export type Activity = { /** Work has begun; disposing of it ends it. */ begin(): Disposable };

@@ -1,39 +1,30 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Asking } from "../../input/ask.ts";
 import type { Skill } from "../../context/skills.ts";
-import type { Durable } from "../../journal/durable.ts";
+import type { Durable } from "../../journal/session/durable.ts";
 import type { Hooks } from "../../hooks/hook.ts";
 import type { Model } from "../../models/model.ts";
 import type { Prices } from "../../models/prices.ts";
-import type {
-  AgentState,
-  BackgroundTask,
-  Confined,
-  ExecutionOptions,
-  Fact,
-  Heard,
-  InputRequest,
-  Message,
-  OutcomeStatus,
-  PermissionMode,
-  Reason,
-  RuleChange,
-  RuleFiles,
-  RuleDestination,
-  RuleGrant,
-  SubagentDefinition,
-  Rule,
-  SessionMode,
-  Summary,
-  ToolUse,
-  Usage,
-} from "../../protocol/index.ts";
+import type { Confined } from "../../protocol/confine.ts";
+import type { RuleFiles, RuleDestination } from "../../protocol/decision.ts";
+import type { RuleGrant } from "../../protocol/facts/answer.ts";
+import type { BackgroundTask } from "../../protocol/facts/call.ts";
+import type { Fact, Summary } from "../../protocol/facts/fact.ts";
+import type { Heard, Message, Usage } from "../../protocol/facts/message.ts";
+import type { AgentState, OutcomeStatus, ToolUse } from "../../protocol/facts/outcome.ts";
+import type { PermissionMode, Rule } from "../../protocol/facts/permission.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { RuleChange } from "../../protocol/facts/session.ts";
+import type { ExecutionOptions } from "../../protocol/host/options.ts";
+import type { SessionMode } from "../../protocol/mode.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
+import type { SubagentDefinition } from "../../protocol/subagent.ts";
 import type { ConfinePolicy } from "../../permission/confined.ts";
 import type { RuleBooks } from "../../permission/rules/book.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
-import type { ToolScope } from "../../tools/tool.ts";
-import type { CommandRunner } from "../../tools/runner/runner.ts";
-import type { Launch, Spawn } from "../../tools/spawn.ts";
+import type { ToolScope } from "../../tools/definition/tool.ts";
+import type { CommandRunner } from "../../tools/process/command-runner.ts";
+import type { Launch, Spawn } from "../../tools/process/spawn.ts";
 import type { Activity } from "./activity.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
 import type { Memory, Permit } from "./memory.ts";

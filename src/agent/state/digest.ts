@@ -2,9 +2,10 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Finding } from "../../permission/finding.ts";
 import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
-import { withSortedKeys, type ToolInput } from "../../protocol/index.ts";
-import { jsonSchemaOf } from "../../tools/json-schema.ts";
-import type { Tool } from "../../tools/tool.ts";
+import { withSortedKeys } from "../../base/canonical-json.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
+import type { Tool } from "../../tools/definition/tool.ts";
 import type { ExecutionContext } from "./context.ts";
 
 /** Files that an approval is bound to: the one that the call changes, and the scripts that it runs, by their real paths. */

@@ -1,11 +1,6 @@
-import {
-  reason,
-  SageError,
-  said,
-  type AgentState,
-  type InterruptAction,
-  type StateTransition,
-} from "../../protocol/index.ts";
+import type { AgentState, InterruptAction, StateTransition } from "../../protocol/facts/outcome.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, said } from "../../protocol/reasons/reason.ts";
 
 type Name = AgentState["state"];
 

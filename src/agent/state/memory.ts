@@ -1,17 +1,12 @@
 import type { Judgement } from "../../permission/decide.ts";
-import { callEndOf, misfits } from "../../protocol/index.ts";
-import type {
-  Blocked,
-  Call,
-  Effect,
-  InputRequest,
-  PermissionOpinion,
-  ToolInput,
-  ToolResult,
-  Verdict,
-  Reason,
-} from "../../protocol/index.ts";
-import type { Tool } from "../../tools/tool.ts";
+import type { Blocked } from "../../protocol/confine.ts";
+import type { Effect, ToolInput } from "../../protocol/facts/call.ts";
+import { callEndOf, type Call, type ToolResult } from "../../protocol/facts/message.ts";
+import type { PermissionOpinion, Verdict } from "../../protocol/facts/permission.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import { misfits } from "../../protocol/reasons/misfit.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
+import type { Tool } from "../../tools/definition/tool.ts";
 import { canonical } from "./digest.ts";
 
 /** An open permission request, to be judged again when a rule is added. */

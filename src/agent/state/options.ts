@@ -1,6 +1,6 @@
 import type { Asking } from "../../input/ask.ts";
-import type { Store } from "../../journal/store.ts";
-import { withoutUndefined, type ExecutionOptions } from "../../protocol/index.ts";
+import type { Store } from "../../journal/store/store.ts";
+import { withoutUndefined, type ExecutionOptions } from "../../protocol/host/options.ts";
 
 /** Fills in the defaults of a run. */
 export function executionOptions(

@@ -1,5 +1,5 @@
 import { costOf } from "../../models/prices.ts";
-import { addUsage, type Usage } from "../../protocol/index.ts";
+import { addUsage, type Usage } from "../../protocol/facts/message.ts";
 import type { ExecutionContext } from "./context.ts";
 
 /** Counts what replies took. One without a known price leaves the cost of the turn unknown: half a sum is a wrong one. */

@@ -1,13 +1,9 @@
-import { Stopped, type Durable, type Opened } from "../../journal/durable.ts";
-import type { SessionLog } from "../../journal/session.ts";
-import {
-  reason,
-  stateKey,
-  type AgentState,
-  type ExecutionPhase,
-  type OutcomeStatus,
-  type Resolution,
-} from "../../protocol/index.ts";
+import { Stopped, type Durable, type Opened } from "../../journal/session/durable.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
+import type { AgentState, ExecutionPhase, OutcomeStatus } from "../../protocol/facts/outcome.ts";
+import type { Resolution } from "../../protocol/facts/request.ts";
+import { stateKey } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import type { ExecutionContext, Waiting } from "./context.ts";
 import { LifecycleManager } from "./lifecycle.ts";
 

@@ -1,6 +1,7 @@
-import { reason, type SubagentDefinition } from "../../protocol/index.ts";
-import { namePattern } from "../../protocol/name.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { namePattern } from "../../base/name.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import type { SubagentDefinition } from "../../protocol/subagent.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 
 const reading = ["Read", "Glob", "Grep"];
 

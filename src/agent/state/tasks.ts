@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { groupLives } from "../../journal/process.ts";
-import type { BackgroundTask, Message, TaskEnd } from "../../protocol/index.ts";
+import type { BackgroundTask, TaskEnd } from "../../protocol/facts/call.ts";
+import type { Message } from "../../protocol/facts/message.ts";
 
 const GRACE_MS = 2_000;
 const LOOK_MS = 5_000;

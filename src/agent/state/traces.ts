@@ -1,6 +1,8 @@
-import type { SessionLog } from "../../journal/session.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
 import type { Model } from "../../models/model.ts";
-import type { AgentOutcome, Call, Fact, ToolResult } from "../../protocol/index.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { Call, ToolResult } from "../../protocol/facts/message.ts";
+import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
 
 /** Records what an agent does, while it does it. It changes nothing, and is not there where nobody records. */
 export type Traces = {

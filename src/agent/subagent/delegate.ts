@@ -1,17 +1,12 @@
 import { isAbsolute, resolve } from "node:path";
-import type { Durable } from "../../journal/durable.ts";
-import { Stopped } from "../../journal/session.ts";
-import {
-  PLAN_TOOL,
-  SageError,
-  callKeys,
-  firstSubReplyKey,
-  messageOf,
-  reasonOf,
-  type AgentState,
-  type SubagentDefinition,
-  type ToolResult,
-} from "../../protocol/index.ts";
+import type { Durable } from "../../journal/session/durable.ts";
+import { Stopped } from "../../journal/session/session.ts";
+import type { ToolResult } from "../../protocol/facts/message.ts";
+import type { AgentState } from "../../protocol/facts/outcome.ts";
+import { callKeys, firstSubReplyKey } from "../../protocol/key.ts";
+import { PLAN_TOOL } from "../../protocol/mode.ts";
+import { SageError, messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import type { SubagentDefinition } from "../../protocol/subagent.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";

@@ -1,31 +1,21 @@
 import { rejoin } from "../../input/ask.ts";
-import type { SessionLog } from "../../journal/session.ts";
-import {
-  branchKey,
-  carriedKey,
-  isSameReason,
-  isSigned,
-  isWithinKey,
-  noUsage,
-  reason,
-  requestId,
-  saidKey,
-  turnEndedKey,
-  turnKey,
-  type Fact,
-  type InputRequest,
-  type Resolution,
-  type TurnEnd,
-  type Verdict,
-} from "../../protocol/index.ts";
-import { askUser } from "../../tools/ask-user.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
+import { isSigned } from "../../protocol/facts/consent.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { noUsage } from "../../protocol/facts/message.ts";
+import type { TurnEnd } from "../../protocol/facts/outcome.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import { branchKey, carriedKey, isWithinKey, requestId, saidKey, turnEndedKey, turnKey } from "../../protocol/key.ts";
+import { isSameReason, reason } from "../../protocol/reasons/reason.ts";
+import { askUser } from "../../tools/ask/ask-user.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { fold, type Folded } from "./projection.ts";
-import { addRules, endTurnIfSaid } from "../call/request.ts";
+import { addRules, endTurnIfSaid } from "../call/judge/request.ts";
 import { waitForPerson } from "../state/states.ts";
-import { notApproved } from "../call/results.ts";
-import { errorBecause } from "../../texts/error.ts";
-import { sentence } from "../../texts/reasons.ts";
+import { notApproved } from "../call/judge/results.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
+import { sentence } from "../../texts/shared/sentence.ts";
 
 const LONGEST = 500;
 

@@ -1,9 +1,10 @@
-import { SessionLog } from "../../journal/session.ts";
-import { efforts, misfits, reason, type ExecutionOptions } from "../../protocol/index.ts";
-import { kindOf } from "../../protocol/issue.ts";
-import { hasMethods, wants } from "../../protocol/wants.ts";
-import * as z from "../../protocol/z.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { SessionLog } from "../../journal/session/session.ts";
+import { kindOf } from "../../base/issue.ts";
+import { efforts, type ExecutionOptions } from "../../protocol/host/options.ts";
+import { misfits, hasMethods, wants } from "../../protocol/reasons/misfit.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import * as z from "../../base/z.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { AgentConfig } from "../state/context.ts";
 import { LifecycleManager } from "../state/lifecycle.ts";
 import type { Execution } from "./execution.ts";

@@ -7,23 +7,18 @@ import {
   transcript,
 } from "../../context/compaction.ts";
 import { countTokens, estimateTokens, totalTokens } from "../../context/tokens.ts";
-import type { Durable, StepScope } from "../../journal/durable.ts";
-import type { Awaitable } from "../../journal/store.ts";
+import type { Durable, StepScope } from "../../journal/session/durable.ts";
+import type { Awaitable } from "../../journal/store/store.ts";
 import { unlessDeaf } from "../../models/deaf.ts";
 import type { Model } from "../../models/model.ts";
 import { checkReply } from "../../models/reply-form.ts";
 import { contextWindow } from "../../models/window.ts";
-import {
-  noUsage,
-  reason,
-  reasonOf,
-  stepKeys,
-  textOf,
-  type Compaction,
-  type Message,
-  type Usage,
-} from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import type { Compaction } from "../../protocol/facts/fact.ts";
+import { noUsage, textOf, type Message, type Usage } from "../../protocol/facts/message.ts";
+import { stepKeys } from "../../protocol/key.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { between } from "./projection.ts";
 import { spend } from "../state/spend.ts";

@@ -1,8 +1,10 @@
 import type { Hooks } from "../../hooks/hook.ts";
 import type { InputChannel } from "../../input/channel.ts";
-import type { SessionLog } from "../../journal/session.ts";
-import type { Store } from "../../journal/store.ts";
-import type { AgentOutcome, Delta, ExecutionMode, ExecutionOptions, Fact } from "../../protocol/index.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
+import type { Store } from "../../journal/store/store.ts";
+import type { Delta, Fact } from "../../protocol/facts/fact.ts";
+import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
+import type { ExecutionMode, ExecutionOptions } from "../../protocol/host/options.ts";
 import type { AgentConfig } from "../state/context.ts";
 import type { LifecycleManager } from "../state/lifecycle.ts";
 

@@ -1,4 +1,5 @@
-import { callsOf, textOf, type Message, type OutcomeStatus, type Reply } from "../../protocol/index.ts";
+import { callsOf, textOf, type Message, type Reply } from "../../protocol/facts/message.ts";
+import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 
 /** Times in a row that the model is asked for the rest of a reply, before the turn ends without it. */
 const MOST = 3;

@@ -1,5 +1,5 @@
-import type { Store } from "../../journal/store.ts";
-import type { Delta, Fact } from "../../protocol/index.ts";
+import type { Store } from "../../journal/store/store.ts";
+import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 
 /**
  * Everything a session writes and streams while `work` runs, ending with its result.

@@ -1,14 +1,8 @@
-import { Stopped, type Durable } from "../../journal/durable.ts";
-import {
-  branchKey,
-  callsOf,
-  reason,
-  replyKey,
-  stepKeys,
-  textOf,
-  type OutcomeStatus,
-  type ToolResult,
-} from "../../protocol/index.ts";
+import { Stopped, type Durable } from "../../journal/session/durable.ts";
+import { callsOf, textOf, type ToolResult } from "../../protocol/facts/message.ts";
+import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
+import { branchKey, replyKey, stepKeys } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { count } from "./compact.ts";
 import { nextReply } from "./next-reply.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";

@@ -1,20 +1,16 @@
 import { planReminder } from "../../context/plan.ts";
 import { skillForStep } from "../../context/skills.ts";
-import type { Durable, StepScope } from "../../journal/durable.ts";
+import type { Durable, StepScope } from "../../journal/session/durable.ts";
 import { unlessDeaf } from "../../models/deaf.ts";
 import type { ModelRequest, ModelScope } from "../../models/model.ts";
 import { checkReply } from "../../models/reply-form.ts";
 import { isOverflow } from "../../models/window.ts";
-import {
-  PLAN_TOOL,
-  stepKeys,
-  textOf,
-  type FactData,
-  type Heard,
-  type InjectedSkill,
-  type TaskEnd,
-} from "../../protocol/index.ts";
-import { loadImage } from "../../tools/image.ts";
+import type { TaskEnd } from "../../protocol/facts/call.ts";
+import type { FactData, InjectedSkill } from "../../protocol/facts/fact.ts";
+import { textOf, type Heard } from "../../protocol/facts/message.ts";
+import { stepKeys } from "../../protocol/key.ts";
+import { PLAN_TOOL } from "../../protocol/mode.ts";
+import { loadImage } from "../../tools/content/image.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
 import { makeAllRoom, makeRoom } from "./compact.ts";

@@ -3,27 +3,22 @@ import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
 import { skillMessages } from "../../context/skills.ts";
 import { endedMessages } from "../state/tasks.ts";
+import type { Blocked } from "../../protocol/confine.ts";
+import type { BackgroundTask } from "../../protocol/facts/call.ts";
+import type { Fact, FactData, Summary } from "../../protocol/facts/fact.ts";
 import {
   callsOf,
-  placeInConversation,
-  sessionRules,
-  turnNumber,
-  tasksIn,
-  type BackgroundTask,
-  type Blocked,
   type Call,
-  type Fact,
-  type FactData,
   type Heard,
   type Message,
   type Reply,
-  type Restoring,
-  type Rule,
-  type Summary,
   type ToolResult,
-  type ToolUse,
-  type TurnEnd,
-} from "../../protocol/index.ts";
+} from "../../protocol/facts/message.ts";
+import type { ToolUse, TurnEnd } from "../../protocol/facts/outcome.ts";
+import type { Rule } from "../../protocol/facts/permission.ts";
+import type { Restoring } from "../../protocol/facts/rewind.ts";
+import { sessionRules, tasksIn } from "../../protocol/facts/session.ts";
+import { placeInConversation, turnNumber } from "../../protocol/key.ts";
 
 /** A session as the fold of its facts. */
 export type Folded = {

@@ -1,11 +1,14 @@
 import { ask } from "../../input/ask.ts";
-import type { Durable } from "../../journal/durable.ts";
-import { Stopped } from "../../journal/session.ts";
-import { choiceOf, reason, stepKeys, type Call, type ToolResult } from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
-import { ownQuestion } from "../../texts/questions.ts";
+import type { Durable } from "../../journal/session/durable.ts";
+import { Stopped } from "../../journal/session/session.ts";
+import type { Call, ToolResult } from "../../protocol/facts/message.ts";
+import { choiceOf } from "../../protocol/facts/request.ts";
+import { stepKeys } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
+import { ownQuestion } from "../../texts/shared/questions.ts";
 import type { ExecutionContext } from "../state/context.ts";
-import { endTurnIfSaid } from "../call/request.ts";
+import { endTurnIfSaid } from "../call/judge/request.ts";
 import { waitForPerson } from "../state/states.ts";
 
 /** The same action with the same result this often is no progress. */

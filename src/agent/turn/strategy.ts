@@ -1,4 +1,6 @@
-import type { AgentOutcome, Delta, ExecutionMode, Fact } from "../../protocol/index.ts";
+import type { Delta, Fact } from "../../protocol/facts/fact.ts";
+import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
+import type { ExecutionMode } from "../../protocol/host/options.ts";
 import type { Execution, Executor } from "./execution.ts";
 
 /** A way to run a turn. The loop is the same in all of them: a strategy decides who hears what, and who may be asked. */

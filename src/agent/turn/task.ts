@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { isSessionId } from "../../journal/session-id.ts";
-import type { Store } from "../../journal/store.ts";
-import { kindOf } from "../../protocol/issue.ts";
-import { reason, saidKey, type Sender, type TurnLimits } from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { isSessionId } from "../../journal/session/session-id.ts";
+import type { Store } from "../../journal/store/store.ts";
+import { kindOf } from "../../base/issue.ts";
+import type { TurnLimits } from "../../protocol/facts/silence.ts";
+import { saidKey } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 
 /** A task, and what goes with it. */
 export type TaskMetadata = {

@@ -1,26 +1,17 @@
 import { NeedsInput, type Asking } from "../../input/ask.ts";
-import { Stopped, type SessionLog } from "../../journal/session.ts";
-import {
-  branchKey,
-  endedKey,
-  messageOf,
-  noUsage,
-  reason,
-  SageError,
-  turnEndedKey,
-  tasksIn,
-  unfinishedRewind,
-  turnKey,
-  type AgentOutcome,
-  type ExecutionOptions,
-  type Fact,
-  type Heard,
-  type OutcomeStatus,
-  type TurnEnd,
-  type TurnLimits,
-} from "../../protocol/index.ts";
-import { restoreAll } from "../../tools/kept.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { Stopped, type SessionLog } from "../../journal/session/session.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { noUsage, type Heard } from "../../protocol/facts/message.ts";
+import type { AgentOutcome, OutcomeStatus, TurnEnd } from "../../protocol/facts/outcome.ts";
+import { unfinishedRewind } from "../../protocol/facts/rewound.ts";
+import { tasksIn } from "../../protocol/facts/session.ts";
+import type { TurnLimits } from "../../protocol/facts/silence.ts";
+import type { ExecutionOptions } from "../../protocol/host/options.ts";
+import { branchKey, endedKey, turnEndedKey, turnKey } from "../../protocol/key.ts";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { restoreAll } from "../../tools/files/kept-content.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { createInquiries } from "../inquiry/desk.ts";
 import { createActivity, workedMs } from "../state/activity.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
@@ -32,7 +23,7 @@ import { Memory } from "../state/memory.ts";
 import { endState, stateShower } from "../state/states.ts";
 import { endOfTask, endWithProcess } from "../state/tasks.ts";
 import { between, fold, type Folded } from "./projection.ts";
-import { sentence } from "../../texts/reasons.ts";
+import { sentence } from "../../texts/shared/sentence.ts";
 
 /** Raised when the order of `Durable` calls changes in a way that an open turn of an older Sage would not survive. */
 export const LOOP = 1;

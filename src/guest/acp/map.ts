@@ -1,4 +1,7 @@
-import type { Answers, Call, Question, ToolInput, Usage } from "../../protocol/index.ts";
+import type { Answers } from "../../protocol/facts/answer.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { Call, Usage } from "../../protocol/facts/message.ts";
+import type { Question } from "../../protocol/facts/request.ts";
 import { commandLine } from "../command.ts";
 import { count, fields, list, text, told, type Fields } from "../json.ts";
 

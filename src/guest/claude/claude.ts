@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { canonicalJson, type Call } from "../../protocol/index.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { Call } from "../../protocol/facts/message.ts";
 import {
   askOfHook,
   askOfPrompt,

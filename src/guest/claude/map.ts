@@ -1,4 +1,6 @@
-import type { Call, Part, Question, ToolInput, Usage } from "../../protocol/index.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { Call, Part, Usage } from "../../protocol/facts/message.ts";
+import type { Question } from "../../protocol/facts/request.ts";
 import type { GuestAnswer, GuestAsk, GuestEvent } from "../driver.ts";
 import { count, fields, list, text } from "../json.ts";
 import type { Json } from "../peer.ts";

@@ -1,4 +1,4 @@
-import type { Call } from "../../protocol/index.ts";
+import type { Call } from "../../protocol/facts/message.ts";
 import { answersOf, callOf, changesOf, judgedPatch, questionsOf, type CodexQuestion } from "./map.ts";
 import type { GuestAnswer, GuestAsk } from "../driver.ts";
 import { fields, list, text, type Fields } from "../json.ts";

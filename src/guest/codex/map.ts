@@ -1,5 +1,9 @@
 import { resolve } from "node:path";
-import { oneLine, type Answers, type Call, type Question, type ToolInput, type Usage } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Answers } from "../../protocol/facts/answer.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { Call, Usage } from "../../protocol/facts/message.ts";
+import type { Question } from "../../protocol/facts/request.ts";
 import { questionOf } from "../acp/map.ts";
 import { commandLine } from "../command.ts";
 import { count, fields, list, text, told, type Fields } from "../json.ts";

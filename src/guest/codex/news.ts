@@ -1,4 +1,4 @@
-import { addUsage, type Call, type Usage } from "../../protocol/index.ts";
+import { addUsage, type Call, type Usage } from "../../protocol/facts/message.ts";
 import { callOf, isOver, resultOf, usageOf } from "./map.ts";
 import type { GuestEvent } from "../driver.ts";
 import { fields, text, type Fields } from "../json.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { Reason } from "../../protocol/index.ts";
-import type { Store } from "../../journal/store.ts";
-import { createReplica, type Replica } from "../../journal/replica.ts";
-import { postgresLedger } from "../../journal/postgres/ledger.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
+import type { Store } from "../../journal/store/store.ts";
+import { createReplica, type Replica } from "../../journal/replica/replica.ts";
+import { postgresLedger } from "../../journal/postgres/postgres-ledger.ts";
 import { listen } from "../../journal/postgres/listen.ts";
 import { openClient, openPool } from "../../journal/postgres/pool.ts";
-import type { Ledger } from "../../journal/ledger.ts";
+import type { Ledger } from "../../journal/replica/ledger.ts";
 import { startDispatch, type Dispatch } from "./dispatch.ts";
 import type { Client, Pool } from "pg";
 

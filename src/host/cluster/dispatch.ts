@@ -4,8 +4,8 @@ import type { Pool, PoolClient } from "pg";
 import { explained } from "../../journal/postgres/error.ts";
 import { SILENT_MS } from "../../journal/postgres/pool.ts";
 import { unprepared } from "../../journal/postgres/tables.ts";
-import { errorBecause } from "../../texts/error.ts";
-import { createClock } from "./clock.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
+import { createClock } from "./server-clock.ts";
 
 const LOOK_MS = 1_000;
 const GOODBYE_MS = 2_000;

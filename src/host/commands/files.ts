@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { ripgrep } from "../../tools/ripgrep.ts";
+import { ripgrep } from "../../tools/search/ripgrep.ts";
 
 const MOST = 50_000;
 const FRESH_MS = 5_000;

@@ -1,20 +1,16 @@
 import type { Silence } from "../../input/ask.ts";
 import type { Executor } from "../../agent/turn/execution.ts";
-import type { Awaitable, SessionRow, Store } from "../../journal/store.ts";
-import type { Anchors } from "../../config/anchors.ts";
-import type { Home } from "../../config/home.ts";
-import {
-  reason,
-  type Command,
-  type CommandReply,
-  type Rule,
-  type RuleDestination,
-  type RuleGrant,
-  type Sender,
-  type SessionAbout,
-  type WorkFolder,
-} from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import type { Awaitable, SessionRow, Store } from "../../journal/store/store.ts";
+import type { Anchors } from "../../config/home/anchors.ts";
+import type { Home } from "../../config/home/home.ts";
+import type { RuleDestination } from "../../protocol/decision.ts";
+import type { RuleGrant } from "../../protocol/facts/answer.ts";
+import type { Rule } from "../../protocol/facts/permission.ts";
+import type { SessionAbout, WorkFolder } from "../../protocol/host/about.ts";
+import type { Command, CommandReply } from "../../protocol/host/host.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { Runner } from "../run/runner.ts";
 
 export type CommandParts = {

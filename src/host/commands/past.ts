@@ -1,4 +1,4 @@
-import { existingSession } from "../../journal/existing-session.ts";
+import { existingSession } from "../../journal/session/existing-session.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 
 const FACTS = 500;
@@ -10,7 +10,7 @@ export function pastCommands(parts: CommandParts): Handlers<"facts" | "receipts"
   return {
     async output(command) {
       if (parts.keptElsewhere) return parts.keptElsewhere(command);
-      const { readOutput } = await import("./kept.ts");
+      const { readOutput } = await import("./read-output.ts");
       return readOutput(parts, command);
     },
     facts({ session, after = 0, before, limit = FACTS }) {

@@ -5,17 +5,13 @@ import { integrityOf } from "../../archive/integrity.ts";
 import { changed, receiptsOf } from "../../archive/receipts.ts";
 import { lastSessionIn, sessionBy } from "../../view/find-session.ts";
 import { ruleFiles } from "../../archive/sessions.ts";
-import type { SessionRow, Store } from "../../journal/store.ts";
-import {
-  reason,
-  requestId,
-  splitRequestId,
-  type Command,
-  type Fact,
-  type FoundReceipts,
-  type Receipt,
-} from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import type { SessionRow, Store } from "../../journal/store/store.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { Command } from "../../protocol/host/host.ts";
+import type { FoundReceipts, Receipt } from "../../protocol/host/receipt.ts";
+import { requestId, splitRequestId } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { Runner } from "../run/runner.ts";
 import type { HostHome } from "./parts.ts";
 import { summary } from "./session.ts";

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { existingSession } from "../../journal/existing-session.ts";
-import { rewindPoints } from "../../protocol/index.ts";
+import { existingSession } from "../../journal/session/existing-session.ts";
+import { rewindPoints } from "../../protocol/facts/rewound.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 
 /** A cancelled turn that nothing runs ends at once; a rewind that finds it open after this refuses. */

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { existingSession } from "../../journal/existing-session.ts";
+import { existingSession } from "../../journal/session/existing-session.ts";
 import { readRule } from "../../permission/rules/rules.ts";
-import { reason, ruleAddedKey, ruleRemovedKey } from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { ruleAddedKey, ruleRemovedKey } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 
 /** Rules that a person adds and removes by hand. A turn that runs hears of them before its next call. */

@@ -1,24 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { existingSession } from "../../journal/existing-session.ts";
-import { isPromised } from "../../journal/store.ts";
-import {
-  createMail,
-  MOST_IMAGES,
-  readSlash,
-  reason,
-  SageError,
-  said,
-  saidKey,
-  withdrawnKey,
-  withoutRewound,
-  type GivenImage,
-  type ImagePart,
-  type Reason,
-  type TurnLimits,
-} from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
-import { kindOf } from "../../protocol/issue.ts";
-import { keepImage } from "../../tools/image.ts";
+import { existingSession } from "../../journal/session/existing-session.ts";
+import { isPromised } from "../../journal/store/store.ts";
+import { kindOf } from "../../base/issue.ts";
+import { readSlash } from "../../base/slash.ts";
+import { withoutRewound } from "../../protocol/facts/rewound.ts";
+import type { TurnLimits } from "../../protocol/facts/silence.ts";
+import { createMail } from "../../protocol/facts/unseen.ts";
+import { MOST_IMAGES, type GivenImage, type ImagePart } from "../../protocol/image.ts";
+import { saidKey, withdrawnKey } from "../../protocol/key.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, said, type Reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
+import { keepImage } from "../../tools/content/image.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 
 const QUEUED_MESSAGES = 50;

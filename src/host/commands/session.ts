@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { isRemote, remoteOf } from "../../config/remote.ts";
-import { checkOwnConversation, existingSession } from "../../journal/existing-session.ts";
-import { isSessionId, newSessionId } from "../../journal/session-id.ts";
-import type { SessionRow } from "../../journal/store.ts";
-import { isOutsideSession, modelChosenKey, reason, type SessionSummary } from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { isRemote, remoteOf } from "../../config/remote-repository.ts";
+import { checkOwnConversation, existingSession } from "../../journal/session/existing-session.ts";
+import { isSessionId, newSessionId } from "../../journal/session/session-id.ts";
+import type { SessionRow } from "../../journal/store/store.ts";
+import type { SessionSummary } from "../../protocol/host/host.ts";
+import { isOutsideSession } from "../../protocol/host/outside.ts";
+import { modelChosenKey } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 
 /** Sessions: opened, listed, named, forked, and given a model. */

@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { endOf } from "../../input/respond.ts";
-import { existingSession } from "../../journal/existing-session.ts";
-import { openSession, Stopped } from "../../journal/session.ts";
-import { isPromised, type SessionRow, type Store } from "../../journal/store.ts";
-import { errorOf, interruptKey, modeChosenKey, reason, unseenMessages, type Sender } from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { existingSession } from "../../journal/session/existing-session.ts";
+import { openSession, Stopped } from "../../journal/session/session.ts";
+import { isPromised, type SessionRow, type Store } from "../../journal/store/store.ts";
+import { unseenMessages } from "../../protocol/facts/unseen.ts";
+import { errorOf } from "../../protocol/host/refusal.ts";
+import { interruptKey, modeChosenKey } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { interruptOf, standingOf } from "../run/interrupt.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 

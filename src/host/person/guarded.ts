@@ -1,18 +1,12 @@
-import type { Redaction } from "../../config/redact.ts";
-import type { Store } from "../../journal/store.ts";
-import {
-  reason,
-  refusalOf,
-  type Command,
-  type CommandReply,
-  type Host,
-  type InboxEvent,
-  type InputRequest,
-  type LooseResponse,
-  type Sender,
-  type WatchEvent,
-} from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import type { Redaction } from "../../config/secrets/redact.ts";
+import type { Store } from "../../journal/store/store.ts";
+import type { LooseResponse } from "../../protocol/facts/answer.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../../protocol/host/host.ts";
+import { refusalOf } from "../../protocol/host/refusal.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { rightOf, type Act, type Right } from "../guard.ts";
 import { createVeil, type Veil } from "./veil.ts";
 

@@ -1,5 +1,7 @@
-import type { Redaction } from "../../config/redact.ts";
-import type { CommandReply, Fact, InboxEvent, InputRequest, PendingRequest, WatchEvent } from "../../protocol/index.ts";
+import type { Redaction } from "../../config/secrets/redact.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { CommandReply, InboxEvent, PendingRequest, WatchEvent } from "../../protocol/host/host.ts";
 import { veilText } from "./veiled-text.ts";
 
 /** Secrets are taken out of whatever leaves for somebody's screen, and the number of places goes along. */

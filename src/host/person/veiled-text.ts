@@ -1,5 +1,5 @@
-import type { Redaction } from "../../config/redact.ts";
-import type { Delta } from "../../protocol/index.ts";
+import type { Redaction } from "../../config/secrets/redact.ts";
+import type { Delta } from "../../protocol/facts/fact.ts";
 
 /** A line that is still being written is held back whole where it may hold a secret that has more than one word. */
 const suspicious = /pass|pwd|secret|key|token|credential|cookie|auth|bearer|private|-----|:\/\//i;

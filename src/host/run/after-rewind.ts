@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Store } from "../../journal/store.ts";
+import type { Store } from "../../journal/store/store.ts";
 import type { Runner } from "./runner.ts";
 
 const LOOK_MS = 200;

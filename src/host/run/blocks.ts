@@ -1,4 +1,5 @@
-import { withoutEnd, type Delta, type Fact } from "../../protocol/index.ts";
+import type { Delta, Fact } from "../../protocol/facts/fact.ts";
+import { withoutEnd } from "../../protocol/key.ts";
 
 /** Text that is being streamed right now, whole: for a surface that attaches in the middle of a reply. */
 export type Blocks = {

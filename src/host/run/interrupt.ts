@@ -1,4 +1,4 @@
-import type { SessionRow } from "../../journal/store.ts";
+import type { SessionRow } from "../../journal/store/store.ts";
 import type { SessionRun } from "./session-run.ts";
 
 /** How far a session is when somebody interrupts it. */

@@ -1,7 +1,7 @@
 import type { HookMoment, Hooks } from "../../hooks/hook.ts";
-import type { SessionRow, Store } from "../../journal/store.ts";
-import type { Fact, FactType } from "../../protocol/index.ts";
-import { sentence } from "../../texts/reasons.ts";
+import type { SessionRow, Store } from "../../journal/store/store.ts";
+import type { Fact, FactType } from "../../protocol/facts/fact.ts";
+import { sentence } from "../../texts/shared/sentence.ts";
 
 const LEAVING_MS = 5_000;
 const asking: ReadonlySet<FactType> = new Set(["input.requested"]);

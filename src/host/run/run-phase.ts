@@ -1,5 +1,5 @@
 import type { LifecycleManager } from "../../agent/state/lifecycle.ts";
-import type { SessionLog, Stopped } from "../../journal/session.ts";
+import type { SessionLog, Stopped } from "../../journal/session/session.ts";
 import type { Asleep } from "./sleep.ts";
 
 /** State of one session's run in this process. */

@@ -1,7 +1,9 @@
-import { existingSession } from "../../journal/existing-session.ts";
-import { isOutsideSession, reason, reasonOf, SageError } from "../../protocol/index.ts";
+import { existingSession } from "../../journal/session/existing-session.ts";
+import { isOutsideSession } from "../../protocol/host/outside.ts";
+import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { SessionRun, type RunParts } from "./session-run.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { createTurnstile } from "./sleep.ts";
 
 /** The sessions whose turns run in this process. */

@@ -1,21 +1,16 @@
 import type { Executor } from "../../agent/turn/execution.ts";
 import { journaledLifecycle } from "../../agent/state/states.ts";
-import { existingSession } from "../../journal/existing-session.ts";
-import { isRetryable } from "../../journal/retry.ts";
-import { openSession, type SessionLog, type Stopped } from "../../journal/session.ts";
-import type { Awaitable, SessionRow, Store } from "../../journal/store.ts";
+import { existingSession } from "../../journal/session/existing-session.ts";
+import { isRetryable } from "../../journal/store/retry.ts";
+import { openSession, type SessionLog, type Stopped } from "../../journal/session/session.ts";
+import type { Awaitable, SessionRow, Store } from "../../journal/store/store.ts";
 import { realClock } from "../../models/sleep.ts";
-import {
-  reason,
-  reasonOf,
-  unseenMessages,
-  type AgentOutcome,
-  type FactType,
-  type Reason,
-  type SageError,
-  type SageErrorCode,
-} from "../../protocol/index.ts";
-import { sentence } from "../../texts/reasons.ts";
+import type { FactType } from "../../protocol/facts/fact.ts";
+import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
+import { unseenMessages } from "../../protocol/facts/unseen.ts";
+import { reasonOf, type SageError, type SageErrorCode } from "../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { sentence } from "../../texts/shared/sentence.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
 import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.ts";

@@ -1,6 +1,6 @@
 import { arm } from "../../input/deadlines.ts";
-import type { Store } from "../../journal/store.ts";
-import type { FactType } from "../../protocol/index.ts";
+import type { Store } from "../../journal/store/store.ts";
+import type { FactType } from "../../protocol/facts/fact.ts";
 
 export type Asleep = {
   /** True when somebody did something for the session, false when another process took it or `end` was called. */

@@ -1,7 +1,8 @@
-import type { SessionLog } from "../../journal/session.ts";
-import type { Store } from "../../journal/store.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
+import type { Store } from "../../journal/store/store.ts";
 import type { Model } from "../../models/model.ts";
-import { textOf, titleKey } from "../../protocol/index.ts";
+import { textOf } from "../../protocol/facts/message.ts";
+import { titleKey } from "../../protocol/key.ts";
 
 const PATIENCE_MS = 30_000;
 const LONGEST = 60;

@@ -1,10 +1,10 @@
 import { WebSocket } from "ws";
-import { reason } from "../../protocol/index.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { version } from "../../config/version.ts";
 import type { ClientSurface } from "../../remote/frames.ts";
 import { lastingHost, type LastingHost, type LastingOptions } from "../../remote/lasting.ts";
 import { closeCodes } from "../../remote/wire.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { webWire } from "./web-wire.ts";
 
 const LONGEST_FRAME = 64 * 1024 * 1024;

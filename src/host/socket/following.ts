@@ -1,5 +1,7 @@
-import type { Store } from "../../journal/store.ts";
-import { beginsAttempt, withoutEnd, type Delta, type Fact } from "../../protocol/index.ts";
+import type { Store } from "../../journal/store/store.ts";
+import type { Delta, Fact } from "../../protocol/facts/fact.ts";
+import { beginsAttempt } from "../../protocol/facts/session.ts";
+import { withoutEnd } from "../../protocol/key.ts";
 import { createBlocks, type Blocks } from "../run/blocks.ts";
 import { isCertain, mayBeDying, nextLink, seenOver, unlinked, type Link, type LinkEvent, type Seen } from "./link.ts";
 import type { Peers } from "./peers.ts";

@@ -1,18 +1,15 @@
-import {
-  misfits,
-  reason,
-  SageError,
-  said,
-  sessionModes,
-  type Command,
-  type InputResponse,
-  type Sender,
-} from "../../protocol/index.ts";
-import { closest } from "../../protocol/closest.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { closest } from "../../base/closest.ts";
+import { listIssues } from "../../base/issue.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { Command } from "../../protocol/host/host.ts";
+import { sessionModes } from "../../protocol/mode.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { misfits } from "../../protocol/reasons/misfit.ts";
+import { reason, said } from "../../protocol/reasons/reason.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { clientSurfaces, type Call, type HelloFrame } from "../../remote/frames.ts";
-import { listIssues } from "../../protocol/issue.ts";
-import * as z from "../../protocol/z.ts";
+import * as z from "../../base/z.ts";
 
 /** Frames of clients: whatever comes from another process or machine becomes a type here, once. */
 

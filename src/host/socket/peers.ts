@@ -3,9 +3,11 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSy
 import { createServer, connect as dial, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Store } from "../../journal/store.ts";
-import { reason, splitRequestId, type Command, type Host } from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import type { Store } from "../../journal/store/store.ts";
+import type { Command, Host } from "../../protocol/host/host.ts";
+import { splitRequestId } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { Following, FollowParts } from "./following.ts";
 import { createLines, type Lines } from "./lines.ts";
 

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
-import type { Store } from "../../journal/store.ts";
-import { reason, type Host } from "../../protocol/index.ts";
+import type { Store } from "../../journal/store/store.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
 import { connectHost, type RemoteHost } from "../../remote/client.ts";
 import { version } from "../../config/version.ts";
 import { lineWire } from "./line-wire.ts";

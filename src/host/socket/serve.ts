@@ -1,18 +1,10 @@
-import {
-  reason,
-  refusalOf,
-  SageError,
-  said,
-  type Command,
-  type CommandReply,
-  type Host,
-  type InboxEvent,
-  type Refused,
-  type WatchEvent,
-} from "../../protocol/index.ts";
+import type { Command, CommandReply, Host, InboxEvent, Refused, WatchEvent } from "../../protocol/host/host.ts";
+import { refusalOf } from "../../protocol/host/refusal.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, said } from "../../protocol/reasons/reason.ts";
 import { protocols, type Call, type Hello, type Said, type Welcome } from "../../remote/frames.ts";
 import { closeCodes, type CloseCode, type OpenWire, type Wire } from "../../remote/wire.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { parseCall, parseCommand, parseHello } from "./messages.ts";
 
 /** A host as the owner of a key may use it, or the reason why not. */

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
-import type { Fact, FactType } from "../../protocol/index.ts";
-import type { Ledger } from "../ledger.ts";
-import { inlineFor, isPointer, stored } from "../row.ts";
+import type { Fact, FactType } from "../../protocol/facts/fact.ts";
+import type { Ledger } from "../replica/ledger.ts";
+import { inlineFor, isPointer, stored } from "../database/row.ts";
 
 /** A pool, or one connection in a transaction. */
 export type Asks = Pick<PoolClient, "query">;

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
-import type { News } from "../ledger.ts";
-import { stayConnected } from "./connected.ts";
+import type { News } from "../replica/ledger.ts";
+import { stayConnected } from "./stay-connected.ts";
 
 type Listening = {
   connect(): Promise<Client>;

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import type { Pool, PoolClient } from "pg";
-import type { Fact } from "../../protocol/index.ts";
-import { openForReading, type Opened } from "../open-database.ts";
-import { sqliteStore } from "../sqlite.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { openForReading, type Opened } from "../database/open-database.ts";
+import { sqliteStore } from "../sqlite/sqlite.ts";
 import { splitData } from "./cells.ts";
-import { postgresLedger } from "./ledger.ts";
+import { postgresLedger } from "./postgres-ledger.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** How a session came over, or why it did not. */

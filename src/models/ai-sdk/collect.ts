@@ -4,7 +4,7 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import type { Call, Finish, Part, ProviderMetadata, Reply, Usage } from "../../protocol/index.ts";
+import type { Call, Finish, Part, ProviderMetadata, Reply, Usage } from "../../protocol/facts/message.ts";
 import type { ModelScope } from "../model.ts";
 import { cutShort, parseInput, settle } from "../wire/assembly.ts";
 

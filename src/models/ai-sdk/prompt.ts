@@ -1,5 +1,6 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import type { ImagePart, Message, Part } from "../../protocol/index.ts";
+import type { Message, Part } from "../../protocol/facts/message.ts";
+import type { ImagePart } from "../../protocol/image.ts";
 import { showImages, takesFiles, takesImages, type LoadImage } from "../images.ts";
 import type { ModelRequest, ToolOffer } from "../model.ts";
 

@@ -1,9 +1,10 @@
-import { reason, type Reason, type SageError } from "../../protocol/index.ts";
+import type { SageError } from "../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Limits } from "../limiter.ts";
 import type { Model } from "../model.ts";
 import type { Env } from "../proxy.ts";
 import type { WireOptions } from "../wire/options.ts";
-import { errorBecause } from "../../texts/error.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 
 export type ModelSettings = {
   /** provider/name, or a bare name. */

@@ -1,5 +1,7 @@
-import { reason, reasonOf, SageError, type Message } from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import type { Message } from "../../protocol/facts/message.ts";
+import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { Model } from "../model.ts";
 
 export type Standby = { id: string; load(): Promise<Model> };

@@ -1,13 +1,6 @@
-import {
-  noUsage,
-  type Effort,
-  type Finish,
-  type ImagePart,
-  type Message,
-  type Part,
-  type Reply,
-  type Usage,
-} from "../../protocol/index.ts";
+import { noUsage, type Finish, type Message, type Part, type Reply, type Usage } from "../../protocol/facts/message.ts";
+import type { Effort } from "../../protocol/host/options.ts";
+import type { ImagePart } from "../../protocol/image.ts";
 import type { Model, ModelRequest, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
 import { claudeOf, thinksAtAll } from "./claudes.ts";

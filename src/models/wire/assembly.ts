@@ -1,16 +1,16 @@
+import type { ToolInput } from "../../protocol/facts/call.ts";
 import {
   callsOf,
-  reason,
   type Call,
   type Finish,
   type Part,
   type ProviderMetadata,
   type Reply,
-  type SageError,
-  type ToolInput,
   type Usage,
-} from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+} from "../../protocol/facts/message.ts";
+import type { SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import { isRetryableStatus } from "../failure.ts";
 import type { ModelScope } from "../model.ts";
 

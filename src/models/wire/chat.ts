@@ -1,4 +1,4 @@
-import { callsOf, noUsage, type Finish, type Message, type Reply, type Usage } from "../../protocol/index.ts";
+import { callsOf, noUsage, type Finish, type Message, type Reply, type Usage } from "../../protocol/facts/message.ts";
 import type { Model, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import {
   noUsage,
-  type Effort,
   type Finish,
-  type ImagePart,
   type Message,
   type Part,
   type Reply,
   type ToolResult,
   type Usage,
-} from "../../protocol/index.ts";
+} from "../../protocol/facts/message.ts";
+import type { Effort } from "../../protocol/host/options.ts";
+import type { ImagePart } from "../../protocol/image.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
 import type { Model, ModelRequest, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";

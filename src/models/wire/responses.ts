@@ -1,13 +1,13 @@
 import {
   noUsage,
   type Finish,
-  type ImagePart,
   type Message,
   type Part,
   type ProviderMetadata,
   type Reply,
   type Usage,
-} from "../../protocol/index.ts";
+} from "../../protocol/facts/message.ts";
+import type { ImagePart } from "../../protocol/image.ts";
 import type { Model, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";

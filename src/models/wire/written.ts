@@ -1,4 +1,4 @@
-import type { Message } from "../../protocol/index.ts";
+import type { Message } from "../../protocol/facts/message.ts";
 import type { LoadImage } from "../images.ts";
 import type { ModelRequest, ToolOffer } from "../model.ts";
 import type { Body } from "./request.ts";

@@ -1,7 +1,6 @@
-import { messageOf, reason } from "../../protocol/index.ts";
-import type { Reason } from "../../protocol/index.ts";
-import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import type { Stats } from "node:fs";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { lstatSync, readlinkSync, realpathSync, statSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 
 /** A path as written, and after every link. Rules look at both; tools act on the real one. */

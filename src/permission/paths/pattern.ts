@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { CanonicalPath, Disk, Place } from "./canonical.ts";
-import { star, wild } from "../text/wild.ts";
-import type { Star } from "../text/wild.ts";
+import { star, wild, type Star } from "../text/wild.ts";
 
 /** A rule's path, made once and held against many. */
 export type PathRule = { exact: Pattern; loose: Pattern[]; /** Names one file, without a star. */ literal: boolean };

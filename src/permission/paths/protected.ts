@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import type { ProtectedKind } from "../../protocol/index.ts";
+import type { ProtectedKind } from "../../protocol/reasons/permission.ts";
 
 /**
  * Kind of protected path, or undefined: a write there is asked about whatever rule or mode allows it. Files that do not

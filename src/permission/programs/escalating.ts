@@ -1,7 +1,6 @@
-import { optionOf } from "../shell/read/word.ts";
-import type { Word } from "../shell/read/word.ts";
-import { asksConfig, subcommandAt } from "./git-words.ts";
-import { isPlain } from "./sed.ts";
+import { optionOf, type Word } from "../shell/read/word.ts";
+import { asksConfig, subcommandAt } from "./git/git-words.ts";
+import { isPlain } from "./files/sed.ts";
 import { baseName, wrappers } from "../text/tokens.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { ProtectedKind } from "../../protocol/index.ts";
+import type { ProtectedKind } from "../../protocol/reasons/permission.ts";
 import { baseName } from "../text/tokens.ts";
-import { asksConfig, subcommandAt } from "./git-words.ts";
+import { asksConfig, subcommandAt } from "./git/git-words.ts";
 
 /**
  * The kind of protected place that a command writes although no word of it names one: scheduled jobs, hooks, settings of git

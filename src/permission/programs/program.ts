@@ -1,17 +1,15 @@
 import { resolve } from "node:path";
-import { reason } from "../../protocol/index.ts";
-import type { Reason } from "../../protocol/index.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Disk } from "../paths/canonical.ts";
-import { foldersOfGit, subcommandAt } from "./git-words.ts";
-import { gitUse } from "./git.ts";
+import { foldersOfGit, subcommandAt } from "./git/git-words.ts";
+import { gitUse } from "./git/git.ts";
 import { isPublicVariable } from "./harmless.ts";
 import type { Word } from "../shell/read/word.ts";
-import { isReader, plainReaderUse, readerUse } from "./readers.ts";
-import { troubleElsewhere, troubleInRepository } from "./repository.ts";
-import type { Use } from "./use.ts";
-import { xargsUse } from "./xargs.ts";
-import type { Listing } from "./xargs.ts";
-import { isInPlace, isWriter, writerUse } from "./writers.ts";
+import { isReader, plainReaderUse, readerUse } from "./files/readers.ts";
+import { troubleElsewhere, troubleInRepository } from "./git/repository.ts";
+import type { Use } from "./files/use.ts";
+import { xargsUse, type Listing } from "./files/xargs.ts";
+import { isInPlace, isWriter, writerUse } from "./files/writers.ts";
 
 /** Effects of a program, with these words as far as they are understood. */
 export type Program = { kind: "reads" | "writes" | "other"; use?: Use; git?: { tree: boolean } };

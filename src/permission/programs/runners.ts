@@ -1,5 +1,4 @@
-import { matchesGlob, star } from "../text/wild.ts";
-import type { Glob } from "../text/wild.ts";
+import { matchesGlob, star, type Glob } from "../text/wild.ts";
 
 /** Programs that run the script they are given. */
 export function runsScript(program: string): boolean {

@@ -1,14 +1,11 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { reason } from "../../protocol/index.ts";
-import type { Reason, Rule } from "../../protocol/index.ts";
-import { isFolder, isInside, statOf } from "../paths/canonical.ts";
-import type { CanonicalPath, Disk, Place } from "../paths/canonical.ts";
+import type { Rule } from "../../protocol/facts/permission.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { isFolder, isInside, statOf, type CanonicalPath, type Disk, type Place } from "../paths/canonical.ts";
 import type { RuleBook } from "./book.ts";
-import { firstOf } from "./compile.ts";
-import type { CompiledRule } from "./compile.ts";
-import { anchorsOf, bothOf, isCovered, isMeant, mayMatchBelow, namesOf } from "../paths/pattern.ts";
-import type { NamedPath } from "../paths/pattern.ts";
+import { firstOf, type CompiledRule } from "./compile.ts";
+import { anchorsOf, bothOf, isCovered, isMeant, mayMatchBelow, namesOf, type NamedPath } from "../paths/pattern.ts";
 import { isPrivate, lostKind, privatePlaces, protectedKind } from "../paths/protected.ts";
 import { runsLater } from "../paths/runs-later.ts";
 

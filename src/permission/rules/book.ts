@@ -1,9 +1,8 @@
-import { isStricter, type Rule } from "../../protocol/index.ts";
+import { isStricter } from "../../protocol/facts/consent.ts";
+import type { Rule } from "../../protocol/facts/permission.ts";
 import { isUnknownProgram, resembles, spellingsOf } from "../shell/suspect/resemblance.ts";
-import { compile, firstOf, governs } from "./compile.ts";
-import type { CompiledRule } from "./compile.ts";
-import { mayRun } from "../shell/suspect/possible.ts";
-import type { PossibleCommand, PossibleCommands } from "../shell/suspect/possible.ts";
+import { compile, firstOf, governs, type CompiledRule } from "./compile.ts";
+import { mayRun, type PossibleCommand, type PossibleCommands } from "../shell/suspect/possible.ts";
 
 /** A list of rules, taken apart and sorted once, so that a call is held only against those that may be about it. */
 export type RuleBook = {

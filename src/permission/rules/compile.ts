@@ -1,11 +1,10 @@
-import { reason, type NamedRule, type Reason, type Rule } from "../../protocol/index.ts";
-import { pathRuleOf } from "../paths/pattern.ts";
-import type { PathRule } from "../paths/pattern.ts";
+import type { Rule } from "../../protocol/facts/permission.ts";
+import type { NamedRule } from "../../protocol/reasons/permission.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { pathRuleOf, type PathRule } from "../paths/pattern.ts";
 import { mcpParts, pathTools, readRule } from "./rules.ts";
-import { commandPatternOf } from "../shell/suspect/possible.ts";
-import type { CommandPattern } from "../shell/suspect/possible.ts";
-import { escaped, isStar, matchesGlob, openEnd, star, unitsOf, withStars } from "../text/wild.ts";
-import type { Glob, Star } from "../text/wild.ts";
+import { commandPatternOf, type CommandPattern } from "../shell/suspect/possible.ts";
+import { escaped, isStar, matchesGlob, openEnd, star, unitsOf, withStars, type Glob, type Star } from "../text/wild.ts";
 import { tokensOf } from "../text/tokens.ts";
 
 /** A rule, taken apart once and held against many calls. */

@@ -1,9 +1,7 @@
-import type { Rule } from "../../protocol/index.ts";
-import { createRuleBooks } from "./book.ts";
-import type { RuleBooks } from "./book.ts";
-import { isInside, openDisk } from "../paths/canonical.ts";
+import type { Rule } from "../../protocol/facts/permission.ts";
+import { createRuleBooks, type RuleBooks } from "./book.ts";
+import { isInside, openDisk, type Place } from "../paths/canonical.ts";
 import { isPrivate } from "../paths/protected.ts";
-import type { Place } from "../paths/canonical.ts";
 import { anchorsOf, isMeant, namesOf } from "../paths/pattern.ts";
 
 /**

@@ -1,5 +1,4 @@
-import { reason } from "../../protocol/index.ts";
-import type { Reason } from "../../protocol/index.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { readsCode, runsScript } from "../programs/runners.ts";
 import { baseName, wrappers } from "../text/tokens.ts";
 import { parseRule } from "./rules.ts";

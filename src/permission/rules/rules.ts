@@ -1,14 +1,10 @@
-import {
-  demands,
-  reason,
-  type Consent,
-  type FileReasonArgs,
-  type Reason,
-  type RequestTimeout,
-  type Rule,
-  type RuleDestination,
-} from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import type { RuleDestination } from "../../protocol/decision.ts";
+import { demands } from "../../protocol/facts/consent.ts";
+import type { Consent, Rule } from "../../protocol/facts/permission.ts";
+import type { RequestTimeout } from "../../protocol/facts/silence.ts";
+import type { FileReasonArgs } from "../../protocol/reasons/file.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 
 /** The specifier is kept as written: its escapes mean something to the matcher. */
 export type ReadRule = { ok: true; tool: string; specifier?: string };

@@ -1,6 +1,5 @@
-import { reason } from "../../protocol/index.ts";
-import type { Reason } from "../../protocol/index.ts";
-import type { CommandView } from "../shell/judge/command.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import type { CommandView } from "../shell/judge/command-view.ts";
 import type { Word } from "../shell/read/word.ts";
 import { escapeSpecifier } from "../text/wild.ts";
 import { baseName } from "../text/tokens.ts";

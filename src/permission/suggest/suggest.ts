@@ -1,15 +1,13 @@
 import { isAbsolute, relative } from "node:path";
-import { reason } from "../../protocol/index.ts";
-import type { PermissionResult, PermissionSuggestion, Reason, Rule } from "../../protocol/index.ts";
-import { canonicalPath, isFolder, isInside } from "../paths/canonical.ts";
-import type { CanonicalPath } from "../paths/canonical.ts";
-import { judge } from "../decide.ts";
-import type { DecisionInput, Judgement } from "../decide.ts";
+import type { PermissionResult, PermissionSuggestion, Rule } from "../../protocol/facts/permission.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { canonicalPath, isFolder, isInside, type CanonicalPath } from "../paths/canonical.ts";
+import { judge, type DecisionInput, type Judgement } from "../decide.ts";
 import { commandRule } from "./offer.ts";
 import { meaningOf } from "../rules/meaning.ts";
 import { mcpParts, pathTools, readRule } from "../rules/rules.ts";
 import { looksSecret } from "../text/secret.ts";
-import type { Need, ShellFinding } from "../shell/judge/shell.ts";
+import type { Need, ShellFinding } from "../shell/judge/judge-shell.ts";
 import { escapeSpecifier } from "../text/wild.ts";
 
 /** `note` says what else a rule would allow, where it allows more than this call. */

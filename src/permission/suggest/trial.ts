@@ -1,7 +1,8 @@
-import { canonicalJson } from "../../protocol/index.ts";
-import type { PastCall, Rule, RuleIdea, RuleTrial } from "../../protocol/index.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { Rule } from "../../protocol/facts/permission.ts";
+import type { PastCall, RuleIdea, RuleTrial } from "../../protocol/host/past.ts";
 import type { Judgement } from "../decide.ts";
-import type { CommandReading } from "../shell/judge/reading.ts";
+import type { CommandReading } from "../shell/judge/flow/command-reading.ts";
 
 /** Judges a call of the past by today's rules; `reading`: its command, read before. */
 export type JudgePast = (call: PastCall, rules: readonly Rule[], reading?: CommandReading) => Judgement;

@@ -1,5 +1,4 @@
-import { escaped, star } from "./wild.ts";
-import type { Glob, Star } from "./wild.ts";
+import { escaped, star, type Glob, type Star } from "./wild.ts";
 
 export type Token = (string | Star)[];
 

@@ -1,17 +1,14 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import {
-  callOfKey,
-  oneLine,
-  splitRequestId,
-  type Host,
-  type InputRequest,
-  type InputResponse,
-  type Sender,
-} from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
-import { whyOf } from "../../view/answering.ts";
-import { silenceLines } from "../../view/silence.ts";
-import { nameOf } from "../../view/summary.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { callOfKey, splitRequestId } from "../../protocol/key.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { errorText } from "../../texts/shared/error.ts";
+import { whyOf } from "../../view/request/answering.ts";
+import { silenceLines } from "../../view/request/silence.ts";
+import { nameOf } from "../../view/items/summary.ts";
 import type { Editor } from "./editor.ts";
 import { chatAnswer, chatText, formAnswer, wayOf, type Button, type Words } from "./input.ts";
 import { requestedCall, text } from "./tool-call.ts";

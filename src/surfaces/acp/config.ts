@@ -1,6 +1,9 @@
 import type { AvailableCommand, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
-import { oneLine, sessionModes, type Host, type SessionAbout, type SessionMode } from "../../protocol/index.ts";
-import type { AcpTexts } from "../../texts/acp.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { SessionAbout } from "../../protocol/host/about.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { sessionModes, type SessionMode } from "../../protocol/mode.ts";
+import type { AcpTexts } from "../../texts/surfaces/acp.ts";
 
 /** Modes of a session, in the protocol's first form. */
 export function modesOf(mode: SessionMode, w: AcpTexts): SessionModeState {

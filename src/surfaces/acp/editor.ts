@@ -1,4 +1,4 @@
-import type { SageErrorCode } from "../../protocol/index.ts";
+import type { SageErrorCode } from "../../protocol/reasons/error.ts";
 
 /** The editor at the other end of the line, as the surface needs it. */
 export type Editor = {

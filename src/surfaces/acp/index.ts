@@ -1,20 +1,18 @@
 import type { ContentBlock, InitializeResponse } from "@agentclientprotocol/sdk";
-import {
-  isOutsideSession,
-  messageOf as errorMessage,
-  oneLine,
-  refusalOf,
-  sessionModes,
-  type Host,
-  type Sender,
-} from "../../protocol/index.ts";
-import { listIssues } from "../../protocol/issue.ts";
-import * as z from "../../protocol/z.ts";
-import { acpTexts } from "../../texts/acp.ts";
-import { errorText } from "../../texts/error.ts";
+import { listIssues } from "../../base/issue.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { isOutsideSession } from "../../protocol/host/outside.ts";
+import { refusalOf } from "../../protocol/host/refusal.ts";
+import { sessionModes } from "../../protocol/mode.ts";
+import { messageOf as errorMessage } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import * as z from "../../base/z.ts";
+import { acpTexts } from "../../texts/surfaces/acp.ts";
+import { errorText } from "../../texts/shared/error.ts";
 import type { Lang } from "../../texts/language.ts";
-import { texts } from "../../texts/texts.ts";
-import { titleOf } from "../../view/summary.ts";
+import { texts } from "../../texts/shared/texts.ts";
+import { titleOf } from "../../view/items/summary.ts";
 import { codeOf, codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
 import { messageOf } from "./prompt.ts";

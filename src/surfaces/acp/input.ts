@@ -1,19 +1,14 @@
 import type { ElicitationPropertySchema, ElicitationSchema, PermissionOption } from "@agentclientprotocol/sdk";
-import {
-  oneLine,
-  PLAN_TOOL,
-  shortRequestId,
-  type Answer,
-  type InputRequest,
-  type InputResponse,
-  type PermissionRequest,
-  type Question,
-  type RuleDestination,
-} from "../../protocol/index.ts";
-import type { AcpTexts } from "../../texts/acp.ts";
-import type { Texts } from "../../texts/texts.ts";
-import { rulesFor, takesOwnWords } from "../../view/answering.ts";
-import { neededOf } from "../../view/describe.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { RuleDestination } from "../../protocol/decision.ts";
+import type { Answer, InputResponse } from "../../protocol/facts/answer.ts";
+import type { InputRequest, PermissionRequest, Question } from "../../protocol/facts/request.ts";
+import { shortRequestId } from "../../protocol/key.ts";
+import { PLAN_TOOL } from "../../protocol/mode.ts";
+import type { AcpTexts } from "../../texts/surfaces/acp.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
+import { rulesFor, takesOwnWords } from "../../view/request/answering.ts";
+import { neededOf } from "../../view/request/describe.ts";
 
 export type Words = { t: Texts; w: AcpTexts };
 

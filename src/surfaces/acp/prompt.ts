@@ -1,5 +1,5 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import type { GivenImage } from "../../protocol/index.ts";
+import type { GivenImage } from "../../protocol/image.ts";
 
 /** A prompt of the editor as a message: what was attached follows the words, marked by where it came from. */
 export function messageOf(blocks: readonly ContentBlock[]): { text: string; images: GivenImage[] } {

@@ -1,5 +1,5 @@
-import type { Command, CommandReply, Host } from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
+import type { Command, CommandReply, Host } from "../../protocol/host/host.ts";
+import { errorText } from "../../texts/shared/error.ts";
 import { codeOf, Refusal } from "./editor.ts";
 import type { Words } from "./input.ts";
 

@@ -1,6 +1,10 @@
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
-import { isOutsideSession, oneLine, type Host, type Sender, type SessionAbout } from "../../protocol/index.ts";
-import type { Progress } from "../../view/progress.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { SessionAbout } from "../../protocol/host/about.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { isOutsideSession } from "../../protocol/host/outside.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import type { Progress } from "../../view/transcript/progress.ts";
 import { commandsOf, configOf, modesOf, offeredModels } from "./config.ts";
 import { codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";

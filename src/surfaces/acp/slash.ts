@@ -1,4 +1,8 @@
-import { modeWords, oneLine, readSlash, type Host, type Sender } from "../../protocol/index.ts";
+import { readSlash } from "../../base/slash.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { modeWords } from "../../protocol/mode.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import type { Words } from "./input.ts";
 import { send } from "./send.ts";
 

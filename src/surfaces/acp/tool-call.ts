@@ -1,16 +1,12 @@
 import type { Diff, ToolCall, ToolCallContent, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
-import {
-  harmless,
-  oneLine,
-  type PermissionRequest,
-  type Preview,
-  type Standing,
-  type ToolInput,
-} from "../../protocol/index.ts";
-import type { Texts } from "../../texts/texts.ts";
-import type { CallItem } from "../../view/item.ts";
-import { resultText } from "../../view/result.ts";
-import { briefOf, isAsking, summaryOf } from "../../view/summary.ts";
+import { harmless, oneLine } from "../../base/visible.ts";
+import type { Preview, ToolInput } from "../../protocol/facts/call.ts";
+import type { PermissionRequest } from "../../protocol/facts/request.ts";
+import type { Standing } from "../../protocol/host/receipt.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
+import type { CallItem } from "../../view/transcript/item.ts";
+import { resultText } from "../../view/items/result.ts";
+import { briefOf, isAsking, summaryOf } from "../../view/items/summary.ts";
 
 const LONGEST_TITLE = 200;
 const LONGEST_CONTENT = 100_000;

@@ -1,9 +1,12 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { canonicalJson, codeOf, prose, type Sender } from "../../protocol/index.ts";
-import type { Texts } from "../../texts/texts.ts";
-import type { CallItem, Item, TextItem, ThoughtItem } from "../../view/item.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import { prose } from "../../base/visible.ts";
+import { codeOf } from "../../protocol/key.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
+import type { CallItem, Item, TextItem, ThoughtItem } from "../../view/transcript/item.ts";
 import { noteOf } from "../../view/note.ts";
-import { todosOf } from "../../view/summary.ts";
+import { todosOf } from "../../view/items/summary.ts";
 import { shownCall } from "./tool-call.ts";
 
 export type View = {

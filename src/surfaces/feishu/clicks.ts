@@ -1,22 +1,18 @@
-import {
-  messageOf,
-  reasonOf,
-  type Host,
-  type InputRequest,
-  type Resolution,
-  type Sender,
-} from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
-import { consentSoFar } from "../../view/consent.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { errorText } from "../../texts/shared/error.ts";
+import { consentSoFar } from "../../view/request/consent.ts";
 import { endOf, unknownCard, whoOf } from "./cards/closed.ts";
-import type { CardAnswer, CardClick } from "./channel.ts";
-import type { CommandHandler } from "./command-handler.ts";
+import type { CardAnswer, CardClick } from "./channel/channel.ts";
+import type { CommandHandler } from "./commands/command-handler.ts";
 import { inLocales, type Phrase, type Speech, type Speeches } from "./cards/speech.ts";
-import type { Follow } from "./follow.ts";
+import type { Follow } from "./session/follow.ts";
 import { decided, readForm, textIn, type Read } from "./input.ts";
-import { mayAnswer, mayStop, mayTalk, type People } from "./people.ts";
-import { isAt, type AskRecord, type Records, type RunRecord } from "./records.ts";
-import type { SessionManager } from "./session-manager.ts";
+import { mayAnswer, mayStop, mayTalk, type People } from "./bot/people.ts";
+import { isAt, type AskRecord, type Records, type RunRecord } from "./bot/records.ts";
+import type { SessionManager } from "./session/session-manager.ts";
 
 export type ClickParts = {
   records: Records;

@@ -1,4 +1,4 @@
-import type { Incoming, Recall } from "./channel.ts";
+import type { Incoming, Recall } from "./channel/channel.ts";
 import type { Bridge, Going } from "./message-bridge.ts";
 
 /** A message that was changed while its task is worked on is told to the session; afterwards it is too late. */

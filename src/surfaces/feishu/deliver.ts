@@ -1,17 +1,19 @@
 import { join } from "node:path";
-import { MOST_IMAGES, type GivenImage, type InputRequest, type InputResponse } from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import { MOST_IMAGES, type GivenImage } from "../../protocol/image.ts";
+import { errorText } from "../../texts/shared/error.ts";
 import type { Bridge, Going } from "./message-bridge.ts";
 import { whoOf } from "./cards/closed.ts";
-import type { Incoming } from "./channel.ts";
-import { receiveFiles } from "./files.ts";
-import type { Follow } from "./follow.ts";
+import type { Incoming } from "./channel/channel.ts";
+import { receiveFiles } from "./chat/files.ts";
+import type { Follow } from "./session/follow.ts";
 import { decided, readText } from "./input.ts";
-import { mayAnswer } from "./people.ts";
-import { codeOfCard, isAt, isAway, type AskRecord } from "./records.ts";
-import { broughtBy } from "./referred.ts";
-import { codeOf, route, type Hint, type Said } from "./state.ts";
-import { folderOf, limitsOf } from "./team.ts";
+import { mayAnswer } from "./bot/people.ts";
+import { codeOfCard, isAt, isAway, type AskRecord } from "./bot/records.ts";
+import { broughtBy } from "./chat/referred.ts";
+import { codeOf, route, type Hint, type Said } from "./session/state.ts";
+import { folderOf, limitsOf } from "./bot/team.ts";
 
 /** The message's text and the request it speaks of, with that request's card and session where there are such. */
 type Meant = { said: Said; record?: AskRecord; follow?: Follow };

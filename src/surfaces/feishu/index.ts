@@ -1,22 +1,26 @@
-import { messageOf, oneLine, type Host, type Sender, type SurfaceStore } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import type { SurfaceStore } from "../../protocol/host/surface-store.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { noRedaction, type Redaction } from "./cards/redact.ts";
 import { speechesFrom } from "./cards/speech.ts";
-import { followCalled } from "./called.ts";
-import type { FeishuChannel } from "./channel.ts";
+import { followCalled } from "./session/called.ts";
+import type { FeishuChannel } from "./channel/channel.ts";
 import { createClicks } from "./clicks.ts";
-import { createCommandHandler } from "./command-handler.ts";
-import { forgetOldFiles } from "./files.ts";
+import { createCommandHandler } from "./commands/command-handler.ts";
+import { forgetOldFiles } from "./chat/files.ts";
 import { createMessageBridge } from "./message-bridge.ts";
-import type { People } from "./people.ts";
-import { createRecords } from "./records.ts";
-import { createSessionManager } from "./session-manager.ts";
-import { createStops } from "./stops.ts";
-import { languageOf, type ChangeTeam, type Examine, type Team } from "./team.ts";
+import type { People } from "./bot/people.ts";
+import { createRecords } from "./bot/records.ts";
+import { createSessionManager } from "./session/session-manager.ts";
+import { createStops } from "./commands/stops.ts";
+import { languageOf, type ChangeTeam, type Examine, type Team } from "./bot/team.ts";
 
 export type { Redaction } from "./cards/redact.ts";
-export type { People } from "./people.ts";
-export type { ChangeTeam, ChatSettings, Team } from "./team.ts";
-export { defaultLimits } from "./team.ts";
+export type { People } from "./bot/people.ts";
+export type { ChangeTeam, ChatSettings, Team } from "./bot/team.ts";
+export { defaultLimits } from "./bot/team.ts";
 
 export type FeishuOptions = {
   channel: FeishuChannel;

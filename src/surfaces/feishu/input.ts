@@ -1,17 +1,11 @@
-import {
-  type Answer,
-  type InputRequest,
-  type InputResponse,
-  type PermissionRequest,
-  type Question,
-  type RuleGrant,
-} from "../../protocol/index.ts";
-import { optionNamed } from "../../texts/questions.ts";
+import type { Answer, InputResponse, RuleGrant } from "../../protocol/facts/answer.ts";
+import type { InputRequest, PermissionRequest, Question } from "../../protocol/facts/request.ts";
+import { optionNamed } from "../../texts/shared/questions.ts";
 import type { Phrase } from "./cards/speech.ts";
 import type { QuestionRequest } from "./cards/question.ts";
-import type { Decision } from "./state.ts";
-import { rulesFor, takesOwnWords } from "../../view/answering.ts";
-import { neededOf } from "../../view/describe.ts";
+import type { Decision } from "./session/state.ts";
+import { rulesFor, takesOwnWords } from "../../view/request/answering.ts";
+import { neededOf } from "../../view/request/describe.ts";
 
 /** An answer, or why it is none. */
 export type Read = { response: InputResponse } | { problem: Phrase };

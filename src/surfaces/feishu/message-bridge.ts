@@ -1,16 +1,17 @@
-import { messageOf, reasonOf, type Sender } from "../../protocol/index.ts";
+import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
 import { helpCard } from "./cards/lists.ts";
 import type { Speeches } from "./cards/speech.ts";
-import type { FeishuChannel, Incoming, Recall } from "./channel.ts";
-import type { CommandHandler, CommandResult } from "./command-handler.ts";
+import type { FeishuChannel, Incoming, Recall } from "./channel/channel.ts";
+import type { CommandHandler, CommandResult } from "./commands/command-handler.ts";
 import { edited, recalled } from "./corrections.ts";
 import { deliver, task } from "./deliver.ts";
-import { mayTalk } from "./people.ts";
-import { uuidOf, type Records } from "./records.ts";
-import { createReplies, replyTo, type Replies } from "./replies.ts";
-import type { SessionManager } from "./session-manager.ts";
-import type { Stops } from "./stops.ts";
-import type { Team } from "./team.ts";
+import { mayTalk } from "./bot/people.ts";
+import { uuidOf, type Records } from "./bot/records.ts";
+import { createReplies, replyTo, type Replies } from "./chat/replies.ts";
+import type { SessionManager } from "./session/session-manager.ts";
+import type { Stops } from "./commands/stops.ts";
+import type { Team } from "./bot/team.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 

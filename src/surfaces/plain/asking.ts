@@ -1,16 +1,11 @@
-import {
-  PLAN_TOOL,
-  oneLine,
-  type Draft,
-  type InputRequest,
-  type InputResponse,
-  type PendingRequest,
-  type PermissionRequest,
-  type SharedAnswer,
-} from "../../protocol/index.ts";
-import type { Texts } from "../../texts/texts.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { Draft, InputRequest, PermissionRequest } from "../../protocol/facts/request.ts";
+import type { PendingRequest, SharedAnswer } from "../../protocol/host/host.ts";
+import { PLAN_TOOL } from "../../protocol/mode.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
 import { begin, editable, hear, isTogether, type Dialog } from "./input.ts";
-import type { Lines } from "./lines.ts";
+import type { Lines } from "./typed/lines.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { requestLines } from "../../view/lines/request.ts";
 import { dialogLines } from "./choices.ts";

@@ -1,8 +1,9 @@
-import { PLAN_TOOL, type InputRequest, type PermissionRequest } from "../../protocol/index.ts";
-import type { Texts } from "../../texts/texts.ts";
-import { rulesFor, takesOwnWords } from "../../view/answering.ts";
-import { mayEdit } from "../../view/choices.ts";
-import { neededOf } from "../../view/describe.ts";
+import type { InputRequest, PermissionRequest } from "../../protocol/facts/request.ts";
+import { PLAN_TOOL } from "../../protocol/mode.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
+import { rulesFor, takesOwnWords } from "../../view/request/answering.ts";
+import { mayEdit } from "../../view/request/choices.ts";
+import { neededOf } from "../../view/request/describe.ts";
 import { offerLines } from "../../view/lines/offers.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { questionLines, requestLines } from "../../view/lines/request.ts";

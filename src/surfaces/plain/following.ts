@@ -1,4 +1,5 @@
-import type { Fact, WatchEvent } from "../../protocol/index.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { WatchEvent } from "../../protocol/host/host.ts";
 import { noteLines } from "../../view/lines/note.ts";
 import { linkNote, ownerNote, type Owner } from "../../view/owner.ts";
 import type { PlainEnd } from "./options.ts";

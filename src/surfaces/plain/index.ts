@@ -1,4 +1,4 @@
-import type { Host } from "../../protocol/index.ts";
+import type { Host } from "../../protocol/host/host.ts";
 import { noteLines } from "../../view/lines/note.ts";
 import { endNote } from "../../view/note.ts";
 import { follow } from "./following.ts";

@@ -1,19 +1,14 @@
-import {
-  PLAN_TOOL,
-  messageOf,
-  type Answers,
-  type Draft,
-  type InputRequest,
-  type InputResponse,
-  type PermissionRequest,
-  type SharedAnswer,
-  type ToolInput,
-} from "../../protocol/index.ts";
-import type { Texts } from "../../texts/texts.ts";
-import { rulesFor, takesOwnWords, takesRemark } from "../../view/answering.ts";
-import { mayEdit } from "../../view/choices.ts";
-import { keyOf, several, single, unquoted } from "./answers.ts";
-import { readAlways, type Writing } from "./keeping.ts";
+import type { Answers, InputResponse } from "../../protocol/facts/answer.ts";
+import type { ToolInput } from "../../protocol/facts/call.ts";
+import type { Draft, InputRequest, PermissionRequest } from "../../protocol/facts/request.ts";
+import type { SharedAnswer } from "../../protocol/host/host.ts";
+import { PLAN_TOOL } from "../../protocol/mode.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
+import { rulesFor, takesOwnWords, takesRemark } from "../../view/request/answering.ts";
+import { mayEdit } from "../../view/request/choices.ts";
+import { keyOf, several, single, unquoted } from "./typed/answers.ts";
+import { readAlways, type Writing } from "./typed/keeping.ts";
 
 /** Stage of answering one request. */
 export type Dialog =

@@ -1,4 +1,4 @@
-import { oneLine } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
 import type { Parts } from "./parts.ts";
 
 /** Signs of life: while something takes its time, a line now and then says so. */

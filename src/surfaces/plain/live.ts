@@ -1,4 +1,4 @@
-import type { CallItem } from "../../view/item.ts";
+import type { CallItem } from "../../view/transcript/item.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { framed } from "../../view/lines/safe.ts";
 

@@ -1,7 +1,7 @@
-import type { OutcomeStatus, TurnError } from "../../protocol/index.ts";
+import type { OutcomeStatus, TurnError } from "../../protocol/facts/outcome.ts";
 import type { Lang } from "../../texts/language.ts";
-import type { Input, Output } from "./lines.ts";
-import type { Leaving } from "./state.ts";
+import type { Input, Output } from "./typed/lines.ts";
+import type { Leaving } from "./typed/state.ts";
 
 export type PlainOptions = {
   session: string;

@@ -1,16 +1,17 @@
-import type { Host, Sender } from "../../protocol/index.ts";
-import { texts } from "../../texts/texts.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { texts } from "../../texts/shared/texts.ts";
 import { createPaint, type Style } from "../../view/lines/paint.ts";
-import { createProgress, type Progress } from "../../view/progress.ts";
-import { alikeTo } from "../../view/alike.ts";
+import { createProgress, type Progress } from "../../view/transcript/progress.ts";
+import { alikeTo } from "../../view/request/alike.ts";
 import { createAsking, type Asking } from "./asking.ts";
 import { createLife, type Life } from "./life.ts";
-import { keyboard, pipe, type Lines } from "./lines.ts";
+import { keyboard, pipe, type Lines } from "./typed/lines.ts";
 import type { PlainOptions } from "./options.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createScreen, type Screen } from "./screen.ts";
 import { inquire, interrupt, respond, respondAll } from "./sending.ts";
-import { joining, next, unsigned, type Event, type Leaving, type State } from "./state.ts";
+import { joining, next, unsigned, type Event, type Leaving, type State } from "./typed/state.ts";
 import { createTalking, type Talking } from "./talking.ts";
 import { createView, type Piece, type View } from "./view.ts";
 

@@ -1,6 +1,6 @@
-import { oneLine } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
 import type { Parts } from "./parts.ts";
-import { onEarlyLine, unsigned, wantedPrompt } from "./state.ts";
+import { onEarlyLine, unsigned, wantedPrompt } from "./typed/state.ts";
 
 /** The prompt at the bottom, and the lines that are typed at it or before it. */
 export type Prompts = {

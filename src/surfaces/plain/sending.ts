@@ -1,9 +1,12 @@
-import { oneLine, type InputRequest, type InputResponse, type SharedAnswer } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { SharedAnswer } from "../../protocol/host/host.ts";
 import { sendUnlessLost } from "../../remote/unless-lost.ts";
-import { errorText } from "../../texts/error.ts";
-import { headline } from "../../texts/resolution.ts";
+import { errorText } from "../../texts/shared/error.ts";
+import { headline } from "../../texts/shared/resolution.ts";
 import type { Parts } from "./parts.ts";
-import { onInterrupt } from "./state.ts";
+import { onInterrupt } from "./typed/state.ts";
 import { recorded } from "./view.ts";
 
 /** Sends an answer and says what became of it. */

@@ -1,19 +1,15 @@
 import { randomUUID } from "node:crypto";
-import {
-  modeWords,
-  oneLine,
-  readSlash,
-  reasonOf,
-  saidKey,
-  type Command,
-  type Host,
-  type Sender,
-  type SessionMode,
-} from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
+import { readSlash } from "../../base/slash.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Command, Host } from "../../protocol/host/host.ts";
+import { saidKey } from "../../protocol/key.ts";
+import { modeWords, type SessionMode } from "../../protocol/mode.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { errorText } from "../../texts/shared/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { wholeRequest } from "../../view/lines/request.ts";
-import type { Progress } from "../../view/progress.ts";
+import type { Progress } from "../../view/transcript/progress.ts";
 import type { PlainOptions } from "./options.ts";
 
 /** Input of a person when nothing is asked: messages, and commands to this surface. */

@@ -1,25 +1,20 @@
-import {
-  oneLine,
-  prose,
-  type Delta,
-  type Fact,
-  type InputRequest,
-  type Resolution,
-  type Sender,
-} from "../../protocol/index.ts";
-import { changeLine, ending, headline } from "../../texts/resolution.ts";
-import { changeOf } from "../../view/change.ts";
+import { oneLine, prose } from "../../base/visible.ts";
+import type { Delta, Fact } from "../../protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { changeLine, ending, headline } from "../../texts/shared/resolution.ts";
+import { changeOf } from "../../view/items/change.ts";
 import { madeNote, replyNote } from "../../view/inquiry.ts";
-import type { CallItem, InquiryItem, Item, SaidItem, TextItem } from "../../view/item.ts";
+import type { CallItem, InquiryItem, Item, SaidItem, TextItem } from "../../view/transcript/item.ts";
 import { changeLines } from "../../view/lines/change.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { atMost, clipped, folded, framed } from "../../view/lines/safe.ts";
 import { noteLines } from "../../view/lines/note.ts";
 import { noteOf, type Note } from "../../view/note.ts";
-import { resultOf, type ShownResult } from "../../view/result.ts";
-import { saidText } from "../../view/said.ts";
-import { briefOf, isAsking, isOver, pastOf } from "../../view/summary.ts";
-import { createTranscript } from "../../view/transcript.ts";
+import { resultOf, type ShownResult } from "../../view/items/result.ts";
+import { saidText } from "../../view/items/said.ts";
+import { briefOf, isAsking, isOver, pastOf } from "../../view/items/summary.ts";
+import { createTranscript } from "../../view/transcript/transcript.ts";
 import { createLive } from "./live.ts";
 
 /** Output to write: text that continues where the last one stopped, or whole lines. */

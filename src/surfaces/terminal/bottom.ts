@@ -1,11 +1,11 @@
-import { oneLine } from "../../protocol/index.ts";
-import { nameOf } from "../../view/summary.ts";
+import { oneLine } from "../../base/visible.ts";
+import { nameOf } from "../../view/items/summary.ts";
 import { clipped } from "./draw/rows.ts";
 import { visibleWidth } from "./draw/tui.ts";
-import type { StatusInfo } from "./options.ts";
+import type { StatusInfo } from "./screen/options.ts";
 import type { Parts } from "./parts.ts";
 import { boardRows } from "./view.ts";
-import { footRow, statusRow, type Doing, type Look } from "./status.ts";
+import { footRow, statusRow, type Doing, type Look } from "./screen/status.ts";
 
 /** Rows below the transcript: a panel, or else status, hint, editor and foot. */
 export function bottomRows(parts: Parts, width: number): string[] {

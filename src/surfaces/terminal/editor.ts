@@ -1,4 +1,4 @@
-import { createCompletion, type Sources } from "./completion.ts";
+import { createCompletion, type Sources } from "./widgets/completion.ts";
 import type { Theme } from "./draw/theme.ts";
 import {
   CURSOR_MARKER,
@@ -10,8 +10,8 @@ import {
   type TUI,
 } from "./draw/tui.ts";
 import { readTyped } from "./input.ts";
-import type { TerminalOptions } from "./options.ts";
-import { createVimEditor } from "./vim-editor.ts";
+import type { TerminalOptions } from "./screen/options.ts";
+import { createVimEditor } from "./widgets/vim-editor.ts";
 
 /** The editor for messages and commands. */
 export type Writing = Component & {

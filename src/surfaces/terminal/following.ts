@@ -1,10 +1,14 @@
-import { isInquiry, oneLine, type Fact, type InputRequest, type WatchEvent } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { isInquiry } from "../../protocol/facts/inquiry.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { WatchEvent } from "../../protocol/host/host.ts";
 import { linkNote, ownerNote, type Owner } from "../../view/owner.ts";
-import { nameOf } from "../../view/summary.ts";
+import { nameOf } from "../../view/items/summary.ts";
 import { learnBackground } from "./draw/theme.ts";
 import type { Keys } from "./keys.ts";
-import { notification } from "./notify.ts";
-import type { TerminalEnd } from "./options.ts";
+import { notification } from "./screen/notify.ts";
+import type { TerminalEnd } from "./screen/options.ts";
 import type { Parts } from "./parts.ts";
 
 /** Draws the session from its first fact until the person leaves or the session's watch ends. */

@@ -1,12 +1,13 @@
-import { oneLine, type Host } from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { errorText } from "../../texts/shared/error.ts";
 import { follow } from "./following.ts";
 import { createKeys } from "./keys.ts";
-import type { Terminal, TerminalOptions } from "./options.ts";
+import type { Terminal, TerminalOptions } from "./screen/options.ts";
 import { createParts } from "./parts.ts";
 
-export { pickAlone } from "./alone.ts";
-export type { Picked, Picking, SlashCommand, Terminal, TerminalEnd, TerminalOptions } from "./options.ts";
+export { pickAlone } from "./screen/alone.ts";
+export type { Picked, Picking, SlashCommand, Terminal, TerminalEnd, TerminalOptions } from "./screen/options.ts";
 
 /** A session on a terminal: past events scroll by like any program's output; requests and the editor stand at the bottom. */
 export function attachTerminal(host: Host, options: TerminalOptions): Terminal {

@@ -1,4 +1,4 @@
-import { readSlash } from "../../protocol/index.ts";
+import { readSlash } from "../../base/slash.ts";
 import { matchesKey } from "./draw/tui.ts";
 
 /** A submitted text, read: a message, a command to Sage, or one for the person's shell. */

@@ -1,13 +1,14 @@
-import { nextMode, oneLine } from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
-import { pickerTexts } from "../../texts/picker.ts";
-import type { CallItem, ThoughtItem } from "../../view/item.ts";
-import { briefOf } from "../../view/summary.ts";
+import { oneLine } from "../../base/visible.ts";
+import { nextMode } from "../../protocol/mode.ts";
+import { errorText } from "../../texts/shared/error.ts";
+import { pickerTexts } from "../../texts/surfaces/picker.ts";
+import type { CallItem, ThoughtItem } from "../../view/transcript/item.ts";
+import { briefOf } from "../../view/items/summary.ts";
 import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
 import { keyOf, type Key, type Situation } from "./input.ts";
 import type { Parts } from "./parts.ts";
-import type { ReadsItem } from "./scroll.ts";
-import { fetchedSource, fileSource, textSource, type Source } from "./source.ts";
+import type { ReadsItem } from "./screen/scroll.ts";
+import { fetchedSource, fileSource, textSource, type Source } from "./widgets/source.ts";
 import { isSecond, isSwallowed, stopIn } from "./state.ts";
 
 /** Keys that mean the same whatever has the keyboard. */

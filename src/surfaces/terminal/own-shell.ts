@@ -1,6 +1,7 @@
-import { oneLine, reasonOf } from "../../protocol/index.ts";
-import type { TerminalTexts } from "../../texts/terminal.ts";
-import type { BoxItem } from "./scroll.ts";
+import { oneLine } from "../../base/visible.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
+import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
+import type { BoxItem } from "./screen/scroll.ts";
 import type { TalkParts } from "./talk.ts";
 
 /** Characters of an output that the model is told. */

@@ -1,7 +1,10 @@
-import { closest, modeWords, oneLine, reasonOf, type SessionMode } from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
-import { nameOf } from "../../view/summary.ts";
-import type { Picked, SlashCommand } from "./options.ts";
+import { closest } from "../../base/closest.ts";
+import { oneLine } from "../../base/visible.ts";
+import { modeWords, type SessionMode } from "../../protocol/mode.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
+import { errorText } from "../../texts/shared/error.ts";
+import { nameOf } from "../../view/items/summary.ts";
+import type { Picked, SlashCommand } from "./screen/options.ts";
 import type { TalkParts } from "./talk.ts";
 
 /** Names that other agents have for a command. */

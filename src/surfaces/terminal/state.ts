@@ -1,4 +1,4 @@
-import type { TerminalEnd } from "./options.ts";
+import type { TerminalEnd } from "./screen/options.ts";
 import { stopOf, type Situation, type Stop } from "./input.ts";
 
 /** Everything about the person and the screen that decides what a key means. `Progress` has the state of the session. */

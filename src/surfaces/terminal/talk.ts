@@ -1,14 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { oneLine, type Command, type Host, type Sender, type SessionMode } from "../../protocol/index.ts";
-import { errorText } from "../../texts/error.ts";
-import type { TerminalTexts } from "../../texts/terminal.ts";
-import type { Texts } from "../../texts/texts.ts";
-import type { SaidItem } from "../../view/item.ts";
-import type { Progress } from "../../view/progress.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Command, Host } from "../../protocol/host/host.ts";
+import type { SessionMode } from "../../protocol/mode.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { errorText } from "../../texts/shared/error.ts";
+import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
+import type { SaidItem } from "../../view/transcript/item.ts";
+import type { Progress } from "../../view/transcript/progress.ts";
 import { readTyped } from "./input.ts";
-import type { Picked, Picking, TerminalOptions } from "./options.ts";
+import type { Picked, Picking, TerminalOptions } from "./screen/options.ts";
 import { createOwnShell, type OwnShell } from "./own-shell.ts";
-import type { Scroll } from "./scroll.ts";
+import type { Scroll } from "./screen/scroll.ts";
 import { createSlash } from "./slash.ts";
 
 /** Input of a person: messages, commands to Sage, and commands to their own shell. */

@@ -1,21 +1,25 @@
-import { agentOf, oneLine, type Call, type Output, type Sender, type Standing } from "../../protocol/index.ts";
-import { changeLine, headline } from "../../texts/resolution.ts";
-import type { TerminalTexts } from "../../texts/terminal.ts";
-import type { Texts } from "../../texts/texts.ts";
+import { oneLine } from "../../base/visible.ts";
+import { agentOf, type Output } from "../../protocol/facts/call.ts";
+import type { Call } from "../../protocol/facts/message.ts";
+import type { Standing } from "../../protocol/host/receipt.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { changeLine, headline } from "../../texts/shared/resolution.ts";
+import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
 import { diffRows } from "./draw/diff.ts";
 import { marginedMarkdown, markdownRows } from "./draw/markdown.ts";
 import { clipped, listed, margined, own, wrap } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";
 import { truncateToWidth, visibleWidth } from "./draw/tui.ts";
-import type { Board, Entry } from "./scroll.ts";
-import type { CallItem, InquiryItem, ThoughtItem } from "../../view/item.ts";
-import { changeOf } from "../../view/change.ts";
+import type { Board, Entry } from "./screen/scroll.ts";
+import type { CallItem, InquiryItem, ThoughtItem } from "../../view/transcript/item.ts";
+import { changeOf } from "../../view/items/change.ts";
 import { madeNote, replyNote } from "../../view/inquiry.ts";
 import { noteOf, type Note } from "../../view/note.ts";
-import { resultOf } from "../../view/result.ts";
-import { saidText } from "../../view/said.ts";
-import { isOpen } from "../../view/standing.ts";
-import { briefOf, isAsking, summaryOf, todosOf, type Todo } from "../../view/summary.ts";
+import { resultOf } from "../../view/items/result.ts";
+import { saidText } from "../../view/items/said.ts";
+import { isOpen } from "../../view/transcript/standing.ts";
+import { briefOf, isAsking, summaryOf, todosOf, type Todo } from "../../view/items/summary.ts";
 
 /** Theme, texts, reader and width that items are drawn with. */
 export type View = {

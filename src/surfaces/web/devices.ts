@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomInt } from "node:crypto";
-import type { SharedStore, SurfaceStore } from "../../protocol/index.ts";
+import type { SharedStore, SurfaceStore } from "../../protocol/host/surface-store.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

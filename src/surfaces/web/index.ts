@@ -3,17 +3,11 @@ import type { Hono } from "hono";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  messageOf,
-  reason,
-  refusalOf,
-  type Command,
-  type CommandReply,
-  type Host,
-  type Refused,
-  type SageErrorCode,
-} from "../../protocol/index.ts";
-import { errorBecause } from "../../texts/error.ts";
+import type { Command, CommandReply, Host, Refused } from "../../protocol/host/host.ts";
+import { refusalOf } from "../../protocol/host/refusal.ts";
+import { messageOf, type SageErrorCode } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
 import type { Devices, Paired, Taken } from "./devices.ts";
 import { addDeviceRoutes } from "./device-routes.ts";
 import { proxyName, type Caller, type Entered, type Entrance, type ProxyIdentity, type Turned } from "./entrance.ts";

@@ -1,10 +1,10 @@
 import type { Agent } from "node:http";
-import type { Reason } from "../../protocol/index.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
 import { isPrivateAddress } from "../../permission/web.ts";
 import type { Cache } from "./cache.ts";
 import { exchange, locationOf, type Answer, type Limits, type Way } from "./exchange.ts";
 import { addressesOf, type Lookup } from "./lookup.ts";
-import { toText, type PageText } from "./text.ts";
+import { toText, type PageText } from "./page-text.ts";
 
 const MOST_HOPS = 10;
 

@@ -1,4 +1,4 @@
-import { detailed, type Hunk } from "../change.ts";
+import { detailed, type Hunk } from "../items/change.ts";
 import type { Style } from "./paint.ts";
 import { rows } from "./safe.ts";
 

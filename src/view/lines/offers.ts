@@ -1,5 +1,5 @@
-import type { PermissionRequest } from "../../protocol/index.ts";
-import { rulesFor } from "../answering.ts";
+import type { PermissionRequest } from "../../protocol/facts/request.ts";
+import { rulesFor } from "../request/answering.ts";
 import type { Style } from "./paint.ts";
 import { exact, framed } from "./safe.ts";
 

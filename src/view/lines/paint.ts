@@ -1,4 +1,4 @@
-import type { Texts } from "../../texts/texts.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
 
 type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 

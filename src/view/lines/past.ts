@@ -1,7 +1,8 @@
-import { oneLine, type PastCall, type RuleIdea, type RuleTrial } from "../../protocol/index.ts";
-import type { PastTexts } from "../../texts/past.ts";
-import { timeOf } from "../../texts/resolution.ts";
-import { summaryOf } from "../summary.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { PastCall, RuleIdea, RuleTrial } from "../../protocol/host/past.ts";
+import type { PastTexts } from "../../texts/setup/past.ts";
+import { timeOf } from "../../texts/shared/resolution.ts";
+import { summaryOf } from "../items/summary.ts";
 import type { Style } from "./paint.ts";
 import { clipped } from "./safe.ts";
 

@@ -1,8 +1,10 @@
-import { oneLine, reason, type Approval, type InputRequest, type Question, type Reason } from "../../protocol/index.ts";
-import { whyOf } from "../answering.ts";
-import { consentLines } from "../consent.ts";
-import { describeRequest, isLong, type Block, type Description } from "../describe.ts";
-import { silenceLines } from "../silence.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { Approval, InputRequest, Question } from "../../protocol/facts/request.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { whyOf } from "../request/answering.ts";
+import { consentLines } from "../request/consent.ts";
+import { describeRequest, isLong, type Block, type Description } from "../request/describe.ts";
+import { silenceLines } from "../request/silence.ts";
 import type { Style } from "./paint.ts";
 import { changeLines } from "./change.ts";
 import { clipped, columns, framed, rows } from "./safe.ts";

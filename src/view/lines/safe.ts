@@ -1,4 +1,4 @@
-import { harmless, oneLine, tokens, visible } from "../../protocol/visible.ts";
+import { harmless, oneLine, tokens, visible } from "../../base/visible.ts";
 import type { Style } from "./paint.ts";
 
 /** Foreign text behind a margin that it cannot leave, whole. */

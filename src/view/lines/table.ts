@@ -1,4 +1,4 @@
-import { oneLine } from "../../protocol/index.ts";
+import { oneLine } from "../../base/visible.ts";
 import { columns } from "./safe.ts";
 
 /** Rows of cells as lines, each column as wide as its widest cell. */

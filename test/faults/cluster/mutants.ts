@@ -10,8 +10,8 @@ export type ClusterMutant = {
   patienceMs?: number;
 };
 
-const worker = "src/host/cluster/worker.ts";
-const schema = "src/journal/postgres/schema.ts";
+const worker = "src/host/cluster/worker/worker.ts";
+const schema = "src/journal/postgres/schema/schema.ts";
 const calm = { afterMs: 0, awayMs: 0, pick: 0 };
 const every = (count: number, afterMs: number, fault: Exclude<Fault, { kind: "killAll" }>): Fault[] =>
   Array.from({ length: count }, (_, pick) => ({ ...fault, afterMs, pick }));
@@ -21,7 +21,7 @@ export const clusterMutants: ClusterMutant[] = [
     name: "writes call.started after the effect has begun",
     changes: [
       {
-        file: "src/journal/line.ts",
+        file: "src/journal/session/line.ts",
         from: "const written = log.flush(); // on disk before the effect\n",
         to: "const written = undefined;\n",
       },

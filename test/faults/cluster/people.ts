@@ -1,9 +1,11 @@
 // People at the gateways of a round: they speak, watch, answer, answer at once, too late or never, and call things off.
 import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Ledger } from "../../../src/journal/ledger.ts";
-import { untilWritten } from "../../../src/journal/retry.ts";
-import type { Command, InputRequest, InputResponse } from "../../../src/protocol/index.ts";
+import type { Ledger } from "../../../src/journal/replica/ledger.ts";
+import { untilWritten } from "../../../src/journal/store/retry.ts";
+import type { InputResponse } from "../../../src/protocol/facts/answer.ts";
+import type { InputRequest } from "../../../src/protocol/facts/request.ts";
+import type { Command } from "../../../src/protocol/host/host.ts";
 import type { Observation } from "../history.ts";
 import { dice, type Dice } from "../rounds.ts";
 import type { Seat } from "./seat.ts";

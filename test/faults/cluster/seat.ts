@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Command, CommandReply } from "../../../src/protocol/index.ts";
+import type { Command, CommandReply } from "../../../src/protocol/host/host.ts";
 import type { Observation } from "../history.ts";
 import type { Wire } from "./wire.ts";
 

@@ -4,9 +4,11 @@ import { GuestExecutor } from "../../../src/agent/guest/executor.ts";
 import { claudeDriver } from "../../../src/guest/claude/claude.ts";
 import type { GuestDriver } from "../../../src/guest/driver.ts";
 import { createHost } from "../../../src/host/host.ts";
-import { memoryStore } from "../../../src/journal/memory.ts";
-import type { Store } from "../../../src/journal/store.ts";
-import type { ExecutionOptions, Fact, FactType, InputRequest } from "../../../src/protocol/index.ts";
+import { memoryStore } from "../../../src/journal/store/memory.ts";
+import type { Store } from "../../../src/journal/store/store.ts";
+import type { Fact, FactType } from "../../../src/protocol/facts/fact.ts";
+import type { InputRequest } from "../../../src/protocol/facts/request.ts";
+import type { ExecutionOptions } from "../../../src/protocol/host/options.ts";
 import { config, personAt, type TestConfig, type TestPerson } from "../sage.ts";
 
 export type FakeCall = { name: string; input: Record<string, unknown>; id?: string; sub?: FakeCall[] };

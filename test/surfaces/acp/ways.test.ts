@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { InputRequest, PermissionRequest, Question } from "../../../src/protocol/index.ts";
-import { reason } from "../../../src/protocol/index.ts";
+import type { InputRequest, PermissionRequest, Question } from "../../../src/protocol/facts/request.ts";
+import { reason } from "../../../src/protocol/reasons/reason.ts";
 import { chatAnswer, formAnswer, wayOf } from "../../../src/surfaces/acp/input.ts";
 import { messageOf } from "../../../src/surfaces/acp/prompt.ts";
 import { requestedCall } from "../../../src/surfaces/acp/tool-call.ts";
-import { acpTexts } from "../../../src/texts/acp.ts";
-import { texts } from "../../../src/texts/texts.ts";
+import { acpTexts } from "../../../src/texts/surfaces/acp.ts";
+import { texts } from "../../../src/texts/shared/texts.ts";
 
 const words = { t: texts("en"), w: acpTexts("en") };
 const frame = { id: "s/t0/0/0/permit0", session: "s", at: 0, agent: [], why: reason("said", { text: "" }), digest: "" };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { reason } from "../../../src/protocol/index.ts";
-import { errorBecause } from "../../../src/texts/error.ts";
+import { reason } from "../../../src/protocol/reasons/reason.ts";
+import { errorBecause } from "../../../src/texts/shared/error.ts";
 import { bash } from "../../support/sage.ts";
 import { said, team, until } from "./team.ts";
 

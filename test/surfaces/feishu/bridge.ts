@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ConnectionLimits } from "../../../src/cli/commands/serve/connections.ts";
-import { createHttp, listen } from "../../../src/cli/commands/serve/http.ts";
-import type { SurfaceStore } from "../../../src/protocol/index.ts";
+import type { ConnectionLimits } from "../../../src/cli/serve/web/connection-limits.ts";
+import { createHttp, listen } from "../../../src/cli/serve/web/http.ts";
+import type { SurfaceStore } from "../../../src/protocol/host/surface-store.ts";
 import { openSurfaceStores } from "../../../src/host/surface-store.ts";
-import type { Incoming } from "../../../src/surfaces/feishu/channel.ts";
-import type { FeishuApp, Timings } from "../../../src/surfaces/feishu/transport/config.ts";
+import type { Incoming } from "../../../src/surfaces/feishu/channel/channel.ts";
+import type { FeishuApp, Timings } from "../../../src/surfaces/feishu/transport/api/config.ts";
 import { openFeishu } from "../../../src/surfaces/feishu/transport/open.ts";
-import { serveTexts } from "../../../src/texts/serve.ts";
+import { serveTexts } from "../../../src/texts/serve/serve.ts";
 import type { FakeFeishu } from "../../support/feishu/platform.ts";
 
 export { until } from "../../support/until.ts";

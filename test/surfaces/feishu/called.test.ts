@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { remindedKey } from "../../../src/protocol/index.ts";
+import { remindedKey } from "../../../src/protocol/key.ts";
 import { askUser, bash, question } from "../../support/sage.ts";
 import { said, team, until } from "./team.ts";
 

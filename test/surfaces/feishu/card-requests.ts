@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  said,
-  type InputRequest,
-  type PermissionRequest,
-  type Question,
-  type Resolution,
-} from "../../../src/protocol/index.ts";
+import type { InputRequest, PermissionRequest, Question, Resolution } from "../../../src/protocol/facts/request.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import { type Asked } from "../../../src/surfaces/feishu/cards/permission.ts";
 import { speechesFrom } from "../../../src/surfaces/feishu/cards/speech.ts";
 import { checkCard } from "../../support/feishu/card-check.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../../support/properties.ts";
-import { said } from "../../../src/protocol/index.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import { LARGEST_CARD, bytesOf } from "../../../src/surfaces/feishu/cards/card.ts";
 import { closedCard } from "../../../src/surfaces/feishu/cards/closed.ts";
 import { code, inline, markdownOf, plainWords, words as escaped } from "../../../src/surfaces/feishu/cards/escape.ts";
@@ -10,7 +10,7 @@ import { permissionCard } from "../../../src/surfaces/feishu/cards/permission.ts
 import { finishedCard } from "../../../src/surfaces/feishu/cards/progress.ts";
 import { questionCard, textCard } from "../../../src/surfaces/feishu/cards/question.ts";
 import { redacted } from "../../../src/surfaces/feishu/cards/redact.ts";
-import { createRedaction } from "../../../src/config/redact.ts";
+import { createRedaction } from "../../../src/config/secrets/redact.ts";
 import { checkCard } from "../../support/feishu/card-check.ts";
 import { asked, en, bash, question, asks, writes, markdowns, valid, resolution } from "./card-requests.ts";
 

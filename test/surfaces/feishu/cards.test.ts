@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { said } from "../../../src/protocol/index.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import { LARGEST_CARD, bytesOf, type Card } from "../../../src/surfaces/feishu/cards/card.ts";
 import { closedCard, restartCard, unknownCard } from "../../../src/surfaces/feishu/cards/closed.ts";
 import { words as escaped } from "../../../src/surfaces/feishu/cards/escape.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { FeishuFailure } from "../../../src/surfaces/feishu/failure.ts";
+import { FeishuFailure } from "../../../src/surfaces/feishu/channel/failure.ts";
 import { fakeFeishu } from "../../support/feishu/platform.ts";
 import { bridge, button, card, until } from "./bridge.ts";
 

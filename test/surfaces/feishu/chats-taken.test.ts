@@ -108,7 +108,7 @@ test("of the turns that ended elsewhere while nobody was here, the last one is t
   await sage.crash();
   const { createHost } = await import("../../../src/host/host.ts");
   const { UnifiedExecutor } = await import("../../../src/agent/turn/executor.ts");
-  const { sqliteStore } = await import("../../../src/journal/sqlite.ts");
+  const { sqliteStore } = await import("../../../src/journal/sqlite/sqlite.ts");
   const { config } = await import("../../support/sage.ts");
   const store = sqliteStore(join(dir, "journal.db"));
   const script = Array.from({ length: 6 }, (_, n) => ({ text: `answer ${n}` }));

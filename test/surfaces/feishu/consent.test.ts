@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import type { Rule } from "../../../src/protocol/index.ts";
+import type { Rule } from "../../../src/protocol/facts/permission.ts";
 import { bash } from "../../support/sage.ts";
 import { team, type Team } from "./team.ts";
 

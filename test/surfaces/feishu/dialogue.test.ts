@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { createRedaction } from "../../../src/config/redact.ts";
+import { createRedaction } from "../../../src/config/secrets/redact.ts";
 import { bash } from "../../support/sage.ts";
 import { ask, said, team, until } from "./team.ts";
 

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { reason } from "../../../src/protocol/index.ts";
+import { reason } from "../../../src/protocol/reasons/reason.ts";
 import { movedCard, unknownCard } from "../../../src/surfaces/feishu/cards/closed.ts";
 import { speechesFrom } from "../../../src/surfaces/feishu/cards/speech.ts";
-import { errorBecause } from "../../../src/texts/error.ts";
-import { feishuTexts } from "../../../src/texts/feishu.ts";
+import { errorBecause } from "../../../src/texts/shared/error.ts";
+import { feishuTexts } from "../../../src/texts/surfaces/feishu.ts";
 import type { Lang } from "../../../src/texts/language.ts";
 import type { ModelRequest } from "../../../src/models/model.ts";
 import type { Script, ScriptedTurns } from "../../../src/models/scripted.ts";

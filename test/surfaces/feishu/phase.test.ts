@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fact, FactData, FactType, InputRequest, Resolution } from "../../../src/protocol/index.ts";
-import { nextPhase, type Effect, type Happening, type Phase } from "../../../src/surfaces/feishu/phase.ts";
-import type { ChatState } from "../../../src/surfaces/feishu/state.ts";
+import type { Fact, FactData, FactType } from "../../../src/protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../../../src/protocol/facts/request.ts";
+import { nextPhase, type Effect, type Happening, type Phase } from "../../../src/surfaces/feishu/session/phase.ts";
+import type { ChatState } from "../../../src/surfaces/feishu/session/state.ts";
 
 const request = { id: "s:t0/0/0/permit0", session: "s", kind: "text", prompt: "?" } as InputRequest;
 const resolution = { requestId: request.id, outcome: "declined" } as Resolution;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRedaction } from "../../../src/config/redact.ts";
+import { createRedaction } from "../../../src/config/secrets/redact.ts";
 import { askUser, bash, question } from "../../support/sage.ts";
 import { ask, said, team, until, type Team } from "./team.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { feishuBots } from "../../../src/cli/commands/feishu/config.ts";
-import { readSettings } from "../../../src/config/settings.ts";
+import { feishuBots } from "../../../src/cli/connect/feishu/config.ts";
+import { readSettings } from "../../../src/config/settings/settings.ts";
 import { openSurfaceStores } from "../../../src/host/surface-store.ts";
 import { openFeishu } from "../../../src/surfaces/feishu/transport/open.ts";
-import { feishuSetupTexts } from "../../../src/texts/feishu-setup.ts";
+import { feishuSetupTexts } from "../../../src/texts/serve/feishu-setup.ts";
 import { fakeFeishu } from "../../support/feishu/platform.ts";
 import { proxyServer, secured, trustExample } from "../../support/proxy.ts";
 import { workspace } from "../../support/sage.ts";

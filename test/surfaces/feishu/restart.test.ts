@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sqliteStore } from "../../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../../src/journal/sqlite/sqlite.ts";
 import { deleteSession } from "../../../src/archive/sessions.ts";
 import { bash } from "../../support/sage.ts";
 import { ask, said, team, until } from "./team.ts";

@@ -1,10 +1,10 @@
-import { said } from "../../../src/protocol/index.ts";
+import type { InputRequest, Question } from "../../../src/protocol/facts/request.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { InputRequest, Question } from "../../../src/protocol/index.ts";
 import { readForm, readText } from "../../../src/surfaces/feishu/input.ts";
-import { mayAnswer, mayApprove, mayStop, mayTalk } from "../../../src/surfaces/feishu/people.ts";
-import { codeOf, decisionOf, route, stateOf } from "../../../src/surfaces/feishu/state.ts";
+import { mayAnswer, mayApprove, mayStop, mayTalk } from "../../../src/surfaces/feishu/bot/people.ts";
+import { codeOf, decisionOf, route, stateOf } from "../../../src/surfaces/feishu/session/state.ts";
 import { speechesFrom } from "../../../src/surfaces/feishu/cards/speech.ts";
 
 const [english] = speechesFrom("en");

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { botPerson } from "../../../src/cli/commands/serve/feishu.ts";
+import { botPerson } from "../../../src/cli/serve/feishu/bot.ts";
 import { UnifiedExecutor } from "../../../src/agent/turn/executor.ts";
-import { sqliteStore } from "../../../src/journal/sqlite.ts";
+import { sqliteStore } from "../../../src/journal/sqlite/sqlite.ts";
 import type { Script } from "../../../src/models/scripted.ts";
-import type { Fact, FactType } from "../../../src/protocol/index.ts";
+import type { Fact, FactType } from "../../../src/protocol/facts/fact.ts";
 import { createHost } from "../../../src/host/host.ts";
 import { openSurfaceStores } from "../../../src/host/surface-store.ts";
 import {
@@ -15,10 +15,10 @@ import {
   type FeishuOptions,
   type Team as Settings,
 } from "../../../src/surfaces/feishu/index.ts";
-import type { TeamChange } from "../../../src/surfaces/feishu/team.ts";
-import type { Timings } from "../../../src/surfaces/feishu/transport/config.ts";
+import type { TeamChange } from "../../../src/surfaces/feishu/bot/team.ts";
+import type { Timings } from "../../../src/surfaces/feishu/transport/api/config.ts";
 import { openFeishu } from "../../../src/surfaces/feishu/transport/open.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
+import type { Tool } from "../../../src/tools/definition/tool.ts";
 import { fakeFeishu, type FakeFeishu } from "../../support/feishu/platform.ts";
 import type { Seen } from "../../support/feishu/view.ts";
 import { config, type TestConfig } from "../../support/sage.ts";

@@ -1,12 +1,8 @@
-import { said, type Inquired } from "../../../src/protocol/index.ts";
-import type {
-  Draft,
-  InputRequest,
-  InputResponse,
-  PermissionRequest,
-  Question,
-  ToolInput,
-} from "../../../src/protocol/index.ts";
+import type { InputResponse } from "../../../src/protocol/facts/answer.ts";
+import type { ToolInput } from "../../../src/protocol/facts/call.ts";
+import type { Inquired } from "../../../src/protocol/facts/inquiry.ts";
+import type { Draft, InputRequest, PermissionRequest, Question } from "../../../src/protocol/facts/request.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import { createPanel, type Panel, type PanelOptions, type Queue } from "../../../src/surfaces/terminal/panels/panel.ts";
 import { createTheme, type ColorDepth } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { modeOf } from "../../../src/protocol/index.ts";
+import { modeOf } from "../../../src/protocol/facts/session.ts";
 import { sageOnScreen } from "../../support/terminal.ts";
 import { until } from "../../support/until.ts";
 

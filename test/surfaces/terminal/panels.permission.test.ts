@@ -1,7 +1,9 @@
-import { said, type Inquired } from "../../../src/protocol/index.ts";
+import type { Preview } from "../../../src/protocol/facts/call.ts";
+import type { Inquired } from "../../../src/protocol/facts/inquiry.ts";
+import type { RuleTrial } from "../../../src/protocol/host/past.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Preview, RuleTrial } from "../../../src/protocol/index.ts";
 import { colour, keys, opened, permission, questions } from "./asked.ts";
 import {
   up,

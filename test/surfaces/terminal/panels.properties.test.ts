@@ -1,8 +1,8 @@
-import { said } from "../../../src/protocol/index.ts";
+import type { InputRequest, Question } from "../../../src/protocol/facts/request.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../../support/properties.ts";
-import type { InputRequest, Question } from "../../../src/protocol/index.ts";
 import { CURSOR_MARKER, visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
 import { thorough } from "../../faults/rounds.ts";

@@ -1,7 +1,7 @@
-import { said } from "../../../src/protocol/index.ts";
+import type { InputRequest } from "../../../src/protocol/facts/request.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { InputRequest } from "../../../src/protocol/index.ts";
 import { colour, extras, keys, opened, questions, text } from "./asked.ts";
 import { up, down, left, right, enter, newline, esc, tab, space, paste, requestId } from "./pressed.ts";
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { said, visible, type InputRequest } from "../../../src/protocol/index.ts";
+import { visible } from "../../../src/base/visible.ts";
+import type { InputRequest } from "../../../src/protocol/facts/request.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import { stage } from "../../support/screen.ts";
 import { colour, extras, keys, opened, permission, questions, text } from "./asked.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { InputRequest } from "../../../src/protocol/index.ts";
+import type { InputRequest } from "../../../src/protocol/facts/request.ts";
 import { backgroundOf, colorOf, createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { CURSOR_MARKER } from "../../../src/surfaces/terminal/draw/tui.ts";
 import { colour, extras, opened, permission, questions, text } from "./asked.ts";

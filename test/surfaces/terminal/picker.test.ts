@@ -3,11 +3,11 @@ import { suite, test } from "node:test";
 import { createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
 import type { SlashCommand } from "../../../src/surfaces/terminal/index.ts";
-import { filled, pickerRows, pressPicker, startPicker } from "../../../src/surfaces/terminal/panels/picker.ts";
-import type { Picked } from "../../../src/surfaces/terminal/options.ts";
-import { createPickers } from "../../../src/surfaces/terminal/pickers.ts";
-import { texts } from "../../../src/texts/texts.ts";
-import { pickerTexts } from "../../../src/texts/picker.ts";
+import { filled, pickerRows, pressPicker, startPicker } from "../../../src/surfaces/terminal/widgets/picker.ts";
+import type { Picked } from "../../../src/surfaces/terminal/screen/options.ts";
+import { createPickers } from "../../../src/surfaces/terminal/screen/pickers.ts";
+import { texts } from "../../../src/texts/shared/texts.ts";
+import { pickerTexts } from "../../../src/texts/surfaces/picker.ts";
 import { bash } from "../../support/sage.ts";
 import { sageOnScreen } from "../../support/terminal.ts";
 

@@ -1,5 +1,6 @@
-import { said } from "../../../src/protocol/index.ts";
-import type { PermissionRequest, PermissionSuggestion } from "../../../src/protocol/index.ts";
+import type { PermissionSuggestion } from "../../../src/protocol/facts/permission.ts";
+import type { PermissionRequest } from "../../../src/protocol/facts/request.ts";
+import { said } from "../../../src/protocol/reasons/reason.ts";
 import { keys, permission } from "./asked.ts";
 
 export const { up, down, left, right, enter, newline, esc, tab, space, erase, pageDown, paste } = keys;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fetchedSource } from "../../../src/surfaces/terminal/source.ts";
+import { fetchedSource } from "../../../src/surfaces/terminal/widgets/source.ts";
 
 test("output of another machine comes a part at a time, as it is read, and a line that two parts share is one line", async () => {
   const parts = ["one\ntw", "o\nthree\n", "four"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Entry, Scroll } from "../../../src/surfaces/terminal/scroll.ts";
-import { createStage } from "../../../src/surfaces/terminal/stage.ts";
+import type { Entry, Scroll } from "../../../src/surfaces/terminal/screen/scroll.ts";
+import { createStage } from "../../../src/surfaces/terminal/screen/stage.ts";
 
 const lines = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}${n}`);
 

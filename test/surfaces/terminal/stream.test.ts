@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noUsage } from "../../../src/protocol/index.ts";
+import { noUsage } from "../../../src/protocol/facts/message.ts";
 import { attachTerminal } from "../../../src/surfaces/terminal/index.ts";
 import { puppet } from "../../support/puppet.ts";
 import { createScreen } from "../../support/screen.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { prefixAt } from "../../../src/surfaces/terminal/completion.ts";
+import { prefixAt } from "../../../src/surfaces/terminal/widgets/completion.ts";
 import { readTyped, stopOf } from "../../../src/surfaces/terminal/input.ts";
-import { notification, title } from "../../../src/surfaces/terminal/notify.ts";
+import { notification, title } from "../../../src/surfaces/terminal/screen/notify.ts";
 import { toldOf } from "../../../src/surfaces/terminal/own-shell.ts";
-import { terminalTexts } from "../../../src/texts/terminal.ts";
+import { terminalTexts } from "../../../src/texts/surfaces/terminal.ts";
 
 suite("what the person did", () => {
   test("a message, a command, a command to the shell, or a path", () => {

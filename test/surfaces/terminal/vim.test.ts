@@ -1,7 +1,7 @@
 // Vim's keys: a table for the machine, then the real editor.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { vimKey, type Vim } from "../../../src/surfaces/terminal/vim.ts";
+import { vimKey, type Vim } from "../../../src/surfaces/terminal/widgets/vim.ts";
 import { sageOnScreen } from "../../support/terminal.ts";
 
 /** Presses keys in normal mode on a text whose cursor is at ‸, and shows what came of it; `i` at the end for insert mode. */

@@ -6,7 +6,8 @@ import { extname, join } from "node:path";
 import { after, before, describe } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { buildPage } from "../../../scripts/page.ts";
-import type { Command, InboxEvent, InputRequest, SessionSummary, WatchEvent } from "../../../src/protocol/index.ts";
+import type { InputRequest } from "../../../src/protocol/facts/request.ts";
+import type { Command, InboxEvent, SessionSummary, WatchEvent } from "../../../src/protocol/host/host.ts";
 import { guardHeaders } from "../../../src/surfaces/web/headers.ts";
 import { bashRequest, session, snapshot } from "./examples.ts";
 

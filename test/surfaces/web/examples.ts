@@ -1,16 +1,8 @@
-import type {
-  Fact,
-  FactData,
-  FactType,
-  InboxEvent,
-  InputRequest,
-  NewRequest,
-  PermissionRequest,
-  SessionSummary,
-  ToolInput,
-  WatchEvent,
-} from "../../../src/protocol/index.ts";
-import { reason } from "../../../src/protocol/index.ts";
+import type { ToolInput } from "../../../src/protocol/facts/call.ts";
+import type { Fact, FactData, FactType } from "../../../src/protocol/facts/fact.ts";
+import type { InputRequest, NewRequest, PermissionRequest } from "../../../src/protocol/facts/request.ts";
+import type { InboxEvent, SessionSummary, WatchEvent } from "../../../src/protocol/host/host.ts";
+import { reason } from "../../../src/protocol/reasons/reason.ts";
 
 /** Requests, sessions and facts as a host would tell them. */
 export const now = Date.now();

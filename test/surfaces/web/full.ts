@@ -1,5 +1,9 @@
-import type { CommandReply, Fact, InputRequest, Receipt, Tally } from "../../../src/protocol/index.ts";
-import { reason } from "../../../src/protocol/index.ts";
+import type { Fact } from "../../../src/protocol/facts/fact.ts";
+import type { InputRequest } from "../../../src/protocol/facts/request.ts";
+import type { CommandReply } from "../../../src/protocol/host/host.ts";
+import type { Tally } from "../../../src/protocol/host/past.ts";
+import type { Receipt } from "../../../src/protocol/host/receipt.ts";
+import { reason } from "../../../src/protocol/reasons/reason.ts";
 import { bashRequest, fact, now, questionRequest, session, snapshot, watched } from "./examples.ts";
 import type { Tab } from "./browser.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { InputRequest, PermissionRequest } from "../../../src/protocol/index.ts";
-import { createDrafts } from "../../../src/surfaces/web/page/drafts.ts";
-import { begin, choicesFor, draftOf, letsRun, step, type Did } from "../../../src/surfaces/web/page/input.ts";
+import type { InputRequest, PermissionRequest } from "../../../src/protocol/facts/request.ts";
+import { createDrafts } from "../../../src/surfaces/web/page/state/drafts.ts";
+import { begin, choicesFor, draftOf, letsRun, step, type Did } from "../../../src/surfaces/web/page/state/input.ts";
 import { meaningOf } from "../../../src/surfaces/web/page/keys.ts";
-import { addressOf, placeOf } from "../../../src/surfaces/web/page/place.ts";
-import { lockOf, look, unseen } from "../../../src/surfaces/web/page/seen.ts";
+import { addressOf, placeOf } from "../../../src/surfaces/web/page/state/place.ts";
+import { lockOf, look, unseen } from "../../../src/surfaces/web/page/request/seen.ts";
 import { bashRequest, questionRequest } from "./examples.ts";
 
 const id = () => "x";

@@ -1,7 +1,7 @@
 // npm run test:web: acts of a person on every kind of page. The default run has a sample of it, in page.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fact } from "../../../src/protocol/index.ts";
+import type { Fact } from "../../../src/protocol/facts/fact.ts";
 import { onFakeHost } from "./browser.ts";
 import { bashRequest, fact, questionRequest, session, snapshot, watched } from "./examples.ts";
 

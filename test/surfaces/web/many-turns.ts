@@ -1,4 +1,4 @@
-import type { Fact } from "../../../src/protocol/index.ts";
+import type { Fact } from "../../../src/protocol/facts/fact.ts";
 import { fact } from "./examples.ts";
 
 const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reason, type Receipt } from "../../../src/protocol/index.ts";
+import type { Receipt } from "../../../src/protocol/host/receipt.ts";
+import { reason } from "../../../src/protocol/reasons/reason.ts";
 import { accessible } from "./axe.ts";
 import { onFakeHost } from "./browser.ts";
 import { bashRequest, fact, now, questionRequest, session, snapshot, watched } from "./examples.ts";

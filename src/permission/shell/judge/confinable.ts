@@ -1,9 +1,9 @@
-import { gitUse } from "../../programs/git.ts";
-import { subcommandAt } from "../../programs/git-words.ts";
-import { isReader } from "../../programs/readers.ts";
+import { gitUse } from "../../programs/git/git.ts";
+import { subcommandAt } from "../../programs/git/git-words.ts";
+import { isReader } from "../../programs/files/readers.ts";
 import { baseName, keywords } from "../../text/tokens.ts";
 import type { Word } from "../read/word.ts";
-import type { CommandReading } from "./reading.ts";
+import type { CommandReading } from "./flow/command-reading.ts";
 
 /** Programs of a line that can only work outside of a sandbox, git with its subcommand. */
 export function outsidePrograms({ commands }: CommandReading, outside: readonly string[]): string[] {

@@ -1,14 +1,11 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
-import { isInside } from "../../paths/canonical.ts";
-import type { Disk } from "../../paths/canonical.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
+import { isInside, type Disk } from "../../paths/canonical.ts";
 import { addressesIn, isAddress, runsScript, sameAddress } from "../../programs/runners.ts";
 import { escalates } from "../../programs/escalating.ts";
 import { transparent } from "../../programs/wrappers.ts";
 import type { CommandRule, CompiledRule } from "../../rules/compile.ts";
-import { isStar, matchesGlob, star, wild } from "../../text/wild.ts";
-import type { Glob } from "../../text/wild.ts";
+import { isStar, matchesGlob, star, wild, type Glob } from "../../text/wild.ts";
 import { baseName } from "../../text/tokens.ts";
 import type { Word } from "../read/word.ts";
 

@@ -1,18 +1,16 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import { subcommandAt } from "../../programs/git-words.ts";
-import type { Write } from "../../programs/use.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { subcommandAt } from "../../programs/git/git-words.ts";
+import type { Write } from "../../programs/files/use.ts";
 import type { Reach } from "../../rules/access.ts";
 import { baseName } from "../../text/tokens.ts";
-import { literalWord } from "../read/word.ts";
-import type { Word } from "../read/word.ts";
+import { literalWord, type Word } from "../read/word.ts";
 import type { Fed } from "../suspect/code.ts";
-import type { CommandView } from "./command.ts";
-import type { JudgedPart } from "./shell.ts";
-import { judgeTarget } from "./target-view.ts";
-import { operandTargets } from "./targets.ts";
-import type { Where } from "./targets.ts";
+import type { CommandView } from "./command-view.ts";
+import type { JudgedPart } from "./judge-shell.ts";
+import { judgeTarget } from "./judge-target.ts";
+import { operandTargets, type Where } from "./files/targets.ts";
 
 const largest = 1024 * 1024;
 

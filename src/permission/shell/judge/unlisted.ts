@@ -1,15 +1,13 @@
 import { isAbsolute, resolve } from "node:path";
-import { subcommandAt } from "../../programs/git-words.ts";
+import { subcommandAt } from "../../programs/git/git-words.ts";
 import { placeWritten } from "../../programs/guarded-programs.ts";
 import { opensHome, unpacksRepository } from "./unpacking.ts";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Reach } from "../../rules/access.ts";
-import type { CommandView } from "./command.ts";
-import type { JudgedPart } from "./shell.ts";
-import { judgeTarget } from "./target-view.ts";
-import { gluedTo, namesIn, operandTargets } from "./targets.ts";
-import type { Target, Where } from "./targets.ts";
+import type { CommandView } from "./command-view.ts";
+import type { JudgedPart } from "./judge-shell.ts";
+import { judgeTarget } from "./judge-target.ts";
+import { gluedTo, namesIn, operandTargets, type Target, type Where } from "./files/targets.ts";
 import type { Word } from "../read/word.ts";
 
 /**

@@ -1,10 +1,9 @@
 import { join, resolve } from "node:path";
-import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import { isInside, statOf } from "../../paths/canonical.ts";
 import { baseName } from "../../text/tokens.ts";
 import type { Word } from "../read/word.ts";
-import type { Where } from "./targets.ts";
+import type { Where } from "./files/targets.ts";
 
 /**
  * An archive may hold any start file: unpacked into the home folder, or above it, it may replace one. A container that is given

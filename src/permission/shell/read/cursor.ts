@@ -1,5 +1,5 @@
-import { reason } from "../../../protocol/index.ts";
-import type { Construct, Reason } from "../../../protocol/index.ts";
+import type { Construct } from "../../../protocol/reasons/permission.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Closer, Script } from "./script.ts";
 import type { Piece } from "./word.ts";
 

@@ -1,9 +1,7 @@
-import { reason } from "../../../protocol/index.ts";
-import { isDelimiter, take, unclear, Unclear } from "./cursor.ts";
-import type { Cursor, Heredoc } from "./cursor.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { isDelimiter, take, unclear, Unclear, type Cursor, type Heredoc } from "./cursor.ts";
 import type { Closer, Item } from "./script.ts";
-import { takeBody, takeWord } from "./word.ts";
-import type { Word } from "./word.ts";
+import { takeBody, takeWord, type Word } from "./word.ts";
 
 /** Blanks and a comment. */
 export function skipBlanks(cursor: Cursor): void {

@@ -1,7 +1,5 @@
-import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
-import { isDelimiter, openCursor, take, unclear, Unclear } from "./cursor.ts";
-import type { Cursor, Heredoc } from "./cursor.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
+import { isDelimiter, openCursor, take, unclear, Unclear, type Cursor, type Heredoc } from "./cursor.ts";
 import {
   isAtEnd,
   skipBlanks,
@@ -13,8 +11,7 @@ import {
   takeRedirection,
   takeToken,
 } from "./lexer.ts";
-import { literalWord, opaqueWord, takeWord } from "./word.ts";
-import type { Piece, Word } from "./word.ts";
+import { literalWord, opaqueWord, takeWord, type Piece, type Word } from "./word.ts";
 
 /** A command line as far as it is understood whole. Positions are those of the text it was read from. */
 export type Script = { items: Item[] };

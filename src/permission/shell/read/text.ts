@@ -1,5 +1,4 @@
-import { reason } from "../../../protocol/index.ts";
-import type { Reason } from "../../../protocol/index.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 
 /** Longer commands are not analysed: nobody approves them by reading, and the analysis takes too long. */
 const longestCommand = 10_000;

@@ -1,6 +1,5 @@
 import { decodeAnsi } from "../../text/ansi.ts";
-import { isDelimiter, mark, unclear } from "./cursor.ts";
-import type { Cursor, Heredoc } from "./cursor.ts";
+import { isDelimiter, mark, unclear, type Cursor, type Heredoc } from "./cursor.ts";
 import type { Script } from "./script.ts";
 
 export type Word = {

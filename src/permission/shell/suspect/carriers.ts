@@ -1,4 +1,4 @@
-import { isReader } from "../../programs/readers.ts";
+import { isReader } from "../../programs/files/readers.ts";
 import { baseName } from "../../text/tokens.ts";
 
 /**

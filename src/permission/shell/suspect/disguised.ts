@@ -1,5 +1,5 @@
-import { isReader } from "../../programs/readers.ts";
-import { isWriter } from "../../programs/writers.ts";
+import { isReader } from "../../programs/files/readers.ts";
+import { isWriter } from "../../programs/files/writers.ts";
 import { baseName } from "../../text/tokens.ts";
 
 /**

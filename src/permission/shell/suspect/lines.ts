@@ -1,5 +1,4 @@
-import { escaped, star } from "../../text/wild.ts";
-import type { Glob } from "../../text/wild.ts";
+import { escaped, star, type Glob } from "../../text/wild.ts";
 import type { Token } from "../../text/tokens.ts";
 
 /** Words that may be a command. `loose`: the first of them may belong to what came before. */

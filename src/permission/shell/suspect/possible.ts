@@ -1,12 +1,9 @@
 import { decodeAnsi } from "../../text/ansi.ts";
 import { withoutBraces } from "../../text/braces.ts";
 import { fed, handedOn } from "./carriers.ts";
-import { linesOf } from "./lines.ts";
-import { resemblanceOf } from "./resemblance.ts";
-import type { Resemblance } from "./resemblance.ts";
-import type { Line } from "./lines.ts";
-import { matchesGlob, openEnd, star, unitsOf, wild, withStars } from "../../text/wild.ts";
-import type { Glob, Star } from "../../text/wild.ts";
+import { linesOf, type Line } from "./lines.ts";
+import { resemblanceOf, type Resemblance } from "./resemblance.ts";
+import { matchesGlob, openEnd, star, unitsOf, wild, withStars, type Glob, type Star } from "../../text/wild.ts";
 import { baseName, keywords, wrappers } from "../../text/tokens.ts";
 
 /** Words that may run as a command. `anywhere`: the first word runs what comes after its options, and only it knows where. */

@@ -1,7 +1,6 @@
 import { aliasesOf } from "../../programs/aliases.ts";
 import { baseName, keywords, wrappers } from "../../text/tokens.ts";
-import { commonText, matchesGlob, star } from "../../text/wild.ts";
-import type { Glob, Star } from "../../text/wild.ts";
+import { commonText, matchesGlob, star, type Glob, type Star } from "../../text/wild.ts";
 import type { PossibleCommand } from "./possible.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { sentence } from "../../../texts/reasons.ts";
-import type { Texts } from "../../../texts/texts.ts";
-import type { Block, Description } from "../../../view/describe.ts";
+import { sentence } from "../../../texts/shared/sentence.ts";
+import type { Texts } from "../../../texts/shared/texts.ts";
+import type { Block, Description } from "../../../view/request/describe.ts";
 import { fits, markdown, note, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Speech, type Speeches } from "./speech.ts";

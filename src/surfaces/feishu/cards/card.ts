@@ -1,4 +1,4 @@
-import { oneLine } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
 
 /** A card of the dialect 2.0. A property it does not know makes the platform refuse it, so everything is built here. */
 export type Card = {

@@ -1,8 +1,10 @@
-import type { InputRequest, InputResponse, Reason, Resolution } from "../../../protocol/index.ts";
-import type { FeishuTexts } from "../../../texts/feishu.ts";
-import { sentence } from "../../../texts/reasons.ts";
-import { whoOf as nameOf } from "../../../texts/resolution.ts";
-import { describeRequest } from "../../../view/describe.ts";
+import type { InputResponse } from "../../../protocol/facts/answer.ts";
+import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
+import type { Reason } from "../../../protocol/reasons/reason.ts";
+import type { FeishuTexts } from "../../../texts/surfaces/feishu.ts";
+import { sentence } from "../../../texts/shared/sentence.ts";
+import { whoOf as nameOf } from "../../../texts/shared/resolution.ts";
+import { describeRequest } from "../../../view/request/describe.ts";
 import { actionElements, fitting, type Clip } from "./action.ts";
 import { card, markdown, note, type Card, type Element, type Template } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";

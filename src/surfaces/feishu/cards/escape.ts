@@ -1,4 +1,4 @@
-import { harmless, prose } from "../../../protocol/index.ts";
+import { harmless, prose } from "../../../base/visible.ts";
 
 // Tags that the client gives a meaning to. In code an entity would be shown as it is, so there a token breaks them.
 const tags = /<(?=\/?(?:at|person|font|text_tag|number_tag|local_datetime|link|a|img|button|br|hr|audio|card)\b)/gi;

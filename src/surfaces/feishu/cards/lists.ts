@@ -1,4 +1,4 @@
-import type { SessionSummary } from "../../../protocol/index.ts";
+import type { SessionSummary } from "../../../protocol/host/host.ts";
 import { button, card, line, markdown, note, short, type Card } from "./card.ts";
 import { inline, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Speeches } from "./speech.ts";

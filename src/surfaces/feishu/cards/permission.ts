@@ -1,9 +1,10 @@
-import type { Approval, InputRequest, PermissionRequest, RuleTrial } from "../../../protocol/index.ts";
-import { carriedLines, rulesFor } from "../../../view/answering.ts";
-import { consentLines } from "../../../view/consent.ts";
-import { describeRequest, neededOf } from "../../../view/describe.ts";
-import { trialLine } from "../../../view/past.ts";
-import type { Texts } from "../../../texts/texts.ts";
+import type { Approval, InputRequest, PermissionRequest } from "../../../protocol/facts/request.ts";
+import type { RuleTrial } from "../../../protocol/host/past.ts";
+import { carriedLines, rulesFor } from "../../../view/request/answering.ts";
+import { consentLines } from "../../../view/request/consent.ts";
+import { describeRequest, neededOf } from "../../../view/request/describe.ts";
+import { trialLine } from "../../../view/request/past.ts";
+import type { Texts } from "../../../texts/shared/texts.ts";
 import { actionElements, actionText, detailElements, fitting, reasonElements, rooms, type Clip } from "./action.ts";
 import { button, card, form, input, link, markdown, note, panel, row, type Card, type Element } from "./card.ts";
 import { code, inline, words as escaped } from "./escape.ts";

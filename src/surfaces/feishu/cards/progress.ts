@@ -1,5 +1,6 @@
-import type { InputChange, Standing } from "../../../protocol/index.ts";
-import { changeLine } from "../../../texts/resolution.ts";
+import type { InputChange } from "../../../protocol/facts/call.ts";
+import type { Standing } from "../../../protocol/host/receipt.ts";
+import { changeLine } from "../../../texts/shared/resolution.ts";
 import { whoOf } from "./closed.ts";
 import { button, card, fits, markdown, note, panel, short, type Card, type Element, type Template } from "./card.ts";
 import { code, inline, markdownOf, words as escaped } from "./escape.ts";

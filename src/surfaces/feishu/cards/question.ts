@@ -1,7 +1,8 @@
-import { harmless, type InputRequest, type Question } from "../../../protocol/index.ts";
-import type { ShownQuestion } from "../../../texts/questions.ts";
-import { sentence } from "../../../texts/reasons.ts";
-import { takesOwnWords, takesRemark, whyOf } from "../../../view/answering.ts";
+import { harmless } from "../../../base/visible.ts";
+import type { InputRequest, Question } from "../../../protocol/facts/request.ts";
+import type { ShownQuestion } from "../../../texts/shared/questions.ts";
+import { sentence } from "../../../texts/shared/sentence.ts";
+import { takesOwnWords, takesRemark, whyOf } from "../../../view/request/answering.ts";
 import { fitting, rooms, type Clip } from "./action.ts";
 import { button, card, form, input, line, markdown, note, row, select, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";

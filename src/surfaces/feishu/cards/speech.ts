@@ -1,6 +1,6 @@
-import { feishuTexts, type FeishuTexts } from "../../../texts/feishu.ts";
+import { feishuTexts, type FeishuTexts } from "../../../texts/surfaces/feishu.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { texts, type Texts } from "../../../texts/texts.ts";
+import { texts, type Texts } from "../../../texts/shared/texts.ts";
 import type { Card } from "./card.ts";
 
 /** The texts of one language. */

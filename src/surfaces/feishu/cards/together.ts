@@ -1,5 +1,5 @@
-import type { PermissionRequest } from "../../../protocol/index.ts";
-import { describeRequest } from "../../../view/describe.ts";
+import type { PermissionRequest } from "../../../protocol/facts/request.ts";
+import { describeRequest } from "../../../view/request/describe.ts";
 import { actionElements, fitting } from "./action.ts";
 import { button, card, note, row, type Card } from "./card.ts";
 import { words as escaped } from "./escape.ts";

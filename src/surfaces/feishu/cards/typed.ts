@@ -1,6 +1,6 @@
-import { takesOwnWords, type InputRequest } from "../../../protocol/index.ts";
-import { rulesFor } from "../../../view/answering.ts";
-import { neededOf } from "../../../view/describe.ts";
+import { takesOwnWords, type InputRequest } from "../../../protocol/facts/request.ts";
+import { rulesFor } from "../../../view/request/answering.ts";
+import { neededOf } from "../../../view/request/describe.ts";
 import type { Asked } from "./permission.ts";
 import type { Speech } from "./speech.ts";
 

@@ -1,7 +1,8 @@
-import { messageOf, type SurfaceStore } from "../../../protocol/index.ts";
-import type { ChannelStatus } from "../channel.ts";
-import type { Api } from "./api.ts";
-import type { Log } from "./config.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import type { ChannelStatus } from "../channel/channel.ts";
+import type { Api } from "./api/api.ts";
+import type { Log } from "./api/config.ts";
 
 const LONGEST_MS = 60_000;
 

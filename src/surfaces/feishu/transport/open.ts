@@ -1,18 +1,18 @@
 import { setTimeout as after } from "node:timers/promises";
-import type { SurfaceStore } from "../../../protocol/index.ts";
-import { feishuServeTexts } from "../../../texts/feishu-serve.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
+import { feishuServeTexts } from "../../../texts/surfaces/feishu-serve.ts";
 import type { Lang } from "../../../texts/language.ts";
-import type { FeishuChannel } from "../channel.ts";
-import { createApi, type Api } from "./api.ts";
+import type { FeishuChannel } from "../channel/channel.ts";
+import { createApi, type Api } from "./api/api.ts";
 import { createBot } from "./bot.ts";
-import { createClicks } from "./clicks.ts";
-import { usual, type FeishuApp, type Log, type Timings } from "./config.ts";
-import { readClick, readEnvelope, readMessage, readRecall, wireAnswer, type Envelope } from "./event.ts";
-import { createInbox } from "./inbox.ts";
-import { createQueues } from "./queues.ts";
-import { createSending } from "./sending.ts";
-import { createConnection } from "./socket.ts";
-import { createWebhook, type Webhook } from "./webhook.ts";
+import { createClicks } from "./incoming/clicks.ts";
+import { usual, type FeishuApp, type Log, type Timings } from "./api/config.ts";
+import { readClick, readEnvelope, readMessage, readRecall, wireAnswer, type Envelope } from "./incoming/event.ts";
+import { createInbox } from "./incoming/inbox.ts";
+import { createQueues } from "./api/queues.ts";
+import { createSending } from "./outgoing/sending.ts";
+import { createConnection } from "./incoming/socket.ts";
+import { createWebhook, type Webhook } from "./incoming/webhook.ts";
 
 /** Time for the acknowledgement of the last event to be sent. */
 const FLUSH_MS = 50;

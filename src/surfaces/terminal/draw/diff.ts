@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
-import { tokens } from "../../../protocol/index.ts";
-import { detailed, type DetailedLine, type Hunk } from "../../../view/change.ts";
+import { tokens } from "../../../base/visible.ts";
+import { detailed, type DetailedLine, type Hunk } from "../../../view/items/change.ts";
 import { runsIn, type Colour, type Run } from "./highlight.ts";
 import { wrap } from "./rows.ts";
 import type { Theme } from "./theme.ts";

@@ -1,4 +1,4 @@
-import { prose, tokens } from "../../../protocol/index.ts";
+import { prose, tokens } from "../../../base/visible.ts";
 import { highlight } from "./highlight.ts";
 import { onlyColours } from "./rows.ts";
 import type { Theme } from "./theme.ts";

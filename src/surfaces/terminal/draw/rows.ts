@@ -1,4 +1,4 @@
-import { harmless, oneLine, tokens } from "../../../protocol/index.ts";
+import { harmless, oneLine, tokens } from "../../../base/visible.ts";
 import { columns, wrap as wrapLine } from "../../../view/lines/safe.ts";
 import type { Theme } from "./theme.ts";
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "./tui.ts";

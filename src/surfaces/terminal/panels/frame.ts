@@ -1,8 +1,9 @@
-import { oneLine, type InputRequest } from "../../../protocol/index.ts";
-import { whyOf } from "../../../view/answering.ts";
-import { silenceLines } from "../../../view/silence.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import { whyOf } from "../../../view/request/answering.ts";
+import { silenceLines } from "../../../view/request/silence.ts";
 import { visibleWidth } from "../draw/tui.ts";
-import { framed, own, type Draw } from "./draw.ts";
+import { framed, own, type Draw } from "../widgets/draw.ts";
 import type { Queue } from "./panel.ts";
 
 type Head = {

@@ -1,10 +1,11 @@
-import type { Sender, Inquired } from "../../../protocol/index.ts";
-import type { PanelTexts } from "../../../texts/terminal-panels.ts";
+import type { Inquired } from "../../../protocol/facts/inquiry.ts";
+import type { Sender } from "../../../protocol/sender.ts";
+import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
 import { madeNote, replyNote } from "../../../view/inquiry.ts";
 import { marginedMarkdown } from "../draw/markdown.ts";
-import { choiceRows, own, type Draw } from "./draw.ts";
-import { createField, edit, isBlank, type Field } from "./field.ts";
-import type { Key } from "./key.ts";
+import { choiceRows, own, type Draw } from "../widgets/draw.ts";
+import { createField, edit, isBlank, type Field } from "../widgets/field.ts";
+import type { Key } from "../widgets/key.ts";
 import type { Model, Step } from "./model.ts";
 
 /** A panel in which the person may also ask about the request. */

@@ -1,6 +1,9 @@
-import type { Draft, InputResponse, SessionMode, SharedAnswer } from "../../../protocol/index.ts";
-import type { Draw } from "./draw.ts";
-import type { Key } from "./key.ts";
+import type { InputResponse } from "../../../protocol/facts/answer.ts";
+import type { Draft } from "../../../protocol/facts/request.ts";
+import type { SharedAnswer } from "../../../protocol/host/host.ts";
+import type { SessionMode } from "../../../protocol/mode.ts";
+import type { Draw } from "../widgets/draw.ts";
+import type { Key } from "../widgets/key.ts";
 
 export type AnswerAll = { requestIds: string[]; answer: SharedAnswer };
 

@@ -1,22 +1,19 @@
-import type {
-  Draft,
-  InputResponse,
-  PendingRequest,
-  PermissionRequest,
-  RuleTrial,
-  SessionMode,
-  Sender,
-  Inquired,
-} from "../../../protocol/index.ts";
+import type { InputResponse } from "../../../protocol/facts/answer.ts";
+import type { Inquired } from "../../../protocol/facts/inquiry.ts";
+import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../../protocol/host/host.ts";
+import type { RuleTrial } from "../../../protocol/host/past.ts";
+import type { SessionMode } from "../../../protocol/mode.ts";
+import type { Sender } from "../../../protocol/sender.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { panelTexts, type PanelTexts } from "../../../texts/terminal-panels.ts";
-import { texts } from "../../../texts/texts.ts";
+import { panelTexts, type PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
+import { texts } from "../../../texts/shared/texts.ts";
 import type { Theme } from "../draw/theme.ts";
 import type { Component, Focusable } from "../draw/tui.ts";
-import type { Draw } from "./draw.ts";
+import type { Draw } from "../widgets/draw.ts";
 import { headLines, keyLines, noteLines } from "./frame.ts";
-import { readKey, type Key } from "./key.ts";
-import { lay, type Sections } from "./layout.ts";
+import { readKey, type Key } from "../widgets/key.ts";
+import { lay, type Sections } from "../widgets/layout.ts";
 import type { AnswerAll, Body, Model, Step } from "./model.ts";
 import { withInquiry } from "./inquiry.ts";
 import { permissionModel } from "./permission.ts";

@@ -1,21 +1,19 @@
-import {
-  PLAN_TOOL,
-  messageOf,
-  type InputResponse,
-  type PendingRequest,
-  type PermissionRequest,
-} from "../../../protocol/index.ts";
-import type { PanelTexts } from "../../../texts/terminal-panels.ts";
-import type { Texts } from "../../../texts/texts.ts";
-import { createField, edit, isBlank } from "./field.ts";
-import { digitOf, type Key } from "./key.ts";
+import type { InputResponse } from "../../../protocol/facts/answer.ts";
+import type { PermissionRequest } from "../../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../../protocol/host/host.ts";
+import { PLAN_TOOL } from "../../../protocol/mode.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
+import type { Texts } from "../../../texts/shared/texts.ts";
+import { createField, edit, isBlank } from "../widgets/field.ts";
+import { digitOf, type Key } from "../widgets/key.ts";
 import type { Model, Step } from "./model.ts";
 import { alwaysRows, begin, choicesOf, draftOf, fitsPlace, rulesOf, type PermissionState } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys, togetherBody } from "./permission-view.ts";
-import { allows, inputFrom, type Choice } from "../../../view/choices.ts";
-import { carriedLines } from "../../../view/answering.ts";
-import { consentLines } from "../../../view/consent.ts";
-import { describeRequest, isLong } from "../../../view/describe.ts";
+import { allows, inputFrom, type Choice } from "../../../view/request/choices.ts";
+import { carriedLines } from "../../../view/request/answering.ts";
+import { consentLines } from "../../../view/request/consent.ts";
+import { describeRequest, isLong } from "../../../view/request/describe.ts";
 
 export function permissionModel(
   { request, draft, approvals, carried }: PendingRequest,

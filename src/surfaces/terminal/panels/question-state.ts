@@ -1,12 +1,6 @@
-import {
-  takesOwnWords,
-  type Answer,
-  type Answers,
-  type Draft,
-  type InputRequest,
-  type Question,
-} from "../../../protocol/index.ts";
-import { createField, type Field } from "./field.ts";
+import type { Answer, Answers } from "../../../protocol/facts/answer.ts";
+import { takesOwnWords, type Draft, type InputRequest, type Question } from "../../../protocol/facts/request.ts";
+import { createField, type Field } from "../widgets/field.ts";
 
 export type QuestionRequest = InputRequest & { kind: "question" };
 

@@ -1,7 +1,8 @@
-import { oneLine, takesOwnWords } from "../../../protocol/index.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { takesOwnWords } from "../../../protocol/facts/request.ts";
 import { visibleWidth } from "../draw/tui.ts";
 import { aboutLines } from "./frame.ts";
-import { choiceRows, exact, framed, own, worded, type Draw, type Row } from "./draw.ts";
+import { choiceRows, exact, framed, own, worded, type Draw, type Row } from "../widgets/draw.ts";
 import { clipped } from "../draw/rows.ts";
 import {
   answerOf,

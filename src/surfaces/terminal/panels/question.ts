@@ -1,7 +1,8 @@
-import { takesOwnWords, type PendingRequest, type Question } from "../../../protocol/index.ts";
-import type { PanelTexts } from "../../../texts/terminal-panels.ts";
-import { createField, edit, isBlank, type Field } from "./field.ts";
-import { digitOf, type Key } from "./key.ts";
+import { takesOwnWords, type Question } from "../../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../../protocol/host/host.ts";
+import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
+import { createField, edit, isBlank, type Field } from "../widgets/field.ts";
+import { digitOf, type Key } from "../widgets/key.ts";
 import type { Model, Step } from "./model.ts";
 import {
   answerOf,

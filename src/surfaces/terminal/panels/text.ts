@@ -1,9 +1,10 @@
-import type { InputRequest, PendingRequest } from "../../../protocol/index.ts";
-import type { PanelTexts } from "../../../texts/terminal-panels.ts";
-import { choiceRows, worded, type Row } from "./draw.ts";
-import { createField, edit, isBlank, type Field } from "./field.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import type { PendingRequest } from "../../../protocol/host/host.ts";
+import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
+import { choiceRows, worded, type Row } from "../widgets/draw.ts";
+import { createField, edit, isBlank, type Field } from "../widgets/field.ts";
 import { aboutLines } from "./frame.ts";
-import type { Key } from "./key.ts";
+import type { Key } from "../widgets/key.ts";
 import type { Model, Step } from "./model.ts";
 
 type TextRequest = InputRequest & { kind: "text" };

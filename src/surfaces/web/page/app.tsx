@@ -1,13 +1,13 @@
 import { effect, useSignal } from "@preact/signals";
 import { render, type ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { timeOf } from "../../../texts/resolution.ts";
-import { AppContext, useApp } from "./context.ts";
-import { InboxPage } from "./inbox.tsx";
+import { timeOf } from "../../../texts/shared/resolution.ts";
+import { AppContext, useApp } from "./state/context.ts";
+import { InboxPage } from "./request/inbox.tsx";
 import { listenToKeys } from "./keyboard.ts";
-import { addressOf, placeOf, type Place } from "./place.ts";
-import { RequestPage } from "./request-page.tsx";
-import type { App } from "./state.ts";
+import { addressOf, placeOf, type Place } from "./state/place.ts";
+import { RequestPage } from "./request/request-page.tsx";
+import type { App } from "./state/state.ts";
 import { Header, Help } from "./header.tsx";
 
 /** Draws the page and follows the address, the clock and the keys. */
@@ -73,13 +73,13 @@ function Page({ place }: { place: Place }) {
   }
 }
 
-const sessionPage = async () => (await import("./session.tsx")).SessionPage;
+const sessionPage = async () => (await import("./session/session.tsx")).SessionPage;
 const pages = {
-  sessions: async () => (await import("./pages.tsx")).SessionsPage,
-  receipts: async () => (await import("./pages.tsx")).ReceiptsPage,
-  rules: async () => (await import("./pages.tsx")).RulesPage,
-  devices: async () => (await import("./pages.tsx")).DevicesPage,
-  stats: async () => (await import("./pages.tsx")).StatsPage,
+  sessions: async () => (await import("./pages/pages.tsx")).SessionsPage,
+  receipts: async () => (await import("./pages/pages.tsx")).ReceiptsPage,
+  rules: async () => (await import("./pages/pages.tsx")).RulesPage,
+  devices: async () => (await import("./pages/pages.tsx")).DevicesPage,
+  stats: async () => (await import("./pages/pages.tsx")).StatsPage,
 };
 
 /** A page whose program is fetched when somebody goes there. */

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
-import { oneLine } from "../../../protocol/index.ts";
-import { useApp } from "./context.ts";
-import { addressOf, type Place } from "./place.ts";
-import { colours } from "./settings.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { useApp } from "./state/context.ts";
+import { addressOf, type Place } from "./state/place.ts";
+import { colours } from "./state/settings.ts";
 
 const pages = ["inbox", "sessions", "receipts", "rules", "devices", "stats"] as const;
 

@@ -1,6 +1,6 @@
 import { meaningOf, type Meant } from "./keys.ts";
-import { addressOf } from "./place.ts";
-import type { App } from "./state.ts";
+import { addressOf } from "./state/place.ts";
+import type { App } from "./state/state.ts";
 
 /** Keys of the whole page. Those for a request click its own buttons, so that they pass the same locks. */
 export function listenToKeys(app: App): void {

@@ -5,13 +5,13 @@ import type { LinkState } from "../../../remote/lasting.ts";
 import { draw } from "./app.tsx";
 import { connect } from "./link.ts";
 import { keepTold, notifications } from "./notify.ts";
-import { deviceDesk, deviceName, invitationIn, pairWith } from "./pair.ts";
+import { deviceDesk, deviceName, invitationIn, pairWith } from "./state/pair.ts";
 import { drawPairing } from "./pairing.tsx";
-import { placeOf } from "./place.ts";
-import { colours, type Colours, type Settings } from "./settings.ts";
-import { createApp, type App } from "./state.ts";
-import { storage } from "./storage.ts";
-import { wordsIn, type Words } from "./words.ts";
+import { placeOf } from "./state/place.ts";
+import { colours, type Colours, type Settings } from "./state/settings.ts";
+import { createApp, type App } from "./state/state.ts";
+import { storage } from "./state/storage.ts";
+import { wordsIn, type Words } from "./words/words.ts";
 
 declare const SAGE_VERSION: string;
 

@@ -1,8 +1,9 @@
 import { effect, signal } from "@preact/signals";
-import { oneLine, type InputRequest } from "../../../protocol/index.ts";
-import { titleOf } from "../../../view/summary.ts";
-import { addressOf } from "./place.ts";
-import type { App } from "./state.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import { titleOf } from "../../../view/items/summary.ts";
+import { addressOf } from "./state/place.ts";
+import type { App } from "./state/state.ts";
 
 /** Tells if this browser shows notifications, or may be asked to. */
 export const notifications = signal<"ask" | "on" | "off">(stateOf());

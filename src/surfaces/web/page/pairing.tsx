@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { render } from "preact";
-import { deviceName, pairWith } from "./pair.ts";
-import type { Words } from "./words.ts";
-import { Form, Trouble } from "./form.tsx";
+import { deviceName, pairWith } from "./state/pair.ts";
+import type { Words } from "./words/words.ts";
+import { Form, Trouble } from "./components/form.tsx";
 
 /** `busy`: a link or a code is being traded for a key, and somebody at a terminal may have to say yes first. */
 export type Trading = "idle" | "busy" | "failed";

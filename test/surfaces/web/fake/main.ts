@@ -1,13 +1,13 @@
 // The page on a host that a test plays: what the host tells is put in, what the person sends is read off.
 import { signal } from "@preact/signals";
-import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../../../../src/protocol/index.ts";
+import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../../../../src/protocol/host/host.ts";
 import { draw } from "../../../../src/surfaces/web/page/app.tsx";
 import { keepTold } from "../../../../src/surfaces/web/page/notify.ts";
-import { placeOf } from "../../../../src/surfaces/web/page/place.ts";
-import type { Colours, Settings } from "../../../../src/surfaces/web/page/settings.ts";
-import { createApp, type App } from "../../../../src/surfaces/web/page/state.ts";
-import { storage } from "../../../../src/surfaces/web/page/storage.ts";
-import { wordsIn } from "../../../../src/surfaces/web/page/words.ts";
+import { placeOf } from "../../../../src/surfaces/web/page/state/place.ts";
+import type { Colours, Settings } from "../../../../src/surfaces/web/page/state/settings.ts";
+import { createApp, type App } from "../../../../src/surfaces/web/page/state/state.ts";
+import { storage } from "../../../../src/surfaces/web/page/state/storage.ts";
+import { wordsIn } from "../../../../src/surfaces/web/page/words/words.ts";
 
 export type Fake = {
   sent: Command[];

@@ -1,0 +1,269 @@
+import { ask } from "../../../input/ask.ts";
+import type { Durable, Opened } from "../../../journal/session/durable.ts";
+import { Stopped } from "../../../journal/session/session.ts";
+import { isInside } from "../../../permission/paths/canonical.ts";
+import { suggest } from "../../../permission/suggest/suggest.ts";
+import type { InputResponse, RuleGrant, RuleRemoval } from "../../../protocol/facts/answer.ts";
+import type { Preview, ToolInput } from "../../../protocol/facts/call.ts";
+import { isSigned, isStricter } from "../../../protocol/facts/consent.ts";
+import type { Call } from "../../../protocol/facts/message.ts";
+import type { Consent, PermissionSuggestion, Verdict } from "../../../protocol/facts/permission.ts";
+import type { InputRequest, NewRequest, RequestConsent, Resolution } from "../../../protocol/facts/request.ts";
+import { isTakenBack } from "../../../protocol/facts/session.ts";
+import type { RequestTimeout } from "../../../protocol/facts/silence.ts";
+import { callKeys } from "../../../protocol/key.ts";
+import { reasonOf } from "../../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
+import type { Tool } from "../../../tools/definition/tool.ts";
+import type { ExecutionContext } from "../../state/context.ts";
+import { canonical, isDefinedAs } from "../../state/digest.ts";
+import { waitForPerson } from "../../state/states.ts";
+import type { CallEvent } from "./call-state.ts";
+import { changeRules, decisionInput, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
+
+type PermissionBody = NewRequest & RequestTimeout & { kind: "permission" };
+
+/** `isOther`: under its key, another process has asked about something else. A yes to that is none to this call. */
+export type Asked = Opened & { isOther?: true };
+
+/** Opens what a call has to ask: the tool's own request, or the permission to run it. */
+export function openRequest(
+  durable: Durable,
+  context: ExecutionContext,
+  call: Call,
+  { verdict, number }: { verdict: Verdict; number: number },
+): Asked {
+  const tool = toolFor(context, call);
+  const input = inputOf(context, tool, call, verdict);
+  if (tool.request) {
+    const own = () => ({ ...frameOf(context, tool, verdict), source: "tool" as const, ...tool.request!(input) });
+    return ask(durable, callKeys.ask(number), own, context.asking);
+  }
+  const request = () => permissionOf(context, { tool, input }, verdict);
+  const opened = ask(durable, callKeys.permit(number), request, context.asking);
+  watchPermit(context, opened, verdict, () => judgeCall(context, call, verdict.input));
+  if (!opened.resolution && !verdict.hooked) void readyToJudge(call, context); // a rule may be added in a process that has not judged anything yet
+  if (isAbout(opened.request, { tool: tool.name, input }, verdict)) return opened;
+  return { request: opened.request, resolution: opened.resolution, wait: () => opened.wait(), isOther: true };
+}
+
+/** The person was shown this tool with this input, and as many have to say yes as the verdict wants. */
+function isAbout(shown: InputRequest, { tool, input }: Pick<Call, "tool" | "input">, { consent }: Verdict): boolean {
+  if (shown.kind !== "permission" || shown.tool !== tool) return false;
+  if (shown.input !== input && canonical(shown.input) !== canonical(input)) return false;
+  const { approvals = 1, except } = shown.consent ?? {};
+  return !isStricter(consent, { approvals, ...(except && { notAsker: true }) });
+}
+
+/** The word of the rule goes before that of the tool's settings; a tool's own request says for itself. */
+function frameOf(context: ExecutionContext, tool: Tool, verdict: Verdict) {
+  const silence: RequestTimeout = { ...context.options.silence?.[tool.name], ...verdict.silence };
+  return { agent: context.agent, why: verdict.reason, digest: verdict.digest, ...silence };
+}
+
+/** A request to allow a call, with everything that a person needs to decide it. */
+export function permissionOf(
+  context: ExecutionContext,
+  { tool, input }: { tool: Tool; input: ToolInput },
+  verdict: Verdict,
+): PermissionBody {
+  const request: PermissionBody = {
+    ...frameOf(context, tool, verdict),
+    source: "approval",
+    kind: "permission",
+    tool: tool.name,
+    input,
+    hard: verdict.hard ?? false,
+    suggestions: [],
+  };
+  if (verdict.parts) request.parts = verdict.parts;
+  if (verdict.confined) request.confined = verdict.confined;
+  if (verdict.spared) request.spared = true;
+  if (verdict.consent) request.consent = consentIn(verdict.consent, verdict, context);
+  else if (mayLeave(verdict, context)) request.mayLeave = true;
+  if (typeof input["description"] === "string") request.description = input["description"];
+  if (!request.hard)
+    request.suggestions = suggest(
+      decisionInput(context, tool, input),
+      context.memory.takeJudgement(verdict.digest),
+    ).flatMap((one) => inEveryPlace(one, context));
+  const preview = verdict.reason.code === "tool-changed" ? tool.changed?.() : previewOf(tool, input, context);
+  if (preview) request.preview = preview;
+  return request;
+}
+
+/** Judges an open request again when a rule is added. No rule answers a question that a hook asked. */
+export function watchPermit(context: ExecutionContext, opened: Opened, verdict: Verdict, judge: () => Verdict): void {
+  if (opened.resolution || verdict.hooked) return;
+  context.tree.permits = [...context.tree.permits, { request: opened.request, judge }];
+}
+
+/**
+ * Whoever asked is named in the request: who they are is decided once, and holds after a restart. An editor asks too: nobody may write
+ * a call and approve it alone.
+ */
+function consentIn(
+  { approvals, notAsker }: Consent,
+  { changed }: Verdict,
+  { askers }: ExecutionContext,
+): RequestConsent {
+  if (!notAsker) return { approvals };
+  const { names, unnamed } = askers();
+  const editors = changed?.by === "person" ? [changed.who.by] : [];
+  return { approvals, except: [...new Set([...names, ...editors])], ...(unnamed.length > 0 && { unnamed }) };
+}
+
+/** Only a person who was shown what the sandbox kept a command from may let it out, and never an unattended run. */
+function mayLeave({ reason: why }: Verdict, { config, asking }: ExecutionContext): boolean {
+  return why.code === "confined-blocked" && config.permissionMode !== "bypass" && asking.mode.type === "interactive";
+}
+
+/** Places for a rule: this session, and each file in which it may be kept. */
+function inEveryPlace(suggestion: PermissionSuggestion, { config }: ExecutionContext): PermissionSuggestion[] {
+  const { ruleFiles = {} } = config;
+  const kept = (["local", "project", "user"] as const).flatMap((destination) => {
+    const file = ruleFiles[destination];
+    return file === undefined ? [] : [{ ...suggestion, destination, file }];
+  });
+  return [suggestion, ...kept];
+}
+
+function previewOf(tool: Tool, input: ToolInput, context: ExecutionContext): Preview | undefined {
+  try {
+    const preview = tool.preview?.(input, toolPlace(context));
+    const inside = preview && context.config.roots.some((root) => isInside(root, preview.path));
+    return preview && !inside ? { ...preview, outside: true } : preview;
+  } catch {
+    return undefined; // the input itself is shown, whole
+  }
+}
+
+/** Waits for the end of a call's request, and keeps the rules that a person gave with it. */
+export async function waitForAnswer(
+  durable: Durable,
+  context: ExecutionContext,
+  opened: Asked,
+  number: number,
+): Promise<CallEvent & { type: "resolved" }> {
+  const { request } = opened;
+  const resolution = await waitForPerson(context, opened);
+  closePermit(context, request.id);
+  const talk = context.inquiries.end(context, request.id);
+  endTurnIfSaid(durable, resolution, request);
+  const signed = isSigned(request, resolution) && !opened.isOther;
+  if ("response" in resolution && resolution.response?.type === "granted" && signed) {
+    if (!opened.resolution && resolution.by !== "auto") approveTool(context, request);
+    const { by, surface, response } = resolution;
+    if (response.rules || response.removeRules)
+      await addRules(durable, context, response, { number, by, surface, again: opened.resolution !== undefined });
+  }
+  const event: CallEvent & { type: "resolved" } = { type: "resolved", resolution, own: request.kind !== "permission" };
+  if (talk !== undefined) event.talk = talk;
+  if (!signed) event.unsigned = true;
+  return event;
+}
+
+/** The person allowed a call of the tool as it was shown to them; another definition, which came meanwhile, they have not seen. */
+function approveTool(context: ExecutionContext, request: InputRequest): void {
+  const tool = request.kind === "permission" ? context.config.tools.get(request.tool) : undefined;
+  if (!tool?.approve || request.kind !== "permission") return;
+  if (isDefinedAs(context, tool, request.input, request.digest)) tool.approve();
+}
+
+/** Some ends of a request end the turn with it: the person stopped it, or a deadline passed that says so. */
+export function endTurnIfSaid(durable: Durable, resolution: Resolution, request: InputRequest): void {
+  if (resolution.outcome === "cancelled") durable.stop(new Stopped("cancelled", resolution.reason));
+  if (resolution.outcome !== "timed_out" || resolution.response) return;
+  durable.stop(new Stopped(request.deadline?.policy === "cancel" ? "cancelled" : "timeout", resolution.reason));
+}
+
+/** Takes back the rules that a person no longer wants, saves those they gave with a grant, and judges what else is open again: one "always" answers its twins. */
+export async function addRules(
+  durable: Durable,
+  context: ExecutionContext,
+  { rules = [], removeRules = [] }: InputResponse & { type: "granted" },
+  {
+    number,
+    by,
+    surface,
+    again,
+  }: { number: number; by: string; surface: string; /** The answer was there already. */ again: boolean },
+): Promise<void> {
+  rulesOf(context); // a rule that was taken back earlier must not take this one with it
+  for (const [n, removal] of removeRules.entries()) {
+    const data = await durable.step(callKeys.ruleRemoved(number, n), "rule.removed", async () => ({
+      ...removal,
+      by,
+      surface,
+      ...drop(context, removal, again),
+    }));
+    changeRules(context, { type: "rule.removed", data });
+  }
+  for (const [n, grant] of rules.entries()) {
+    const data = await durable.step(callKeys.rule(number, n), "rule.added", async () => ({
+      ...grant,
+      by,
+      ...save(context, grant),
+    }));
+    changeRules(context, { type: "rule.added", data });
+  }
+  if (rules.length === 0) return;
+  const added = new Set(rules.map(({ rule }) => rule));
+  for (const { request, judge } of context.tree.permits) {
+    const { behavior, rule = "" } = judge();
+    if (behavior === "ask" || !added.has(rule)) continue;
+    closePermit(context, request.id);
+    const frame = { requestId: request.id, by, surface: "rule", at: Date.now() };
+    durable.resolve({ ...frame, outcome: "superseded", reason: reason("decided-by-rule", { rule }) });
+  }
+}
+
+function closePermit({ tree }: ExecutionContext, id: string): void {
+  tree.permits = tree.permits.filter(({ request }) => request.id !== id);
+}
+
+/** A rule that could not be saved still holds for this session, and the person hears of it. */
+function save(context: ExecutionContext, grant: RuleGrant): { saved?: string; problem?: Reason } {
+  if (grant.destination === "session") return {};
+  try {
+    return { saved: context.config.saveRule(grant) };
+  } catch (error) {
+    return { problem: reasonOf(error) };
+  }
+}
+
+/**
+ * A rule that cannot be taken back still stands, and the person hears of it. `again`: a process before this one may have taken it out
+ * of its file and been killed before it could say so, so that a rule which is not there is gone as it should be.
+ */
+function drop(
+  { config, sessionRules }: ExecutionContext,
+  removal: RuleRemoval,
+  again: boolean,
+): { saved?: string; problem?: Reason } {
+  const { rule, destination } = removal;
+  const missing = { problem: reason("rule-not-there", { rule }) };
+  if (destination === "session") return sessionRules.some((one) => isTakenBack(one, removal)) ? {} : missing;
+  try {
+    const saved = config.dropRule?.(rule, destination);
+    if (saved !== undefined) return { saved };
+    return again && config.dropRule ? {} : missing;
+  } catch (error) {
+    return { problem: reasonOf(error) };
+  }
+}
+
+/** A turn that continued without one of its tools would go wrong; it waits until the tool is back. */
+export function toolFor(context: ExecutionContext, call: Call): Tool {
+  const tool = context.config.tools.get(call.tool);
+  if (tool) return tool;
+  throw new Stopped("leaving", reason("tool-missing", { tool: call.tool }));
+}
+
+/** It was judged by what the tool took then; a skill or a subagent may be gone since, and the turn waits for it as for a tool. */
+export function inputOf(context: ExecutionContext, tool: Tool, call: Call, verdict: Verdict): ToolInput {
+  const sent = verdict.input ?? call.input;
+  const parsed = context.memory.parse(tool, sent);
+  if (parsed.ok) return parsed.input;
+  throw new Stopped("leaving", reason("tool-unfit", { tool: call.tool, problem: parsed.problem }));
+}

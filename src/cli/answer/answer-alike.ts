@@ -1,0 +1,77 @@
+import { oneLine } from "../../base/visible.ts";
+import type { InputRequest, PermissionRequest } from "../../protocol/facts/request.ts";
+import type { Host, SharedAnswer } from "../../protocol/host/host.ts";
+import { shortRequestId, splitRequestId } from "../../protocol/key.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { cliTexts } from "../../texts/commands/cli.ts";
+import { errorBecause, errorText } from "../../texts/shared/error.ts";
+import { inboxTexts } from "../../texts/commands/inbox.ts";
+import type { Lang } from "../../texts/language.ts";
+import { ending, headline } from "../../texts/shared/resolution.ts";
+import { texts } from "../../texts/shared/texts.ts";
+import { alikeTo, codeOfList } from "../../view/request/alike.ts";
+import { requestLines } from "../../view/lines/request.ts";
+import { fitted } from "../../view/lines/safe.ts";
+import { exitCodes } from "../process/exit-codes.ts";
+import { pendingOf } from "./find-request.ts";
+import type { Opened } from "../host/open-host.ts";
+import { agrees, ask } from "../host/journal.ts";
+import { continueAfterAnswer } from "./continue-session.ts";
+import { styleOf } from "../process/style.ts";
+
+type Parts = Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang };
+
+/**
+ * Answers every request that is like this one, once the list was seen whole: at a terminal it is shown and asked about; elsewhere the
+ * letters that stood below it are given with `seen`.
+ */
+export async function answerAllLike(
+  { lang, ...opened }: Parts,
+  request: InputRequest,
+  { answer, seen }: { answer: SharedAnswer; seen: string | undefined },
+): Promise<number> {
+  const { host, me } = opened;
+  const [t, w] = [texts(lang), inboxTexts(lang)];
+  const alike = alikeTo(request, await pendingOf(host));
+  if (alike.length === 0) {
+    console.error(`sage: ${w.noneAlike}`);
+    return exitCodes.failure;
+  }
+  if (seen !== undefined && seen !== codeOfList(alike)) throw errorBecause("input-invalid", reason("list-changed", {}));
+  if (seen === undefined) {
+    console.log((await alikeLines(host, alike, lang)).join("\n"));
+    const question = answer.type === "granted" ? t.permitAll(alike.length) : w.refuseAll(alike.length);
+    if (!(await agrees(`${question} > `))) {
+      console.error(`sage: ${w.notAgreed(shortRequestId(request.id), codeOfList(alike))}`);
+      return exitCodes.failure;
+    }
+  }
+  const { results } = await ask(host, { type: "respondAll", requestIds: alike.map(({ id }) => id), answer, ...me });
+  for (const one of results) {
+    const id = shortRequestId(one.requestId);
+    if (one.ok) console.log(cliTexts(lang).recorded(id, oneLine(ending(one.resolution, t))));
+    else console.error(`sage: ${w.ended(id, one.resolution ? headline(one.resolution, t, me) : errorText(one, t))}`);
+  }
+  const asleep = results.flatMap((one) => (one.ok && !one.running ? [splitRequestId(one.requestId).session] : []));
+  const next = [...new Set(asleep)].map((session) => continueAfterAnswer(opened, { session, running: false }, lang));
+  for (const line of new Set(await Promise.all(next))) console.log(line);
+  return results.every(({ ok }) => ok) ? exitCodes.success : exitCodes.failure;
+}
+
+/** The whole list, with the letters that say that it was seen. */
+export async function alikeLines(host: Host, alike: readonly PermissionRequest[], lang: Lang): Promise<string[]> {
+  const style = styleOf(process.stdout, lang);
+  const w = inboxTexts(lang);
+  const { sessions } = await ask(host, { type: "sessions" });
+  const folders = new Map(sessions.map(({ id, cwd }) => [id, cwd]));
+  const lines = alike.flatMap((one, n) => {
+    const cwd = folders.get(one.session);
+    const place = `${style.t.place(n + 1, alike.length)} · ${shortRequestId(one.id)}`;
+    return [...requestLines(one, style, { place, cwd }), ...(cwd === undefined ? [] : [style.paint.dim(oneLine(cwd))])];
+  });
+  const [first] = alike;
+  return fitted(
+    [...lines, "", w.allLike(alike.length, shortRequestId(first?.id ?? ""), codeOfList(alike))],
+    style.width,
+  );
+}

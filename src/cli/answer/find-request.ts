@@ -1,0 +1,43 @@
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { shortRequestId, splitRequestId } from "../../protocol/key.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { said } from "../../protocol/reasons/reason.ts";
+import type { CliTexts } from "../../texts/commands/cli.ts";
+import { usage } from "../process/flags.ts";
+import { ask } from "../host/journal.ts";
+import { factsOf, sessionOf } from "../host/host-client.ts";
+
+/** Finds a request by its id, short or whole. A session, or the start of an id, names whatever is open by now: nobody has read that yet. */
+export async function requestBy(host: Host, target: string, t: CliTexts): Promise<InputRequest | Resolution> {
+  const { session } = splitRequestId(target);
+  const isMeant = (id: string) => id === target || shortRequestId(id) === target;
+  const known = (await sessionOf(host, session)) !== undefined;
+  const open = known ? (await pendingOf(host, session)).filter(({ id }) => isMeant(id)) : [];
+  const ended = known ? (await endsOf(host, session)).filter(({ requestId }) => isMeant(requestId)) : [];
+  const openIds = open.map(({ id }) => id);
+  // Five letters can be those of two requests: whoever has read the one has not read the other.
+  if (open.length > 0 && new Set([...openIds, ...ended.map(({ requestId }) => requestId)]).size > 1)
+    throw usage(t.whichRequest(target, openIds));
+  const found = open[0] ?? ended.at(-1);
+  if (found) return found;
+  const begun = (await pendingOf(host)).filter(({ id }) => id.startsWith(target));
+  if (begun.length > 0)
+    throw usage(
+      t.whichRequest(
+        target,
+        begun.map(({ id }) => shortRequestId(id)),
+      ),
+    );
+  throw new SageError("request-unknown", said(t.unknownRequest(target)));
+}
+
+/** Open requests, of one session or of all. */
+export async function pendingOf(host: Host, session?: string): Promise<InputRequest[]> {
+  const { requests } = await ask(host, { type: "pending", ...(session !== undefined && { session }) });
+  return requests.map(({ request }) => request);
+}
+
+async function endsOf(host: Host, session: string): Promise<Resolution[]> {
+  return (await factsOf(host, session)).flatMap((fact) => (fact.type === "input.resolved" ? [fact.data] : []));
+}

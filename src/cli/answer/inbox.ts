@@ -1,0 +1,117 @@
+import type { Store } from "../../journal/store/store.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { SessionSummary } from "../../protocol/host/host.ts";
+import { fitted } from "../../view/lines/safe.ts";
+import { cliTexts } from "../../texts/commands/cli.ts";
+import { clusterTexts } from "../../texts/serve/cluster.ts";
+import type { Lang } from "../../texts/language.ts";
+import { headline } from "../../texts/shared/resolution.ts";
+import { texts } from "../../texts/shared/texts.ts";
+import { exitCodes } from "../process/exit-codes.ts";
+import { alikeTo, groupsOf } from "../../view/request/alike.ts";
+import { pendingOf, requestBy } from "./find-request.ts";
+import { noWords, readFlags } from "../process/flags.ts";
+import { hostFlag, openHost } from "../host/open-host.ts";
+import { ask } from "../host/journal.ts";
+import { sessionOf } from "../host/host-client.ts";
+import { openLines } from "../open/print/request-lines.ts";
+import { styleOf } from "../process/style.ts";
+import { toStdout } from "../process/stdout.ts";
+
+const options = { json: { type: "boolean" }, watch: { type: "boolean" }, ...hostFlag } as const;
+
+/** Every open request of every session on a line each; with an id, that one whole, with what to type to answer it. */
+export async function inbox(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  const [target, stray] = positionals;
+  if (stray !== undefined || (values.watch && target !== undefined)) noWords("inbox", positionals, t);
+  const { host, me, flag, store, local } = await openHost(values, { lang, looks: true });
+  const style = styleOf(process.stdout, lang);
+  const isDamaged = store ? createLook(store) : async () => false;
+  const show = async (request: InputRequest) => {
+    const session = await sessionOf(host, request.session);
+    const { approvals, inquiries, carried } = await ask(host, { type: "request", id: request.id });
+    const shown = { lang, flag, cwd: session?.cwd, approvals, inquiries, carried };
+    const lines = [...openLines(request, style, shown), whereLine(request, session, lang)];
+    if (await isDamaged(request.session)) lines.push(t.damagedSession);
+    console.log(fitted(lines, style.width).join("\n"));
+  };
+  try {
+    if (values.watch) {
+      const { watchInbox } = await import("./watch-inbox.ts");
+      const [json, elsewhere] = [values.json === true, local === undefined];
+      await watchInbox(host, { lang, json, elsewhere, show, signal: leaving() });
+      return exitCodes.success;
+    }
+    if (target !== undefined) {
+      const found = await requestBy(host, target, t);
+      if ("outcome" in found) {
+        console.error(`sage: ${headline(found, texts(lang), me)}`);
+        return exitCodes.failure;
+      }
+      if (values.json) {
+        const { inquiries = [] } = await ask(host, { type: "request", id: found.id });
+        toStdout(`${JSON.stringify({ ...found, inquiries }, undefined, 2)}\n`);
+      } else await show(found);
+      const alike = values.json ? [] : alikeTo(found, await pendingOf(host));
+      if (alike.length > 0) {
+        const { alikeLines } = await import("./answer-alike.ts");
+        console.log((await alikeLines(host, alike, lang)).join("\n"));
+      }
+      return exitCodes.success;
+    }
+    const { requests } = await ask(host, { type: "pending" });
+    if (values.json) toStdout(`${JSON.stringify(requests, undefined, 2)}\n`);
+    else if (requests.length === 0) console.log(t.inboxEmpty);
+    else {
+      const { listLines } = await import("./inbox-list.ts");
+      const { sessions } = await ask(host, { type: "sessions" });
+      const known = new Map(sessions.map((session) => [session.id, session]));
+      const damaged = new Set<string>();
+      // In a shared journal thousands may wait: each is looked at when it is shown by itself.
+      if (!store?.shared)
+        for (const { request } of requests) if (await isDamaged(request.session)) damaged.add(request.session);
+      const listed = groupsOf(requests).map((group) =>
+        group.map(({ request, approvals }) => ({
+          ...{ request, approvals },
+          title: known.get(request.session)?.title ?? "",
+          damaged: damaged.has(request.session),
+          waits: waitsFor(known.get(request.session), lang),
+        })),
+      );
+      console.log(listLines(listed, { ...style, flag }, lang).join("\n"));
+    }
+    return exitCodes.success;
+  } finally {
+    await host.close();
+  }
+}
+
+/** Tells sessions whose records are not as they were written: they take no answer. Each is looked at once. */
+function createLook(store: Store): (session: string) => Promise<boolean> {
+  const seen = new Map<string, boolean>();
+  return async (session) => {
+    const known = seen.get(session) ?? (await store.verify(session)) !== undefined;
+    seen.set(session, known);
+    return known;
+  };
+}
+
+/** The person who looks may leave, or stop reading. */
+function leaving(): AbortSignal {
+  const gone = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => gone.abort());
+  process.stdout.once("error", () => gone.abort());
+  return gone.signal;
+}
+
+function whereLine(request: InputRequest, session: SessionSummary | undefined, lang: Lang): string {
+  const line = cliTexts(lang).inSession(request.session, session?.cwd ?? "?", texts(lang).age(Date.now() - request.at));
+  const waits = waitsFor(session, lang);
+  return waits === undefined ? line : `${line}; ${waits}`;
+}
+
+/** Answered, it continues once somebody works at its place. */
+function waitsFor(session: SessionSummary | undefined, lang: Lang): string | undefined {
+  return session?.place && !session.place.works ? clusterTexts(lang).waitsFor(session.place.name) : undefined;
+}

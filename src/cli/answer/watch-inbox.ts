@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { shortRequestId } from "../../protocol/key.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import { inboxTexts } from "../../texts/commands/inbox.ts";
+import type { Lang } from "../../texts/language.ts";
+import { headline } from "../../texts/shared/resolution.ts";
+import { texts } from "../../texts/shared/texts.ts";
+import { pendingOf } from "./find-request.ts";
+import { toStdout } from "../process/stdout.ts";
+
+const LOOK_MS = 500;
+/** A host elsewhere is asked less often. */
+const LOOK_ELSEWHERE_MS = 2_000;
+
+type Watched = {
+  lang: Lang;
+  json: boolean;
+  elsewhere: boolean;
+  show(request: InputRequest): Promise<void>;
+  signal: AbortSignal;
+};
+
+/** Shows what opens and what ends, in all sessions, until nobody looks any more. */
+export async function watchInbox(host: Host, { lang, json, elsewhere, show, signal }: Watched): Promise<void> {
+  const w = inboxTexts(lang);
+  const line = (value: object) => void toStdout(`${JSON.stringify(value)}\n`);
+  let open = new Map<string, InputRequest>();
+  const look = async (requests: readonly InputRequest[]) => {
+    const now = new Map(requests.map((request) => [request.id, request]));
+    for (const [id, request] of now)
+      if (!open.has(id)) {
+        if (json) line({ type: "requested", request });
+        else await show(request);
+      }
+    for (const id of open.keys())
+      if (!now.has(id)) {
+        const found = await host.send({ type: "request", id });
+        const resolution = found.ok ? found.resolution : undefined;
+        if (json) line({ type: "resolved", requestId: id, ...(resolution && { resolution }) });
+        else console.log(w.ended(shortRequestId(id), resolution ? headline(resolution, texts(lang)) : w.gone));
+      }
+    open = now;
+  };
+  const first = await pendingOf(host);
+  if (!json) console.error(w.watching(first.length));
+  await look(first);
+  let failed = "";
+  while (!signal.aborted) {
+    await sleep(elsewhere ? LOOK_ELSEWHERE_MS : LOOK_MS, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    try {
+      await look(await pendingOf(host));
+      failed = "";
+    } catch (error) {
+      // A journal that is busy for a moment: look again. One that stays so is told of, and once.
+      const why = messageOf(error);
+      if (why !== failed) console.error(`sage: ${(failed = why)}`);
+    }
+  }
+}

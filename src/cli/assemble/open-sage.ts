@@ -1,0 +1,252 @@
+import { createAnchors } from "../../config/home/anchors.ts";
+import { silenceOptions } from "../../config/settings/silence.ts";
+import { loadConfig, type Config } from "../../config/config.ts";
+import { loadContent } from "../../config/load-content.ts";
+import type { Home } from "../../config/home/home.ts";
+import type { Installation } from "../../config/home/installation.ts";
+import type { OwnCommand } from "../../context/commands.ts";
+import type { Skill } from "../../context/skills.ts";
+import { createAgent, type AgentParts } from "../../host/assembly/agent.ts";
+import { assembleEach } from "../../host/assembly/assemble.ts";
+import { searchEngine, type SearchSettings } from "../../host/assembly/search-engine.ts";
+import type { LocalHost } from "../../host/host.ts";
+import { outsideOf } from "../../host/assembly/servers.ts";
+import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
+import { localHead, type Store } from "../../journal/store/store.ts";
+import type { ModelChoice } from "../../models/choice/choose.ts";
+import type { Model } from "../../models/model.ts";
+import type { Prices } from "../../models/prices.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { PermissionMode } from "../../protocol/facts/permission.ts";
+import { modeOf } from "../../protocol/facts/session.ts";
+import type { ExecutionOptions } from "../../protocol/host/options.ts";
+import type { SessionMode } from "../../protocol/mode.ts";
+import type { SubagentDefinition } from "../../protocol/subagent.ts";
+import { initCommand } from "../../texts/setup/init.ts";
+import { cliTexts } from "../../texts/commands/cli.ts";
+import type { Lang } from "../../texts/language.ts";
+import { sentence } from "../../texts/shared/sentence.ts";
+import { accountGuard, accountPerson, checkApprover, person } from "../host/account.ts";
+import { contextWindow } from "../../models/window.ts";
+import type { Seat } from "../host/host-client.ts";
+import { hostHome } from "../host/host-home.ts";
+import { surroundingsOf } from "./session-environment.ts";
+import { withImages } from "./images.ts";
+import { ask } from "../host/journal.ts";
+import {
+  createModels,
+  lastingSpec,
+  modelOf,
+  guestChoice,
+  modelOfSession,
+  nameOf,
+  smallModelOf,
+} from "./model-choice.ts";
+
+/** A host of this machine that runs turns in one folder. */
+export type Sage = Seat & {
+  host: LocalHost;
+  store: Store;
+  config: Config;
+  /** Loads the model now: what is wrong with it is thrown here, before a session is begun. */
+  ready(session?: string): Promise<Model>;
+};
+
+/** A model that is named when a session is resumed holds for it from then on. */
+export async function goOnWith(sage: Sage, session: string, spec: string | undefined): Promise<void> {
+  if (spec === undefined || lastingSpec(spec) === modelOfSession(sage.store, session)) return;
+  await ask(sage.host, { type: "choose", session, model: spec, by: person(), surface: "cli" });
+}
+
+/** A mode that is named on the command line holds from then on. */
+export async function goOnIn(sage: Sage, session: string, mode: SessionMode | undefined): Promise<void> {
+  if (mode === undefined || mode === modeOf(sage.store.load(session))) return;
+  await ask(sage.host, { type: "chooseMode", session, mode, by: person(), surface: "cli" });
+}
+
+export function openStore({ journal, test }: Home): Store {
+  return sqliteStore(journal, { test: test === true });
+}
+
+export type Run = {
+  installation: Installation;
+  /** For sessions that name no model of their own. */
+  choice: ModelChoice;
+  fallback?: string | undefined;
+  store: Store;
+  /** Folder of the session: its settings count. */
+  cwd: string;
+  lang: Lang;
+  permissionMode: PermissionMode;
+  options: Partial<ExecutionOptions>;
+  /** The person knows that the folder's settings do not count: they were asked. */
+  asked?: boolean;
+  /** The model is loaded while the first turn begins, so nobody else would hear of this. */
+  onModelError?: (error: unknown) => void;
+};
+
+/** Everything that runs turns in one folder. */
+export async function openSage(run: Run): Promise<Sage> {
+  const { installation, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
+  const answersItself = options.mode?.type === "nonInteractive" && options.mode.autoResponse !== "alwaysDeny";
+  if (permissionMode === "bypass" || answersItself) checkApprover(installation.settings);
+  const models = createModels();
+  const folder = await withModules(folderParts({ installation, cwd, lang, models, asked }), lang);
+  const { config, skills, commands, warnings, parts, options: folderOptions, namer } = folder;
+  for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
+  const named = (spec: string | undefined): ModelChoice =>
+    (spec === undefined ? undefined : modelOf(installation, spec, run.fallback)) ?? run.choice;
+  const choiceOf = (session: string) => {
+    const guest = store.opened(session)?.agent;
+    return guest === undefined ? named(modelOfSession(store, session)) : guestChoice(guest);
+  };
+  const model = async (session: string) => {
+    try {
+      return await models(choiceOf(session));
+    } catch (error) {
+      onModelError?.(error);
+      throw error;
+    }
+  };
+  const agent = createAgent({ ...parts, permissionMode, model: ({ id }) => model(id) });
+  const llmOptions = { ...folderOptions.llmOptions, ...options.llmOptions };
+  const settings = { agent, options: { ...folderOptions, ...options, llmOptions } };
+  const host = assembleEach(store, () => settings, {
+    guard: accountGuard(installation.home),
+    personOf: accountPerson(installation.home),
+    namer,
+    turnEnded: anchoring(store, installation),
+    home: hostHome(installation.home, process.env),
+    surroundings: surroundingsOf({
+      ...{ store, lang, models },
+      installation: () => installation,
+      folder: () => folder,
+      choice: ({ id }, spec) => (spec === undefined ? choiceOf(id) : named(spec)),
+    }),
+  });
+  let closing: Promise<void> | undefined;
+  return {
+    host: { ...host, send: withImages(host.send, cwd), close: () => (closing ??= host.close()) },
+    store,
+    ready: async (session) => models(session === undefined ? run.choice : choiceOf(session)),
+    by: person(installation.settings),
+    flag: "",
+    home: installation.home,
+    settings: installation.settings,
+    cwd,
+    config,
+    look: async (session) => ({
+      cwd,
+      model: nameOf(choiceOf(session)),
+      window: (name) => config.settings.maxContextTokens ?? contextWindow(name),
+      ...(config.sandbox.mode !== "off" && { sandbox: config.sandbox.mode }),
+      invocable: [...commands, ...skills.filter(({ userInvocable }) => userInvocable)],
+      prompts: async () => (await parts.outside?.commands()) ?? [],
+    }),
+    here: { config, store },
+  };
+}
+
+/** Anchors the record of an ended turn outside of the journal. */
+export function anchoring(store: Store, { home, env }: Pick<Installation, "home" | "env">): (session: string) => void {
+  const anchors = createAnchors(home, env);
+  return (session) => {
+    // Records of a shared journal are not this machine's: its own would seem to have lost them.
+    const head = localHead(store, session);
+    if (head) anchors.put(session, head);
+  };
+}
+
+export type Folder = {
+  config: Config;
+  skills: Skill[];
+  commands: readonly OwnCommand[];
+  subagents: SubagentDefinition[];
+  warnings: string[];
+  /** The parts of sessions there, apart from the model. */
+  parts: Omit<AgentParts, "model">;
+  options: Partial<ExecutionOptions>;
+  namer: (() => Promise<Model>) | undefined;
+};
+
+/** The same with the tools and subagents of the modules that its settings name. Where none is named, nothing is loaded. */
+export async function withModules(folder: Folder, lang: Lang): Promise<Folder> {
+  const { config, subagents, warnings, parts } = folder;
+  if (config.modules.length === 0) return folder;
+  const { loadModules } = await import("../../config/load-modules.ts");
+  const loaded = await loadModules(config, subagents);
+  const all = [...subagents, ...loaded.subagents];
+  return {
+    ...folder,
+    subagents: all,
+    warnings: [...warnings, ...loaded.warnings.map((why) => sentence(why, lang))],
+    parts: { ...parts, subagents: all, tools: loaded.tools },
+  };
+}
+
+/** Reads what a folder says to the sessions that work in it. */
+export function folderParts({
+  installation,
+  cwd,
+  lang,
+  models,
+  asked = false,
+}: {
+  installation: Installation;
+  cwd: string;
+  lang: Lang;
+  models(choice: ModelChoice): Promise<Model>;
+  asked?: boolean | undefined;
+}): Folder {
+  const { home, settings, env } = installation;
+  const config = loadConfig(home, cwd, env, settings);
+  const { rules, hooks, saveRule, dropRule, ruleFiles, trust, sandbox } = config;
+  const { skills, subagents, problems, ...content } = loadContent(home, trust, settings);
+  const commands = [initCommand(lang), ...content.commands.filter(({ name }) => name !== "init")];
+  const { maxContextTokens, maxOutputTokens, autoCompactThreshold, matchingSkill, effort } = settings;
+  const small = smallModelOf(installation);
+  const namer = small && (() => models(small));
+  const search = settings.webSearch && searchEngine(settings as SearchSettings, env);
+  const searchProblem = search && "problem" in search ? [search.problem] : [];
+  const counts = asked || trust.state === "trusted" || trust.state === "nothing-to-trust";
+  return {
+    config,
+    skills,
+    commands,
+    subagents,
+    warnings: [
+      ...[...config.warnings, ...problems, ...searchProblem].map((why) => sentence(why, lang)),
+      ...(counts ? [] : [cliTexts(lang).untrusted(trust.root)]),
+    ],
+    parts: {
+      ...(namer && { smallModel: namer }),
+      ...(search && !("problem" in search) && { search }),
+      prices: settings.prices as Prices,
+      rules,
+      hooks,
+      skills,
+      ...(matchingSkill && { matchingSkill }),
+      commands,
+      subagents,
+      ...(config.servers.length > 0 && { outside: outsideOf(config, { home, env }) }),
+      saveRule,
+      dropRule,
+      ruleFiles,
+      sandbox,
+      guest: async (name, where) => {
+        const { guestOf } = await import("../../host/guests/guests.ts");
+        return guestOf(name, { cwd: where, home, env, ...(settings.agents && { settings: settings.agents }) });
+      },
+      permissionMode: "default",
+      env,
+      output: home.output,
+    },
+    options: {
+      ...silenceOptions(settings),
+      ...(maxContextTokens !== undefined && { maxContextTokens }),
+      llmOptions: { ...(maxOutputTokens !== undefined && { maxOutputTokens }), ...(effort && { effort }) },
+      ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
+    },
+    namer,
+  };
+}

@@ -1,0 +1,101 @@
+import { realpathSync, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { readInstallation } from "../../config/home/installation.ts";
+import { version } from "../../config/version.ts";
+import { createQueue } from "../../guest/queue.ts";
+import { readLines, type Json } from "../../guest/peer.ts";
+import { createRpc } from "../../guest/rpc.ts";
+import { oneLine } from "../../base/visible.ts";
+import type { SurfaceStore } from "../../protocol/host/surface-store.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { said } from "../../protocol/reasons/reason.ts";
+import { attachAcp } from "../../surfaces/acp/index.ts";
+import { accountGuard, accountPerson, person } from "../host/account.ts";
+import { exitCodes } from "../process/exit-codes.ts";
+import { readFlagsOnly } from "../process/flags.ts";
+import { onLeave } from "../process/termination.ts";
+import { lastingSpec, modelOf } from "../assemble/model-choice.ts";
+import { openStore } from "../assemble/open-sage.ts";
+import { openDaemon } from "../serve/daemon.ts";
+
+const options = { model: { type: "string" } } as const;
+
+/** `sage acp`: Sage as an agent in an editor that speaks the Agent Client Protocol. Standard output belongs to the protocol. */
+export async function acp(args: string[]): Promise<number> {
+  const { values, lang, t } = readFlagsOnly("acp", args, options);
+  const write = ownStdout();
+  const installation = readInstallation(process.env);
+  const { home } = installation;
+  const spec = lastingSpec(values.model);
+  if (!modelOf(installation, spec)) throw new SageError("model-unavailable", said(t.noModel));
+  const store = openStore(home);
+  const daemon = openDaemon({
+    ...{ store, own: nothingKept(), env: process.env, lang, spec },
+    ...{ guard: accountGuard(home), personOf: accountPerson(home) },
+    warn: (text) => console.error(`sage: ${oneLine(text)}`),
+  });
+  const { host } = daemon;
+  const leaving = onLeave(() => host.close(), { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 });
+  const editor = createRpc(openWire(write), { version: "2.0" });
+  const over = attachAcp(host, editor, {
+    ...{ version, lang, by: person(), model: spec, signal: leaving.signal },
+    checkFolder(cwd) {
+      if (isAbsolute(cwd) && statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(cwd);
+      throw new SageError("config-invalid", said(`cwd should be the absolute path of a folder; got ${oneLine(cwd)}`));
+    },
+  });
+  const code = await Promise.race([over, leaving.code]);
+  if (typeof code === "number") return code;
+  await host.close(); // the editor has gone: nothing is resolved, and every session can be gone on with
+  return exitCodes.success;
+}
+
+/** Sends everything else that would print to standard error. */
+function ownStdout(): (text: string) => void {
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  stdout.write = stderr.write.bind(stderr);
+  return (text) => void write(text);
+}
+
+type Wire = Parameters<typeof createRpc>[0];
+
+/** Messages on standard input and output, one a line. What is no message is answered as the protocol says. */
+function openWire(write: (text: string) => void): Wire {
+  const messages = createQueue<Json>();
+  const send = (message: unknown) => write(`${JSON.stringify(message)}\n`);
+  const refuse = (code: number, message: string, id: unknown = null) =>
+    send({ jsonrpc: "2.0", id, error: { code, message } });
+  readLines(process.stdin, {
+    line(text) {
+      if (text.trim() === "") return;
+      let message: unknown;
+      try {
+        message = JSON.parse(text);
+      } catch {
+        return refuse(-32700, "this is no JSON");
+      }
+      if (message === null || typeof message !== "object" || Array.isArray(message))
+        return refuse(-32600, "a message is one JSON object");
+      const { id, method } = message as Json;
+      const answers = "result" in message || "error" in message;
+      if (!answers && typeof method !== "string") return refuse(-32600, "a request names its method", id ?? null);
+      messages.push(message as Json);
+    },
+    tooLong: () => refuse(-32600, "the line is too long"),
+  });
+  for (const end of ["end", "close", "error"]) process.stdin.on(end, () => messages.end());
+  return { messages, send };
+}
+
+/** A daemon remembers whose sessions it continues; here the editor says it. */
+function nothingKept(): SurfaceStore {
+  return {
+    get: () => undefined,
+    set() {},
+    delete: () => false,
+    list: () => [],
+    claim: () => true,
+    atomically: (work) => work(),
+  };
+}

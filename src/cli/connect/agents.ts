@@ -1,0 +1,44 @@
+import { sageHome } from "../../config/home/home.ts";
+import { readInstallation } from "../../config/home/installation.ts";
+import { serversIn, stopCodex } from "../../guest/codex/server.ts";
+import { guestPrograms, guestsDir } from "../../host/guests/guest-programs.ts";
+import { installedAgents, leastClaude, type InstalledAgent } from "../../host/guests/installed-agents.ts";
+import { agentsTexts, type AgentsTexts } from "../../texts/setup/agents.ts";
+import { tableLines } from "../../view/lines/table.ts";
+import { exitCodes } from "../process/exit-codes.ts";
+import { readFlags, usage } from "../process/flags.ts";
+import { toStdout } from "../process/stdout.ts";
+
+/** Lists the agents that can run turns in Sage's place: which are installed, and what Sage can keep and refuse for each. */
+export async function agents(args: string[]): Promise<number> {
+  const { positionals, values, lang } = readFlags(args, { json: { type: "boolean", default: false } });
+  const t = agentsTexts(lang);
+  const [word, ...rest] = positionals;
+  const dir = guestsDir(sageHome(process.env));
+  if (rest.length > 0 || (word !== undefined && word !== "stop")) throw usage(t.usage);
+  if (word === "stop") {
+    console.log(t.stopped(await stopCodex(dir)));
+    return exitCodes.success;
+  }
+  const { settings } = readInstallation(process.env);
+  const found = await installedAgents(guestPrograms(settings.agents), process.env);
+  if (values.json) {
+    toStdout(`${JSON.stringify(found, undefined, 2)}\n`);
+    return exitCodes.success;
+  }
+  console.log([...rows(found, t), "", ...t.legend, t.use()].join("\n"));
+  for (const { since, parked, lives } of serversIn(dir))
+    if (lives) console.log(t.server(new Date(since).toLocaleString(lang), parked));
+  return exitCodes.success;
+}
+
+function rows(found: readonly InstalledAgent[], t: AgentsTexts): string[] {
+  const cells = found.map(({ name, protocol, path, version, keeps }) => {
+    if (path === undefined) return [name, t.missing, "", ""];
+    const isOld = protocol === "claude" && version !== undefined && keeps === "carried";
+    const shown = isOld ? t.tooOld(version, leastClaude) : (version ?? t.unknownVersion);
+    return [name, shown, keeps === "exact" ? t.exact : t.carried, t.sees[protocol]];
+  });
+  const { agent, version, kept, sees } = t.columns;
+  return tableLines([[agent, version, kept, sees], ...cells]);
+}

@@ -1,0 +1,151 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { sageHome } from "../../../config/home/home.ts";
+import { changeFile, lockIn } from "../../../config/files/locked-file.ts";
+import { serversSchema } from "../../../config/settings/servers.ts";
+import { changeSettings, readSettings } from "../../../config/settings/settings.ts";
+import { readSmallFile } from "../../../config/files/small-file.ts";
+import { mayBeTrusted, projectTrust, trust } from "../../../config/trust/trust.ts";
+import { ServerFailure } from "../../../mcp/failure.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import { misfits } from "../../../protocol/reasons/misfit.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../../texts/shared/error.ts";
+import { mcpTexts } from "../../../texts/setup/mcp.ts";
+import { checkApprover } from "../../host/account.ts";
+import { exitCodes } from "../../process/exit-codes.ts";
+import { readFlags, usage } from "../../process/flags.ts";
+
+type Entry = Record<string, unknown>;
+type File = { mcpServers?: Record<string, Entry> } & Record<string, unknown>;
+
+const options = {
+  env: { type: "string", multiple: true },
+  header: { type: "string", multiple: true },
+  to: { type: "string" },
+} as const;
+
+/** Into the person's own settings, or into the folder's `.mcp.json`. */
+export async function add(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  const texts = mcpTexts(lang);
+  const [name, what, ...rest] = positionals;
+  if (name === undefined || what === undefined) throw usage(texts.addHow);
+  checkApprover();
+  const place = placeOf(values.to, t);
+  const pairs = (given: readonly string[] | undefined, between: RegExp) =>
+    Object.fromEntries(
+      (given ?? []).map((pair) => {
+        const [, key, value] = between.exec(pair) ?? [];
+        if (key === undefined || value === undefined) throw usage(texts.addHow);
+        return [key, value];
+      }),
+    );
+  const isAddress = /^https?:\/\//.test(what) && rest.length === 0;
+  const env = pairs(values.env, /^(\w+)=([^]*)$/);
+  const headers = pairs(values.header, /^([\w-]+):\s*([^]*)$/);
+  const entry: Entry = isAddress
+    ? { type: "http", url: what, ...(values.header && { headers }) }
+    : { command: what, ...(rest.length > 0 && { args: rest }), ...(values.env && { env }) };
+  if (isAddress) await checkAddress(what);
+  const file = save(name, entry, place);
+  console.log(texts.added(oneLine(name), oneLine(file)));
+  return exitCodes.success;
+}
+
+export async function remove(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, { to: options.to });
+  const texts = mcpTexts(lang);
+  const [name, ...more] = positionals;
+  if (name === undefined || more.length > 0) throw usage(texts.removeHow);
+  checkApprover();
+  const places = values.to === undefined ? (["user", "project"] as const) : [placeOf(values.to, t)];
+  const found = places.find((place) => Object.hasOwn(serversIn(place), name));
+  if (found === undefined) throw errorBecause("config-invalid", reason("server-missing", { server: name }));
+  const file = change(found, (servers) =>
+    Object.fromEntries(Object.entries(servers).filter(([other]) => other !== name)),
+  );
+  console.log(texts.removed(oneLine(name), oneLine(file)));
+  return exitCodes.success;
+}
+
+/** An address that no connection would ever go to is told before it is saved. One with a variable in it is known later. */
+async function checkAddress(url: string): Promise<void> {
+  if (url.includes("${")) return;
+  const { addressOf } = await import("../../../mcp/http.ts");
+  try {
+    addressOf({ url });
+  } catch (error) {
+    throw error instanceof ServerFailure ? errorBecause("config-invalid", error.reason) : error;
+  }
+}
+
+/** Saves a server under a name that is free there, and gives the file. */
+export function save(name: string, entry: Entry, place: "user" | "project"): string {
+  const checked = serversSchema.safeParse({ [name]: entry });
+  if (!checked.success) throw errorBecause("config-invalid", misfits(checked.error, { [name]: entry }));
+  return change(place, (servers, path) => {
+    if (Object.hasOwn(servers, name))
+      throw errorBecause("config-invalid", reason("server-there", { server: name, path }));
+    return { ...servers, [name]: entry };
+  });
+}
+
+export function serversIn(place: "user" | "project"): Record<string, unknown> {
+  const home = sageHome(process.env);
+  if (place === "user") return readSettings(home.settings).mcpServers ?? {};
+  const path = folderFile(projectTrust(home.trust, process.cwd()).root);
+  return existsSync(path) ? (parsed(path, readSmallFile(path) ?? "").mcpServers ?? {}) : {};
+}
+
+function change(
+  place: "user" | "project",
+  edit: (servers: Record<string, Entry>, path: string) => Record<string, Entry>,
+): string {
+  const home = sageHome(process.env);
+  if (place === "user") {
+    changeSettings(home.settings, (settings) => ({
+      ...settings,
+      mcpServers: edit(settings.mcpServers ?? {}, home.settings),
+    }));
+    return home.settings;
+  }
+  const before = projectTrust(home.trust, process.cwd());
+  const path = folderFile(before.root);
+  changeFile(
+    path,
+    (text) => {
+      const file = parsed(path, text);
+      return `${JSON.stringify({ ...file, mcpServers: edit(file.mcpServers ?? {}, path) }, undefined, 2)}\n`;
+    },
+    lockIn(home.dir),
+  );
+  // A person who changes a trusted file by Sage has seen it: no reason to ask for trust again.
+  const wasOpen = before.state === "trusted" || before.state === "nothing-to-trust";
+  const now = projectTrust(home.trust, process.cwd());
+  if (wasOpen && mayBeTrusted(now.root) && now.state !== "nothing-to-trust") trust(home.trust, now);
+  return path;
+}
+
+function folderFile(root: string): string {
+  return join(root, ".mcp.json");
+}
+
+/** A file that cannot be read as JSON is somebody's work in progress: never overwritten. */
+function parsed(path: string, text: string): File {
+  try {
+    return text.trim() === "" ? {} : (JSON.parse(text) as File);
+  } catch (error) {
+    throw errorBecause("config-invalid", reason("file-not-json", { path, problem: messageOf(error) }));
+  }
+}
+
+function placeOf(
+  given: string | undefined,
+  t: { expected(flag: string, what: string, given: string): string },
+): "user" | "project" {
+  if (given === undefined || given === "user") return "user";
+  if (given === "project") return "project";
+  throw usage(t.expected("--to", "user, project", given));
+}

@@ -1,0 +1,117 @@
+import { type Config, loadConfig } from "../../../config/config.ts";
+import { sageHome } from "../../../config/home/home.ts";
+import { withKeys } from "../../../config/home/keys.ts";
+import { commandLine } from "../../../config/settings/servers.ts";
+import { openServers } from "../../../host/assembly/servers.ts";
+import type { ServerDefinition } from "../../../mcp/server.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../../texts/shared/error.ts";
+import type { Lang } from "../../../texts/language.ts";
+import { mcpTexts } from "../../../texts/setup/mcp.ts";
+import { sentence } from "../../../texts/shared/sentence.ts";
+import { exitCodes } from "../../process/exit-codes.ts";
+import { noWords, readFlags, readFlagsOnly } from "../../process/flags.ts";
+
+/** Servers by file, those of a folder that is not trusted too. */
+export async function list(args: string[]): Promise<number> {
+  const { values, lang } = readFlagsOnly("mcp list", args, { json: { type: "boolean" } });
+  const { servers, trust, warnings } = configHere();
+  const counting = servers.map(({ name, source, file, transport }) => ({
+    name,
+    source,
+    file,
+    counts: true,
+    ...shown(transport),
+  }));
+  const waiting = Object.entries(trust.servers?.servers ?? {}).flatMap(([name, { command, args: given, url }]) =>
+    trust.state === "trusted" || trust.state === "nothing-to-trust"
+      ? []
+      : [
+          {
+            name,
+            source: "project",
+            file: trust.servers?.path ?? "",
+            counts: false,
+            how: command === undefined ? (url ?? "") : commandLine({ command, args: given }),
+          },
+        ],
+  );
+  const all = [...counting, ...waiting];
+  if (values.json) {
+    console.log(JSON.stringify(all, undefined, 2));
+    return exitCodes.success;
+  }
+  const texts = mcpTexts(lang);
+  if (all.length === 0) console.log(texts.none);
+  for (const { name, file, how, counts } of all)
+    console.log(`${oneLine(name)}  ${oneLine(how)}  (${oneLine(file)}${counts ? "" : `; ${texts.untrusted}`})`);
+  for (const why of warnings) console.error(`sage: ${oneLine(sentence(why, lang))}`);
+  return exitCodes.success;
+}
+
+/** Starts servers, lists what they offer, and ends them. */
+export async function test(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, { json: { type: "boolean" } });
+  const [name, ...more] = positionals;
+  noWords("mcp test", more, t);
+  const config = configHere();
+  if (name !== undefined) serverNamed(config, name);
+  const texts = mcpTexts(lang);
+  const tried = await tryServers(config, lang, name);
+  if (values.json) console.log(JSON.stringify(tried, undefined, 2));
+  else if (tried.length === 0) console.log(texts.none);
+  else
+    for (const { server, tools, prompts, ms, problem } of tried) {
+      if (problem !== undefined) console.log(`✗ ${texts.fails(server, oneLine(problem))}`);
+      else
+        console.log(
+          `✓ ${texts.works(server, tools.length, prompts, ms)}\n${tools.map((one) => `  ${one}\n`).join("")}`.trimEnd(),
+        );
+    }
+  return tried.every(({ problem }) => problem === undefined) ? exitCodes.success : exitCodes.failure;
+}
+
+export type Tried = { server: string; tools: string[]; prompts: number; ms: number; problem?: string };
+
+/** Each server that counts here, or the one of this name: what it offers, or why it cannot be had. */
+export async function tryServers(config: Config, lang: Lang, name?: string): Promise<Tried[]> {
+  const home = sageHome(process.env);
+  const chosen = { ...config, servers: config.servers.filter((one) => name === undefined || one.name === name) };
+  const servers = await openServers(chosen, { home, env: withKeys(process.env, home) });
+  try {
+    return await Promise.all(
+      servers.list.map(async (line) => {
+        const from = performance.now();
+        await line.start().catch(() => {});
+        const { problem, definition } = line;
+        return {
+          server: definition.name,
+          tools: problem ? [] : line.tools().map((one) => one.name),
+          prompts: problem ? 0 : line.prompts.length,
+          ms: Math.round(performance.now() - from),
+          ...(problem && { problem: sentence(problem, lang) }),
+        };
+      }),
+    );
+  } finally {
+    await servers.close();
+  }
+}
+
+/** The server of this name that counts here. */
+export function serverNamed({ servers }: Config, name: string): ServerDefinition {
+  const found = servers.find((one) => one.name === name);
+  if (!found) throw errorBecause("config-invalid", reason("server-missing", { server: name }));
+  return found;
+}
+
+export function configHere(): Config {
+  const home = sageHome(process.env);
+  return loadConfig(home, process.cwd(), withKeys(process.env, home));
+}
+
+/** Without variables and headers: they may hold secrets. */
+function shown(transport: ServerDefinition["transport"]): { how: string } {
+  return { how: transport.type === "http" ? transport.url : commandLine(transport) };
+}

@@ -1,0 +1,48 @@
+import { oneLine } from "../../../base/visible.ts";
+import { loadConfig } from "../../../config/config.ts";
+import { sageHome } from "../../../config/home/home.ts";
+import { sentence } from "../../../texts/shared/sentence.ts";
+import { permissionTexts } from "../../../texts/setup/permissions.ts";
+import { exitCodes } from "../../process/exit-codes.ts";
+import { readFlags } from "../../process/flags.ts";
+import { styleOf } from "../../process/style.ts";
+import { entryLines } from "./rule-lines.ts";
+import { rulesIn, type ListedRule } from "../../assemble/listed-rules.ts";
+import { toStdout } from "../../process/stdout.ts";
+
+/** Every rule with where it stands, also those that would count if the folder were trusted. */
+export async function list(args: string[]): Promise<number> {
+  const { values, lang } = readFlags(args, { json: { type: "boolean" } });
+  const t = permissionTexts(lang);
+  const home = sageHome(process.env);
+  const config = loadConfig(home, process.cwd(), process.env);
+  const rules = rulesIn(config, home.settings);
+  const warnings = config.warnings.map((why) => sentence(why, lang));
+  if (values.json) {
+    toStdout(`${JSON.stringify({ rules, warnings }, undefined, 2)}\n`);
+    return exitCodes.success;
+  }
+  const style = styleOf(process.stdout, lang);
+  if (rules.length === 0) console.log(t.noRules);
+  for (const file of new Set(rules.map((one) => one.file))) {
+    const own = rules.filter((one) => one.file === file);
+    const [{ source, counts }] = own as [ListedRule];
+    console.log(style.paint.bold(`${oneLine(file)} (${t.source[source]})`));
+    if (!counts) console.log(style.paint.yellow(`  ${t.notCounting}`));
+    console.log(
+      entryLines(
+        own.map(({ behavior, rule, approvals, notAsker }) => ({
+          what: behavior,
+          text: [
+            rule,
+            ...(approvals === undefined ? [] : [t.approvals(approvals)]),
+            ...(notAsker ? [t.notAsker] : []),
+          ].join("  · "),
+        })),
+        style,
+      ).join("\n"),
+    );
+  }
+  for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
+  return exitCodes.success;
+}

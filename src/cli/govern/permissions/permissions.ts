@@ -1,0 +1,21 @@
+import { permissionTexts } from "../../../texts/setup/permissions.ts";
+import { langOf, usage } from "../../process/flags.ts";
+
+const actions: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
+  list: async () => (await import("./list.ts")).list,
+  add: async () => (await import("./change.ts")).add,
+  remove: async () => (await import("./change.ts")).remove,
+  explain: async () => (await import("./explain.ts")).explain,
+  backtest: async () => (await import("./backtest.ts")).backtest,
+  suggest: async () => (await import("./backtest.ts")).suggestRules,
+  check: async () => (await import("./check.ts")).check,
+  import: async () => (await import("./import.ts")).importRules,
+};
+
+/** `sage permissions …`: what is allowed here, and why. */
+export async function permissions(args: string[]): Promise<number> {
+  const [name = "", ...rest] = args;
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (!action) throw usage(permissionTexts(langOf(args)).usage);
+  return (await action())(rest);
+}

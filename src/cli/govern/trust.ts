@@ -1,0 +1,45 @@
+import { oneLine } from "../../base/visible.ts";
+import { sageHome } from "../../config/home/home.ts";
+import { guestTrust, trustGuests } from "../../config/trust/guest-trust.ts";
+import { projectTrust, revoke, trust } from "../../config/trust/trust.ts";
+import { checkApprover } from "../host/account.ts";
+import { exitCodes } from "../process/exit-codes.ts";
+import { readFlags, usage } from "../process/flags.ts";
+import { styleOf } from "../process/style.ts";
+import { agrees } from "../host/journal.ts";
+import { guestTrustLines, trustLines } from "./trust-prompt.ts";
+
+/** A folder's own settings count only after the person has seen them, and only as they were seen. */
+export async function trustFolder(args: string[]): Promise<number> {
+  const { values, lang, t } = readFlags(args, { yes: { type: "boolean" }, revoke: { type: "boolean" } });
+  if (values.yes && values.revoke) throw usage(t.conflict("--yes", "--revoke"));
+  const { trust: file } = sageHome(process.env);
+  const project = projectTrust(file, process.cwd());
+  const { state } = project;
+  const root = oneLine(project.root);
+  if (values.revoke) {
+    revoke(file, project.root);
+    return told(t.revoked(root));
+  }
+  const guests = guestTrust(file, process.cwd());
+  const states = [state, guests.state];
+  if (states.every((one) => one === "nothing-to-trust")) return told(t.trustNothing(root));
+  const isOpen = (one: typeof state) => one === "untrusted" || one === "changed";
+  if (!states.some(isOpen)) return told(t.trusted(root));
+  const style = styleOf(process.stdout, lang);
+  if (isOpen(state)) console.log(trustLines(project, style, t).join("\n"));
+  if (isOpen(guests.state)) console.log(guestTrustLines(guests, style, t).join("\n"));
+  if (!values.yes && !(await agrees(t.trustAsk))) {
+    console.log(t.trustHow);
+    return exitCodes.needsPerson;
+  }
+  checkApprover();
+  if (isOpen(state)) trust(file, project);
+  if (isOpen(guests.state)) trustGuests(file, guests);
+  return told(t.trusted(root));
+}
+
+function told(text: string): number {
+  console.log(text);
+  return exitCodes.success;
+}

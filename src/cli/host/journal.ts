@@ -1,0 +1,80 @@
+import type { Silence } from "../../input/ask.ts";
+import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
+import type { Store } from "../../journal/store/store.ts";
+import type { Command, CommandReply, Host } from "../../protocol/host/host.ts";
+import { errorOf } from "../../protocol/host/refusal.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { said } from "../../protocol/reasons/reason.ts";
+import { sageHome, type Home } from "../../config/home/home.ts";
+import { createHost, type HostParts, type LocalHost } from "../../host/host.ts";
+import type { Lang } from "../../texts/language.ts";
+import { accountGuard, accountPerson } from "./account.ts";
+import { hostHome } from "./host-home.ts";
+import { version } from "../../config/version.ts";
+
+/** A journal for commands that look and answer but run no turn. Left by whoever fails, too. */
+export type Journal = AsyncDisposable & { host: LocalHost; store: Store; home: Home };
+
+/** Flags of commands that work on any journal: the one that machines share, where --engine or SAGE_ENGINE names one. */
+export const engineFlag = { engine: { type: "string" } } as const;
+
+type Looks = {
+  /** A command that only looks also reads what it may not write. */
+  looks?: boolean;
+  lang: Lang;
+};
+
+/** The shared journal that is named, or else this machine's. */
+export async function openJournal(
+  { engine }: { engine?: string | undefined },
+  { lang, looks }: Looks,
+): Promise<Journal> {
+  const url = await engineNamed(engine, lang);
+  if (url === undefined) return openLocalJournal(process.env, { ...(looks && { looks }) });
+  const { openSharedJournal } = await import("./shared-journal.ts");
+  return openSharedJournal(url, process.env, lang);
+}
+
+async function engineNamed(flag: string | undefined, lang: Lang): Promise<string | undefined> {
+  if (flag === undefined && !process.env["SAGE_ENGINE"]) return undefined;
+  const [{ engineOf }, { clusterTexts }] = await Promise.all([
+    import("./join-engine.ts"),
+    import("../../texts/serve/cluster.ts"),
+  ]);
+  return engineOf(flag, process.env, clusterTexts(lang));
+}
+
+/** This machine's journal. */
+export function openLocalJournal(
+  env: NodeJS.ProcessEnv,
+  { silence, ...options }: { looks?: boolean; silence?: Silence } = {},
+): Journal {
+  const home = sageHome(env);
+  const store = sqliteStore(home.journal, options);
+  const host = createHost({ ...hostParts(store, home, env), ...(silence && { silence }) });
+  return { store, home, host, [Symbol.asyncDispose]: host.close };
+}
+
+/** A host that runs no turn. It knows the person of this account alone. */
+export function hostParts(store: Store, home: Home, env: NodeJS.ProcessEnv): HostParts {
+  const executor = () => Promise.reject(new SageError("turn-failed", said("this command runs no turn")));
+  const people = { guard: accountGuard(home), personOf: accountPerson(home) };
+  return { store, version, executor, home: hostHome(home, env), ...people };
+}
+
+/** A command's reply, or the reason why there is none as an error. */
+export async function ask<C extends Command>(host: Host, command: C): Promise<CommandReply<C["type"]> & { ok: true }> {
+  const reply = await host.send(command);
+  if (reply.ok) return reply;
+  throw errorOf(reply);
+}
+
+/** Only a person at a terminal can agree, and only by saying so. */
+export async function agrees(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return false;
+  const { createInterface } = await import("node:readline/promises");
+  const reader = createInterface({ input: process.stdin, output: process.stdout });
+  const said = await reader.question(question);
+  reader.close();
+  return /^(y|yes|是)$/i.test(said.trim());
+}

@@ -1,0 +1,46 @@
+import { existsSync, readFileSync } from "node:fs";
+import { sageHome } from "../../config/home/home.ts";
+import { ancestry } from "../../journal/process.ts";
+import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
+import { workerFile } from "./join-engine.ts";
+
+/**
+ * An agent's commands must not approve, speak, trust or change rules in the person's name, however they were started. A variable says so
+ * to those who mean well; a command that clears it is still a child of a call that the journal knows.
+ */
+export function forPeopleOnly(env: NodeJS.ProcessEnv): void {
+  if (env["SAGE_INSIDE"] === undefined && !isBelowGuest(env) && !isInsideCall(env)) return;
+  throw errorBecause("usage", reason("for-people-only", {}));
+}
+
+/**
+ * Was one of the processes above this one started as a guest of this home? A guest may have a server of its own that stands under no
+ * session. Elsewhere than on Linux a process does not tell.
+ */
+function isBelowGuest(env: NodeJS.ProcessEnv): boolean {
+  if (process.platform !== "linux") return false;
+  const mark = `SAGE_INSIDE=${sageHome(env).dir}`;
+  return ancestry().some((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark);
+    } catch {
+      return false; // it has gone, or is somebody else's
+    }
+  });
+}
+
+/** A worker notes what it runs in a file of its own: the journal is elsewhere. */
+function isInsideCall(env: NodeJS.ProcessEnv): boolean {
+  const home = sageHome(env);
+  return [home.journal, workerFile(home)].some((file) => {
+    if (!existsSync(file)) return false;
+    const store = sqliteStore(file);
+    try {
+      return store.callOf(ancestry()) !== undefined;
+    } finally {
+      store.close();
+    }
+  });
+}

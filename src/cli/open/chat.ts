@@ -1,0 +1,78 @@
+import { tasksIn } from "../../protocol/facts/session.ts";
+import { refusalOf } from "../../protocol/host/refusal.ts";
+import { version } from "../../config/version.ts";
+import { attachPlain, type PlainEnd } from "../../surfaces/plain/index.ts";
+import { cliTexts } from "../../texts/commands/cli.ts";
+import { sage as commandOf } from "../../texts/command.ts";
+import type { Lang } from "../../texts/language.ts";
+import { texts } from "../../texts/shared/texts.ts";
+import { exitCodeOf, exitCodes } from "../process/exit-codes.ts";
+import { wantsColor } from "../process/style.ts";
+import { importHint } from "./import-hint.ts";
+import { onLeave } from "../process/termination.ts";
+import { factsOf, sessionOf, type Seat } from "../host/host-client.ts";
+
+/** Told of problems before a turn can begin. */
+export type Late = { failed?: (error: unknown) => void };
+
+export type Chat = { session: string; task: string | undefined; lang: Lang; late: Late; plain: boolean };
+
+/** A conversation on this terminal, or with whatever is piped in. */
+export async function chat(seat: Seat, chat: Chat): Promise<number> {
+  if (chat.plain || !drawable(process.env)) return plainly(seat, chat);
+  const { onTerminal } = await import("./terminal.ts");
+  return onTerminal(seat, chat);
+}
+
+/** True where keys come from a keyboard and a screen can be drawn on. */
+export function drawable(env: NodeJS.ProcessEnv): boolean {
+  const { stdin, stdout, platform } = process;
+  const term = env["TERM"] || (platform === "win32" ? "windows" : "dumb");
+  return stdin.isTTY && stdout.isTTY && term !== "dumb" && !env["SAGE_PLAIN"];
+}
+
+async function plainly(seat: Seat, { session, task, lang, late }: Chat): Promise<number> {
+  const { host, home, here, by, surface } = seat;
+  console.log(cliTexts(lang).header(version, (await seat.look(session)).model, session));
+  const hint = here && process.stdin.isTTY ? importHint(home, here.config, lang) : undefined;
+  if (hint !== undefined) console.log(hint);
+  const leaving = onLeave(() => host.close());
+  const plain = attachPlain(host, {
+    session,
+    task,
+    lang,
+    commands: {
+      rewind: async (args) => (await import("./terminal/rewind.ts")).rewindLines(seat, session, args, lang),
+      // Its commands are processes of the machine that started them.
+      ...(here && {
+        async tasks(args: string) {
+          const { tasksText } = await import("../tasks/task-lines.ts");
+          return (await tasksText(tasksIn(await factsOf(host, session)).tasks, args, lang)).split("\n");
+        },
+      }),
+    },
+    input: process.stdin,
+    output: process.stdout,
+    color: wantsColor(process.stdout),
+    by,
+    ...(surface !== undefined && { surface }),
+    signal: leaving.signal,
+  });
+  late.failed = (error) => plain.failed(refusalOf(error));
+  process.on("SIGINT", plain.interrupt);
+  const end = await plain.done;
+  if (leaving.signal.aborted) return leaving.code;
+  if ((await sessionOf(host, session))?.title)
+    console.log(texts(lang).resumeWith(commandOf(`${seat.flag}--resume ${session}`)));
+  return codeOf(end);
+}
+
+type End = Pick<PlainEnd, "waiting" | "last"> & { why: string };
+
+export function codeOf({ why, waiting, last }: End): number {
+  if (why === "interrupted") return exitCodes.interrupted;
+  if (waiting > 0) return exitCodes.needsPerson;
+  if (why !== "failed" && process.stdin.isTTY) return exitCodes.success;
+  // Piped input has come to its end: a script wants to know how far it went.
+  return last ? exitCodeOf(last) : exitCodes.success;
+}

@@ -1,0 +1,50 @@
+import { format } from "node:util";
+import { lazy } from "../../base/lazy.ts";
+import { prose } from "../../base/visible.ts";
+import { fitted } from "../../view/lines/safe.ts";
+
+/** The codes of Sage's own colours. Anything else that steers a terminal came out of a file, a name, a model or a server. */
+const paint = /(\x1b\[(?:1|2|7|22|27|31|32|33|36|39)m)/;
+
+/** Writes what a program may read: as it is into a pipe or a file. On a terminal no character of it steers. */
+export function toStdout(text: string): boolean {
+  return process.stdout.write(process.stdout.isTTY ? harmless(text) : text);
+}
+
+/** Keeps Sage alive when its reader stops, as in `sage sessions | head -1`. A stream is made when it is first used: most runs print no error. */
+export function surviveReaders(): void {
+  for (const name of ["stdout", "stderr"] as const) {
+    const { get: make, ...rest } = Object.getOwnPropertyDescriptor(process, name) ?? {};
+    if (!make) continue;
+    const get = lazy(() => (make.call(process) as NodeJS.WriteStream).on("error", () => {}));
+    Object.defineProperty(process, name, { ...rest, get });
+  }
+}
+
+/**
+ * Makes `console` print for people alone: nothing steers their terminal, nor that of `sage why | less -R`, and on a terminal sentences
+ * are broken between words.
+ */
+export function guardConsole(): void {
+  const write = (stream: NodeJS.WriteStream, given: readonly unknown[]) => {
+    const text = harmless(format(...given));
+    stream.write(`${stream.isTTY ? sentencesFitted(text, stream.columns) : text}\n`);
+  };
+  console.log = (...given: unknown[]) => write(process.stdout, given);
+  console.error = (...given: unknown[]) => write(process.stderr, given);
+}
+
+/** Columns, margins, drawings, JSON and commands to copy: they stay as they are, and the terminal breaks them. */
+const laidOut = /^[\s{}[\]"]|\S {2}|[\u2500-\u259f]/;
+
+export function sentencesFitted(text: string, width: number): string {
+  const lines = text.split("\n");
+  return lines.flatMap((line) => (laidOut.test(line) ? [line] : fitted([line], width))).join("\n");
+}
+
+function harmless(text: string): string {
+  return text
+    .split(paint)
+    .map((part, n) => (n % 2 === 1 ? part : prose(part)))
+    .join("");
+}

@@ -1,0 +1,51 @@
+import { realpathSync } from "node:fs";
+import { ownRedaction } from "../host/redaction.ts";
+import { writeLines } from "../../archive/trajectory.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import { exportTexts, type ExportTexts } from "../../texts/commands/export.ts";
+import { exitCodes } from "../process/exit-codes.ts";
+import { lastSessionIn, sessionBy } from "../../view/find-session.ts";
+import { readFlags, usage } from "../process/flags.ts";
+import { engineFlag, openJournal } from "../host/journal.ts";
+import { exportFormats, linesOf } from "./page/export-lines.ts";
+import { toStdout } from "../process/stdout.ts";
+
+const options = { format: { type: "string" }, output: { type: "string", short: "o" }, ...engineFlag } as const;
+
+/** A session for other eyes: as facts, as a page, or to be played again. Secrets are left out of all of them. */
+export async function exportSession(args: string[]): Promise<number> {
+  const { values, positionals, lang, t } = readFlags(args, options);
+  const [target, stray] = positionals;
+  if (stray !== undefined) throw usage(t.noWords("export", stray));
+  const asked = values.format ?? (values.output?.endsWith(".html") ? "html" : "jsonl");
+  const format = exportFormats.find((one) => one === asked);
+  if (!format) throw usage(t.expected("--format", t.oneOf(exportFormats), asked));
+  await using journal = await openJournal(values, { lang, looks: true });
+  const { host, store } = journal;
+  const session =
+    target === undefined ? lastSessionIn(store.sessions(), realpathSync(".")) : sessionBy(store.sessions(), target);
+  const facts = await store.read(session.id);
+  const [opened] = facts;
+  const agent = format === "script" && opened?.type === "session.opened" ? opened.data.agent : undefined;
+  if (agent !== undefined) (await import("./recording.ts")).refuseScript("--format script", agent, lang);
+  const redaction = ownRedaction(process.env);
+  const w = exportTexts(lang);
+  const lines = linesOf(facts, session, { format, redaction, lang });
+  if (values.output === undefined) for (const line of lines) toStdout(line);
+  else write(values.output, lines, w);
+  await host.close();
+  if (values.output !== undefined) console.error(w.written(values.output));
+  if (redaction.removed() > 0) console.error(w.removed(redaction.removed()));
+  return exitCodes.success;
+}
+
+function write(path: string, lines: Iterable<string>, w: ExportTexts): void {
+  try {
+    writeLines(path, lines);
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error; // reading the session failed, not writing
+    const why = code === "ENOENT" ? w.noFolder : code === "EISDIR" ? w.isFolder : messageOf(error);
+    throw usage(w.unwritable(path, why));
+  }
+}

@@ -1,0 +1,25 @@
+import { join } from "node:path";
+import type { Model } from "../../models/model.ts";
+import { scripted, type ScriptedTurns } from "../../models/scripted.ts";
+import { demoTexts } from "../../texts/commands/demo.ts";
+import type { Lang } from "../../texts/language.ts";
+import { demoScript } from "../open/demo-script.ts";
+import { demoWorld, type DemoWorld } from "../open/demo-world.ts";
+
+/** Replies that a session of the demo may have after its script has ended. */
+const FURTHER = 200;
+
+export type ServedDemo = DemoWorld & { task: string; model(): Promise<Model> };
+
+/** A home, a project and a model for people who have none: everything is real but the model, and gone afterwards. */
+export function openDemo(env: NodeJS.ProcessEnv, lang: Lang): ServedDemo {
+  const t = demoTexts(lang);
+  const world = demoWorld(t, env);
+  const script: ScriptedTurns = [...demoScript(t, 600), ...Array.from({ length: FURTHER }, () => ({ text: t.over }))];
+  return {
+    ...world,
+    env: { ...world.env, SAGE_HOME: join(world.dir, "home") },
+    task: t.task,
+    model: async () => scripted(script, "demo"),
+  };
+}

@@ -1,0 +1,200 @@
+import { once } from "node:events";
+import { homedir } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Host } from "../../../protocol/host/host.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import { loadConfig } from "../../../config/config.ts";
+import type { Home } from "../../../config/home/home.ts";
+import { receivedFor } from "../../../config/output-folder.ts";
+import { createRedaction } from "../../../config/secrets/redact.ts";
+import type { Guard, PersonOf } from "../../../host/guard.ts";
+import type { Hold } from "../../../host/cluster/gateways/surface-lease.ts";
+import type { Presence } from "../../../host/cluster/gateways/membership.ts";
+import { mayApprove, mayTalk } from "../../../surfaces/feishu/bot/people.ts";
+import type { Team } from "../../../surfaces/feishu/index.ts";
+import { usual, type Log } from "../../../surfaces/feishu/transport/api/config.ts";
+import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
+import type { Webhook } from "../../../surfaces/feishu/transport/incoming/webhook.ts";
+import { feishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
+import type { ServeTexts } from "../../../texts/serve/serve.ts";
+import { accountPerson } from "../../host/account.ts";
+import { surfaceOf, type BotConfig, type ConfigParts } from "../../connect/feishu/config.ts";
+import { liveTeam, type LiveTeam } from "./live-team.ts";
+
+export type SurfaceParts = {
+  host: Host;
+  home: Home;
+  env: NodeJS.ProcessEnv;
+  /** Each session may read its own part of it, wherever it works. */
+  output: string;
+  /** The model of new sessions, where one was named. */
+  model: string | undefined;
+  config: ConfigParts;
+  log: Log;
+};
+
+/** A bot as a surface of the daemon. */
+export type Bot = {
+  name: string;
+  team(): Team;
+  /** Undefined while another gateway speaks for the bot. */
+  channel(): OpenFeishu | undefined;
+  /** Takes events that the platform sends as requests. */
+  webhook?: Webhook | undefined;
+  attach(signal: AbortSignal): Promise<unknown>;
+  start(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** A bot that this process alone speaks for. */
+export async function openBot(bot: BotConfig, store: SurfaceStore, parts: SurfaceParts): Promise<Bot> {
+  const live = teamNow(bot, parts);
+  const { channel, attach } = await openChannel(bot, { ...parts, ...live, store });
+  return {
+    ...{ name: bot.name, team: live.team, attach, start: channel.start, close: channel.close },
+    channel: () => channel,
+    webhook: channel.webhook,
+  };
+}
+
+/** A bot that several gateways could speak for: one of them does, and the others wait until it is gone. */
+export function shareBot(
+  bot: BotConfig,
+  presence: Pick<Presence, "hold">,
+  {
+    caughtUp,
+    t,
+    ...parts
+  }: SurfaceParts & {
+    /** Everything that was recorded so far is known here. */ caughtUp(): Promise<void>;
+    t: ServeTexts;
+  },
+): Bot {
+  const live = teamNow(bot, parts);
+  const log = logOf(bot, parts);
+  let current: OpenFeishu | undefined;
+  const speak = async ({ store, kept, signal }: Hold): Promise<void> => {
+    log("info", t.botTaken(bot.app.appId));
+    // Sessions of whoever spoke for it before: a card of one that is not known here would be closed.
+    await caughtUp();
+    const host: Host = {
+      ...parts.host,
+      async send(command) {
+        await kept();
+        return parts.host.send(command);
+      },
+    };
+    const { channel, attach } = await openChannel(bot, { ...parts, ...live, host, store, kept });
+    try {
+      current = channel;
+      await attach(signal);
+      await channel.start(signal);
+      if (!signal.aborted) await once(signal, "abort");
+    } finally {
+      current = undefined;
+      await channel.close();
+      log("info", t.botLeft(bot.app.appId));
+    }
+  };
+  const elsewhere = (holder: string | undefined) => {
+    if (holder !== undefined) log("info", t.botElsewhere(bot.app.appId, holder.slice(0, 8)));
+  };
+  const failed = (error: unknown) => log("warn", t.botFailed(bot.app.appId, messageOf(error)));
+  const { mode } = bot.app;
+  return {
+    ...{ name: bot.name, team: live.team, channel: () => current },
+    // 503: the platform delivers it again, and a balancer asks the next gateway.
+    ...(mode === "webhook" && {
+      webhook: async (request) => (await current?.webhook?.(request)) ?? { status: 503, body: {} },
+    }),
+    async attach() {},
+    async start() {
+      presence.hold(surfaceOf(bot), { taken: speak, elsewhere, failed });
+    },
+    async close() {}, // when the gateway leaves the others
+  };
+}
+
+function teamNow(bot: BotConfig, { home, env, config, ...parts }: SurfaceParts): LiveTeam {
+  return liveTeam(bot, { home, env, config, warn: (text) => logOf(bot, parts)("warn", text) });
+}
+
+function logOf({ name }: BotConfig, { log }: Pick<SurfaceParts, "log">): Log {
+  return (level, text) => log(level, name === "" ? text : `${name}: ${text}`);
+}
+
+type ChannelParts = SurfaceParts & LiveTeam & { store: SurfaceStore; kept?(): Promise<void> };
+
+async function openChannel(bot: BotConfig, parts: ChannelParts) {
+  const { host, home, env, output, model, config, store, kept, team, changeTeam } = parts;
+  const { app } = bot;
+  const log = logOf(bot, parts);
+  const { openFeishu } = await import("../../../surfaces/feishu/transport/open.ts");
+  const channel = openFeishu(app, { store, lang: config.lang, log, ...(kept && { kept }) });
+  return {
+    channel,
+    async attach(signal: AbortSignal): Promise<void> {
+      const { attachFeishu } = await import("../../../surfaces/feishu/index.ts");
+      const attached = attachFeishu(host, {
+        ...{ channel, store, app: app.appId, team, changeTeam, signal, log: (text) => log("warn", text) },
+        ...(model !== undefined && { model }),
+        inbox: receivedFor(output),
+        hostRecovers: true,
+        redaction: createRedaction(env),
+        mayRead: (path, cwd) => mayRead(path, cwd, { home, env }),
+        account: () => accountPerson(home)({ by: "", surface: "serve" }) ?? undefined,
+        examine: () => missingOf(bot),
+      });
+      await attached.ready;
+    },
+  };
+}
+
+/** A person of a bot may do what one of the bots lets them. Everybody else may do nothing: a daemon has nobody at a keyboard. */
+export function botGuard(bots: readonly Pick<Bot, "team">[]): Guard {
+  return ({ person = "" }, act) => {
+    const openId = /^feishu:(.+)$/.exec(person)?.[1];
+    if (openId === undefined) return false;
+    const may = act === "talk" ? mayTalk : mayApprove;
+    // The surface has compared the organisation already: it alone sees the event.
+    return bots.some(({ team }) => may(team().people, { openId, tenantKey: team().people.tenant ?? "" }));
+  };
+}
+
+/** The name that the settings give to a person of a bot; the platform's own names are not unique, and other surfaces do not know them. */
+export function botPerson(bots: readonly Pick<Bot, "team">[]): PersonOf {
+  return ({ person = "" }) => {
+    const openId = /^feishu:(.+)$/.exec(person)?.[1] ?? "";
+    const names = bots.map(({ team }) => team().people.names ?? {});
+    if (names.every((one) => Object.keys(one).length === 0)) return undefined;
+    return names.map((one) => one[openId]).find((name) => name !== undefined) ?? null;
+  };
+}
+
+/** Complaints of `sage feishu doctor`, for people who ask from a chat. */
+async function missingOf({ app }: BotConfig): ReturnType<Examine> {
+  const { createApi } = await import("../../../surfaces/feishu/transport/api/api.ts");
+  const { examine } = await import("../../connect/feishu/check-app.ts");
+  const found = await examine(
+    createApi(app, usual, () => {}, sleep),
+    app,
+  );
+  const missing = found.filter(({ level }) => level !== "ok");
+  return (lang) => missing.map(({ level, say }) => `${level === "bad" ? "✗" : "·"} ${say(feishuSetupTexts(lang))}`);
+}
+
+type Examine = NonNullable<Parameters<typeof import("../../../surfaces/feishu/index.ts").attachFeishu>[1]["examine"]>;
+
+/** Judges by the rules of that folder as they stand now; nobody was asked about it. */
+export async function mayRead(
+  path: string,
+  cwd: string,
+  { home, env }: Pick<SurfaceParts, "home" | "env">,
+): Promise<boolean> {
+  const { loadDecision } = await import("../../../archive/decision.ts");
+  const { judge } = await loadDecision();
+  const { rules } = loadConfig(home, cwd, env);
+  const where = { mode: "default", cwd, home: homedir(), roots: [cwd] } as const;
+  return judge({ rules, ...where, tool: "Read", input: { file_path: path } }).result.behavior === "allow";
+}

@@ -1,0 +1,183 @@
+import { countOutside } from "../../input/outside.ts";
+import type { Host } from "../../protocol/host/host.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import { liveSettings } from "../../config/settings/people.ts";
+import type { Settings } from "../../config/settings/settings.ts";
+import type { Guard, PersonOf } from "../../host/guard.ts";
+import { publicAddress } from "../../journal/postgres/address.ts";
+import type { Store } from "../../journal/store/store.ts";
+import { createDevices, type Devices } from "../../surfaces/web/index.ts";
+import { clusterTexts } from "../../texts/serve/cluster.ts";
+import { feishuSetupTexts } from "../../texts/serve/feishu-setup.ts";
+import { webhookPath } from "../connect/feishu/doctor.ts";
+import { accountName } from "../host/account.ts";
+import { ask } from "../host/journal.ts";
+import { onLeave } from "../process/termination.ts";
+import { openDaemon } from "./daemon.ts";
+import { botGuard, botPerson, type Bot } from "./feishu/bot.ts";
+import { createHappenings } from "./event-log.ts";
+import { createHttp, listen, type Readiness } from "./web/http.ts";
+import { inviteSelf } from "./web/invite.ts";
+import { metricsText } from "./web/metrics.ts";
+import { readPage } from "./web/page-files.ts";
+import { isLoopback, placeOf } from "./web/page-address.ts";
+import { openServedJournal } from "./served-journal.ts";
+import { readStart, type Start } from "./start.ts";
+import { createVisitors, type Visitors } from "./web/visitors.ts";
+import { foldersOf, openWeb, type OpenWeb } from "./web/web.ts";
+
+/** `sage serve`: sessions of many folders in one process that stays, for people who are elsewhere. */
+export async function serve(args: string[]): Promise<number> {
+  const [what, ...rest] = args;
+  if (what === "install" || what === "status" || what === "uninstall")
+    return (await import("./install.ts"))[what](rest);
+  const start = await readStart(args);
+  const { demo, configured, cwd, lang, t, spec, log } = start;
+  const { home, env } = start.installation;
+  const setup = feishuSetupTexts(lang);
+  const journal = await openServedJournal(start);
+  const { store, memory } = journal;
+  const settings = liveSettings(home.settings, (error) => log("warn", setup.settingsKept(messageOf(error))));
+  const bots: Bot[] = [];
+  const devices = createDevices(memory.web);
+  const visitors = createVisitors(devices, settings);
+  const happenings = createHappenings(store, log, lang);
+  const daemon = openDaemon({
+    ...{ store, env: demo?.env ?? process.env, lang, spec, model: demo?.model },
+    ...peopleOf(bots, visitors),
+    ...journal.daemon,
+    warn: (text) => log("warn", text),
+    folders: () => Object.entries(foldersOf(settings(), cwd)).map(([name, folder]) => ({ name, cwd: folder })),
+    begins: happenings.follow,
+  });
+  // Something of a library's went wrong where nobody waits for it: worth a line, not the end of everybody's turns.
+  process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
+
+  const host = journal.serves(daemon.host);
+  const surface = { host, home, env, output: home.output, model: spec, config: { cwd, lang, t: setup }, log, t };
+  bots.push(...(await Promise.all(configured.map((bot) => memory.openBot(bot, surface)))));
+  const entrance = await openEntrance(start, { host, store, bots, devices, visitors, settings });
+  const stopped = new AbortController();
+  const left = onLeave(
+    async () => {
+      log("info", start.url === undefined ? t.leaving : clusterTexts(lang).gatewayLeaves);
+      await entrance.close();
+      stopped.abort();
+      await Promise.all(bots.map((bot) => bot.close()));
+      await memory.leave();
+      await host.close();
+      happenings.close();
+      await journal.close();
+      demo?.remove();
+      log("info", t.left);
+    },
+    // A daemon that was told to stop has ended well.
+    { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 },
+  );
+  await Promise.all(bots.map((bot) => bot.attach(stopped.signal)));
+  if (bots.length === 0 && !entrance.web) log("warn", t.noSurface);
+  const { resumed, waiting } = await daemon.recover();
+  if (resumed + waiting > 0) log("info", t.recovered(resumed, waiting));
+  countOutside(store, stopped.signal);
+  for (const { name, app, warnings } of configured) {
+    log("info", t.feishu(app.appId, app.mode, webhookPath(name)));
+    for (const warning of warnings) log("warn", warning);
+  }
+  await Promise.all(bots.map((bot) => bot.start(stopped.signal)));
+  if (entrance.web) {
+    const { origins } = entrance;
+    if (!demo) log("info", t.pageAt(origins[0] ?? "", start.engineFlag));
+    await memory.serves(origins);
+    await inviteSelf({ devices, origins, folder: home.dir, opens: start.opens, env: process.env, t });
+  }
+  if (demo) await beginTask(host, demo);
+  return left.code;
+}
+
+type EntranceParts = {
+  host: Host;
+  store: Store;
+  bots: readonly Bot[];
+  devices: Devices;
+  visitors: Visitors;
+  settings(): Settings;
+};
+
+/** Addresses at which people, chats and probes come in; the page among them where nobody on the way can read along. */
+type Entrance = { web: OpenWeb | undefined; origins: readonly string[]; close(): Promise<void> };
+
+async function openEntrance(start: Start, { bots, ...parts }: EntranceParts): Promise<Entrance> {
+  const { installation, at, cwd, redaction, t, log } = start;
+  const { home, settings, env } = installation;
+  const place = placeOf(at.host, settings.serve ?? {}, home.dir);
+  const files = place.origins && readPage(env);
+  const origins: string[] = [];
+  const page = { cwd, redaction, files: files ?? new Map(), origins: () => origins };
+  const web = place.origins && openWeb({ ...parts, ...page });
+  let leaving = false;
+  const http = createHttp({
+    ...(web && { more: web.routes }),
+    ready: () => readinessOf(bots, leaving),
+    metrics: () => metricsOf(bots, parts.store),
+    webhooks: Object.fromEntries(bots.flatMap(({ name, webhook }) => (webhook ? [[webhookPath(name), webhook]] : []))),
+    log: (text) => log("warn", text),
+  });
+  const listening = await listen(http, { ...at, t, tls: place.tls, upgrade: web?.upgrade });
+  origins.push(...(place.origins?.(listening.port) ?? []));
+  if (start.url !== undefined) log("info", clusterTexts(start.lang).opensAt(start.place, publicAddress(start.url)));
+  log("info", t.listening(`${place.tls ? "https" : "http"}://${at.host}:${listening.port}`));
+  if (!isLoopback(at.host)) log("warn", web ? t.open(at.host) : t.pageInClear(at.host));
+  if (web && !files) log("warn", t.pageMissing);
+  return {
+    ...{ web, origins },
+    async close() {
+      leaving = true;
+      web?.close();
+      await listening.close();
+    },
+  };
+}
+
+function metricsOf(bots: readonly Bot[], store: Store): string {
+  return metricsText({
+    bots: bots.flatMap(({ name, channel }) => {
+      const open = channel();
+      return open ? [{ name, channel: open }] : [];
+    }),
+    running: () => store.sessions().filter(({ open }) => open).length,
+    waiting: () => store.pending().length,
+  });
+}
+
+/** The demo's task waits for an answer when somebody opens the page. */
+async function beginTask(host: Host, { cwd, task }: { cwd: string; task: string }): Promise<void> {
+  const { session } = await ask(host, { type: "open", cwd });
+  const person = `account:${accountName()}`;
+  await ask(host, { type: "say", session, text: task, by: accountName(), surface: "serve", person });
+}
+
+/** Each surface knows its own people; nobody else may do anything: a daemon has nobody at a keyboard. */
+function peopleOf(bots: readonly Bot[], visitors: Visitors): { guard: Guard; personOf: PersonOf } {
+  const [ofBots, nameInBots] = [botGuard(bots), botPerson(bots)];
+  const isBots = ({ person = "" }: Sender) => person.startsWith("feishu:");
+  return {
+    guard: (sender, act) => (isBots(sender) ? ofBots : visitors.guard)(sender, act),
+    personOf: (sender) => (isBots(sender) ? nameInBots : visitors.personOf)(sender),
+  };
+}
+
+/** Ready while every bot that this process speaks for is connected. The first one's state stands where it always did. */
+function readinessOf(bots: readonly Bot[], leaving: boolean): Readiness {
+  const states = bots.map(({ name, channel }) => ({
+    name,
+    ...(channel()?.status() ?? { state: "elsewhere" as const }),
+  }));
+  const [first, ...more] = states;
+  return {
+    ready: !leaving && states.every(({ state }) => state === "connected" || state === "elsewhere"),
+    ...(leaving && { leaving }),
+    ...(first && { feishu: first }),
+    ...(more.length > 0 && { bots: states }),
+  };
+}

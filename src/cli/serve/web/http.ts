@@ -1,0 +1,173 @@
+import { serve, type HttpBindings } from "@hono/node-server";
+import { Hono } from "hono";
+import { once } from "node:events";
+import type { IncomingMessage, Server } from "node:http";
+import { createServer as createHttps } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { messageOf, SageError } from "../../../protocol/reasons/error.ts";
+import { said } from "../../../protocol/reasons/reason.ts";
+import type { ServeTexts } from "../../../texts/serve/serve.ts";
+import { limitConnections, type ConnectionLimits } from "./connection-limits.ts";
+
+const LARGEST = 1024 * 1024;
+/** Bytes of all bodies that are being received. */
+const LARGEST_TOGETHER = 64 * 1024 * 1024;
+const SLOWEST_MS = 10_000;
+const usual: ConnectionLimits = { most: 500, silentMs: 10_000 };
+
+export type Readiness = { ready: boolean; [detail: string]: unknown };
+
+export type Webhook = (request: {
+  headers: Record<string, string | undefined>;
+  body: Buffer;
+}) => Promise<{ status: number; body: object }>;
+
+export type HttpParts = {
+  ready(): Readiness;
+  /** In Prometheus text; only this machine may read it. */
+  metrics?(): string;
+  /** Webhooks by their path. None where events come over connections of our own. */
+  webhooks?: Readonly<Record<string, Webhook>>;
+  /** Further routes, such as those of the page. */
+  more?(app: App, readBody: BodyReader): void;
+  log(text: string): void;
+  slowestMs?: number;
+};
+
+export type App = Hono<{ Bindings: HttpBindings }>;
+
+/** HTTP answers of the daemon. Strangers may come here: nothing they send reaches further than its check. */
+export function createHttp({ ready, metrics, webhooks = {}, more, log, slowestMs = SLOWEST_MS }: HttpParts): App {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const readBody = bodyReader(slowestMs);
+  app.get("/health", (context) => context.json({ status: "ok" }));
+  app.get("/ready", (context) => {
+    const now = ready();
+    return context.json(now, now.ready ? 200 : 503);
+  });
+  if (metrics)
+    app.get("/metrics", (context) =>
+      isLoopback(context.env.incoming.socket.remoteAddress) && !isForwarded(context.env.incoming)
+        ? new Response(metrics(), { headers: { "content-type": "text/plain; version=0.0.4" } })
+        : answer(404, {}),
+    );
+  for (const [path, webhook] of Object.entries(webhooks)) {
+    app.post(path, async (context) => {
+      const body = await readBody(context.env.incoming);
+      if (typeof body === "number") return answer(body, {}, { connection: "close" });
+      const told = await webhook({ headers: Object.fromEntries(context.req.raw.headers), body });
+      return answer(told.status, told.body);
+    });
+    app.all(path, () => answer(405, {}, { allow: "POST" }));
+  }
+  more?.(app, readBody);
+  app.notFound(() => answer(404, {}));
+  app.onError((error) => {
+    log(`http: ${messageOf(error)}`);
+    return answer(500, {});
+  });
+  return app;
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && /^(127\.|::1$|::ffff:127\.)/.test(address);
+}
+
+/** Sent on by a proxy on this machine for somebody who is elsewhere, or by a browser under a name that a foreign server gave us. */
+function isForwarded({ headers }: IncomingMessage): boolean {
+  const named = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? "");
+  return !named || ["forwarded", "via", "x-forwarded-for", "x-real-ip"].some((name) => headers[name] !== undefined);
+}
+
+function answer(status: number, body: object, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } });
+}
+
+export type BodyReader = (incoming: IncomingMessage) => Promise<Buffer | Refusal>;
+type Refusal = 400 | 408 | 413 | 503;
+
+/** Reads the bytes as they came, or says with which status to refuse them. */
+function bodyReader(slowestMs: number): BodyReader {
+  let together = 0;
+  return async (incoming) => {
+    if (Number(incoming.headers["content-length"] ?? 0) > LARGEST) return 413;
+    const { promise, resolve } = Promise.withResolvers<Buffer | Refusal>();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(resolve, slowestMs, 408);
+    incoming.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      together += chunk.length;
+      if (size > LARGEST) resolve(413);
+      else if (together > LARGEST_TOGETHER) resolve(503);
+      else chunks.push(chunk);
+    });
+    incoming.on("end", () => resolve(Buffer.concat(chunks)));
+    incoming.on("error", () => resolve(400));
+    incoming.on("close", () => resolve(400));
+    const body = await promise;
+    clearTimeout(timer);
+    together -= size;
+    incoming.removeAllListeners("data");
+    if (typeof body === "number") incoming.resume().on("error", () => {});
+    return body;
+  };
+}
+
+export type Listening = {
+  port: number;
+  /** Takes nothing new; what is being answered gets a moment. */
+  close(): Promise<void>;
+};
+
+export type ListenOptions = {
+  host: string;
+  port: number;
+  t: ServeTexts;
+  connections?: ConnectionLimits;
+  /** Certificate and key, in PEM: spoken is https. */
+  tls?: { cert: string; key: string } | undefined;
+  /** Told of connections that ask to become a WebSocket. Without it they are ended. */
+  upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+};
+
+export async function listen(
+  app: App,
+  { host, port, t, connections = usual, tls, upgrade }: ListenOptions,
+): Promise<Listening> {
+  const patience = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
+  const server = serve({
+    fetch: app.fetch,
+    hostname: host,
+    port,
+    ...(tls ? { createServer: createHttps, serverOptions: { ...patience, ...tls } } : { serverOptions: patience }),
+  }) as Server;
+  limitConnections(server, connections);
+  if (upgrade)
+    server.on("upgrade", (request, socket, head) => {
+      try {
+        upgrade(request, socket, head);
+      } catch {
+        socket.destroy(); // whatever a stranger sent ends their own connection, and nobody else's
+      }
+    });
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === "EADDRINUSE" ? t.portTaken : code === "EACCES" ? t.portRights : messageOf(error);
+    throw new SageError("config-invalid", said(t.cannotListen(`${host}:${port}`, why)), { cause: error });
+  }
+  server.on("error", () => {}); // too many files open, for a while: who comes then comes again
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const patience = setTimeout(() => server.closeAllConnections(), 3_000);
+      server.closeIdleConnections();
+      await closed;
+      clearTimeout(patience);
+    },
+  };
+}

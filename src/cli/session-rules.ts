@@ -1,8 +1,0 @@
-import { readRule } from "../permission/rules/rules.ts";
-import { reason, type FactData } from "../protocol/index.ts";
-import { errorBecause } from "../texts/error.ts";
-
-export function checkRule(rule: string, behavior: FactData["rule.added"]["behavior"]): void {
-  const reading = readRule(rule, behavior);
-  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
-}

@@ -1,0 +1,73 @@
+import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { tasksIn } from "../../protocol/facts/session.ts";
+import type { Store } from "../../journal/store/store.ts";
+import { endOfTask, isKept } from "../../agent/state/tasks.ts";
+import { taskTexts } from "../../texts/commands/tasks.ts";
+import { fitted } from "../../view/lines/safe.ts";
+import { titleOf } from "../../view/items/summary.ts";
+import { exitCodes } from "../process/exit-codes.ts";
+import { readFlags, usage } from "../process/flags.ts";
+import { openLocalJournal } from "../host/journal.ts";
+import { toStdout } from "../process/stdout.ts";
+import { styleOf } from "../process/style.ts";
+import { act, isAction, taskBy, taskLines } from "./task-lines.ts";
+
+const options = { json: { type: "boolean" }, all: { type: "boolean" } } as const;
+
+/** `sage tasks`: commands that sessions run in the background, from any terminal. */
+export async function tasks(args: string[]): Promise<number> {
+  const { values, positionals, lang } = readFlags(args, options);
+  const w = taskTexts(lang);
+  const [action, id, stray] = positionals;
+  if (stray !== undefined || (action === undefined) !== (id === undefined)) throw usage(w.usage);
+  const { host, store } = openLocalJournal(process.env, { looks: true });
+  try {
+    const sessions = await found(store);
+    if (action === undefined) {
+      const shown = sessions
+        .map((one) => ({ ...one, tasks: one.tasks.filter((task) => values.all || !endOfTask(task)) }))
+        .filter((one) => one.tasks.length > 0);
+      if (values.json) toStdout(`${JSON.stringify(shown.flatMap(asData), undefined, 2)}\n`);
+      else {
+        const style = styleOf(process.stdout, lang);
+        const lines = shown.flatMap((one) => [
+          style.paint.bold(`${one.session}  ${titleOf(one)}`),
+          ...taskLines(one.tasks, lang).map((line) => `  ${line}`),
+        ]);
+        console.log(fitted(lines.length === 0 ? [w.none] : [...lines, w.how], style.width).join("\n"));
+      }
+      return exitCodes.success;
+    }
+    if (!isAction(action)) throw usage(w.usage);
+    const task = taskBy(
+      sessions.flatMap((one) => one.tasks),
+      id ?? "",
+      w,
+    );
+    // Into a pipe it goes whole and as it is; a terminal gets its end, without what would steer it.
+    if (action === "output" && !process.stdout.isTTY)
+      await pipeline(createReadStream(task.file), process.stdout, { end: false });
+    else console.log(await act(action, task, w));
+    return exitCodes.success;
+  } finally {
+    await host.close();
+  }
+}
+
+/** Sessions that started something in the background: its output file has this name. */
+async function found(store: Store) {
+  return (await store.housekeeping.search("task-", ["call.finished"])).map(({ session }) => ({
+    session,
+    title: store.session(session)?.title ?? "",
+    tasks: tasksIn(store.load(session)).tasks,
+  }));
+}
+
+function asData({ session, tasks: all }: Awaited<ReturnType<typeof found>>[number]) {
+  return all.map((task) => {
+    const end = endOfTask(task);
+    const state = end ? { state: "ended", ...(end.code !== undefined && { code: end.code }) } : { state: "running" };
+    return { session, ...task, ...state, kept: isKept(task) };
+  });
+}

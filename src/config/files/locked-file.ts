@@ -1,0 +1,63 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
+
+const PATIENCE_MS = 5_000;
+
+/** The lock of the files in one folder. Files in a project are locked in Sage's home: a lock has no place in a repository. */
+export function lockIn(folder: string): string {
+  return join(folder, "lock.db");
+}
+
+/**
+ * Changes a small file so that two processes never lose each other's change: lock, read, write beside, rename.
+ * `change` gets the text as it is now ("" for no file) and returns the text to write; the same text back writes nothing.
+ */
+export function changeFile(path: string, change: (text: string) => string, lock = lockIn(dirname(path))): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  using _held = acquire(lock);
+  const before = readSmallFile(path, LARGEST_STATE) ?? "";
+  const after = change(before);
+  if (after !== before) replace(path, after);
+}
+
+/**
+ * The write lock of an empty SQLite database. The kernel releases it with the process that holds it, so that no lock outlives
+ * a kill and nobody has to guess whether its holder still lives.
+ */
+function acquire(lock: string): Disposable {
+  mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
+  closeSync(openSync(lock, "a", 0o600)); // SQLite would create it readable by others
+  const database = new DatabaseSync(lock, { timeout: PATIENCE_MS });
+  try {
+    database.exec("BEGIN IMMEDIATE");
+  } catch (error) {
+    database.close();
+    throw errorBecause("journal-locked", reason("file-busy", { path: lock, problem: messageOf(error) }), {
+      retryable: true,
+      cause: error,
+    });
+  }
+  return { [Symbol.dispose]: () => database.close() };
+}
+
+function replace(path: string, text: string): void {
+  const beside = `${path}.tmp`; // one name: a leftover of a killed process is overwritten by the next one that holds the lock
+  const fd = openSync(beside, "w", 0o600);
+  try {
+    writeFileSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  try {
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import { readRule, textOfRule, type AskRule } from "../../permission/rules/rules.ts";
+import type { RuleGrant } from "../../protocol/facts/answer.ts";
+import { messageOf } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { changeFile } from "./locked-file.ts";
+import { readSmallFile } from "./small-file.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
+
+type RuleBehavior = RuleGrant["behavior"];
+type Listed = string | AskRule;
+type Lists = Partial<Record<RuleBehavior, Listed[]>>;
+type File = { permissions?: Lists } & Record<string, unknown>;
+
+/**
+ * Puts a rule into a settings file, and is satisfied only when it stands there on reading it again. One that stands there with
+ * approvals stays as it is: a plain one beside it would say less.
+ */
+export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule" | "behavior">, lock?: string): void {
+  const reading = readRule(rule, behavior);
+  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
+  changeRules(
+    path,
+    (lists) => {
+      const list = lists[behavior] ?? [];
+      return includes(list, rule) ? lists : { ...lists, [behavior]: [...list, rule] };
+    },
+    lock,
+  );
+  if (!includes(rulesIn(path)[behavior] ?? [], rule))
+    throw errorBecause("config-invalid", reason("rule-not-saved", { rule, path }));
+}
+
+/** False when no such rule stands there. */
+export function removeRule(
+  path: string,
+  { rule, behavior }: { rule: string; behavior?: RuleBehavior },
+  lock?: string,
+): boolean {
+  let removed = false;
+  changeRules(
+    path,
+    (lists) => {
+      const kept: Lists = {};
+      for (const [kind, list] of Object.entries(lists) as [RuleBehavior, Listed[]][]) {
+        kept[kind] = list.filter((one) => textOfRule(one) !== rule || (behavior !== undefined && kind !== behavior));
+        removed ||= kept[kind].length < list.length;
+      }
+      return removed ? kept : lists;
+    },
+    lock,
+  );
+  return removed;
+}
+
+function includes(list: readonly Listed[], rule: string): boolean {
+  return list.some((one) => textOfRule(one) === rule);
+}
+
+function changeRules(path: string, change: (lists: Lists) => Lists, lock?: string): void {
+  changeFile(
+    path,
+    (text) => {
+      const file = parse(path, text);
+      const lists = file.permissions ?? {};
+      const changed = change(lists);
+      return changed === lists ? text : `${JSON.stringify({ ...file, permissions: changed }, undefined, 2)}\n`;
+    },
+    lock,
+  );
+}
+
+function rulesIn(path: string): Lists {
+  return parse(path, readSmallFile(path) ?? "").permissions ?? {};
+}
+
+/** A file that cannot be read as JSON is somebody's work in progress: never overwritten. */
+function parse(path: string, text: string): File {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text) as File;
+  } catch (error) {
+    throw errorBecause(
+      "config-invalid",
+      reason("file-not-json", { path, problem: messageOf(error), effect: "rule-not-saved" }),
+    );
+  }
+}

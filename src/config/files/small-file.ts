@@ -1,0 +1,42 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
+
+/** Settings are short. */
+const LARGEST = 1024 * 1024;
+/** The folders that a person trusts are kept with what they said. */
+export const LARGEST_STATE = 64 * LARGEST;
+
+/**
+ * Text of a settings file, undefined where there is none. A pipe in its place would wait for a writer, and a device never ends:
+ * only a regular file is read, and no more of it than the limit.
+ */
+export function readSmallFile(path: string, largest = LARGEST): string | undefined {
+  try {
+    const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      return textOf(path, file, largest);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (error instanceof SageError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw errorBecause("config-invalid", reason("file-unreadable", { path, problem: messageOf(error) }));
+  }
+}
+
+function textOf(path: string, file: number, largest: number): string {
+  const found = fstatSync(file);
+  if (!found.isFile()) throw errorBecause("config-invalid", reason("file-not-regular", { path }));
+  // Reads a byte more than the file says it has, so that one which lies about its size, or grows, is noticed.
+  const bytes = Buffer.allocUnsafe(Math.min(largest, Math.max(found.size, 64 * 1024)) + 1);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < bytes.length; length += read)
+    read = readSync(file, bytes, length, bytes.length - length, null);
+  if (length === bytes.length)
+    throw errorBecause("config-invalid", reason("file-too-large", { path, limitMb: largest / 1024 / 1024 }));
+  return bytes.toString("utf8", 0, length);
+}

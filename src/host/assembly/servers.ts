@@ -1,0 +1,123 @@
+import { hash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../config/config.ts";
+import type { Home } from "../../config/home/home.ts";
+import { keptKey, saveKey } from "../../config/home/keys.ts";
+import { changeFile } from "../../config/files/locked-file.ts";
+import { childEnv } from "../../config/secrets/secrets.ts";
+import { version } from "../../config/version.ts";
+import { startServers } from "./confining.ts";
+import type { TokenStore } from "../../mcp/oauth.ts";
+import type { ServerDefinition } from "../../mcp/server.ts";
+import type { Servers } from "../../mcp/servers.ts";
+import { sentence } from "../../texts/shared/sentence.ts";
+import type { Outside } from "./outside.ts";
+
+const DEFER_ABOVE = 40;
+/** Servers that settings no longer name are left to the calls that still use them. */
+const RETIRE_MS = 600_000;
+
+export type OutsideParts = { home: Home; env: NodeJS.ProcessEnv };
+
+/** The part of a folder's servers that an agent needs. */
+export function outsideOf(config: Config, parts: OutsideParts): Outside {
+  const { servers: definitions, settings } = config;
+  return {
+    async tools(base) {
+      const [{ withServers }, servers] = await Promise.all([
+        import("../../mcp/registry.ts"),
+        openServers(config, parts),
+      ]);
+      return withServers(base, servers, { deferAbove: settings.mcpDeferAbove ?? DEFER_ABOVE });
+    },
+    expand(text, message, place) {
+      if (!mayMention(text, definitions)) return undefined;
+      return Promise.all([import("../../mcp/mentions.ts"), openServers(config, parts)]).then(([mentions, servers]) =>
+        mentions.mentionsServer(text, definitions)
+          ? mentions.expandMentions(servers, text, message, { ...place, sentence: (why) => sentence(why, "en") })
+          : message,
+      );
+    },
+    async commands() {
+      const [{ promptCommands }, servers] = await Promise.all([
+        import("../../mcp/mentions.ts"),
+        openServers(config, parts),
+      ]);
+      return promptCommands(servers);
+    },
+  };
+}
+
+/** A first look, which costs nothing. */
+function mayMention(text: string, servers: readonly ServerDefinition[]): boolean {
+  return servers.some(({ name }) => text.includes(`@${name}:`) || text.trimStart().startsWith(`/mcp__${name}__`));
+}
+
+/** Servers of this process, by the folder they work in: settings are read anew for every turn of a daemon, and servers stay. */
+const opened = new Map<string, { key: string; servers: Promise<Servers> }>();
+
+/** The servers of a folder; one for each definition in this process. */
+export function openServers(config: Config, parts: OutsideParts): Promise<Servers> {
+  const { servers: definitions, trust } = config;
+  const key = JSON.stringify([parts.home.dir, trust.digest, definitions, config.sandbox]);
+  const before = opened.get(trust.root);
+  if (before?.key === key) return before.servers;
+  if (before) setTimeout(() => void before.servers.then((old) => old.close()).catch(() => {}), RETIRE_MS).unref();
+  const servers = makeServers(config, parts);
+  const own = { key, servers };
+  opened.set(trust.root, own);
+  servers.catch(() => opened.get(trust.root) === own && opened.delete(trust.root)); // the next turn tries again
+  return servers;
+}
+
+async function makeServers(
+  { servers: definitions, trust: { root }, sandbox, rules }: Config,
+  { home, env }: OutsideParts,
+): Promise<Servers> {
+  const [{ createServers }, { createServerMemory }] = await Promise.all([
+    import("../../mcp/servers.ts"),
+    import("../../mcp/memory.ts"),
+  ]);
+  const path = join(home.dir, "mcp.json");
+  const memory = createServerMemory({ read: () => textOf(path), change: (edit) => changeFile(path, edit) });
+  return createServers({
+    definitions,
+    // Folder of the trusted files, whichever folder of the project a session works in.
+    cwd: root,
+    env: { ...childEnv(env, root), SAGE_INSIDE: "1" },
+    version,
+    ...(sandbox.mode !== "off" && { start: startServers(sandbox, { root, state: home.dir, rules }) }),
+    memory,
+    async http(definition) {
+      const [{ httpTransport }, { keptLogin }] = await Promise.all([
+        import("../../mcp/http.ts"),
+        import("../../mcp/oauth.ts"),
+      ]);
+      return httpTransport(definition, keptLogin(definition, tokensOf(definition, { home, env })));
+    },
+    sentence: (why) => sentence(why, "en"),
+  });
+}
+
+/** Tokens of a server are kept with the person's keys: in the keychain, or in a file that only they can read. */
+export function tokensOf(
+  { name, transport }: ServerDefinition,
+  { home, env }: Pick<OutsideParts, "home" | "env">,
+): TokenStore {
+  const address = transport.type === "http" ? transport.url : "";
+  const variable = `SAGE_MCP_TOKEN_${hash("sha256", `${name}\n${address}`, "hex").slice(0, 16).toUpperCase()}`;
+  const place: NodeJS.ProcessEnv = env["SAGE_KEYS"] === undefined ? {} : { SAGE_KEYS: env["SAGE_KEYS"] };
+  return {
+    read: () => keptKey(home, {}, variable),
+    write: (text) => void saveKey(home, place, variable, text),
+  };
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // nothing is known yet
+  }
+}

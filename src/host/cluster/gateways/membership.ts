@@ -1,0 +1,182 @@
+import { randomInt } from "node:crypto";
+import { hostname } from "node:os";
+import type { Client } from "pg";
+import { stayConnected } from "../../../journal/postgres/stay-connected.ts";
+import { GATEWAY_LIVES } from "../../../journal/postgres/schema/surface-schema.ts";
+import type { SurfaceTable } from "../../../journal/postgres/surface-table.ts";
+import type { SharedStore } from "../../../protocol/host/surface-store.ts";
+import type { Cluster } from "../cluster.ts";
+import { createHolding, type Holding, type HoldWatch } from "./surface-lease.ts";
+import { shareMemory, type SharedMemory } from "./shared-memory.ts";
+
+const LOOK_MS = 1_000;
+/** A gateway that was not heard of for so long has lost what it held. */
+const LEASE_MS = 10_000;
+
+export type Presence = {
+  /** A memory that all gateways write. */
+  share(surface: string): Promise<SharedStore>;
+  /**
+   * Takes the surface up whenever nobody else holds it. `taken` runs each time, until the signal of the hold says so; what it has remembered
+   * by then is written before the hold is given up.
+   */
+  hold(surface: string, watch: HoldWatch): void;
+  /** Gives up everything; others continue at once. */
+  leave(): Promise<void>;
+};
+
+export type PresenceOptions = {
+  /** False: nobody hears, and nobody is taken for dead but by time. */
+  notified?: boolean;
+  leaseMs?: number;
+  /** How long nobody is judged after the connection came about. */
+  graceMs?: number;
+  failed?(error: unknown): void;
+};
+
+/**
+ * This gateway among the others. It says each second that it lives, and learns how surfaces stand; by the server's clock it keeps what it
+ * holds for ten seconds more. A lock on a connection of its own makes it quicker when it is killed. Safety is neither: every write to a
+ * held memory carries the number of the hold.
+ */
+export async function joinGateways(
+  table: SurfaceTable,
+  { process, connect }: Pick<Cluster, "process" | "connect">,
+  { notified = true, leaseMs = LEASE_MS, graceMs = LEASE_MS, failed = () => {} }: PresenceOptions = {},
+): Promise<Presence> {
+  /** Nothing more is taken up, and what is held ends; while it does, this gateway lives on. */
+  const leaving = new AbortController();
+  const over = new AbortController();
+  const shared = new Map<string, SharedMemory>();
+  const holdings = new Map<string, Holding>();
+  const certainty = createCertainty();
+  const own = { id: process, host: hostname(), leaseMs };
+  /** True once an outage was told: each is told once. */
+  let troubled = false;
+  const inTrouble = (error: unknown) => {
+    if (!troubled) failed(error);
+    troubled = true;
+  };
+
+  const lookOnce = async (): Promise<void> => {
+    const at = performance.now();
+    const byLock = at - line.since >= graceMs;
+    const names = [...shared.keys(), ...holdings.keys()];
+    const standings = await table.look({ ...own, lock: line.lock, byLock, names });
+    troubled = false;
+    for (const standing of standings) holdings.get(standing.name)?.judge(standing);
+    certainty.extend(at + leaseMs);
+    if (leaving.signal.aborted) return;
+    await Promise.all([
+      ...standings.map(({ name, version }) => shared.get(name)?.seen(version, at)),
+      ...standings.map((standing) => holdings.get(standing.name)?.take(standing, byLock)),
+    ]);
+  };
+  let looking: Promise<void> | undefined;
+  let again = false;
+  /** A look that is asked for while one runs follows it. */
+  const look = (): Promise<void> => {
+    again = looking !== undefined;
+    looking ??= lookOnce()
+      .catch(inTrouble)
+      .finally(() => {
+        looking = undefined;
+        if (again && !leaving.signal.aborted) void look();
+      });
+    return looking;
+  };
+
+  await table.look({ ...own, lock: null, byLock: false, names: [] });
+  const line = openLine({
+    ...{ connect, notified, signal: over.signal },
+    heard: (name) => void ((name === "" || shared.has(name) || holdings.has(name)) && look()),
+    changed: () => void look(),
+  });
+  const timer = setInterval(() => void look(), LOOK_MS).unref();
+  return {
+    async share(name) {
+      const memory = await shareMemory(table, name);
+      shared.set(name, memory);
+      return memory;
+    },
+    hold(name, watch) {
+      const ended = () => void (leaving.signal.aborted || look());
+      const parts = { name, watch, table, process, sure: certainty.reached, leaving: leaving.signal, inTrouble, ended };
+      holdings.set(name, createHolding(parts));
+      void look();
+    },
+    async leave() {
+      leaving.abort(new Error("this gateway leaves"));
+      await looking;
+      await Promise.allSettled([...holdings.values()].flatMap(({ done }) => done ?? []));
+      clearInterval(timer);
+      over.abort();
+      await looking;
+      await table.gatewayLeaves(process).catch(() => {});
+      await line.closed;
+    },
+  };
+}
+
+/** Knows until when nobody else can have taken what is held here. */
+function createCertainty(): { extend(until: number): void; reached(lost: AbortSignal): Promise<void> } {
+  let until = -Infinity;
+  const waiting: (() => void)[] = [];
+  return {
+    extend(to) {
+      until = to;
+      for (const resolve of waiting.splice(0)) resolve();
+    },
+    async reached(lost) {
+      while (!lost.aborted && performance.now() >= until)
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          lost.addEventListener("abort", () => resolve(), { once: true });
+        });
+      lost.throwIfAborted();
+    },
+  };
+}
+
+type Line = {
+  /** Number of the lock, while the connection that holds it stands. */
+  readonly lock: number | null;
+  /** Moment from which it has stood; later than any other while it does not. */
+  readonly since: number;
+  readonly closed: Promise<void>;
+};
+
+type LineParts = Pick<Cluster, "connect"> & {
+  notified: boolean;
+  signal: AbortSignal;
+  /** A surface has changed, or all may have: "". */
+  heard(surface: string): void;
+  /** The lock is held from now on, or no longer. */
+  changed(): void;
+};
+
+/** The connection whose end the server notices when this process is killed. Changes of surfaces are told on it. */
+function openLine({ connect, notified, signal, heard, changed }: LineParts): Line {
+  const number = randomInt(2 ** 31 - 1);
+  let since = Infinity;
+  const begin = async (client: Client): Promise<void> => {
+    client.on("notification", ({ payload = "" }) => heard(payload));
+    await client.query("SELECT pg_advisory_lock($1, $2)", [GATEWAY_LIVES, number]);
+    await client.query("LISTEN sage_surface");
+    since = performance.now();
+    changed();
+  };
+  const lost = () => {
+    since = Infinity;
+    if (!signal.aborted) changed();
+  };
+  return {
+    closed: notified ? stayConnected({ connect, begin, lost, signal, ref: false }) : Promise.resolve(),
+    get lock() {
+      return since === Infinity ? null : number;
+    },
+    get since() {
+      return since;
+    },
+  };
+}

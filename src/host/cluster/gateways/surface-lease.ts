@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SurfaceStanding, SurfaceTable } from "../../../journal/postgres/surface-table.ts";
+import { holdMemory, type HeldMemory } from "./leased-memory.ts";
+
+const PAUSE_MS = 1_000;
+
+/** A surface that this gateway holds, until the signal is aborted: another one has it, or this one leaves. */
+export type Hold = Pick<HeldMemory, "store" | "kept"> & { signal: AbortSignal };
+
+export type HoldWatch = {
+  taken(hold: Hold): Promise<void>;
+  /** Another gateway holds it, or nobody does any more. */
+  elsewhere(holder: string | undefined): void;
+  /** `taken` rejected while the hold was this gateway's. It is tried again. */
+  failed(error: unknown): void;
+};
+
+export type HoldingParts = {
+  name: string;
+  watch: HoldWatch;
+  table: SurfaceTable;
+  /** Id of this gateway. */
+  process: string;
+  /** Resolves once nobody else can have taken what is held here; rejects when the hold is lost. */
+  sure(lost: AbortSignal): Promise<void>;
+  /** Aborted when this gateway leaves: nothing more is taken up. */
+  leaving: AbortSignal;
+  /** A write to the memory failed. It is tried again. */
+  inTrouble(error: unknown): void;
+  /** The surface was given up. */
+  ended(): void;
+};
+
+/** A gateway's hold on a surface, which it takes up whenever nobody else has it. */
+export type Holding = {
+  /** Gives the hold up where another gateway took it while this process stood still, or could not reach the server. */
+  judge(standing: SurfaceStanding): void;
+  /** Takes the surface up where it is free and not held yet; the work on it continues after this resolves. */
+  take(standing: SurfaceStanding, byLock: boolean): Promise<void>;
+  /** Settles when the hold of this moment is given up. */
+  readonly done: Promise<void> | undefined;
+};
+
+export function createHolding({ name, watch, table, process, sure, leaving, inTrouble, ended }: HoldingParts): Holding {
+  let held: { number: number; lost: AbortController; done: Promise<void> } | undefined;
+  /** The holder that `elsewhere` was told of. */
+  let told: string | undefined;
+
+  const work = async (number: number, lost: AbortController): Promise<void> => {
+    const lose = () => lost.abort(new Error("another gateway took it"));
+    try {
+      const { entries } = await table.read(name);
+      const memory = holdMemory({
+        ...{ entries, lose, lost: lost.signal, failed: inTrouble },
+        write: (changes) => table.write(name, number, changes),
+        sure: () => sure(lost.signal),
+      });
+      const { store, kept } = memory;
+      await watch.taken({ store, kept, signal: AbortSignal.any([lost.signal, leaving]) });
+      await memory.close();
+    } catch (error) {
+      if (!lost.signal.aborted && !leaving.aborted) watch.failed(error);
+      await sleep(PAUSE_MS, undefined, { signal: leaving }).catch(() => {}); // it would fail again at once
+    } finally {
+      lose();
+      held = undefined;
+      await table.leave(name, number).catch(() => {}); // its time runs out, then
+      ended();
+    }
+  };
+  return {
+    judge({ holder, number }) {
+      if (held && (holder !== process || number !== held.number)) held.lost.abort(new Error("another gateway took it"));
+    },
+    async take({ holder, free }, byLock) {
+      if (held) return;
+      const number = free || holder === process ? await table.hold(name, process, byLock) : undefined;
+      if (leaving.aborted) return; // it is given up in a moment
+      if (number === undefined) {
+        if (told !== holder) watch.elsewhere((told = holder));
+        return;
+      }
+      told = undefined;
+      const lost = new AbortController();
+      held = { number, lost, done: work(number, lost) };
+    },
+    get done() {
+      return held?.done;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { Ledger } from "../../../journal/replica/ledger.ts";
+import type { Replica } from "../../../journal/replica/replica.ts";
+import type { Command, CommandReply, Host, WatchEvent } from "../../../protocol/host/host.ts";
+import { splitRequestId } from "../../../protocol/key.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { sentence } from "../../../texts/shared/sentence.ts";
+import type { LocalHost } from "../../host.ts";
+import type { Meeting } from "./stream-client.ts";
+
+/** Sessions stay held for a while after a command: the next one is likely to be about the same. */
+const LINGER_MS = 30_000;
+
+/**
+ * A host whose sessions run on other machines: each is held here while somebody watches it or says something in it. Everything else
+ * is the host's own.
+ */
+export function gateway(
+  host: LocalHost,
+  { look, store, staffed }: Pick<Replica, "look"> & Partial<Pick<Replica, "store"> & Pick<Ledger, "staffed">>,
+  meeting?: Pick<Meeting, "watching">,
+): LocalHost {
+  const hold = async (session: string): Promise<() => void> => {
+    try {
+      const unlook = await look(session);
+      return () => void setTimeout(unlook, LINGER_MS).unref();
+    } catch {
+      return () => {}; // there is no such session: the host says so
+    }
+  };
+  return {
+    ...host,
+    async send<C extends Command>(command: C): Promise<CommandReply<C["type"]>> {
+      const held = await Promise.all([...sessionsOf(command)].map(hold));
+      try {
+        return await host.send(command);
+      } finally {
+        for (const release of held) release();
+      }
+    },
+    async *watch(session, options) {
+      const unlook = await look(session);
+      const unwatch = await meeting?.watching(session);
+      try {
+        let ready = false;
+        for await (const event of host.watch(session, options)) {
+          yield event;
+          ready ||= event.type === "ready";
+          const row = ready && isForWorkers(event) ? store?.session(session) : undefined;
+          // Messages from before are told once, if they still wait.
+          if (!row?.place || row.place.works || (event.type === "ready" && !row.open && !row.unheard)) continue;
+          const places = await staffed?.().catch(() => undefined); // somebody may have come since
+          if (places && !places.includes(row.place.name))
+            yield nobodyAt(session, row.place.name, event.type === "ready");
+        }
+      } finally {
+        unwatch?.();
+        unlook();
+      }
+    },
+  } satisfies Host;
+}
+
+/** Something was said or answered, and no person is asked: a worker has to continue. */
+function isForWorkers(event: WatchEvent): boolean {
+  if (event.type === "ready") return event.requests.length === 0;
+  return event.type === "fact" && (event.fact.type === "user.said" || event.fact.type === "input.resolved");
+}
+
+/** `whole`: a connection that came back has told it already. */
+function nobodyAt(session: string, place: string, whole: boolean): WatchEvent {
+  const why = reason("no-worker", { place });
+  const told = { kind: "notice", text: sentence(why, "en"), reason: why } as const;
+  return { type: "delta", delta: { session, key: "place", attempt: 0, n: 0, ...told, ...(whole && { whole }) } };
+}
+
+/** The sessions that a command is about. */
+function sessionsOf(command: Command): ReadonlySet<string> {
+  const requests = [
+    ...("requestId" in command ? [command.requestId] : []),
+    ...("requestIds" in command ? command.requestIds : []),
+    ...(command.type === "respond" ? [command.response.requestId] : []),
+    ...(command.type === "request" ? [command.id] : []),
+  ];
+  const named = "session" in command && command.session !== undefined ? [command.session] : [];
+  return new Set([...named, ...requests.map((id) => splitRequestId(id).session)]);
+}

@@ -1,0 +1,254 @@
+import type { Replica } from "../../../journal/replica/replica.ts";
+import { version } from "../../../config/version.ts";
+import type { Command, CommandReply, Refused } from "../../../protocol/host/host.ts";
+import { errorOf } from "../../../protocol/host/refusal.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { connectHost, type RemoteHost } from "../../../remote/client.ts";
+import { errorBecause } from "../../../texts/shared/error.ts";
+import { followOwner, type FollowParts, type Following } from "../../socket/following.ts";
+import { lineWire } from "../../socket/line-wire.ts";
+import { createLines, type Lines } from "../../socket/lines.ts";
+import type { Peers } from "../../socket/peers.ts";
+import type { HostParts } from "../../host.ts";
+import type { Cluster } from "../cluster.ts";
+import { BEAT_MS } from "./stream-server.ts";
+import { secureConnect } from "./secure-wire.ts";
+
+const LOOK_MS = 1_000;
+const CONNECT_MS = 3_000;
+const AGAIN_MS = 5_000;
+/** Pauses before a worker is called unreachable: one that has died stands in the list for a while. */
+const TELL_AFTER = 4;
+/** A fact that a worker has told comes by its notification; after so long it is asked for. */
+const NOTIFIED_MS = 50;
+/** A stream whose facts cannot be read for so long is left, and joined anew. */
+const READ_MS = 5_000;
+/** Workers of a place that are asked for a file, one after the other. */
+const MOST_ASKED = 5;
+
+export type MeetingParts = {
+  cluster: Pick<Cluster, "pool" | "replica">;
+  /** A worker that has an address cannot be reached there. Told once for each. */
+  unreachable(worker: { process: string; place: string; address: string; problem: string }): void;
+  /** A worker that could not be reached is not tried again for so long. */
+  againMs?: number;
+};
+
+/** A gateway's ways to workers. */
+export type Meeting = {
+  peers: Peers;
+  /** Asks a worker of the session's place. */
+  kept: NonNullable<NonNullable<HostParts["elsewhere"]>["kept"]>;
+  /** Knows who runs a session for as long as somebody watches it, until the function that it gives is called. */
+  watching(session: string): Promise<() => void>;
+  close(): void;
+};
+
+type Watched = { watchers: number; owner: string | undefined };
+
+/**
+ * Follows sessions to the workers that run them: one connection to each worker, one stream for each session, however many watch it.
+ * Facts come from the database alone. Where a worker cannot be reached, there are facts only.
+ */
+export function meetWorkers({ cluster: { pool, replica }, unreachable, againMs = AGAIN_MS }: MeetingParts): Meeting {
+  const watched = new Map<string, Watched>();
+  const follow = sharedFollowing({
+    owner: (session) => watched.get(session)?.owner,
+    read: (session, seq, newest) => readUpTo(replica, session, seq, newest),
+    asked: () => void refresh(),
+  });
+  let looking: NodeJS.Timeout | undefined;
+  let refreshing: Promise<void> | undefined;
+  /** The living owners of everything that is watched, in one question. */
+  const refresh = (): Promise<void> => {
+    const ask = async () => {
+      const sessions = [...watched.keys()];
+      const { rows } = await pool.query<{ session: string; owner: string }>(
+        "SELECT s.id AS session, p.id AS owner FROM sage.session s JOIN sage.process p ON p.id=s.process WHERE s.id=ANY($1)",
+        [sessions],
+      );
+      const owners = new Map(rows.map(({ session, owner }) => [session, owner]));
+      for (const session of sessions) {
+        const one = watched.get(session);
+        if (!one || one.owner === owners.get(session)) continue;
+        one.owner = owners.get(session);
+        follow.look(session);
+      }
+    };
+    return (refreshing ??= ask()
+      .catch(() => {}) // the database is away: at the next look, then
+      .finally(() => (refreshing = undefined)));
+  };
+  const reach = reachWorkers(pool, unreachable, againMs);
+  return {
+    peers: { serve: () => () => {}, reach, follow: follow.join },
+    kept: (command) => askAtPlace(pool, reach, command),
+    async watching(session) {
+      const one = watched.get(session) ?? { watchers: 0, owner: undefined };
+      watched.set(session, one);
+      one.watchers++;
+      looking ??= setInterval(() => void refresh(), LOOK_MS).unref();
+      if (one.watchers === 1) {
+        await refreshing; // that one began without this session
+        await refresh();
+      }
+      return () => {
+        if (--one.watchers > 0 || watched.get(session) !== one) return;
+        watched.delete(session);
+        if (watched.size > 0) return;
+        clearInterval(looking);
+        looking = undefined;
+      };
+    },
+    close: () => clearInterval(looking),
+  };
+}
+
+type Sharing = {
+  owner(session: string): string | undefined;
+  read(session: string, seq: number, newest: () => number): Promise<void> | undefined;
+  /** Another worker may run a session now. */
+  asked(): void;
+};
+
+/** One stream for each session, and everybody who watches it hears of it. */
+function sharedFollowing({ owner, read, asked }: Sharing) {
+  type Shared = { following: Following; listeners: Set<FollowParts> };
+  const all = new Map<string, Shared>();
+  const begin = (parts: FollowParts): Shared => {
+    const { session } = parts;
+    const listeners = new Set([parts]);
+    const newest = () => Math.max(...[...listeners].map((one) => one.newest()));
+    const following = followOwner({
+      ...{ session, newest, peers: parts.peers, runsHere: () => false },
+      // A session that nobody runs is taken up by whoever comes first: no person has to continue it.
+      store: { owner, session: () => undefined },
+      reached: (seq) => read(session, seq, newest),
+      delta: (delta) => listeners.forEach((one) => one.delta(delta)),
+      changed: (seen) => listeners.forEach((one) => one.changed(seen)),
+    });
+    return { following, listeners };
+  };
+  return {
+    look: (session: string) => all.get(session)?.following.look(),
+    join(parts: FollowParts): Following {
+      const { session } = parts;
+      const shared = all.get(session) ?? begin(parts);
+      all.set(session, shared);
+      const { following, listeners } = shared;
+      listeners.add(parts);
+      return {
+        ...following,
+        note(fact) {
+          if (listeners.values().next().value !== parts) return; // all hear of it, one tells
+          following.note(fact);
+          if (fact.type === "state.changed" || fact.type === "turn.begun") asked();
+        },
+        stop() {
+          listeners.delete(parts);
+          if (listeners.size > 0) return;
+          following.stop();
+          if (all.get(session) === shared) all.delete(session);
+        },
+      };
+    },
+  };
+}
+
+/** Resolves when everybody here has heard of the fact. */
+function readUpTo(
+  { store, heard }: Pick<Replica, "store" | "heard">,
+  session: string,
+  seq: number,
+  newest: () => number,
+): Promise<void> | undefined {
+  if (seq <= newest()) return undefined;
+  return new Promise((resolve, reject) => {
+    const stop = store.hub.subscribe(session, { fact: (fact) => fact.seq >= seq && end(resolve) });
+    const late = setTimeout(() => heard({ session, before: seq - 1, upTo: seq }), NOTIFIED_MS).unref();
+    const never = setTimeout(() => end(() => reject(new Error("its facts cannot be read"))), READ_MS).unref();
+    const end = (settle: () => void) => {
+      clearTimeout(late);
+      clearTimeout(never);
+      stop();
+      settle();
+    };
+  });
+}
+
+function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreachable"], againMs: number): Lines {
+  const failed = new Map<string, { since: number; at: number; told: boolean }>();
+  const gone = () => errorBecause("host-gone", reason("process-unreachable", {}));
+  const dial = async (process: string): Promise<RemoteHost> => {
+    const before = failed.get(process);
+    const now = performance.now();
+    if (before && now - before.at < againMs) throw gone();
+    const { rows } = await pool.query<{ place: string; address: string | null; key: string | null }>(
+      "SELECT place, address, key FROM sage.process LEFT JOIN sage.door ON process=id WHERE id=$1",
+      [process],
+    );
+    const [worker] = rows;
+    const { address, key } = worker ?? {};
+    if (!worker || !address || !key) throw gone();
+    try {
+      const host = await dialWorker(address, key);
+      failed.delete(process);
+      return host;
+    } catch (error) {
+      const { since, told } = before ?? { since: now, told: false };
+      // A worker that was killed stands in the list for a while.
+      const tells = now - since > TELL_AFTER * againMs;
+      if (tells && !told) unreachable({ process, place: worker.place, address, problem: messageOf(error) });
+      if (failed.size > 1_000) failed.clear();
+      failed.set(process, { since, at: performance.now(), told: told || tells });
+      throw error;
+    }
+  };
+  return createLines(dial);
+}
+
+/** The worker that runs the session first, then others of its place: they have the same files. */
+async function askAtPlace(
+  pool: Cluster["pool"],
+  reach: Lines,
+  command: Extract<Command, { type: "output" }>,
+): Promise<Extract<CommandReply<"output">, { ok: true }>> {
+  const { rows } = await pool.query<{ place: string; process: string | null }>(
+    `SELECT s.place, p.id AS process FROM sage.session s LEFT JOIN sage.process p ON p.place=s.place AND p.address IS NOT NULL
+     WHERE s.id=$1 ORDER BY p.id=s.process DESC NULLS LAST, p.since LIMIT $2`,
+    [command.session, MOST_ASKED],
+  );
+  let refused: Refused | undefined;
+  for (const { process } of rows) {
+    if (process === null) continue;
+    const { host, release } = reach(process);
+    try {
+      const reply = await (await host).ask(command);
+      if (reply?.ok) return reply;
+      refused = reply ?? refused;
+    } catch {
+      // it is gone, or cannot be reached from here: the next one may
+    } finally {
+      release();
+    }
+  }
+  throw refused ? errorOf(refused) : errorBecause("host-gone", reason("output-away", { place: rows[0]?.place ?? "" }));
+}
+
+async function dialWorker(address: string, key: string): Promise<RemoteHost> {
+  const { hostname, port } = new URL(`tcp://${address}`);
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const socket = secureConnect({ host, port: Number(port) }, Buffer.from(key, "base64url"), {
+    silenceMs: 3 * BEAT_MS,
+  });
+  let problem: Error | undefined;
+  socket.once("error", (error) => (problem = error));
+  return connectHost((hear) => lineWire(socket, hear), {
+    hello: { surface: "process", client: `sage ${version}` },
+    signal: AbortSignal.timeout(CONNECT_MS),
+    lost: reason("process-unreachable", {}),
+  }).catch((error: unknown) => {
+    throw problem ?? error;
+  });
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import type { Redaction } from "../../../config/secrets/redact.ts";
+import { version } from "../../../config/version.ts";
+import type { Replica } from "../../../journal/replica/replica.ts";
+import type { Command, Host, WatchEvent } from "../../../protocol/host/host.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../../texts/shared/error.ts";
+import type { LocalHost } from "../../host.ts";
+import { veilText } from "../../person/veiled-text.ts";
+import { lineWire } from "../../socket/line-wire.ts";
+import { createWireServer, onlyTells, processLimits, type Limits } from "../../socket/serve.ts";
+import { gateway } from "./gateway.ts";
+import { KEY_BYTES, secureServer } from "./secure-wire.ts";
+
+/** Gateways, and whoever knocks. */
+const MOST_CONNECTIONS = 64;
+/** Bytes of a gateway's call: an id and a few words. */
+const LONGEST_CALL = 16 * 1024;
+/** A gateway takes a worker for gone that says nothing for three of these. */
+export const BEAT_MS = 5_000;
+
+const limits: Limits = {
+  ...processLimits,
+  all: MOST_CONNECTIONS,
+  unknown: MOST_CONNECTIONS,
+  watches: 10_000, // a gateway keeps one for each session that somebody watches there
+  commands: 32,
+  beatMs: BEAT_MS,
+};
+
+/** Commands that read, and are answered at the place where the files are. Nobody speaks, answers or stops anything through the door. */
+const takes: readonly Command["type"][] = ["output"];
+
+/** Address at which gateways reach a worker, and the key that lets them in. */
+export type Door = { address: string; key: string; close(): Promise<void> };
+
+export type DoorParts = {
+  host: LocalHost;
+  /** Sessions are looked up while somebody asks for their output. */
+  replica: Pick<Replica, "look">;
+  process: string;
+  journal: string;
+  listen: { host: string; port: number };
+  /** Under which gateways reach it, where that is another. */
+  address?: { host: string; port?: number } | undefined;
+  redaction: Redaction;
+  /** How long somebody may take to prove that they know the key. */
+  handshakeMs?: number;
+};
+
+/** Lets gateways follow what this worker runs: its deltas, which are in no journal. */
+export async function openDoor({ host, process, journal, listen, address, ...rest }: DoorParts): Promise<Door> {
+  const { replica, redaction, handshakeMs } = rest;
+  const key = randomBytes(KEY_BYTES);
+  const wires = createWireServer(limits);
+  const told = toldHost(host, replica, redaction);
+  const server = secureServer({ process, key, handshakeMs }, (socket) =>
+    wires.serve(
+      (hear) => lineWire(socket, hear, { longest: LONGEST_CALL }),
+      () => ({ host: told, version, journal, me: { by: "gateway", surface: "process" }, may: [] }),
+    ),
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(listen.port, listen.host, () => resolve(void server.off("error", reject)));
+  });
+  server.on("error", () => {}); // one connection could not be taken
+  server.unref();
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: addressOf(address?.host ?? listen.host, address?.port || port),
+    key: key.toString("base64url"),
+    async close() {
+      wires.close();
+      server.close();
+    },
+  };
+}
+
+/** The host as a gateway may use it. Facts go without their content: the gateway reads them where everybody does. */
+function toldHost(host: LocalHost, replica: DoorParts["replica"], redaction: Redaction): Host {
+  const { send, ...rest } = onlyTells(gateway(host, replica), takes);
+  return {
+    ...rest,
+    send: async (command) => redaction.value(await send(command)),
+    async *watch(session, options) {
+      const veiled = veilText(redaction);
+      for await (const event of host.watch(session, options)) {
+        const told = bare(event, veiled);
+        if (told) yield told;
+      }
+    },
+    // oxlint-disable-next-line require-yield
+    async *inbox() {
+      throw errorBecause("request-invalid", reason("not-here", { command: "inbox" }));
+    },
+  };
+}
+
+function bare(event: WatchEvent, veiled: ReturnType<typeof veilText>): WatchEvent | undefined {
+  switch (event.type) {
+    case "fact":
+      return { type: "fact", fact: { ...event.fact, data: {} } as typeof event.fact };
+    case "ready":
+      return { type: "ready", requests: [], live: true };
+    case "delta": {
+      const delta = veiled(event.delta);
+      return delta && { type: "delta", delta };
+    }
+    case "owner":
+    case "link":
+      return undefined;
+    default:
+      return event satisfies never;
+  }
+}
+
+function addressOf(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,166 @@
+import { LOOP } from "../../../agent/turn/turn.ts";
+import { isRetryable } from "../../../journal/store/retry.ts";
+import { timeOf } from "../../../journal/store/store.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../../texts/shared/error.ts";
+import type { LocalHost } from "../../host.ts";
+import type { Cluster } from "../cluster.ts";
+import type { Job } from "../dispatch.ts";
+import type { Door } from "../stream/stream-server.ts";
+import { live } from "./liveness.ts";
+
+/** Pause before another look at a session that this worker is too old for. */
+const ANOTHER_MS = 1_000;
+/** A turn or a message whose run ended in an error is tried again after so long: the fault may have been this worker's, or may have passed. */
+const FAILED_MS = 60_000;
+
+export type WorkerParts = {
+  cluster: Cluster;
+  place: string;
+  /** Runs turns on the cluster's store, and lets go of sessions that wait. */
+  host: LocalHost;
+  /** Address at which gateways follow what it runs. Without one they have facts only. */
+  door?: Pick<Door, "address" | "key"> | undefined;
+  /** A run ended by an error that its facts may not tell. */
+  failed?(session: string, error: unknown): void;
+  /** Sessions that it runs at once. */
+  atOnce?: number;
+  /** The newest version of the loop that it knows. */
+  loop?: number;
+  failedMs?: number;
+};
+
+export type Worker = {
+  /** Leaves: sessions that run here continue elsewhere, at once. Closes the host too. */
+  stop(): Promise<void>;
+};
+
+/** A session that runs here, and how it is told that it is somebody else's now. */
+type Running = { leave(): void; ended: Promise<unknown> };
+
+/** Runs sessions of a place, one job after the other, until it is stopped. What it leaves continues elsewhere. */
+export async function startWorker(parts: WorkerParts): Promise<Worker> {
+  const { cluster, place, host, door, atOnce = 20, loop = LOOP } = parts;
+  const { process, replica, dispatch, pool, connect, graceMs, notified } = cluster;
+  await mayServe(pool, place);
+  const running = new Map<string, Running>();
+  const left = new AbortController();
+  const living = live({
+    ...{ process, place, loop, door, pool, connect, graceMs, locks: notified },
+    isBlind: () => dispatch.isBlind(),
+    buried: () => running.forEach(({ leave }) => leave()),
+    async orphaned(orphans) {
+      for (const { session, place: at, job, attempt } of orphans)
+        if (job !== null && attempt !== null) await dispatch.giveUp(at, { id: job, attempt });
+        else await dispatch.wake(session, at);
+    },
+  });
+  const run = async (job: Job): Promise<void> => {
+    const { session, signal } = job;
+    const before = running.get(session);
+    const given = new AbortController();
+    const leave = () => {
+      given.abort();
+      replica.lost(session);
+      host.leave(session);
+    };
+    const begin = async () => {
+      // The job was given away while this process stood still, and came back to it: what was begun under it before ends first.
+      before?.leave();
+      await before?.ended.catch(() => {});
+      if (left.signal.aborted) throw new Error("this worker leaves");
+      const isOver = () => given.signal.aborted || left.signal.aborted;
+      if (!signal.aborted && (await isForMe(parts, session))) await runSession(parts, job, isOver);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    const own: Running = { leave, ended: begin() };
+    running.set(session, own);
+    try {
+      await own.ended;
+    } finally {
+      if (running.get(session) === own) running.delete(session);
+      signal.removeEventListener("abort", leave);
+    }
+  };
+  await dispatch.work(place, run, { atOnce });
+  return {
+    async stop() {
+      left.abort();
+      await dispatch.rest(place).catch(() => {}); // the server is away: then nothing comes anyway
+      await host.close();
+      await Promise.allSettled([...running.values()].map(({ ended }) => ended));
+      await living.stop();
+    },
+  };
+}
+
+/**
+ * It may have been moved since it was put into this place's queue; whoever moved it has woken the other place. A turn that a newer worker
+ * has begun is left to such a one: somebody looks again soon.
+ */
+async function isForMe({ cluster, place, loop = LOOP }: WorkerParts, session: string): Promise<boolean> {
+  const [standing] = await cluster.ledger.standing(session);
+  if (standing?.place !== place) return false;
+  if (standing.loop <= loop) return true;
+  await cluster.dispatch.wakeAt(session, place, Date.now() + ANOTHER_MS);
+  return false;
+}
+
+/** Runs a session until nothing of it is left to run, and has it woken when something is due. */
+async function runSession(parts: WorkerParts, { session, id, attempt }: Job, isOver: () => boolean): Promise<void> {
+  const { cluster, place, host, failed, loop = LOOP, failedMs = FAILED_MS } = parts;
+  const { replica, dispatch } = cluster;
+  const unlook = await replica.look(session); // its requests are read after it was let go of
+  try {
+    let since: number;
+    let again: boolean;
+    let hasFailed: boolean;
+    do {
+      since = timeOf(replica.store);
+      hasFailed = false;
+      await replica.take(session, { job: { id, attempt }, place, loop });
+      // An error is told to whoever watches, and the facts say how it stands. A turn that is followed by another one finds that it has
+      // let go of the session in between.
+      again = await host.run(session).then(
+        () => false,
+        (error: unknown) => {
+          if (isRetryable(error)) throw error; // the server was away: somebody tries it again
+          const isOwned = error instanceof SageError && error.code === "session-owned";
+          hasFailed = !isOwned && !isOver();
+          if (hasFailed) failed?.(session, error);
+          return isOwned;
+        },
+      );
+      if (!isOver()) await replica.letGo(session);
+      again = replica.again(session) || again;
+    } while (again && !isOver());
+    // A job that ends well is over: this one is for whoever takes it next.
+    if (isOver()) throw new Error("this worker leaves, or has lost the session");
+    const { open = false, unheard = false } = replica.store.session(session) ?? {};
+    const retry = hasFailed && (open || unheard) ? timeOf(replica.store) + failedMs : Infinity;
+    const due = Math.min(retry, nextDue(replica.store.pending(session), since) ?? Infinity);
+    if (due !== Infinity) await dispatch.wakeAt(session, place, due);
+  } finally {
+    unlook();
+  }
+}
+
+/** A login that was made for other places could take no session of this one, and would only say so in the database's log. */
+async function mayServe(pool: Cluster["pool"], place: string): Promise<void> {
+  const { rows } = await pool.query<{ place: string }>("SELECT place FROM sage.login WHERE name = session_user");
+  if (rows.length > 0 && !rows.some((row) => row.place === place))
+    throw errorBecause("not-permitted", reason("place-not-served", { place }));
+}
+
+/** The next moment at which something happens to one of these without an answer; one that came since the session was looked at last is now. */
+function nextDue(requests: readonly InputRequest[], since: number): number | undefined {
+  const all = requests.flatMap(({ deadline, remind = [] }) => [
+    ...(deadline ? [deadline.at] : []),
+    ...(deadline?.escalation ?? []).map(({ at }) => at),
+    ...remind,
+  ]);
+  const [first] = all.filter((at) => at > since).toSorted((a, b) => a - b);
+  return first;
+}

@@ -1,0 +1,177 @@
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../texts/shared/error.ts";
+import { isUnopenable } from "./sqlite-error.ts";
+import { openRequests } from "./indexes.ts";
+import { startOf } from "../process.ts";
+
+const APPLICATION = 0x53414745; // "SAGE"
+/** 1: version 0.1.0. 2: long facts lie beside the fact table, and processes name their pid namespace. */
+const FORMAT = 2;
+/** A process that starts has nothing better to do than to wait; one that runs blocks everything else meanwhile. */
+const BUSY_AT_START_MS = 15_000;
+const BUSY_MS = 2_000;
+
+const askTable =
+  "CREATE TABLE ask(seq INTEGER NOT NULL, session TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY(session, key)) WITHOUT ROWID";
+const longTable =
+  "CREATE TABLE long(session TEXT NOT NULL, key TEXT NOT NULL, data TEXT NOT NULL, UNIQUE(session, key))";
+
+// `ask` and the columns title/open of `session` are indexes over the facts: they can be rebuilt.
+const schema = `
+CREATE TABLE fact(seq INTEGER PRIMARY KEY, session TEXT NOT NULL, key TEXT NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL,
+  data TEXT NOT NULL, hash TEXT NOT NULL, UNIQUE(session, key));
+${longTable};
+CREATE TABLE session(id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL, at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+  open INTEGER NOT NULL, head TEXT NOT NULL, epoch INTEGER NOT NULL, process TEXT);
+${askTable};
+CREATE TABLE process(id TEXT PRIMARY KEY, pid INTEGER NOT NULL, started TEXT NOT NULL, beat INTEGER NOT NULL, namespace TEXT);
+CREATE TABLE child(session TEXT NOT NULL, key TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL);
+CREATE INDEX child_session ON child(session, key);
+PRAGMA application_id=${APPLICATION};
+PRAGMA user_version=${FORMAT};`;
+
+/** An open journal. `close` also removes the copy that a journal on a read-only disk is read from. */
+export type Opened = { db: DatabaseSync; readOnly: boolean; close(): void };
+
+/** Opens a journal, or makes one where there is none. Nothing is repaired or reset: a journal in doubt is refused. */
+export function openForWriting(path: string): Opened {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) create(path);
+  else if (statSync(path).isDirectory()) throw errorBecause("journal-damaged", reason("journal-is-folder", { path }));
+  else if (statSync(path).size === 0 && !existsSync(`${path}-wal`))
+    throw errorBecause("journal-damaged", reason("journal-empty", { path }));
+  return checked(path, new DatabaseSync(path, { timeout: BUSY_AT_START_MS }), { readOnly: false });
+}
+
+/** Opens for reading, also where the journal, or the disk it lies on, may not be written. */
+export function openForReading(path: string): Opened {
+  try {
+    return openForWriting(path);
+  } catch (error) {
+    if (!existsSync(path) || !(isUnopenable(error) || isInUse(error))) throw error;
+  }
+  // SQLite cannot read a journal with a log beside it where it may not write at all: a copy is read instead.
+  const folder = mkdtempSync(join(tmpdir(), "sage-journal-"));
+  const copy = join(folder, "journal.db");
+  try {
+    copyFileSync(path, copy);
+    if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`);
+    const { db } = checked(copy, new DatabaseSync(copy, { timeout: BUSY_AT_START_MS }), { readOnly: true });
+    const close = () => {
+      db.close();
+      rmSync(folder, { recursive: true, force: true });
+    };
+    return { db, readOnly: true, close };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function checked(path: string, db: DatabaseSync, { readOnly }: { readOnly: boolean }): Opened {
+  try {
+    db.exec("PRAGMA synchronous=FULL");
+    const format = pragma(db, "user_version");
+    if (format === 0 && tables(db) === 0) throw errorBecause("journal-damaged", reason("journal-empty", { path }));
+    if (format === 0 || pragma(db, "application_id") !== APPLICATION)
+      throw errorBecause("journal-damaged", reason("journal-foreign", { path }));
+    if (format > FORMAT)
+      throw errorBecause("journal-damaged", reason("journal-newer", { path, format, knows: FORMAT }));
+    if (format < FORMAT) migrate(path, db, { ofCopy: readOnly });
+    if (!hasTable(db, "ask"))
+      inTransaction(db, () => hasTable(db, "ask") || db.exec(`${askTable}; INSERT INTO ask ${openRequests}`));
+    db.exec(`PRAGMA busy_timeout=${BUSY_MS}`);
+    return { db, readOnly, close: () => db.close() };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Makes the whole journal under another name and links it into place: a process that is killed meanwhile leaves no empty
+ * journal, and of two that begin at once the second finds the first one's.
+ */
+function create(path: string): void {
+  if (existsSync(`${path}-wal`)) throw errorBecause("journal-damaged", reason("journal-missing", { path }));
+  const made = `${path}.${randomUUID()}.new`;
+  try {
+    closeSync(openSync(made, "ax", 0o600)); // SQLite would create it readable by others
+    const db = new DatabaseSync(made);
+    try {
+      db.exec(`PRAGMA page_size=4096; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; BEGIN; ${schema}; COMMIT`);
+    } finally {
+      db.close();
+    }
+    place(made, path);
+  } finally {
+    for (const file of [made, `${made}-wal`, `${made}-shm`]) rmSync(file, { force: true });
+  }
+}
+
+function place(made: string, path: string): void {
+  try {
+    linkSync(made, path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return; // somebody else was faster
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "EMLINK") throw error;
+    if (!existsSync(path)) renameSync(made, path); // a file system without links
+  }
+}
+
+/** From the format of version 0.1.0. Refused while a process of that version may still write: it would misread this one's facts. */
+function migrate(path: string, db: DatabaseSync, { ofCopy }: { ofCopy: boolean }): void {
+  inTransaction(db, () => {
+    if (pragma(db, "user_version") >= FORMAT) return; // another process was faster
+    const processes = ofCopy ? [] : db.prepare("SELECT pid, started FROM process").all();
+    for (const { pid, started } of processes)
+      if (pid !== process.pid && startOf(Number(pid)) === started)
+        throw errorBecause("journal-locked", reason("journal-in-use", { path, pid: Number(pid) }));
+    db.exec(`ALTER TABLE process ADD COLUMN namespace TEXT; ${longTable}; PRAGMA user_version=${FORMAT}`);
+  });
+}
+
+function isInUse(error: unknown): boolean {
+  return error instanceof SageError && error.reason?.code === "journal-in-use";
+}
+
+function inTransaction(db: DatabaseSync, work: () => unknown): void {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    work();
+    db.exec("COMMIT");
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function hasTable(db: DatabaseSync, name: string): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_master WHERE name=?").get(name) !== undefined;
+}
+
+function tables(db: DatabaseSync): number {
+  return (db.prepare("SELECT count(*) n FROM sqlite_master").get() as { n: number }).n;
+}
+
+function pragma(db: DatabaseSync, name: string): number {
+  return Object.values(db.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0] ?? 0;
+}

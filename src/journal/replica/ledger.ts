@@ -1,0 +1,78 @@
+import type { Fact, FactData, FactType } from "../../protocol/facts/fact.ts";
+import type { Approval } from "../../protocol/facts/request.ts";
+import type { Housekeeping } from "../store/housekeeping.ts";
+import type { Appended, Consented, InboundFact, SessionRow } from "../store/store.ts";
+
+/** A fact that was written, and the number of the one before it: whoever knows that one has missed nothing. */
+export type Written = { fact: Fact; before: number };
+
+/** How a session stands in the ledger: as a list shows it, without its facts. */
+export type Standing = Omit<SessionRow, "pending" | "place"> & {
+  /** Its newest fact. */ seq: number;
+  /** The set of files that it works on. */ place: string;
+  /** Version of the loop that began its open turn; 0 where none is open. */ loop: number;
+};
+
+/** Facts that came: of one session, after `before` and up to `upTo`. */
+export type News = { session: string; before: number; upTo: number };
+
+/**
+ * The truth where it does not lie on this machine. Numbers grow within a session; one that came from a journal of one machine has
+ * gaps, so nobody counts them. Safety is the epoch in every commit: a lease decides only how soon somebody else tries.
+ */
+export interface Ledger {
+  readonly journal: string;
+  create(session: string, opened: FactData["session.opened"], place: string): Promise<boolean>;
+  /**
+   * Raises the epoch. Refused while another living process has the session, unless that one's `job` was given to this process: then it
+   * is frozen, or cut off, and what it writes is refused.
+   */
+  take(session: string, options?: TakeOptions): Promise<{ epoch: number }>;
+  /** Fenced by the epoch. The same batch twice is written once: a reply may get lost. A number of 0: somebody had answered before. */
+  commit(session: string, epoch: number, batch: Batch): Promise<{ numbers: number[]; before: number }>;
+  /** The key is the fence. Wakes whoever should run the session. */
+  append(session: string, fact: InboundFact): Promise<Appended & { before: number }>;
+  /** One yes of several, and the end that it may bring, in one transaction. */
+  approve(
+    session: string,
+    approval: InboundFact & { type: "input.approved" },
+    conclude: (approvals: Approval[]) => (InboundFact & { type: "input.resolved" }) | undefined,
+  ): Promise<Consented & { written: Written[] }>;
+  /** Lets go of the session, unless something was written that the owner has not seen: then it has it still. */
+  release(session: string, epoch: number, knew: number): Promise<{ again: boolean }>;
+  /** Facts of a session after a number: all of them, those of some types, or those that are of other types. */
+  read(
+    session: string,
+    after: number,
+    options?: { types?: readonly FactType[] | undefined; without?: readonly FactType[]; limit?: number | undefined },
+  ): Promise<Fact[]>;
+  /** One session, or all, the newest first. */
+  standing(session?: string): Promise<Standing[]>;
+  /** Open requests, the oldest first. */
+  open(): Promise<Fact<"input.requested">[]>;
+  /** The first record whose hash does not follow from the one before, if any. */
+  verify(session: string): Promise<{ seq: number; key: string } | undefined>;
+  /** The newest record up to a number, with its hash. */
+  head(session: string, upTo?: number): Promise<{ seq: number; hash: string } | undefined>;
+  /** Places at which a worker lives. */
+  staffed(): Promise<string[]>;
+  readonly housekeeping: Housekeeping;
+  close(): Promise<void>;
+}
+
+/** The job under which a session is run, so that whoever finds its runner dead can give the job to another. */
+export type TakeOptions = {
+  job?: { id: string; attempt: number };
+  /** Refused where the session was moved to another. */
+  place?: string;
+  /** Refused where a newer version of the loop has begun the open turn. */
+  loop?: number;
+};
+
+/** Facts that are written together or not at all. */
+export type Batch = {
+  /** Counts the commits of one epoch, from 1. */ number: number;
+  facts: readonly Fact[];
+  /** True when the turn that these end leaves a message unread, as far as `knew`. */ unheard: boolean;
+  knew: number;
+};

@@ -1,0 +1,25 @@
+/** A decision about a call. `passthrough` leaves it to the next step. */
+export type PermissionBehavior = RuleBehavior | "passthrough";
+
+/** Behaviour of a rule. */
+export type RuleBehavior = "allow" | "deny" | "ask";
+
+/** The place of a rule: this session, or one of three settings files. */
+export type RuleDestination = "session" | "local" | "project" | "user";
+
+/** Settings files in which a rule may be kept now. */
+export type RuleFiles = Partial<Record<Exclude<RuleDestination, "session">, string>>;
+
+/** Something that is not as it was when a call was shown or ruled. */
+export type Drift =
+  /** `from` and `to` are where the path led then and leads now; absent where it is no link. */
+  | { what: "link"; path: string; from?: string; to?: string }
+  /** The file that the call changes, or a script that it runs. */
+  | { what: "file" | "script"; path: string }
+  /** Files that it would write now and would not have written. */
+  | { what: "writes"; paths: readonly string[] }
+  /** The tool takes another input than it did. */
+  | { what: "tool" };
+
+/** The ways in which a request ends. Only `answered` and `partial` carry a person's reply. */
+export type Outcome = "answered" | "partial" | "declined" | "cancelled" | "timed_out" | "superseded" | "no_surface";

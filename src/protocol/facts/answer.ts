@@ -1,0 +1,59 @@
+import type { RuleDestination } from "../decision.ts";
+import type { ToolInput } from "./call.ts";
+import type { SessionMode } from "../mode.ts";
+
+/** An answer to one question: labels of its options, own words, or both. */
+export type Answer = { selected: string[]; other?: string };
+
+/** Answers by the text of their question. */
+export type Answers = Record<string, Answer>;
+
+/** Answers in short form: a label or several, or own words where no label fits. */
+export type LooseAnswers = Record<string, string | readonly string[] | Answer>;
+
+/** An `InputResponse` as code may write it, with answers in short form. */
+export type LooseResponse =
+  | InputResponse
+  | { type: "answers"; requestId: string; answers: LooseAnswers; remark?: string; partial?: boolean };
+
+/** A response that need not name its request: that is the one which was shown. */
+export type WholeAnswer = LooseResponse extends infer R
+  ? R extends LooseResponse
+    ? Omit<R, "requestId"> & { requestId?: string }
+    : never
+  : never;
+
+/**
+ * A reply to a request, which it names by its id. `persona` marks a reply that no person gave: it counts in test journals alone, in the
+ * name of that persona, whoever sends it.
+ */
+export type InputResponse = { persona?: string } &
+  /** Leaving out a question is refused unless `partial` says it is meant. */
+  (
+    | { type: "answers"; requestId: string; answers: Answers; remark?: string; partial?: boolean }
+    | {
+        type: "granted";
+        requestId: string;
+        input?: ToolInput;
+        comment?: string;
+        rules?: RuleGrant[];
+        /** Rules to take back with this answer. With one in `rules`, that one takes the place of the other. */
+        removeRules?: RuleRemoval[];
+        /** Runs it outside of the sandbox, this once; only where the request offers it. */ outside?: true;
+        /** With a yes to a plan: the mode in which it is carried out; `ask` when nothing is said. */ mode?: PlanEnd;
+      }
+    /** On a question: the person chooses not to answer it. */
+    | { type: "denied"; requestId: string; reason?: string }
+    | { type: "text"; requestId: string; text: string }
+    /** Stops the turn, not only this request. */
+    | { type: "cancelled"; requestId: string; reason?: string }
+  );
+
+/** The modes in which an approved plan may be carried out. */
+export type PlanEnd = Exclude<SessionMode, "plan">;
+
+/** A rule to keep together with a grant, and where. */
+export type RuleGrant = { rule: string; behavior: "allow" | "deny" | "ask"; destination: RuleDestination };
+
+/** A rule to take back together with a grant, and from where; `session` is what was given in this session. */
+export type RuleRemoval = { rule: string; destination: RuleDestination };

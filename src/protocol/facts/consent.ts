@@ -1,0 +1,42 @@
+import { personName } from "../../base/name.ts";
+import type { Consent, Rule } from "./permission.ts";
+import type { Approval, InputRequest, PermissionRequest, Resolution } from "./request.ts";
+
+/** A permission that one yes of anybody does not grant. */
+export type ConsentRequest = PermissionRequest & { consent: NonNullable<PermissionRequest["consent"]> };
+
+export function needsConsent(request: InputRequest): request is ConsentRequest {
+  return request.kind === "permission" && request.consent !== undefined;
+}
+
+/** Does this rule ask for more than one yes of anybody? */
+export function demands({ consent }: Pick<Rule, "consent">): boolean {
+  return consent !== undefined && (consent.approvals > 1 || consent.notAsker === true);
+}
+
+/** The demands of several rules together. */
+export function strictest(all: readonly Consent[]): Consent | undefined {
+  if (all.length === 0) return undefined;
+  const approvals = Math.max(...all.map((one) => one.approvals));
+  return { approvals, ...(all.some(({ notAsker }) => notAsker) && { notAsker: true }) };
+}
+
+/** Does `now` demand something that `then` did not? */
+export function isStricter(now: Consent | undefined, then: Consent | undefined): boolean {
+  if (!now) return false;
+  return now.approvals > (then?.approvals ?? 1) || (now.notAsker === true && then?.notAsker !== true);
+}
+
+/** Each person counts once, under one name; those who asked do not count at all, nor does a yes to another input. */
+export function isComplete({ consent, digest }: ConsentRequest, approvals: readonly Approval[]): boolean {
+  if ((consent.unnamed ?? []).length > 0) return false;
+  const except = new Set((consent.except ?? []).map(personName));
+  const people = new Set(approvals.filter((one) => one.digest === digest).map(({ by }) => personName(by)));
+  return [...people].filter((one) => !except.has(one)).length >= consent.approvals;
+}
+
+/** True unless it grants a request that takes more signatures than it has: an earlier version of Sage may have answered it. */
+export function isSigned(request: InputRequest, resolution: Resolution): boolean {
+  if (!needsConsent(request) || !("response" in resolution) || resolution.response?.type !== "granted") return true;
+  return resolution.outcome === "answered" && isComplete(request, resolution.approvals ?? []);
+}

@@ -1,0 +1,196 @@
+import type { Confined } from "../confine.ts";
+import type { RuleDestination } from "../decision.ts";
+import type { Effect, TaskEnd } from "./call.ts";
+import type { Heard, Reply, ToolResult, Usage } from "./message.ts";
+import type { AgentState, StateTransition, TurnEnd } from "./outcome.ts";
+import type { Verdict } from "./permission.ts";
+import type { Approval, Draft, InputRequest, InquiryMade, InquiryReplied, Resolution } from "./request.ts";
+import type { RestoreProblem, Restoring, RewindWhat } from "./rewind.ts";
+import type { TurnLimits } from "./silence.ts";
+import type { ImagePart } from "../image.ts";
+import type { SessionMode } from "../mode.ts";
+import type { Reason } from "../reasons/reason.ts";
+
+/** A skill whose text Sage put into the prompt by itself, because it fits. */
+export type InjectedSkill = { name: string; text: string };
+
+/** Data of each kind of fact. */
+export type FactData = {
+  "session.opened": {
+    cwd: string;
+    version: string;
+    /** The model it was begun with, if one was named. */ model?: string;
+    /** The guest that runs its turns. Fixed: a guest's conversation is its own. */ agent?: string;
+    /** The session it was copied from, up to this fact. */ forkedFrom?: { session: string; seq: number };
+  };
+  /** The session was opened on a remote: its clone is this folder, and it works there from now on. */
+  "workspace.made": { cwd: string; /** The same as in `session.opened`. */ from: string; commit: string };
+  /** Remains of a session that was deleted: who did what in it is told for as long as receipts are kept. */
+  "session.removed": {
+    session: string;
+    cwd: string;
+    title: string;
+    by: string;
+    surface: string;
+    receipts: unknown[];
+  };
+  /** Title of the session from now on. */
+  "session.titled": {
+    title: string;
+    by: string;
+    surface: string;
+    /** Cost of writing it, if a model did. */ usage?: Usage;
+  };
+  /** The model that answers from the next turn on. */
+  "model.chosen": { model: string; by: string; surface: string };
+  /** How much the agent may do without asking, from the next call on. */
+  "mode.chosen": { mode: SessionMode; by: string; surface: string };
+  /**
+   * The session went back to before a turn. Earlier facts stay: whoever folds the conversation leaves out what was taken back.
+   * `heard`: messages up to this seq are older than that turn. `next`: turns are counted on from here. `files`: to be put back.
+   * `upTo`: the newest fact that was known then; messages after it stay. Earlier versions did not write it.
+   */
+  "session.rewound": {
+    turn: number;
+    heard: number;
+    next: number;
+    upTo?: number;
+    what: RewindWhat;
+    files: Restoring[];
+    by: string;
+    surface: string;
+  };
+  /** All files of a rewind were looked at. */
+  "rewind.ended": { restored: string[]; problems: { path: string; problem: RestoreProblem }[] };
+  /** The messages that it has heard start the turn. */
+  "turn.begun": Heard & {
+    loop: number;
+    maxSteps: number;
+    /** Requests of a turn that another version of the loop had begun: they stay open under their ids, and this turn waits for them. */
+    carries?: string[];
+    /** Span of the attempt that began the turn (`traceparent`): attempts after it link to it. */
+    trace?: string;
+  };
+  /**
+   * A guest runs the turn: its own session, by which it is resumed. Written before anything is said to it, and again where the session
+   * or the version is another one. `keeps`: its prompts outlive Sage without being parked.
+   */
+  "guest.joined": { agent: string; session: string; version: string; model?: string; keeps?: true };
+  /** The guest was left with calls that wait for a person, by their ids. It keeps them, and meets them again when it is resumed. */
+  "guest.parked": { calls: string[] };
+  "user.said": {
+    text: string;
+    by: string;
+    surface: string;
+    /** Name in the settings, where that is not what `by` says; null for somebody whom they do not name. */
+    name?: string | null;
+    /** Pictures that came with it, kept beside the journal. */ images?: readonly ImagePart[];
+    /** Text that the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
+    /** Limits of the turn that it begins, if it begins one. */ limits?: TurnLimits;
+  };
+  /** Somebody took back a message, by its seq. A prompt that had it by then has read it all the same. */
+  "message.withdrawn": { message: number; by: string; surface: string };
+  "model.replied": Reply &
+    Heard & {
+      /** Commands in the background whose end the prompt told. */ ended?: readonly TaskEnd[];
+      /** Skill that was put into the prompt of this step, and its text as it was then. */ skill?: InjectedSkill;
+      /** Inquiries about a question of Sage's own, with the replies, as the prompt told them. */ talk?: string;
+    };
+  "calls.judged": { verdicts: Verdict[] };
+  "input.requested": InputRequest;
+  /** One yes of several that a request takes. The one that completes them is written together with `input.resolved`. */
+  "input.approved": Approval;
+  /** Nobody has answered yet: those who were asked are reminded, for the `n`th time; or somebody else is called. Written once each. */
+  "input.reminded": { requestId: string; n: number };
+  "input.escalated": { requestId: string; to: string };
+  "input.resolved": Resolution;
+  /** A person asks about an open request, and the agent replies; the request stays as it is. */
+  "inquiry.made": InquiryMade;
+  "inquiry.replied": InquiryReplied;
+  "call.started": {
+    tool: string;
+    effect: Effect;
+    digest: string;
+    /** sha-256 of the file to be changed, as it was. */ before?: string;
+    /** The confines in which it runs. */ confined?: Confined;
+    /** Its command outlives this process: id of the entries among which whoever has the session next finds it. */ runner?: string;
+  };
+  "call.finished": ToolResult;
+  "call.unknown": { reason: Reason };
+  "state.changed": StateTransition;
+  "context.compacted": Compaction;
+  "rule.added": {
+    /** The file it was saved to, or why it was not. */ saved?: string;
+    problem?: Reason;
+    rule: string;
+    behavior: "allow" | "deny" | "ask";
+    destination: RuleDestination;
+    by: string;
+  };
+  /** A rule was taken back: from the next call on it means nothing. Without a place it was one of this session. */
+  "rule.removed": {
+    rule: string;
+    by: string;
+    surface: string;
+    destination?: RuleDestination;
+    /** Without it, whatever the rule said. */ behavior?: "allow" | "deny" | "ask";
+    /** The file it was taken from, or why it still stands. */ saved?: string;
+    problem?: Reason;
+  };
+  "draft.saved": { requestId: string; draft: Draft; by: string; surface: string };
+  "turn.interrupted": { to: "pause" | "cancel"; by: string; surface: string };
+  "turn.ended": TurnEnd;
+};
+
+/**
+ * A compaction of the conversation: results that were shortened, or a summary that replaces the beginning. Earlier facts
+ * stay as they are.
+ */
+export type Compaction = {
+  /** Results among the first `upTo` messages that are longer than this many characters are shortened. */
+  trim?: { upTo: number; longest: number };
+  summary?: Summary;
+  /** Tokens of the whole prompt, estimated. */
+  tokens: { before: number; after: number };
+  /** Cost of the summary. */
+  usage: Usage;
+};
+
+/** A summary in place of the first `upTo` messages. */
+export type Summary = {
+  upTo: number;
+  /** The person's first message. */
+  task: string;
+  /** The agent's list, if something on it is still open. */
+  todos: string;
+  /** Empty when it could not be written. */
+  text: string;
+};
+
+/** Kinds of facts. */
+export type FactType = keyof FactData;
+
+/** Something that happened. A key is a path from position (turn / step / call / what) and is written once per session. */
+export type Fact<T extends FactType = FactType> = {
+  [K in T]: { session: string; seq: number; key: string; type: K; at: number; data: FactData[K] };
+}[T];
+
+/** Something happening: never journaled. A higher attempt clears the block that an earlier one had drawn. */
+export type Delta = {
+  session: string;
+  key: string;
+  attempt: number;
+  n: number;
+  kind: "text" | "reasoning" | "output" | "notice" | "state";
+  text: string;
+  /** All of the text so far, not only what is new: it replaces what was drawn before. */
+  whole?: true;
+  /** Of a notice: the text as data, for readers of another language. */
+  reason?: Reason;
+  /**
+   * Of a `state`: what an agent does now, and which one: names from the root's child down, empty for the root. `key` is that of the
+   * turn, or of the call that runs the subagent. How the root begins and ends is a fact.
+   */
+  state?: AgentState;
+  agent?: readonly string[];
+};

@@ -1,0 +1,58 @@
+import type { Fact } from "./fact.ts";
+import type { Heard } from "./message.ts";
+
+/** The newest message that this fact shows to have been in a prompt, by its seq; 0 where it says nothing about messages. */
+export function seenBy(fact: Fact): number {
+  return heardBy(fact)?.sawUpTo ?? 0;
+}
+
+function heardBy(fact: Fact): Partial<Heard> | undefined {
+  return fact.type === "turn.begun" || fact.type === "model.replied" || fact.type === "turn.ended"
+    ? fact.data
+    : undefined;
+}
+
+/** Follows the fate of people's messages, from the facts in their order. */
+export type Mail = {
+  /** The model has seen messages up to this seq. */
+  readonly sawUpTo: number;
+  note(fact: Fact): void;
+  /**
+   * The fate of the message with this seq. A prompt decides it, once: a withdrawal that the prompt did not know of came too late, and
+   * the message has been read. While no prompt has covered the message, whoever takes it back has done so.
+   */
+  fateOf(seq: number): "waiting" | "read" | "withdrawn";
+};
+
+/** `seen`: how far earlier facts have seen. */
+export function createMail(seen = 0): Mail {
+  let sawUpTo = seen;
+  let asked: Set<number> | undefined;
+  let leftOut: Set<number> | undefined;
+  return {
+    get sawUpTo() {
+      return sawUpTo;
+    },
+    note(fact) {
+      if (fact.type === "message.withdrawn") (asked ??= new Set()).add(fact.data.message);
+      const heard = heardBy(fact);
+      if (heard === undefined) return;
+      sawUpTo = Math.max(sawUpTo, heard.sawUpTo ?? 0);
+      for (const seq of heard.without ?? []) (leftOut ??= new Set()).add(seq);
+    },
+    fateOf(seq) {
+      if (leftOut?.has(seq)) return "withdrawn";
+      if (seq <= sawUpTo) return "read";
+      return asked?.has(seq) ? "withdrawn" : "waiting";
+    },
+  };
+}
+
+/** Messages that no turn has taken up, no reply has seen and nobody has taken back, oldest first. `seen`: how far earlier facts have seen. */
+export function unseenMessages(facts: readonly Fact[], seen = 0): Fact<"user.said">[] {
+  const mail = createMail(seen);
+  for (const fact of facts) mail.note(fact);
+  return facts.filter(
+    (fact): fact is Fact<"user.said"> => fact.type === "user.said" && mail.fateOf(fact.seq) === "waiting",
+  );
+}

@@ -1,0 +1,147 @@
+import type { Drift, RuleBehavior, RuleDestination } from "../decision.ts";
+import type { Changes, TurnReasonArgs } from "./turn.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { ConfineReasonArgs } from "../confine.ts";
+import type { CallReasonArgs, ConsentReasonArgs } from "./call.ts";
+import type { FileReasonArgs } from "./file.ts";
+import type { GuestReasonArgs, OutsideReasonArgs } from "./guest.ts";
+import type { JournalReasonArgs } from "./journal.ts";
+import type { McpReasonArgs } from "./mcp.ts";
+import type { ModelReasonArgs } from "./model.ts";
+import type { PermissionReasonArgs } from "./permission.ts";
+import type { LinkReasonArgs, RemoteReasonArgs, WebReasonArgs } from "./remote.ts";
+import type { UseReasonArgs } from "./use.ts";
+
+/**
+ * Arguments of each reason, by its code. Sentences are made from them where they are read, in the reader's language, by
+ * `sentence`; its tables do not compile without every code.
+ */
+export type ReasonArgs = PermissionReasonArgs &
+  CallReasonArgs &
+  ConsentReasonArgs &
+  FileReasonArgs &
+  GuestReasonArgs &
+  JournalReasonArgs &
+  LinkReasonArgs &
+  McpReasonArgs &
+  ModelReasonArgs &
+  OutsideReasonArgs &
+  RemoteReasonArgs &
+  TurnReasonArgs &
+  UseReasonArgs &
+  WebReasonArgs &
+  ConfineReasonArgs &
+  NestedReasonArgs["file"] &
+  NestedReasonArgs["guest"] &
+  NestedReasonArgs["journal"] &
+  NestedReasonArgs["mcp"] &
+  NestedReasonArgs["model"] &
+  NestedReasonArgs["permission"] &
+  NestedReasonArgs["turn"] &
+  NestedReasonArgs["use"] & {
+    /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
+    said: { text: string };
+  };
+
+/** Reasons that carry other reasons, by the table that has their neighbours: a table that named `Reason` would import this file. */
+export type NestedReasonArgs = {
+  file: {
+    "rule-not-read": { rule: string; problem: Reason | string; behavior?: RuleBehavior; source?: RuleDestination };
+    "rule-ignored": { rule: string; source: RuleDestination; problem: Reason };
+    misfits: { misfits: readonly Misfit[] };
+  };
+  guest: {
+    "guest-may-have-run": { agent: string; before: "unknown" | "forgotten"; why?: Reason };
+  };
+  journal: {
+    "not-recorded-yet": { problem: Reason };
+  };
+  mcp: {
+    "server-left-out": { server: string; problem: Reason };
+    "server-given-up": { times: number; problem: Reason };
+    "servers-failed": { server: string; problem: Reason };
+  };
+  model: {
+    /** The server is asked no more for a while, after so many failures in a row. */
+    "server-rests": { failures: number; problem?: Reason };
+    "tries-again": { problem: Reason; waitMs: number; attempt: number; of: number };
+    /** Given up. `again`: the same request may work later, after `waitMs` where the server has said so. */
+    "model-failed": { model: string; problem: Reason; again: boolean; waitMs?: number; at?: number };
+    /** Code of an embedder returned something else than a reply. */
+    "reply-unfit": { model: string; problem: Reason };
+    "fallback-goes-on": { problem: Reason; model: string };
+    "fallback-failed": { problem: Reason; fallback: Reason };
+    "not-summarised": { problem: Reason };
+  };
+  permission: {
+    "input-unusable": { tool: string; why: Reason };
+    "repository-unsafe": { why: Reason };
+    /** Two notes on one rule. */
+    "offer-both": { first: Reason; second: Reason };
+  };
+  turn: {
+    "unfit-input": { tool: string; problem: Reason | string };
+    /** `why`: what is decided about it now. */
+    "changed-since-approval": { changes: readonly Drift[]; why?: Reason };
+    "hooks-broken": { problems: readonly Reason[] };
+    "hook-broken": { command: string; problem: Reason };
+    "hook-misspoke": { problem: Reason | string };
+    "tool-unfit": { tool: string; problem: Reason | string };
+    "lost-call": { known: Reason; changes: Changes };
+  };
+  use: {
+    "in-file": { path: string; problem: Reason };
+    "file-unfit": { path: string; problem: Reason | string };
+    "file-left-out": { path: string; problem: Reason };
+    "answers-unfit": { path: string; problem: Reason | string };
+    "module-left-out": { path: string; problem: Reason };
+    "module-threw": { problem: Reason };
+    /** Options that an embedder gave to one of the doors of the SDK, by the name of the door. */
+    "options-unfit": { door: string; problem: Reason };
+  };
+};
+
+/** Codes of reasons. */
+export type ReasonCode = keyof ReasonArgs;
+
+/** A reason as data: a code and its arguments. */
+export type Reason<C extends ReasonCode = ReasonCode> = { [K in C]: { code: K; args: ReasonArgs[K] } }[C];
+
+/** A sentence for each code; `say` writes a reason that is part of another one. */
+export type Sentences<Args> = { [C in keyof Args]: (args: Args[C], say: (inner: Reason) => string) => string };
+
+/** Makes a reason. `reason("said", { text })` carries your own words. */
+export function reason<C extends ReasonCode>(code: C, args: ReasonArgs[C]): Reason<C> {
+  return { code, args };
+}
+
+/** Free text as a reason. */
+export function said(text: string): Reason<"said"> {
+  return reason("said", { text });
+}
+
+export function isSameReason(left: Reason | string, right: Reason | string): boolean {
+  return canonicalJson(reasonFrom(left)) === canonicalJson(reasonFrom(right));
+}
+
+/** Facts of version 0.1.0 hold English sentences where there is a reason today. */
+export function reasonFrom(stored: Reason | string): Reason {
+  return typeof stored === "string" ? reason("said", { text: stored }) : stored;
+}
+
+/** A place in a value that does not fit its schema. `at` is its path, such as `permissions.deny[0]`; "" is the whole value. */
+export type Misfit = { at: string } & (
+  | { kind: "missing"; expected: readonly string[] }
+  /** Names of types, such as "string", "int" or "array". */
+  | { kind: "type"; expected: readonly string[]; came: string }
+  /** Values as JSON. */
+  | { kind: "value"; expected: readonly string[]; came: string }
+  | { kind: "size"; of: "number" | "string" | "list"; bound: "least" | "most" | "above" | "below"; limit: number }
+  /** `meant`: known keys that are nearly the unknown ones. `known`: all there are, where none is. */
+  | { kind: "keys"; unknown: readonly string[]; meant?: readonly string[]; known?: readonly string[] }
+  /** A name from the table in `texts/file-reasons.ts`, a format of zod's, or somebody's own words. */
+  | { kind: "format"; expected: string }
+  | { kind: "pattern"; pattern: string }
+  | { kind: "because"; why: Reason }
+  | { kind: "unfit" }
+);

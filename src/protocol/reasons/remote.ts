@@ -1,0 +1,61 @@
+/** Why a host that is elsewhere was not asked, or did not reply. */
+export type LinkReasonArgs = {
+  /** Nothing was sent. */
+  "host-unreachable": {};
+  /** It would have let something run, and the connection is being dialled. */
+  "link-lost": {};
+  /** Sent, and the connection broke before the reply came. */
+  "reply-lost": {};
+  /** It would have let something run, and the person pressed too long ago. */
+  "sent-too-late": { limitMs: number };
+  /** Another journal is behind the same address: nothing that was told before holds. */
+  "journal-changed": {};
+  "device-key-unknown": {};
+  /** The host cannot see at the moment whether the device was removed. */
+  "devices-unsure": {};
+  /** `code`: of the closed connection. */
+  "host-refused": { code: number; why: string };
+  "frame-too-long": { limit: number; length: number };
+  "too-many-at-once": { limit: number };
+  "too-many-a-second": { limit: number };
+  "host-insecure": { address: string };
+};
+
+/** Why something was not found, or cannot be asked of this host. */
+export type RemoteReasonArgs = {
+  /** A host that an embedder made knows sessions, and nothing about this. */
+  "not-here": { command: string };
+  /** No session begins like this. */
+  "no-session-like": { given: string };
+  "no-session-in": { cwd: string };
+  /** Several sessions begin like this: their ids and titles. */
+  "sessions-alike": { given: string; candidates: readonly string[] };
+  /** Neither an address nor the name of a host. */
+  "host-not-named": { given: string; known: readonly string[] };
+  /** This machine was never paired with it. */
+  "host-key-missing": { address: string };
+  /** Paired once; the host knows the key no more. */
+  "host-key-refused": { address: string };
+  "host-not-there": { address: string; problem: string };
+  "host-speaks-other": { address: string; why: string };
+  "host-shut": { address: string; why: string };
+  /** A link or a code was used already, is too old, or wrong. */
+  "pairing-refused": { address: string };
+  "pairing-too-often": { address: string };
+  /** No session, call or file is called this. */
+  "receipts-unknown": { given: string };
+};
+
+/** Why somebody who is elsewhere was refused. */
+export type WebReasonArgs = {
+  /** They are known, and the settings give them no role. */
+  "may-not-look": { by: string };
+  /** An ordinary question of a session that somebody else began. */
+  "may-not-answer": { by: string };
+  /** Sessions are begun from afar in folders that the settings name. */
+  "folder-unknown": { name: string; known: readonly string[] };
+  /** A model by which a file of this machine would be read. */
+  "model-not-from-afar": { model: string };
+  /** Part of the input was taken out for this reader: an edit of it would run the mask. */
+  "masked-not-edited": {};
+};

@@ -1,0 +1,123 @@
+import type { Outcome } from "../decision.ts";
+
+/** Why Sage cannot do as it was told, by a person or by their settings. */
+export type UseReasonArgs = {
+  // Sessions.
+  "session-missing": { session: string };
+  "session-exists": { session: string };
+  "session-id-unfit": { given: string };
+  /** `by`: the process that runs it, where it is known. */
+  "session-runs": { session: string; by?: string };
+  "session-waits": { session: string };
+  "session-changed": { session: string };
+  "nothing-said": { session: string };
+  "turn-is-open": {};
+  "too-short-to-summarise": {};
+  "title-empty": {};
+  "fork-place-unfit": { given: string };
+  "process-unreachable": {};
+
+  // Messages and requests.
+  "message-empty": {};
+  /** `came`: a name of a type. */
+  "message-not-text": { came: string };
+  "inquiry-empty": {};
+  "inquiry-too-long": { limit: number; length: number };
+  "message-too-long": { limit: number; length: number };
+  /** `bytes`, `limit`: of the file. */
+  "image-too-large": { name: string; bytes: number; limit: number };
+  "image-kind-unknown": { name: string };
+  "image-not-kept": { name: string; problem: string };
+  "images-too-many": { limit: number; count: number };
+  "command-unknown": { command: string };
+  "messages-wait": { limit: number };
+  "message-missing": {};
+  "message-read": {};
+  "message-withdrawn": { by: string };
+  "messages-withdrawn": {};
+  "request-missing": { request: string };
+  "request-ended": { outcome: Outcome; by: string; surface: string; at?: number };
+  "for-people-only": {};
+  "subagent-refused": { times: number };
+
+  // A turn that another version began, or a mistake of ours ended.
+  "begun-by-other-version": { loop: number; now: number };
+  "carried-request-missing": { request: string };
+  "goes-on-after-mistake": { problem: string; waitMs: number; attempt: number; of: number };
+
+  // Rules, settings and other files.
+  "rule-not-saved": { rule: string; path: string };
+  "rule-not-there": { rule: string };
+  "rule-place-missing": { destination: string };
+  "file-unreadable": { path: string; problem: string };
+  "file-not-json": { path: string; problem: string; effect?: "rule-not-saved" | "set-up-again" };
+  "file-not-object": { path: string };
+  "file-leads-out": { path: string };
+  "file-not-regular": { path: string };
+  "file-too-large": { path: string; limitMb: number };
+  "file-unusable": { path: string; problem: string };
+  "file-busy": { path: string; problem: string };
+  "link-leaves": { folder: string };
+  "link-to": { name: string };
+  "rule-against-reading": {};
+  "not-regular": {};
+  "folder-too-wide": { folder: string };
+  "home-relative": { given: string };
+  "home-unknown": { given: string };
+  "home-inside": { path: string };
+  "home-impossible": { path: string };
+  "subagent-name-unfit": { given: string };
+  "module-missing": {};
+  "module-outside": { folder: string };
+  "module-kind": {};
+  "module-hung": { limitMs: number };
+  /** `came`: a name of a type. */
+  "module-export": { came: string };
+  "module-wants": {
+    expected:
+      | (
+          | "function"
+          | "schema"
+          | "signal"
+          | "model"
+          | "modelObject"
+          | "store"
+          | "responder"
+          | "strategy"
+          | "log"
+          | "lifecycle"
+        )
+      | ("toolRegistry" | "subagentRegistry" | "hooks" | "channel");
+  };
+  /** The schema of a tool's input that no model can be told of. */
+  "schema-not-json": { problem: string };
+  /** A store of an embedder's own. `expected` and `came` are names of types; "anything" is expected where any value will do. */
+  /** A command that holds a function, or an object that stands for another. */
+  "command-not-data": {};
+  "store-lacks": { method: string };
+  "store-returned": { method: string; expected: string; came: string };
+  "option-folder": { option: string; path: string };
+  "sdk-closed": {};
+  "module-import-untrusted": { path: string };
+  "module-needs-node": { version: string };
+  "package-missing": { name: string; problem: string };
+
+  // Models.
+  "no-model": {};
+  "fallback-is-first": { model: string };
+  "provider-missing": { model: string; expected: readonly string[]; variables: readonly string[] };
+  "provider-unknown": { provider: string; expected: readonly string[] };
+  "model-unknown": { model: string; provider: string };
+  "model-nameless": { provider: string; expected: readonly string[] };
+  "address-unfit": { provider: string; address: string };
+  "key-missing": { model: string; variable: string };
+  "provider-package-missing": { package: string; folder: string };
+  "provider-package-broken": { package: string; problem: string };
+  "provider-package-unfit": {
+    package: string;
+    /** Version of the interface that it speaks, if it is a provider at all. */ version?: string;
+  };
+  /** `scheme`: what the address starts with, where it is one. */
+  "proxy-unfit": { variable: string; scheme?: string };
+  "proxy-needs-node": { version: string };
+};

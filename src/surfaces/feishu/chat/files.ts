@@ -1,0 +1,115 @@
+import { isUtf8 } from "node:buffer";
+import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { imageKindOf, LARGEST_IMAGE as LARGEST_SENT, type GivenImage } from "../../../protocol/image.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import type { Redaction } from "../cards/redact.ts";
+import type { Phrase } from "../cards/speech.ts";
+import type { FeishuChannel, Incoming } from "../channel/channel.ts";
+import { FeishuFailure } from "../channel/failure.ts";
+
+const MOST_FILES = 9;
+const KEEP_MS = 30 * 24 * 60 * 60_000;
+const LARGEST_IN = 50 * 1024 * 1024;
+const LARGEST_OUT = 20 * 1024 * 1024;
+const LARGEST_IMAGE = 10 * 1024 * 1024;
+const MOST_OUT = 5;
+
+export type ReceiveParts = {
+  channel: FeishuChannel;
+  folder: string;
+  log(line: string): void;
+  /** The person has said stop. */
+  signal: AbortSignal;
+};
+
+/** Puts what a person sent where the session may read it. What the model is told, and what the person should know. */
+export async function receiveFiles(
+  message: Pick<Incoming, "messageId" | "attachments">,
+  { channel, folder, log, signal }: ReceiveParts,
+): Promise<{ told: string[]; images: GivenImage[]; problems: Phrase[] }> {
+  const told: string[] = [];
+  const images: GivenImage[] = [];
+  const problems: Phrase[] = [];
+  const { attachments, messageId } = message;
+  if (attachments.length > MOST_FILES) problems.push(({ t }) => t.tooManyFiles(MOST_FILES));
+  for (const [n, { kind, key, name }] of attachments.slice(0, MOST_FILES).entries()) {
+    const called = name === undefined ? `${kind}-${n + 1}` : name;
+    try {
+      const content = await channel.download(messageId, key, kind, { limit: LARGEST_IN, signal });
+      const path = join(folder, messageId, fileName(called, n, kind === "image" ? imageKindOf(content) : undefined));
+      await mkdir(join(folder, messageId), { recursive: true, mode: 0o700 });
+      await writeFile(path, content, { mode: 0o600 });
+      // A larger one is only named: the model may look at it with a command that makes it smaller.
+      if (imageKindOf(content) && content.length <= LARGEST_SENT)
+        images.push({ name: basename(path), data: content.toString("base64") });
+      told.push(`[The person sent ${kind === "image" ? "an image" : "a file"}. It is saved at ${path}]`);
+    } catch (error) {
+      signal.throwIfAborted();
+      log(`a file could not be fetched: ${messageOf(error)}`);
+      const large = error instanceof FeishuFailure && error.kind === "content";
+      const limit = `${LARGEST_IN / 1024 / 1024} MB`;
+      problems.push(({ t }) => (large ? t.fileTooLarge(called, limit) : t.fileFailed(called)));
+    }
+  }
+  return { told, images, problems };
+}
+
+/** Removes files that came in long ago. */
+export async function forgetOldFiles(folder: string, now: number): Promise<void> {
+  for (const session of await readdir(folder).catch(() => []))
+    for (const message of await readdir(join(folder, session)).catch(() => [])) {
+      const path = join(folder, session, message);
+      const { mtimeMs } = await stat(path);
+      if (now - mtimeMs > KEEP_MS) await rm(path, { recursive: true, force: true });
+    }
+}
+
+/** A name that stays in its folder, whatever the person's machine called it. */
+function fileName(name: string, n: number, type: string | undefined): string {
+  const plain = basename(name.replaceAll("\\", "/"))
+    .replace(/[^\p{L}\p{N}._ -]/gu, "_")
+    .replace(/^[.\s]+/, "")
+    .slice(-80);
+  const safe = plain === "" ? `file-${n + 1}` : plain;
+  return type === undefined || extname(safe) !== "" ? safe : `${safe}.${type}`;
+}
+
+type Sending = { redaction: Redaction; mayRead(path: string, cwd: string): Promise<boolean> };
+
+export type OutFile = { name: string; content: Buffer; image: boolean };
+
+/**
+ * Files of the session's own folder that an answer links to. Nothing hidden, nothing from elsewhere, by way of a link neither, and
+ * nothing that a rule keeps the agent from reading: a chat has more readers than a terminal.
+ */
+export async function filesIn(text: string, cwd: string, sending: Sending): Promise<OutFile[]> {
+  const links = [...text.matchAll(/!?\[[^\]\n]*\]\(<?([^)>\s]+)>?\)/g)].map(([, target = ""]) => target);
+  const found: OutFile[] = [];
+  for (const target of new Set(links)) {
+    if (found.length >= MOST_OUT) break;
+    if (/^[a-z][\w+.-]*:|^#/i.test(target)) continue;
+    const file = await ownFile(target, cwd, sending).catch(() => undefined);
+    if (file) found.push(file);
+  }
+  return found;
+}
+
+async function ownFile(target: string, cwd: string, { redaction, mayRead }: Sending): Promise<OutFile | undefined> {
+  const root = await realpath(cwd);
+  const path = await realpath(resolve(root, decodeURIComponent(target)));
+  const inside = relative(root, path);
+  if (inside === "" || inside.startsWith("..") || isAbsolute(inside)) return undefined;
+  if (inside.split(sep).some((part) => part.startsWith("."))) return undefined;
+  if (!(await mayRead(path, cwd))) return undefined;
+  const { size } = await stat(path);
+  if (size === 0 || size > LARGEST_OUT) return undefined;
+  const content = await readFile(path);
+  const image = imageKindOf(content) !== undefined && content.length <= LARGEST_IMAGE;
+  const isText = isUtf8(content) && !content.includes(0);
+  return {
+    name: basename(path),
+    content: isText ? Buffer.from(redaction.text(content.toString("utf8"))) : content,
+    image,
+  };
+}

@@ -1,0 +1,70 @@
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import type { Phrase } from "../cards/speech.ts";
+import type { FeishuChannel, Incoming, Referred } from "../channel/channel.ts";
+
+const LONGEST = 20_000;
+const MOST_PARTS = 100;
+
+export type Brought = {
+  /** Text for the model before the person's own words. */
+  words: string;
+  /** Messages whose files come along. */
+  files: Pick<Incoming, "messageId" | "attachments">[];
+  problem?: Phrase;
+};
+
+/** Something that a person refers to: the message they reply to, or those that they forward. */
+export async function broughtBy(
+  message: Incoming,
+  { channel, isKnown, log }: { channel: FeishuChannel; isKnown(messageId: string): boolean; log(line: string): void },
+): Promise<Brought> {
+  const nothing: Brought = { words: "", files: [] };
+  const { parentId, kind, messageId } = message;
+  const forwarded = kind === "merge_forward";
+  const id = forwarded ? messageId : parentId;
+  // The session knows its own messages.
+  if (id === undefined || (!forwarded && isKnown(id))) return nothing;
+  let referred: Referred;
+  try {
+    referred = await channel.message(id);
+  } catch (error) {
+    log(`a message that was referred to could not be read: ${messageOf(error)}`);
+    return { ...nothing, problem: ({ t }) => (forwarded ? t.forwardUnread : t.quoteUnread) };
+  }
+  if (referred.own) return nothing;
+  const name = await nameOf(referred, channel);
+  if (forwarded) {
+    const lines = await Promise.all(referred.parts.slice(0, MOST_PARTS).map((one) => line(one, channel)));
+    const more = referred.parts.length - lines.length;
+    return {
+      ...nothing,
+      words: quoted("The person forwards these messages:", [...lines, ...(more > 0 ? [`… ${more} more`] : [])]),
+    };
+  }
+  const inside = await Promise.all(referred.parts.slice(0, MOST_PARTS).map((one) => line(one, channel)));
+  return {
+    words: quoted(`In reply to a message of ${name}:`, [contentOf(referred), ...inside]),
+    files: [{ messageId: referred.messageId, attachments: referred.attachments }],
+  };
+}
+
+async function line(one: Referred, channel: FeishuChannel): Promise<string> {
+  return `${await nameOf(one, channel)}: ${contentOf(one)}`;
+}
+
+async function nameOf({ author }: Referred, channel: FeishuChannel): Promise<string> {
+  if (author === undefined) return "a bot";
+  return (await channel.userName(author).catch(() => undefined)) ?? "a colleague";
+}
+
+/** Files inside of a forward cannot be fetched, so they are named. */
+function contentOf({ text, attachments, kind }: Referred): string {
+  const files = attachments.map(({ kind: what, name }) => `[${what}${name === undefined ? "" : ` ${name}`}]`);
+  return [text, ...files].filter((one) => one.trim() !== "").join(" ") || `[${kind}]`;
+}
+
+function quoted(title: string, lines: readonly string[]): string {
+  const text = lines.join("\n");
+  const whole = text.length > LONGEST ? `${text.slice(0, LONGEST)}\n… (cut here)` : text;
+  return [`[${title}]`, ...whole.split("\n").map((one) => `> ${one}`)].join("\n");
+}

@@ -1,0 +1,286 @@
+import type { Inquired } from "../../../protocol/facts/inquiry.ts";
+import type { Approval, InputRequest, PermissionRequest, Resolution } from "../../../protocol/facts/request.ts";
+import type { RuleTrial } from "../../../protocol/host/past.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import { askingCard, endedCard, inquiryText, inWords, listedOn, typedAt } from "./asking-card.ts";
+import { audienceOf, idsOf, nameOf, type Audience } from "./audience.ts";
+import type { Card } from "../cards/card.ts";
+import { endOf, movedCard, whereOf, whoOf } from "../cards/closed.ts";
+import { plainWords } from "../cards/escape.ts";
+import { inLocales, type Speeches } from "../cards/speech.ts";
+import type { Sent } from "../channel/channel.ts";
+import { passes, wantsPlainer } from "../channel/failure.ts";
+import type { People } from "../bot/people.ts";
+import { CARD_LIFE_MS, isAway, newRid, uuidOf, type AskRecord, type Home } from "../bot/records.ts";
+import { targetOf, type Sending } from "../chat/streamer.ts";
+
+/** A card is sent anew before it is too old to be clicked. */
+const RENEW_MS = CARD_LIFE_MS - 24 * 60 * 60_000;
+
+/** Requests as cards: sent once to everybody who should see them, changed when they end. */
+export type Asker = {
+  /** Sends its cards unless they stand there already. */
+  present(request: InputRequest): Promise<void>;
+  settle(request: InputRequest, resolution: Resolution): Promise<void>;
+  /** Draws its cards anew: somebody approved it. */
+  recount(request: InputRequest): Promise<void>;
+  /** Tells the agent's replies below its cards, each once. */
+  reply(request: InputRequest, inquiries: readonly Inquired[]): Promise<void>;
+  /** Calls those who were asked once more, for the `n`th time. */
+  remind(request: InputRequest, n: number): Promise<void>;
+  /** Calls somebody who was not asked yet, by the name of the settings. */
+  escalate(request: InputRequest, to: string): Promise<void>;
+  /** Open requests that one answer may be meant for, this one included. */
+  alike(request: InputRequest): PermissionRequest[];
+  /** The ones of these that this card lists; none where it shows one request. */
+  listed(request: InputRequest, record: AskRecord): PermissionRequest[];
+  /** The card as it should look now. */
+  card(request: InputRequest, record: AskRecord): Card;
+  closed(request: InputRequest, resolution: Resolution): Card;
+  /** Words that answer this card, as they are to be typed where it stands. */
+  typed(record: AskRecord): (words: string) => string;
+};
+
+export type AskerParts = Sending & {
+  people(): People;
+  /** Name of the bot, for those who call it by a mention. */
+  botName(): string;
+};
+
+/** Everything that asking people needs. */
+export type Asking = AskerParts & {
+  home(): Home;
+  speeches(): Speeches;
+  /** Everybody who approved a request so far. */
+  approvals(requestId: string): readonly Approval[];
+  /** Another agent asked it and was stopped since. */
+  isCarried(requestId: string): boolean;
+  /** Open requests that one answer may be meant for, this one included. */
+  alike(request: InputRequest): PermissionRequest[];
+  /** The past of the rules that are offered with a request, once it was learned. */
+  past(requestId: string): readonly RuleTrial[];
+  /** The person who gave the task, where no chat did. */
+  askedBy(): string | undefined;
+  /** Learns it. A hint that cannot be given keeps nobody from being asked. */
+  learn(request: InputRequest): Promise<void>;
+};
+
+type Open = Pick<Asking, "approvals" | "isCarried" | "alike" | "askedBy"> & {
+  trials(requestId: string): Promise<readonly RuleTrial[]>;
+};
+
+export function createAsker(parts: AskerParts, home: () => Home, { trials, ...open }: Open): Asker {
+  const pasts = new Map<string, readonly RuleTrial[]>();
+  const asking: Asking = {
+    ...{ ...parts, home, ...open, speeches: () => parts.speak(home().chat) },
+    past: (id) => pasts.get(id) ?? [],
+    async learn({ id, kind }) {
+      if (kind === "permission" && !pasts.has(id)) pasts.set(id, (await trials(id)).map(here));
+    },
+  };
+  /** Calls of other chats, and of a terminal, are counted and not named. */
+  const here = (trial: RuleTrial): RuleTrial => ({
+    ...trial,
+    surprising: trial.surprising.filter(
+      ({ session, asked }) => asked?.answer === "no" && parts.records.home(session)?.chat === home().chat,
+    ),
+  });
+  return {
+    alike: (request) => asking.alike(request),
+    listed: (request, record) =>
+      askingCard(asking, request, record).together ? listedOn(asking, request, record) : [],
+    closed: (request, resolution) => endedCard(asking, request, resolution),
+    typed: (record) => typedAt(asking, record),
+    card: (request, record) => askingCard(asking, request, record).card,
+    present: (request) => present(asking, request),
+    recount: (request) => recount(asking, request),
+    reply: (request, inquiries) => replyBelow(asking, request, inquiries),
+    remind: (request, n) => remind(asking, request, n),
+    escalate: (request, to) => escalate(asking, request, to),
+    settle(request, resolution) {
+      pasts.delete(request.id);
+      return settle(asking, request, resolution);
+    },
+  };
+}
+
+async function present(asking: Asking, request: InputRequest): Promise<void> {
+  const { records, home, now, speeches, log } = asking;
+  const { session } = home();
+  await asking.learn(request);
+  const cards = records.openCards(session, request.id);
+  for (const old of cards.filter(({ at }) => now() - at > RENEW_MS)) {
+    records.closeCard(old);
+    await change(asking, old, movedCard(speeches()));
+  }
+  const standing = records.openCards(session, request.id);
+  if (standing.length > 0 && standing.every(({ message }) => message !== undefined)) return;
+  const called = cards.map(({ chat, for: name }): Audience => ({ chat, ...(name !== undefined && { for: name }) }));
+  const audience = () => (isAway(home()) ? called : audienceOf(asking, request));
+  const wanted = standing.length > 0 ? standing : await audience();
+  const asked = wanted.map((one): AskRecord => {
+    const before = standing.find(({ chat }) => chat === one.chat);
+    return before ?? freshRecord(asking, request, one);
+  });
+  for (const record of asked) records.saveCard(record);
+  // A person who cannot be reached must not keep the request from the others.
+  const failures: unknown[] = [];
+  for (const record of asked)
+    if (record.message === undefined) await presentAt(asking, request, record).catch((error) => failures.push(error));
+  const again = failures.find(passes) ?? (failures.length === asked.length ? failures[0] : undefined);
+  if (again !== undefined) throw again;
+  for (const error of failures) log(`somebody could not be asked: ${messageOf(error)}`);
+}
+
+async function recount(asking: Asking, request: InputRequest): Promise<void> {
+  const { records, home } = asking;
+  for (const record of records.openCards(home().session, request.id))
+    await change(asking, record, askingCard(asking, request, record).card);
+}
+
+async function replyBelow(asking: Asking, request: InputRequest, inquiries: readonly Inquired[]): Promise<void> {
+  const { channel, records, home, speeches, redaction } = asking;
+  for (const inquiry of redaction.value(inquiries).filter(({ reply }) => reply !== undefined))
+    for (const { rid } of records.openCards(home().session, request.id)) {
+      const record = records.card(rid);
+      if (record?.k !== "ask" || record.message === undefined) continue;
+      const { replied = [], message, chat } = record;
+      const { inquiry: id } = inquiry.made;
+      if (replied.includes(id)) continue;
+      const text = inLocales(speeches(), (speech) => plainWords(inquiryText(inquiry, speech)));
+      const target = { ...targetFor(asking, record), chat, replyTo: message };
+      await channel.sendText({ ...target, uuid: uuidOf(rid, "inquiry", id), text });
+      records.saveCard({ ...record, replied: [...replied, id] });
+    }
+}
+
+async function remind(asking: Asking, request: InputRequest, n: number): Promise<void> {
+  const { channel, records, home, now, speeches } = asking;
+  const { deadline } = request;
+  const left = Math.max(1_000, (deadline?.at ?? 0) - now());
+  for (const record of records.openCards(home().session, request.id)) {
+    const { message, chat, called = [] } = record;
+    if (record.watch || Number(record.reminded ?? 0) > n || message === undefined) continue;
+    const text = inLocales(speeches(), ({ t, words }) => {
+      const end = deadline ? [t.waitsFor(words.duration(left), deadline.policy)] : [];
+      return [t.reminder, ...end].join("\n");
+    });
+    const target = { ...targetFor(asking, record), chat, replyTo: message };
+    await channel.sendText({ ...target, uuid: uuidOf(record.rid, "reminder", n), text, mention: called });
+    records.saveCard({ ...record, reminded: n + 1 });
+  }
+}
+
+async function escalate(asking: Asking, request: InputRequest, to: string): Promise<void> {
+  const { channel, records, home, speeches, log } = asking;
+  const ids = idsOf(asking.people(), [to]);
+  if (ids.length === 0) log(`nobody called ${to} may approve, so nobody else was called`);
+  const { session, chat, group, owner } = home();
+  const present = group ? await channel.members(chat).catch(() => undefined) : [];
+  for (const id of ids) {
+    const cards = records.openCards(session, request.id);
+    const [there] = cards.filter((card) => card.chat === chat && !card.watch && card.message !== undefined);
+    if (there && present?.includes(id)) {
+      if (there.called?.includes(id)) continue;
+      const text = inLocales(speeches(), ({ t }) => t.escalated(to));
+      const target = {
+        ...targetFor(asking, there),
+        replyTo: there.message ?? "",
+        uuid: uuidOf(there.rid, "escalate", id),
+      };
+      await channel.sendText({ ...target, text, mention: [id] });
+      records.saveCard({ ...there, called: [...(there.called ?? []), id] });
+    } else if (!cards.some((card) => card.chat === id && card.message !== undefined)) {
+      const before = cards.find((card) => card.chat === id);
+      const whose = isAway(home()) ? asking.askedBy() : await nameOf(asking, owner);
+      const asked = { chat: id, ...(whose !== undefined && { for: whose }), ...(group && { from: chat }) };
+      await asking.learn(request);
+      await presentAt(asking, request, before ?? freshRecord(asking, request, asked));
+    }
+  }
+}
+
+async function settle(asking: Asking, request: InputRequest, resolution: Resolution): Promise<void> {
+  const { channel, records, home, speeches } = asking;
+  for (const record of records.openCards(home().session, request.id)) {
+    if (record.spoken) {
+      const text = inLocales(speeches(), ({ t }) => {
+        const end = t.pair(t.closed[request.kind], t.ended[endOf(resolution)]);
+        return plainWords(`${end} · ${whoOf(resolution, t)} ${whereOf(resolution.surface, t)}`);
+      });
+      await channel.sendText({ ...targetFor(asking, record), uuid: uuidOf(record.rid, "closed"), text });
+    } else await change(asking, record, endedCard(asking, request, resolution));
+    records.closeCard(record);
+  }
+}
+
+async function presentAt(asking: Asking, request: InputRequest, first: AskRecord): Promise<void> {
+  const { records, now } = asking;
+  // On disk before it is sent: a click on it finds it, and after a crash it is the same card.
+  let record = first;
+  records.saveCard(record);
+  const { file } = askingCard(asking, request, record);
+  if (file && !record.file) {
+    record = { ...record, file: await sendFile(asking, record, file) };
+    records.saveCard(record);
+  }
+  const { messageId: message, at: shownAt = now(), spoken } = await sendCard(asking, request, record);
+  // A click may have come before the answer to the sending.
+  const latest = records.card(record.rid);
+  const current = latest?.k === "ask" ? latest : record;
+  records.saveCard({ ...current, message, at: now(), shownAt, ...(spoken && { spoken }) });
+}
+
+function freshRecord({ home, now }: Asking, request: InputRequest, audience: Audience): AskRecord {
+  return { k: "ask", rid: newRid(), request: request.id, session: home().session, g: 1, at: now(), ...audience };
+}
+
+function targetFor({ home }: Asking, { chat }: AskRecord) {
+  return chat === home().chat ? targetOf(home()) : { chat };
+}
+
+/** Text that does not fit goes out before the card that refers to it. */
+async function sendFile(
+  asking: Asking,
+  record: AskRecord,
+  file: { name: string; text: string },
+): Promise<"sent" | "failed"> {
+  const { channel, log } = asking;
+  try {
+    const content = Buffer.from(file.text);
+    await channel.sendFile({
+      ...targetFor(asking, record),
+      uuid: uuidOf(record.rid, "file"),
+      name: file.name,
+      content,
+    });
+    return "sent";
+  } catch (error) {
+    if (!wantsPlainer(error)) throw error;
+    log(`the file of a request could not be sent: ${messageOf(error)}`);
+    return "failed";
+  }
+}
+
+async function sendCard(asking: Asking, request: InputRequest, record: AskRecord): Promise<Sent & { spoken: boolean }> {
+  const { channel, redaction, speeches, log } = asking;
+  const target = targetFor(asking, record);
+  try {
+    const { card } = askingCard(asking, request, record);
+    return { ...(await channel.sendCard({ ...target, uuid: uuidOf(record.rid, "card"), card })), spoken: false };
+  } catch (error) {
+    if (!wantsPlainer(error)) throw error;
+    log(`the card of a request could not be sent: ${messageOf(error)}`);
+    const clean = redaction.value(request);
+    const text = inLocales(speeches(), (speech) => plainWords(inWords(asking, record, clean, speech)));
+    return { ...(await channel.sendText({ ...target, uuid: uuidOf(record.rid, "words"), text })), spoken: true };
+  }
+}
+
+async function change({ channel, log }: Asking, record: AskRecord, card: Card): Promise<void> {
+  if (record.message === undefined || record.spoken) return;
+  await channel.patchCard(record.message, card).catch((error: unknown) => {
+    if (passes(error)) throw error;
+    log(`a card could not be changed: ${messageOf(error)}`); // a click on it mends it
+  });
+}

@@ -1,0 +1,157 @@
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import type { CommandReply, Host } from "../../../protocol/host/host.ts";
+import { errorOf } from "../../../protocol/host/refusal.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import type { Incoming } from "../channel/channel.ts";
+import { followSession, type Follow, type FollowParts } from "./follow.ts";
+import { closeOrphans } from "./orphans.ts";
+import { createPlaces, homeAt, placeOf, speaksAt } from "../bot/places.ts";
+import { awayHome, CARD_LIFE_MS, isAway, sessionOf, type AskRecord, type Home, type Place } from "../bot/records.ts";
+import { errorBecause } from "../../../texts/shared/error.ts";
+
+export type Beginning = { cwd: string; model?: string; agent?: string };
+
+/** Finds the session of a message, by bot, chat and thread, and keeps every session that this bot speaks for. */
+export type SessionManager = {
+  /** The session that the place of this message continues. A mention at the top of a group belongs to none. */
+  find(message: Incoming): Promise<Follow | undefined>;
+  /** The session that was here has been taken to another place, and continues there. */
+  hasLeft(message: Incoming): boolean;
+  /** The session this person last worked with in this chat. */
+  latest(message: Incoming): Promise<Follow | undefined>;
+  /** A new one; the same message begins the same one. */
+  begin(message: Incoming, how: Beginning): Promise<Follow>;
+  /** The place of this message continues that session, wherever it was begun. */
+  take(session: string, place: Place): Promise<Follow>;
+  /** The session behind a card. */
+  of(session: string): Promise<Follow | undefined>;
+  /** Somebody may have been called to a request of this session, which speaks elsewhere. */
+  call(session: string): Promise<void>;
+  /** Open requests in this chat, or in the thread of this session if it has one. */
+  openBeside(follow: Follow): InputRequest[];
+  openInChat(chat: string): { follow: Follow; request: InputRequest }[];
+  /** Words that answer this card, as they are to be typed where it stands. */
+  typed(card: AskRecord): (words: string) => string;
+  /** Puts the cards of before in order, and continues what was under way unless somebody else does. */
+  restore(): Promise<void>;
+  settled(): Promise<void>;
+};
+
+export function createSessionManager(parts: FollowParts & { app: string; resumes: boolean }): SessionManager {
+  const { host, records, now, resumes } = parts;
+  const follows = new Map<string, Follow>();
+  const places = createPlaces(records, now);
+
+  const follow = (session: string, { fresh = false, away }: { fresh?: boolean; away?: Home } = {}): Follow => {
+    const before = follows.get(session);
+    if (before) return before;
+    const left = () => {
+      if (follows.get(session) === made) follows.delete(session); // it may be followed again by now
+    };
+    const made: Follow = followSession(parts, session, { fresh, away, left });
+    follows.set(session, made);
+    return made;
+  };
+  const known = async (session: string | undefined): Promise<Follow | undefined> => {
+    if (session === undefined || !records.home(session)) return undefined;
+    const found = follow(session);
+    await found.ready;
+    return found;
+  };
+  const knownAway = async (session: string): Promise<Follow | undefined> => {
+    const reply = await host.send({ type: "sessions", session });
+    const row = reply.ok ? reply.sessions[0] : undefined;
+    if (!row || records.home(session)) return known(session);
+    const found = follow(session, { away: awayHome(session, row.cwd) });
+    await found.ready;
+    return found;
+  };
+  return {
+    async find(message) {
+      const found = await known(places.sessionAt(message));
+      if (!found || !speaksAt(found.home(), message)) return undefined;
+      places.remember(found.home(), message);
+      return found;
+    },
+    hasLeft(message) {
+      const home = records.home(places.sessionAt(message) ?? "");
+      return home !== undefined && !speaksAt(home, message);
+    },
+    async latest({ chatId, sender }) {
+      const mine = records.homes().filter(({ chat, owner }) => chat === chatId && owner === sender.openId);
+      return known(mine.toSorted((a, b) => b.at - a.at)[0]?.session);
+    },
+    async begin(message, { cwd, model, agent }) {
+      const place = placeOf(message);
+      const id = sessionOf(parts.app, message.messageId);
+      const chosen = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) };
+      const { session } = must(await host.send({ type: "open", session: id, cwd, ...chosen }));
+      places.settle({ ...homeAt(place, session), cwd, ...chosen, at: now() }, place);
+      const found = follow(session);
+      await found.ready;
+      return found;
+    },
+    async take(session, place) {
+      const { sessions } = must(await host.send({ type: "sessions", session }));
+      const row = sessions.find(({ id }) => id === session);
+      if (!row) throw errorBecause("session-unknown", reason("session-missing", { session }));
+      const before = records.home(session);
+      const chosen = {
+        ...(before?.model !== undefined && { model: before.model }),
+        ...(before?.agent !== undefined && { agent: before.agent }),
+      };
+      const guest = follows.get(session);
+      if (guest && isAway(guest.home())) {
+        guest.leave();
+        follows.delete(session);
+      }
+      places.settle({ ...homeAt(place, session), cwd: row.cwd, ...chosen, at: now() }, place);
+      const found = follow(session, { fresh: before === undefined });
+      await found.ready;
+      return found;
+    },
+    of: async (session) => (await known(session)) ?? knownAway(session),
+    async call(session) {
+      if (!records.home(session)) await knownAway(session);
+    },
+    openBeside(one) {
+      const { chat, root } = one.home();
+      if (isAway(one.home())) return one.view.open();
+      return [...follows.values()]
+        .filter((other) => other.home().chat === chat && other.home().root === root)
+        .flatMap(({ view }) => view.open());
+    },
+    openInChat: (chat) =>
+      [...follows.values()]
+        .filter((other) => other.home().chat === chat)
+        .flatMap((other) => other.view.open().map((request) => ({ follow: other, request }))),
+    typed: (card) => follows.get(card.session)?.asker.typed(card) ?? ((words) => words),
+    async restore() {
+      const { sessions } = must(await host.send({ type: "sessions" }));
+      const alive = new Map(sessions.map((row) => [row.id, row]));
+      closeOrphans(parts, (session) => alive.has(session));
+      for (const { session } of records.homes()) {
+        const row = alive.get(session);
+        // Older cards cannot be changed any more; a session that rests is followed when somebody speaks to it.
+        if (!row || (row.state === "idle" && now() - row.lastAt > CARD_LIFE_MS)) continue;
+        const found = follow(session);
+        await found.ready;
+        // A turn that a terminal left open is the terminal's to continue.
+        if (resumes && found.view.working() && found.view.begunBy() === "feishu")
+          await host.send({ type: "resume", session });
+      }
+      const shown = new Set(records.openCards().map(({ session }) => session));
+      for (const session of shown) if (!records.home(session) && alive.has(session)) await knownAway(session);
+    },
+    async settled() {
+      await Promise.all([...follows.values()].map((one) => one.settled()));
+    },
+  };
+}
+
+export function must<C extends Parameters<Host["send"]>[0]["type"]>(
+  reply: CommandReply<C>,
+): Exclude<CommandReply<C>, { ok: false }> {
+  if (reply.ok) return reply as Exclude<CommandReply<C>, { ok: false }>;
+  throw errorOf(reply);
+}

@@ -1,0 +1,153 @@
+import type { SurfaceStore } from "../../../../protocol/host/surface-store.ts";
+import { messageOf } from "../../../../protocol/reasons/error.ts";
+import type { FeishuChannel, Sent, Target } from "../../channel/channel.ts";
+import { FeishuFailure } from "../../channel/failure.ts";
+import { segment, type Answer, type Api } from "../api/api.ts";
+import type { Log } from "../api/config.ts";
+import { createDrawing } from "./drawing.ts";
+import { createEntities, forgetOldest } from "./entities.ts";
+import { createLookups } from "./lookups.ts";
+import { createPace, type Queues } from "../api/queues.ts";
+
+/** The platform allows five per second and chat, shared by all bots in it. */
+const PER_CHAT = 4;
+const PER_MESSAGE = 4;
+
+export type Sending = Pick<
+  FeishuChannel,
+  | "sendCard"
+  | "patchCard"
+  | "sendText"
+  | "sendFile"
+  | "sendImage"
+  | "react"
+  | "recall"
+  | "download"
+  | "userName"
+  | "members"
+  | "message"
+  | "createEntity"
+  | "streamText"
+  | "entitySettings"
+  | "updateEntity"
+> & {
+  /** Blocks changes to this message until the returned function is called. */
+  hold(messageId: string): () => void;
+  /** The message now shows a newer version than any pending patch. */
+  replaced(messageId: string): void;
+};
+
+export type SendingParts = {
+  api: Api;
+  appId: string;
+  queues: Queues;
+  store: SurfaceStore;
+  sleep: (ms: number) => Promise<void>;
+  log: Log;
+};
+
+/** Everything that is sent. Each message, card entity and chat has one writer at a time. */
+export function createSending({ api, appId, queues, store, sleep, log }: SendingParts): Sending {
+  const chatPace = createPace(PER_CHAT, sleep);
+  const messagePace = createPace(PER_MESSAGE, sleep);
+  const drawing = createDrawing(queues);
+  const send = (target: Target, type: string, content: object): Promise<Sent> =>
+    // In order within each thread of a chat: one that cannot be written to delays no other.
+    queues.run(`chat/${target.chat}/${target.replyTo ?? ""}`, async () => {
+      const data = { msg_type: type, content: JSON.stringify(content), uuid: target.uuid };
+      await chatPace(target.chat);
+      const sent = (await replyOrCreate(api, target, data))["data"] as
+        | { message_id?: string; create_time?: string }
+        | undefined;
+      if (sent?.message_id === undefined) throw new FeishuFailure("unknown", "Feishu gave no id for what was sent");
+      const at = Number(sent.create_time);
+      return { messageId: sent.message_id, ...(at > 0 && { at }) };
+    });
+
+  const upload = async (path: string, key: string, data: Record<string, unknown>): Promise<string> => {
+    const answer = await api.call({ method: "POST", path, data, upload: true });
+    const found = (answer["data"] as Record<string, unknown> | undefined)?.[key];
+    if (typeof found !== "string") throw new FeishuFailure("unknown", "Feishu gave no key for what was uploaded");
+    return found;
+  };
+
+  /** Card entities by their message: a click on the message also blocks changes to the entity. */
+  const entityOf = new Map<string, string>();
+
+  return {
+    ...createLookups({ api, appId, store, log }),
+    ...createEntities({ api, queues, drawing, sleep }),
+    async sendCard(it) {
+      if ("card" in it) return send(it, "interactive", it.card);
+      const sent = await send(it, "interactive", { type: "card", data: { card_id: it.cardId } });
+      entityOf.set(sent.messageId, it.cardId);
+      forgetOldest(entityOf);
+      return sent;
+    },
+    patchCard: (messageId, card) =>
+      drawing.draw(`message/${messageId}`, `message/${messageId}`, async (moot) => {
+        await messagePace(messageId);
+        const data = { content: JSON.stringify(card) };
+        await api.call({ method: "PATCH", path: `im/v1/messages/${segment(messageId)}`, data }, { moot });
+      }),
+    sendText({ text, mention = [], ...target }) {
+      if (typeof text === "string" && mention.length === 0) return send(target, "text", { text });
+      const all = Object.entries(typeof text === "string" ? { zh_cn: text } : text);
+      return send(target, "post", Object.fromEntries(all.map(([locale, one]) => [locale, postOf(one, mention)])));
+    },
+    async sendFile({ name, content, ...target }) {
+      const data = { file_type: "stream", file_name: name, file: content };
+      return send(target, "file", { file_key: await upload("im/v1/files", "file_key", data) });
+    },
+    async sendImage({ content, ...target }) {
+      const data = { image_type: "message", image: content };
+      return send(target, "image", { image_key: await upload("im/v1/images", "image_key", data) });
+    },
+    async react(messageId, emoji) {
+      const data = { reaction_type: { emoji_type: emoji } };
+      const path = `im/v1/messages/${segment(messageId)}/reactions`;
+      await api
+        .call({ method: "POST", path, data }, { once: true })
+        .catch((error: unknown) => log("debug", `no reaction: ${messageOf(error)}`));
+    },
+    async recall(messageId) {
+      await api.call({ method: "DELETE", path: `im/v1/messages/${segment(messageId)}` }).catch((error: unknown) => {
+        // It is gone already, as wanted.
+        if (!(error instanceof FeishuFailure) || error.kind !== "gone") throw error;
+      });
+    },
+    hold(messageId) {
+      const cardId = entityOf.get(messageId);
+      const releases = [`message/${messageId}`, ...(cardId === undefined ? [] : [`card/${cardId}`])].map(queues.hold);
+      return () => releases.forEach((release) => release());
+    },
+    replaced: (messageId) => drawing.drop(`message/${messageId}`),
+  };
+}
+
+/** A text as a message that may mention people and may come in several languages. */
+function postOf(text: string, mention: readonly string[]): object {
+  const people = mention.map((user_id) => ({ tag: "at", user_id }));
+  const lines = text.split("\n").map((line) => [{ tag: "text", text: line }]);
+  return { content: people.length > 0 ? [people, ...lines] : lines };
+}
+
+/** If the message to reply to is gone, sends to the chat instead. */
+async function replyOrCreate(api: Api, target: Target, data: Record<string, unknown>): Promise<Answer> {
+  if (target.replyTo !== undefined)
+    try {
+      const path = `im/v1/messages/${segment(target.replyTo)}/reply`;
+      const inThread = target.inThread === undefined ? {} : { reply_in_thread: target.inThread };
+      return await api.call({ method: "POST", path, data: { ...data, ...inThread } });
+    } catch (error) {
+      const gone = error instanceof FeishuFailure && (error.kind === "reply-target" || error.code === 230011);
+      if (!gone) throw error;
+    }
+  const kind = target.chat.startsWith("ou_") ? "open_id" : "chat_id";
+  return api.call({
+    method: "POST",
+    path: "im/v1/messages",
+    query: { receive_id_type: kind },
+    data: { ...data, receive_id: target.chat },
+  });
+}

@@ -1,0 +1,51 @@
+import type { Answer } from "../../../protocol/facts/answer.ts";
+import type { Question } from "../../../protocol/facts/request.ts";
+import { optionNamed } from "../../../texts/shared/questions.ts";
+import type { Texts } from "../../../texts/shared/texts.ts";
+
+/** The answer, or why it is none. `ownWords`: something else than an option may be said. */
+export function single(question: Question, typed: string, t: Texts, ownWords: boolean): Answer | string {
+  const { options } = question;
+  const words = unquoted(typed);
+  if (options.length === 0) return { selected: [], other: words ?? typed };
+  if (words !== undefined && ownWords) return { selected: [], other: words };
+  // Two numbers are meant as two options, and only one can be had.
+  if (/^\d+(?:[\s,、;]+\d+)+[\s,、;]*$/.test(keyOf(typed)))
+    return ownWords ? t.onlyOne(typed) : t.noOptionHere(options.length);
+  const number = /^\d+$/.exec(keyOf(typed))?.[0];
+  const picked = options[Number(number) - 1] ?? optionNamed(question, typed);
+  if (picked) return { selected: [picked.label] };
+  if (number !== undefined) return ownWords ? t.noOption(number, options.length) : t.noOptionHere(options.length);
+  return ownWords ? { selected: [], other: typed } : t.noOptionHere(options.length);
+}
+
+export function several(question: Question, typed: string, t: Texts, ownWords: boolean): Answer | string {
+  if (question.options.length === 0) return single(question, typed, t, ownWords);
+  const selected = new Set<string>();
+  let rest = typed;
+  for (;;) {
+    // Full-width digits and commas come from Chinese keyboards.
+    const number = /^([0-9０-９]+)(?:[\s,，、;；]+|$)/.exec(rest);
+    if (!number) break;
+    const picked = single(question, number[1] ?? "", t, ownWords);
+    if (typeof picked === "string") return picked;
+    for (const label of picked.selected) selected.add(label);
+    rest = rest.slice(number[0].length);
+  }
+  if (rest === "") return { selected: [...selected] };
+  if (selected.size > 0 && !ownWords) return t.noOptionHere(question.options.length);
+  const named =
+    selected.size === 0 ? single(question, rest, t, ownWords) : { selected: [], other: unquoted(rest) ?? rest };
+  return typeof named === "string" ? named : { ...named, selected: [...selected, ...named.selected] };
+}
+
+/** Reads a typed answer, from whatever keyboard. */
+export function keyOf(typed: string): string {
+  return typed.normalize("NFKC").trim().toLowerCase();
+}
+
+/** In quotes, text is only text: no number, no command. */
+export function unquoted(typed: string): string | undefined {
+  const inner = /^["“](.*)["”]$/su.exec(typed)?.[1];
+  return inner?.trim() ? inner : undefined;
+}

@@ -1,0 +1,113 @@
+import { SafeTui, visibleWidth, type Terminal } from "../draw/tui.ts";
+
+/** Content of the screen: rows that are drawn for good, and below them the ones that still change. */
+export type Frame = { above: string[]; live: string[] };
+
+/**
+ * The screen has another size, and what was drawn is erased as far as it is in the window. So many rows of it are to be drawn
+ * again, `Infinity` for all.
+ */
+export type Fresh = number | undefined;
+
+export type Compose = (width: number, rows: number, fresh: Fresh) => Frame;
+
+const nothing = {
+  previousLines: [],
+  previousWidth: 0,
+  previousHeight: 0,
+  cursorRow: 0,
+  hardwareCursorRow: 0,
+  maxLinesRendered: 0,
+  previousViewportTop: 0,
+};
+const TALLEST = 500;
+
+/**
+ * Rows `above` are written once, and from then on belong to the terminal, which scrolls and keeps them as it does with the output
+ * of any program. The library is made to forget them after each frame, so that what it compares and redraws stays small.
+ */
+export class Screen extends SafeTui {
+  readonly #compose: Compose;
+  #size = { columns: 0, rows: 0 };
+  #fresh: Fresh;
+  #frame: Frame = { above: [], live: [] };
+  /** Width of the last rows that were drawn for good. */
+  #drawn: number[] = [];
+
+  constructor(terminal: Terminal, logDirectory: string, compose: Compose) {
+    super(terminal, logDirectory);
+    this.#compose = compose;
+    // A component of its own, so that rows pass the gate of the tree: none is too wide.
+    this.addChild({
+      invalidate() {},
+      render: (width) => {
+        this.#frame = this.#compose(width, this.terminal.rows, this.#fresh);
+        return [...this.#frame.above, ...this.#frame.live];
+      },
+    });
+  }
+
+  /** Leaves the terminal to others, with the cursor below the last row. */
+  leave(): void {
+    this.renderNow();
+    this.terminal.write("\r\n");
+    this.stop({ preserveScreen: true });
+  }
+
+  /** Goes on wherever the cursor is now: whatever others have written stays. */
+  comeBack(): void {
+    this.#size = { columns: 0, rows: 0 };
+    this.#drawn = [];
+    this.restoreRenderState(nothing);
+    this.start();
+  }
+
+  protected override doRender(): void {
+    if (this.stopped) return;
+    const { columns, rows } = this.terminal;
+    const same = this.#size.columns === columns && this.#size.rows === rows;
+    this.#fresh = this.#size.rows === 0 || same ? undefined : this.#erase();
+    this.#size = { columns, rows };
+    super.doRender();
+    const { above } = this.#frame;
+    if (above.length === 0) return;
+    this.#drawn = [...this.#drawn, ...above.slice(-TALLEST).map(visibleWidth)].slice(-TALLEST);
+    const state = this.captureRenderState();
+    this.restoreRenderState({
+      ...state,
+      previousLines: state.previousLines.slice(above.length),
+      cursorRow: state.cursorRow - above.length,
+      hardwareCursorRow: state.hardwareCursorRow - above.length,
+      maxLinesRendered: Math.max(0, state.maxLinesRendered - above.length),
+      // May be negative: the tree then begins below the top of the screen.
+      previousViewportTop: state.previousViewportTop - above.length,
+    });
+  }
+
+  /**
+   * From the first row of ours that is in the window: what the person had there before stays. A terminal that became narrower
+   * has wrapped our rows. Row by row, for some terminals keep a screen that is cleared at once, half-drawn panels and all.
+   */
+  #erase(): number {
+    const { columns, rows } = this.terminal;
+    const { previousLines, hardwareCursorRow } = this.captureRenderState();
+    const tall = (width: number) => Math.max(1, Math.ceil(width / columns));
+    const sum = (widths: readonly number[]) => widths.reduce((total, width) => total + tall(width), 0);
+    const live = previousLines.map(visibleWidth);
+    const at = Math.max(0, hardwareCursorRow);
+    const ours = sum(this.#drawn) + sum(live.slice(0, at));
+    const below = sum(live.slice(at + 1));
+    const lowest = Math.max(0, rows - 1 - below);
+    const up = Math.min(ours, lowest);
+    const emptied = "\x1b[2K\x1b[B".repeat(rows);
+    this.terminal.write(`\x1b[?2026h\r${up > 0 ? `\x1b[${up}A` : ""}\x1b7${emptied}\x1b8`);
+    this.restoreRenderState(nothing);
+    // The rest is in the scrollback, and may come back into the window with the next change.
+    let left = ours - up;
+    const kept = this.#drawn.findIndex((width) => (left -= tall(width)) < 0);
+    this.#drawn = this.#drawn.slice(0, kept < 0 ? this.#drawn.length : kept);
+    if (this.#drawn.length === 0) return Infinity;
+    // A window that becomes lower loses what is below the cursor first, so there was room for more of the rest.
+    return rows + Math.min(below, Math.max(0, this.#size.rows - rows));
+  }
+}

@@ -1,0 +1,106 @@
+import type { Delta, Fact } from "../../../protocol/facts/fact.ts";
+import type { TerminalTexts } from "../../../texts/surfaces/terminal.ts";
+import type { Texts } from "../../../texts/shared/texts.ts";
+import { clipped } from "../draw/rows.ts";
+import type { Theme } from "../draw/theme.ts";
+import { visibleWidth } from "../draw/tui.ts";
+import type { Progress } from "../../../view/transcript/progress.ts";
+import type { StatusInfo } from "./options.ts";
+import { dollars } from "../../../view/items/summary.ts";
+
+const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+
+export type Doing =
+  | { type: "idle" }
+  | { type: "paused" }
+  | { type: "waiting"; since: number }
+  | { type: "working"; what: string; since: number };
+
+export type Look = { theme: Theme; t: Texts; tt: TerminalTexts; width: number; now: number };
+
+/** Activity of the session and its duration; nothing when it is idle. */
+export function statusRow(doing: Doing, { theme, t, tt, width, now }: Look): string[] {
+  switch (doing.type) {
+    case "idle":
+      return [];
+    case "paused":
+      return [theme.warn(clipped(`⏸ ${tt.paused}`, width))];
+    case "waiting":
+      return [theme.warn(clipped(`◆ ${tt.yourTurn} · ${t.duration(Math.max(0, now - doing.since))}`, width))];
+    case "working": {
+      const frame = frames[Math.floor(now / 120) % frames.length] ?? "";
+      const time = t.duration(Math.floor(Math.max(0, now - doing.since) / 1_000) * 1_000);
+      const line = `${doing.what}${now - doing.since < 1_000 ? "" : ` · ${time}`} · ${tt.escHint}`;
+      return [`${theme.accent(frame)} ${theme.dim(clipped(line, width - 2))}`];
+    }
+    default:
+      return doing satisfies never;
+  }
+}
+
+/** Current activity of the session, and its start. */
+export type Activity = {
+  fact(fact: Fact): void;
+  delta(delta: Delta): void;
+  doing(around: { waitingSince: number | undefined; shellSince: number | undefined; attached: boolean }): Doing;
+};
+
+const steps: readonly Fact["type"][] = ["turn.begun", "call.started", "call.finished"];
+
+export function createActivity({
+  progress,
+  tt,
+  now,
+}: {
+  progress: Progress;
+  tt: TerminalTexts;
+  now(): number;
+}): Activity {
+  let was = { working: false, since: now(), thinking: false };
+  return {
+    fact({ type }) {
+      if (steps.includes(type)) was = { ...was, since: now() };
+    },
+    delta({ kind }) {
+      if (kind !== "state") was.thinking = kind === "reasoning";
+    },
+    doing({ waitingSince, shellSince, attached }) {
+      if (was.working !== progress.working) was = { ...was, working: progress.working, since: now() };
+      if (waitingSince !== undefined) return { type: "waiting", since: waitingSince };
+      if (shellSince !== undefined) return { type: "working", what: tt.shellRuns, since: shellSince };
+      if (progress.working) return { type: "working", what: workOf(progress, was.thinking, tt), since: was.since };
+      return attached && progress.open ? { type: "paused" } : { type: "idle" };
+    },
+  };
+}
+
+function workOf({ running }: Progress, thinking: boolean, tt: TerminalTexts): string {
+  const tools = [...running.values()];
+  if (tools.length > 1) return tt.several(tools.length);
+  const [tool] = tools;
+  return tool === undefined ? (thinking ? tt.modelThinks : tt.model) : tt.runs(tool);
+}
+
+/** Mode, context and money on the left; folder, model and session on the right, as far as there is room. */
+export function footRow(info: StatusInfo, { theme, tt, width }: Look): string {
+  const { mode, usd, unpriced, folder, branch, model, session, sandbox } = info;
+  const left = [
+    ...(mode === "ask" ? [] : [tt.inMode[mode]]),
+    ...(sandbox ? [tt.confined[sandbox]] : []),
+    ...contextOf(info, tt),
+    ...(usd > 0 ? [unpriced ? `> ${dollars({ usd })}` : dollars({ usd })] : []),
+  ].join(" · ");
+  const at = folder === undefined ? [] : [branch === undefined ? folder : `${folder} (${branch})`];
+  const base = folder === undefined ? [] : [folder.slice(folder.lastIndexOf("/") + 1)];
+  const room = Math.max(8, width - visibleWidth(left) - 2);
+  const forms = [[...at, model, session], [...at, model], [...base, model], [model]].map((parts) => parts.join(" · "));
+  const right = forms.find((form) => visibleWidth(form) <= room) ?? clipped(model, room);
+  const blank = " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right)));
+  return theme.dim(`${left}${blank}${right}`);
+}
+
+function contextOf({ contextTokens, contextWindow }: StatusInfo, tt: TerminalTexts): string[] {
+  if (contextTokens <= 0) return [];
+  if (contextWindow === undefined) return [tt.tokens(contextTokens)];
+  return [tt.contextUsed(Math.min(100, Math.max(1, Math.round((100 * contextTokens) / contextWindow))))];
+}

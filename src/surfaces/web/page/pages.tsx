@@ -1,5 +1,0 @@
-export { DevicesPage } from "./devices.tsx";
-export { ReceiptsPage } from "./receipts.tsx";
-export { RulesPage } from "./rules.tsx";
-export { SessionsPage } from "./sessions.tsx";
-export { StatsPage } from "./stats.tsx";

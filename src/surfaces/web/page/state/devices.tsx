@@ -1,0 +1,71 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { oneLine } from "../../../../base/visible.ts";
+import { timeOf } from "../../../../texts/shared/resolution.ts";
+import { useApp } from "./context.ts";
+
+/** Browsers, phones and terminals that hold a key, with the way to take it from them. */
+export function DevicesPage() {
+  const app = useApp();
+  const { web } = app.words.value;
+  const { devices } = app.settings;
+  const all = useSignal<readonly ListedDevice[] | "none" | undefined>(undefined);
+  const sure = useSignal("");
+  const link = useSignal("");
+  const look = () => void devices.list().then((found) => (all.value = found ?? "none"));
+  useEffect(look, []);
+  const remove = (id: string) => {
+    if (sure.value !== id) return void (sure.value = id);
+    sure.value = "";
+    void devices.remove(id).then(look);
+  };
+  return (
+    <>
+      <h1>{web.pages.devices}</h1>
+      {all.value === undefined && <p class="empty">{web.loading}</p>}
+      {all.value === "none" && <p class="empty">{web.cannot}</p>}
+      {Array.isArray(all.value) && (
+        <ul class="devices">
+          {(all.value as readonly ListedDevice[]).map(({ id, name, owner, at, seen, own }) => (
+            <li key={id}>
+              <div>
+                <b>{oneLine(name)}</b> {own && <span class="chip">{web.thisDevice}</span>}
+                <small>
+                  {oneLine(owner)} · {web.since(timeOf(at))} · {web.lastSeen(timeOf(seen))}
+                </small>
+              </div>
+              <button
+                type="button"
+                class={sure.value === id ? "no firm" : "no"}
+                disabled={app.away.value}
+                onClick={() => remove(id)}
+              >
+                {sure.value === id ? web.removeSure : web.remove}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {app.approver.value && Array.isArray(all.value) && (
+        <section class="invite">
+          <button
+            type="button"
+            disabled={app.away.value}
+            onClick={() => void devices.invite().then((found) => (link.value = found ?? ""))}
+          >
+            {web.addDevice}
+          </button>
+          {link.value !== "" && (
+            <label>
+              <span>{web.addDeviceHow}</span>
+              <input class="mono" readOnly value={link.value} onFocus={(event) => event.currentTarget.select()} />
+            </label>
+          )}
+        </section>
+      )}
+    </>
+  );
+}
+
+/** A device as a list shows it. `own`: this browser. */
+export type ListedDevice = { id: string; name: string; owner: string; at: number; seen: number; own?: boolean };

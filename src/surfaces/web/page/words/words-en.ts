@@ -1,0 +1,5 @@
+import { panelTexts } from "../../../../texts/surfaces/terminal-panels.ts";
+import { texts } from "../../../../texts/shared/texts.ts";
+import { webTexts } from "../../../../texts/surfaces/web.ts";
+
+export const words = { lang: "en", t: texts("en"), panel: panelTexts("en"), web: webTexts("en") } as const;

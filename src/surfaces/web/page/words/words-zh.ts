@@ -1,0 +1,5 @@
+import { panelTexts } from "../../../../texts/surfaces/terminal-panels.ts";
+import { texts } from "../../../../texts/shared/texts.ts";
+import { webTexts } from "../../../../texts/surfaces/web.ts";
+
+export const words = { lang: "zh", t: texts("zh"), panel: panelTexts("zh"), web: webTexts("zh") } as const;

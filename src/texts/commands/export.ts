@@ -1,0 +1,25 @@
+import type { Lang } from "../language.ts";
+
+const en = {
+  written: (path: string) => `saved to ${path}`,
+  unwritable: (path: string, why: string) => `${path} cannot be written: ${why}`,
+  noFolder: "there is no such folder",
+  isFolder: "it is a folder",
+  removed: (n: number) => `${n} ${n === 1 ? "secret" : "secrets"} removed`,
+};
+
+export type ExportTexts = typeof en;
+
+const zh: ExportTexts = {
+  written: (path) => `已保存到 ${path}`,
+  unwritable: (path, why) => `写不了 ${path}：${why}`,
+  noFolder: "没有这个文件夹",
+  isFolder: "这是一个文件夹",
+  removed: (n) => `已移除 ${n} 处机密`,
+};
+
+const tables = { en, zh } satisfies Record<Lang, ExportTexts>;
+
+export function exportTexts(lang: Lang): ExportTexts {
+  return tables[lang];
+}

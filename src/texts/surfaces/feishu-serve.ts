@@ -1,0 +1,23 @@
+import type { Lang } from "../language.ts";
+
+/** Texts for people in Feishu when nothing better can be said. */
+export type FeishuServeTexts = {
+  clickReceived: string;
+  clickFailed: string;
+};
+
+const en: FeishuServeTexts = {
+  clickReceived: "Received. This takes a moment.",
+  clickFailed: "Something went wrong. Please try again.",
+};
+
+const zh: FeishuServeTexts = {
+  clickReceived: "已收到，请稍候。",
+  clickFailed: "出错了，请再试一次。",
+};
+
+const tables = { en, zh } satisfies Record<Lang, FeishuServeTexts>;
+
+export function feishuServeTexts(lang: Lang): FeishuServeTexts {
+  return tables[lang];
+}

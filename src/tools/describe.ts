@@ -1,6 +1,0 @@
-import { readFileSync } from "node:fs";
-
-/** The text of `<name>.md` beside this file. Call it with a string literal: the bundler puts the text in its place. */
-export function describe(name: string): string {
-  return readFileSync(new URL(`./${name}.md`, import.meta.url), "utf8").trim();
-}

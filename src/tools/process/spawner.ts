@@ -1,0 +1,317 @@
+import { spawn } from "node:child_process";
+import { constants, existsSync, mkdtempSync, openSync, rmdirSync, rmSync } from "node:fs";
+import { Socket } from "node:net";
+import { constants as system, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { groupRuns, signalGroup } from "./process-group.ts";
+import { isHeld, KEEPER, keptEnding } from "./keeper.ts";
+import {
+  boxedEnding,
+  spawnDirectly,
+  type Ending,
+  type Launch,
+  type ShellCommand,
+  type Spawn,
+  type Spawned,
+} from "./spawn.ts";
+
+/** An argument of a program may have 128 kB; whatever comes near it is started directly, which says what is wrong. */
+const LONGEST_LINE = 30_000;
+/** After this time without a command a spawner ends. */
+const IDLE_MS = 60_000;
+/** After a spawner that did not start, commands are started directly for this long: descriptors may only be short for a while. */
+const REST_MS = 10_000;
+
+/**
+ * The spawner: a bash that starts commands for Sage, one at a time, and stays as small as it was. Sage writes fields that end in NUL:
+ * `run`, folder, line, and, once the group is noted, `go`. The command's own process waits for that `go`, so a command that was not
+ * noted never begins; should Sage die, the end of input ends both. Descriptor 3 tells Sage: ready, s<pid> when started, e<code> when ended.
+ *
+ * A confined command has `confined` in front, its two files and the words of its sandbox, which an empty field ends. The sandbox writes
+ * its status to descriptor 3 and waits for one more byte of input. It ends with the spawner, and that with Sage: the end of descriptor 5,
+ * which nobody writes to, tells of it.
+ *
+ * A kept command has `kept` in front, the folder of its entry and its timeout: `keeper.ts` has that part.
+ */
+const PROGRAM = `
+  mkfifo -m 600 -- "$1" "$1.clock" "$1.remark" || exit
+  trap : PIPE  # Sage may be gone when a command ends: the folder still is to go; commands get back what it was
+  exec 2>&3  # there bash says by which signal a command was ended
+  if [[ $2 == tied ]]; then
+    ( read -r -u 5; kill -KILL $$; rm -rf -- "\${1%/*}" ) </dev/null >/dev/null 3>&- 2>&1 &
+    exec 5<&-
+    for word in /proc/$$/fd/*; do  # descriptors that Sage itself was given
+      word=\${word##*/}
+      (( word > 5 && word != 255 )) && eval "exec $word>&-"
+    done
+  fi
+  ${KEEPER}
+  pipe=$1
+  echo ready >&3
+  while IFS= read -r -d '' word; do
+    box=()
+    if [[ $word == confined ]]; then
+      IFS= read -r -d '' args && IFS= read -r -d '' filter || break
+      while IFS= read -r -d '' word && [[ -n $word ]]; do box+=("$word"); done
+      IFS= read -r -d '' word
+    fi
+    if [[ $word == kept ]]; then
+      IFS= read -r -d '' entry && IFS= read -r -d '' seconds && IFS= read -r -d '' blocks &&
+        IFS= read -r -d '' folder && IFS= read -r -d '' line || break
+      keep || break
+      continue
+    fi
+    [[ $word == run ]] || continue  # a "go" for a command that was ended before it began
+    IFS= read -r -d '' folder && IFS= read -r -d '' line || break
+    set -m     # a process group of its own
+    if (( \${#box[@]} )); then
+      (
+        unset OLDPWD && IFS= read -r -d '' word && [[ $word == go ]] &&
+          exec "\${box[@]}" bash --noprofile --norc -c "$line" 6<"$args" 7<&0 8<"$filter" </dev/null
+      ) 4<>"$1" >"$1" 4>&- 2>&1 &
+    else
+      (
+        cd -- "$folder" && unset OLDPWD && IFS= read -r -d '' word && [[ $word == go ]] &&
+          exec bash --noprofile --norc -c "$line" </dev/null
+      ) 3>&- 4<>"$1" >"$1" 4>&- 2>&1 &  # 4: opening a pipe that nobody reads any more would never return
+    fi
+    set +m     # a command that is only stopped for a while has not ended
+    echo "s$!" >&3
+    wait $!
+    echo "e$?" >&3
+  done
+  rm -rf -- "\${1%/*}"`;
+
+/** Starts commands through spawners: as many as there are commands at the same time. Directly where spawners cannot work. */
+export function createSpawner({ restMs = REST_MS } = {}): Spawn {
+  const idle: { lane: Lane; env: string; timer: NodeJS.Timeout }[] = [];
+  // Elsewhere Node starts processes without a copy of itself.
+  let restsUntil = process.platform === "linux" ? 0 : Infinity;
+
+  const laneFor = async (env: NodeJS.ProcessEnv, key: string, tied: boolean): Promise<Lane | undefined> => {
+    const at = idle.findLastIndex((one) => one.env === key);
+    const [found] = at < 0 ? [] : idle.splice(at, 1);
+    clearTimeout(found?.timer);
+    if (found && found.lane.isAlive()) return found.lane;
+    const lane = await openLane(env, tied).catch(() => undefined);
+    if (!lane) restsUntil = performance.now() + restMs;
+    return lane;
+  };
+  const keep = (lane: Lane, env: string) => {
+    const retire = () => {
+      idle.splice(idle.indexOf(entry), 1);
+      lane.close();
+    };
+    const entry = { lane, env, timer: setTimeout(retire, IDLE_MS).unref() };
+    idle.push(entry);
+  };
+
+  /** Never directly: a command of which others were told that it is kept must not run without a keeper. */
+  const startKept: Spawn = async (command) => {
+    if (command.line.includes("\0")) throw new Error("a command cannot hold a NUL character");
+    const key = JSON.stringify(command.env);
+    for (let tries = 0; tries < 2; tries++) {
+      const lane = await laneFor(command.env, key, false);
+      const started = await lane?.start(command, () => keep(lane, key));
+      if (started) return started;
+    }
+    throw new Error("no process could be started that keeps the command");
+  };
+
+  return async (command) => {
+    if (command.kept) return startKept(command);
+    const fits = command.line.length <= LONGEST_LINE && !command.line.includes("\0") && existsSync(command.cwd);
+    if (!fits || performance.now() < restsUntil) return spawnDirectly(command);
+    const tied = command.launch !== undefined;
+    const key = `${tied ? "tied" : ""}${JSON.stringify(command.env)}`;
+    const lane = await laneFor(command.env, key, tied);
+    const started = await lane?.start(command, () => keep(lane, key));
+    return started ?? spawnDirectly(command);
+  };
+}
+
+type Lane = {
+  isAlive(): boolean;
+  /** Undefined when the command could not begin: the spawner died, or its pipe is gone. `free` is called when the next command may come. */
+  start(command: ShellCommand, free: () => void): Promise<Spawned | undefined>;
+  close(): void;
+};
+
+/** A spawner. `tied`: it ends with this process, whatever it runs. Rejects when it cannot be started. */
+async function openLane(env: NodeJS.ProcessEnv, tied: boolean): Promise<Lane> {
+  const folder = mkdtempSync(join(tmpdir(), "sage-spawner-"));
+  const pipe = join(folder, "output");
+  const child = spawn("bash", ["--noprofile", "--norc", "-c", PROGRAM, "sage-spawner", pipe, tied ? "tied" : ""], {
+    cwd: "/",
+    env,
+    detached: true, // no terminal to ask on
+    stdio: ["pipe", "ignore", "ignore", "pipe", "ignore", tied ? "pipe" : "ignore"],
+  });
+  let alive = true;
+  let hear: Listener = () => {};
+  const died = () => {
+    alive = false;
+    remove(folder, pipe); // it may have been killed
+    hear("died");
+  };
+  child.once("error", died);
+  child.once("exit", died);
+  // A process has no streams when no descriptors are left; the error comes a little later.
+  if (child.pid === undefined) throw new Error("the spawner did not start");
+  const input = child.stdio[0] as Writable & Handle;
+  const reports = child.stdio[3] as Readable & Handle;
+  const life = (child.stdio as unknown[])[5] as (Writable & Handle) | null;
+  life?.on("error", () => {});
+  life?.unref();
+  input.on("error", () => {}); // it died; its exit says so
+  readLines(reports, (line) => hear(line));
+  /** While nothing runs, the spawner does not keep this process alive. */
+  const hold = (on: boolean) => [child, input, reports].forEach((one) => (on ? one.ref() : one.unref()));
+  const close = () => {
+    input.end();
+    life?.end();
+  };
+
+  await new Promise<void>((resolve, reject) => {
+    hear = (line) => (line === "ready" ? resolve() : reject(new Error("the spawner did not start")));
+  });
+  hold(false);
+
+  return {
+    isAlive: () => alive,
+    close,
+    async start({ line, cwd, noted, launch, kept }, free) {
+      const output = kept || !alive ? undefined : openOutput(pipe);
+      if (!output && !(kept && alive)) {
+        close();
+        return undefined;
+      }
+      hold(true);
+      const started = Promise.withResolvers<number | undefined>();
+      const ended = Promise.withResolvers<Ending>();
+      let remark = "";
+      let isOver = false;
+      let isWhole = launch === undefined; // a sandbox that failed may have left its byte unread
+      let wasAnswered = false; // before that, the next command would read the answer to this one
+      /** Once the command is over and its output read. Somebody who still holds the pipe would write into the next command's output. */
+      const settle = () => {
+        if (!isOver || !wasAnswered || (output && !output.readableEnded && !output.destroyed)) return;
+        output?.off("end", settle).off("close", settle);
+        hear = () => {};
+        hold(false);
+        if (alive && isWhole && (!output || output.readableEnded)) free();
+        else close();
+      };
+      output?.on("end", settle).on("close", settle);
+      hear = (said) => {
+        if (said === "died") {
+          started.resolve(undefined);
+          void started.promise.then((pid) => ended.resolve(pid === undefined ? "unknown" : endOf(pid)));
+          isOver = true;
+        } else if (/^s\d+$/.test(said)) {
+          started.resolve(Number(said.slice(1)));
+        } else if (kept && said.startsWith("e")) {
+          ended.resolve(keptEnding(said.slice(1)));
+          isWhole = !isHeld(said);
+          isOver = true;
+        } else if (/^e\d+$/.test(said)) {
+          ended.resolve(launch ? boxedEnding(Number(said.slice(1))) : endingOf(Number(said.slice(1)), remark));
+          isOver = true;
+        } else if (launch && said.startsWith("{")) {
+          void begin(launch, said, started.promise, input).then((began) => (isWhole ||= began));
+        } else {
+          remark = said;
+        }
+        settle();
+      };
+      const box = launch ? ["confined", launch.args, launch.filter, ...launch.words, ""] : [];
+      const run = kept
+        ? ["kept", kept.folder, `${kept.timeoutMs / 1_000}`, `${kept.largest / 1_024}`]
+        : [...box, "run"];
+      input.write([...run, cwd, line, ""].join("\0"));
+      const pid = await started.promise;
+      if (pid === undefined) {
+        wasAnswered = true;
+        output?.destroy();
+        return undefined;
+      }
+      try {
+        input.write((await noted(pid, child.pid)) ? "go\0" : "no\0");
+      } catch (error) {
+        input.write("no\0");
+        output?.destroy();
+        throw error;
+      } finally {
+        wasAnswered = true;
+        settle();
+      }
+      if (output) return { pid, output, ended: ended.promise };
+      const letGo = () => {
+        hear = () => {};
+        ended.resolve("unknown"); // nobody follows its output any more
+        hold(false);
+        close();
+      };
+      return { pid, output: kept!.follow(ended.promise), ended: ended.promise, letGo };
+    },
+  };
+}
+
+/** Lets a confined command begin once its sandbox is as planned, or ends it. */
+async function begin(
+  launch: Launch,
+  said: string,
+  started: Promise<number | undefined>,
+  input: Writable,
+): Promise<boolean> {
+  const may = await launch.heard(said);
+  const pid = await started;
+  if (may === true) input.write("\n");
+  if (may === false && pid !== undefined) signalGroup(pid, "SIGKILL");
+  return may === true;
+}
+
+type Handle = { ref(): void; unref(): void };
+type Listener = (line: string) => void;
+
+/** In steps that need no descriptor: there may be none left. */
+function remove(folder: string, pipe: string): void {
+  try {
+    for (const name of [pipe, `${pipe}.clock`, `${pipe}.remark`]) rmSync(name, { force: true });
+    rmdirSync(folder);
+  } catch {
+    // It is gone already, or is left for whoever tidies up.
+  }
+}
+
+/** Undefined when it cannot be opened: somebody who tidies up may have removed it. */
+function openOutput(pipe: string): Socket | undefined {
+  try {
+    return new Socket({ fd: openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK), writable: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function readLines(reports: Readable, tell: Listener): void {
+  let rest = "";
+  reports.setEncoding("utf8").on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    lines.forEach(tell);
+  });
+}
+
+/** After a signal bash gives 128 and its number, and says so in a remark; not for INT, PIPE and TERM, which stay codes as in any shell. */
+function endingOf(code: number, remark: string): Ending {
+  const [signal] = Object.entries(system.signals).find(([, number]) => number === code - 128) ?? [];
+  return signal === undefined || remark === "" ? { code } : { signal: signal as NodeJS.Signals };
+}
+
+/** Its spawner is gone: nobody will be told how the command ends, only that it has. */
+async function endOf(group: number): Promise<"unknown"> {
+  while (groupRuns(group)) await sleep(50);
+  return "unknown";
+}

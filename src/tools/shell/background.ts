@@ -1,0 +1,110 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { oneLine } from "../../base/visible.ts";
+import type { ToolResult } from "../../protocol/facts/message.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { failed } from "../definition/result.ts";
+import { shellEnv } from "./shell-env.ts";
+import { blockedNotes, notConfined } from "./blocked.ts";
+import { endHeld, spawnNoted, type Launch, type LaunchEnd } from "../process/spawn.ts";
+import type { ToolScope } from "../definition/tool.ts";
+
+const MOST_RUNNING = 10;
+const interrupted = "Interrupted by the person before the command was started.";
+
+/**
+ * Starts a command that continues after its call. Its output goes to a file and not through Sage, so that it neither waits for Sage nor
+ * breaks when Sage is killed. The outer shell stays and leaves the exit code beside that file.
+ */
+export async function startInBackground(
+  command: string,
+  scope: ToolScope,
+): Promise<{ result: ToolResult; outdated?: boolean }> {
+  const running = scope.tasks?.running() ?? [];
+  if (running.length >= MOST_RUNNING)
+    return {
+      result: failed({
+        text: `${running.length} commands run in the background already; stop one with KillShell first.`,
+        why: reason("too-many-tasks", { count: running.length }),
+      }),
+    };
+  const id = randomBytes(3).toString("hex");
+  const file = join(scope.keepDir, `task-${randomUUID()}.txt`);
+  mkdirSync(scope.keepDir, { recursive: true, mode: 0o700 });
+  writeFileSync(file, "", { flag: "wx", mode: 0o600 });
+  const script = 'bash --noprofile --norc -c "$1" >"$2" 2>&1 </dev/null; echo $? >"$2.tmp" && mv "$2.tmp" "$2.end"';
+  let begins = false;
+  let started = "";
+  const noted = async (pid: number) => {
+    // While it waits: later it may have ended, and only what it started lives.
+    started = scope.tasks?.startOf(pid) ?? "";
+    await scope.spawned(pid);
+    return (begins = !scope.signal.aborted);
+  };
+  const env = shellEnv(scope);
+  const { signal } = scope;
+  const { launch, held } = watched(await scope.confine?.({ cwd: scope.cwd, env }), signal);
+  const place = { cwd: launch ? "/" : scope.cwd, env: launch?.env ?? env, noted, launch };
+  const shell = ["bash", "--noprofile", "--norc", "-c", command];
+  const starting = launch
+    ? spawnNoted(tied, [file, ...launch.words, ...shell], place, "ignore")
+    : spawnNoted(script, [command, file], place, "ignore");
+  const { pid, child, ended } = await starting.catch(async (error: unknown) => {
+    await launch?.over(); // the sandbox would keep its hosts open for others
+    throw error;
+  });
+  const over = launch && ended.then(() => launch.over());
+  over?.catch(() => {});
+  if (!begins) return { result: failed(interrupted) };
+  const stop = () => endHeld(launch?.inner(), pid);
+  const refused = over && (await stoppable(Promise.race([held, over]), signal, stop));
+  if (refused && (signal.aborted || refused.failed !== undefined)) {
+    for (const left of [file, `${file}.end`]) rmSync(left, { force: true });
+    if (signal.aborted) return { result: failed(interrupted) };
+    return { result: failed(notConfined(refused.failed ?? "")), outdated: refused.outdated ?? false };
+  }
+  void over?.then((end) => noteBlocked(file, end)).catch(() => {});
+  child.unref();
+  const text = `Started in the background as ${id}. Its output goes to ${file}: Read it whenever you like. You will be told when it ends; KillShell stops it.`;
+  const shown = { characters: 0, notes: [reason("task-started", { id })] };
+  const background = { id, command: oneLine(command), pid, started, file, at: Date.now() };
+  return { result: { ok: true, text, shown, background } };
+}
+
+/** `held` ends when the sandbox is as planned, and the command may begin in it: not where the person has interrupted it meanwhile. */
+function watched(
+  launch: Launch | undefined,
+  signal: AbortSignal,
+): { launch: Launch | undefined; held: Promise<undefined> } {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  if (launch === undefined) return { launch, held: promise };
+  const heard = async (line: string) => {
+    const may = await launch.heard(line);
+    if (may !== true) return may;
+    if (!signal.aborted) resolve(undefined);
+    return !signal.aborted;
+  };
+  return { launch: { ...launch, heard }, held: promise };
+}
+
+async function stoppable<Work>(work: Promise<Work>, signal: AbortSignal, stop: () => void): Promise<Work> {
+  signal.addEventListener("abort", stop);
+  if (signal.aborted) stop();
+  try {
+    return await work;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** As above, in a sandbox, with one more process that ends everything when Sage is gone. */
+const tied = `f=$1; shift
+  ( read -r x <&5; kill -KILL 0 ) 3>&- 6<&- 7<&- 8<&- & exec 5<&-
+  "$@" >"$f" 2>&1; echo $? >"$f.tmp" && mv "$f.tmp" "$f.end"; kill $!`;
+
+/** Nobody waits for the result any more: what the command was kept from is told where its output is. */
+function noteBlocked(file: string, { blocked }: LaunchEnd): void {
+  const lines = blockedNotes(blocked).map(([words]) => words);
+  if (lines.length > 0) appendFileSync(file, `${lines.join("\n")}\n`);
+}

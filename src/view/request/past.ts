@@ -1,0 +1,17 @@
+import { oneLine } from "../../base/visible.ts";
+import type { RuleTrial } from "../../protocol/host/past.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
+import { summaryOf } from "../items/summary.ts";
+
+const LONGEST_NAMED = 60;
+
+/** The past of a rule in one line; `sage permissions backtest` shows all of it. Empty where the call itself is all there is. */
+export function trialLine({ calls, changed, against, surprising: [first] }: RuleTrial, t: Texts): string {
+  if (calls < 2) return "";
+  return t.past(calls, changed, against, against > 0 && first ? shortened(oneLine(summaryOf(first.input))) : "");
+}
+
+function shortened(text: string): string {
+  const signs = [...text];
+  return signs.length > LONGEST_NAMED ? `${signs.slice(0, LONGEST_NAMED - 1).join("")}…` : text;
+}

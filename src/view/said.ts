@@ -1,8 +1,0 @@
-import { imageLabel } from "../protocol/index.ts";
-import type { Texts } from "../texts/texts.ts";
-import type { SaidItem } from "./item.ts";
-
-/** A message as people read it: its words, and one line for each picture. */
-export function saidText({ text, images }: SaidItem, t: Texts): string {
-  return [text, ...images.map((image) => t.image(imageLabel(image)))].filter((line) => line !== "").join("\n");
-}

@@ -1,0 +1,99 @@
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import { isComplete, needsConsent } from "../../protocol/facts/consent.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { Resolution } from "../../protocol/facts/request.ts";
+import type { Asked } from "../../protocol/host/receipt.ts";
+import { placeOfKey, withoutEnd } from "../../protocol/key.ts";
+import type { AskedItem, CallItem, InquiryItem, Item } from "./item.ts";
+
+/** Changes a call; gives the items that changed with it. */
+type Change = (item: CallItem | undefined, more?: Partial<CallItem>) => CallItem[];
+
+/** Open requests: asked by a call, or by themselves. */
+export type Requests = {
+  requested(fact: Fact<"input.requested">, call: CallItem | undefined): Item[];
+  approved(fact: Fact<"input.approved">): Item[];
+  resolved(fact: Fact<"input.resolved">): Item[];
+  inquired(fact: Fact<"inquiry.made" | "inquiry.replied">): Item[];
+};
+
+export function createRequests(change: Change): Requests {
+  /** Open requests, by id. */
+  const requests = new Map<string, { asked: Asked; item: CallItem | AskedItem }>();
+  /** Inquiries about open requests, by their keys. */
+  const inquiries = new Map<string, InquiryItem>();
+
+  const answered = ({ key, at, data }: Fact<"input.resolved">): Item[] => {
+    const found = requests.get(data.requestId);
+    if (!found) return [];
+    found.asked.resolution = data;
+    if (found.item.type === "asked") return [Object.assign(found.item, { resolution: data })];
+    const { item } = found;
+    const edit = editOf(data);
+    change(item, edit ? { input: edit, changed: { by: "person", who: { by: data.by, surface: data.surface } } } : {});
+    if (!item.turnEnded) return change(item);
+    // Its turn is over and was told; the answer comes on its own.
+    const { request } = found.asked;
+    return [item, { type: "asked", key, at, within: item.within, request, resolution: data, call: item }];
+  };
+  /** Tells it in the item, and with the request that it is about. */
+  const tell = (item: InquiryItem, more: Pick<InquiryItem, "reply" | "over">): Item[] => {
+    const { inquiries: all = [] } = requests.get(item.request.id)?.asked ?? {};
+    Object.assign(all.find(({ made }) => made.inquiry === item.made.inquiry) ?? {}, more);
+    return [Object.assign(item, more)];
+  };
+  return {
+    requested({ key, at, data }, call) {
+      const asked: Asked = { request: data };
+      const own: AskedItem = { type: "asked", key, at, within: placeOfKey(key)?.within ?? [], request: data };
+      requests.set(data.id, { asked, item: call ?? own });
+      call?.asked.push(asked);
+      return call ? change(call) : [own];
+    },
+    approved({ at, data }) {
+      const found = requests.get(data.requestId);
+      if (!found || !needsConsent(found.asked.request)) return [];
+      const { asked, item } = found;
+      const approvals = (asked.approvals = [...(asked.approvals ?? []), data]);
+      if (item.type === "asked") item.approvals = approvals;
+      const { request } = asked;
+      const needed = found.asked.request.consent.approvals;
+      const told: Item = { type: "approved", at, request, approvals, needed };
+      return [
+        ...(item.type === "call" ? change(item) : [item]),
+        ...(isComplete(found.asked.request, approvals) ? [] : [told]),
+      ];
+    },
+    resolved(fact) {
+      const { requestId } = fact.data;
+      const unreplied = [...inquiries.values()]
+        .filter(({ request }) => request.id === requestId)
+        .flatMap((one) => (inquiries.delete(one.key), tell(one, { over: true })));
+      const items = answered(fact);
+      return requests.delete(requestId) ? [...unreplied, ...items] : [];
+    },
+    inquired(fact) {
+      const { key, at } = fact;
+      if (fact.type === "inquiry.replied") {
+        const item = inquiries.get(withoutEnd(key));
+        inquiries.delete(withoutEnd(key));
+        return item ? tell(item, { reply: { ...fact.data, at } }) : [];
+      }
+      const asked = requests.get(fact.data.requestId)?.asked;
+      if (!asked) return [];
+      const { request } = asked;
+      (asked.inquiries ??= []).push({ made: fact.data });
+      const within = placeOfKey(key)?.within ?? [];
+      const item: InquiryItem = { type: "inquiry", key, at, within, request, made: fact.data };
+      inquiries.set(key, item);
+      return [item];
+    },
+  };
+}
+
+/** The input a person put in the place of the model's. */
+function editOf(resolution: Resolution): (InputResponse & { type: "granted" })["input"] {
+  if (resolution.outcome === "superseded") return resolution.edited?.input;
+  const response = "response" in resolution ? resolution.response : undefined;
+  return response?.type === "granted" ? response.input : undefined;
+}
