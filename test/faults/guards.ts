@@ -11,9 +11,9 @@ const plan = "src/confine/plan.ts";
 const planned = ["confine/plan", "confine/escapes"];
 const checks = "src/journal/postgres/schema/checks.ts";
 const respond = "src/input/respond.ts";
-const answered = ["input/answers", "input/deadlines", "host/repeated", "agent/consent", "stories/damaged"];
+const answered = ["input/answers", "input/deadlines", "host/repeated"];
 const session = "src/journal/session/session.ts";
-const sessions = ["journal/session", "journal/session-ends", "agent/lifecycle"];
+const sessions = ["journal/session-ends"];
 
 export const guardMutants: Mutant[] = [
   ...m(
