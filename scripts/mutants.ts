@@ -38,9 +38,11 @@ async function checkUnchanged([file, killers]: [string, KilledBy[]]): Promise<vo
 }
 
 async function play(mutant: Mutant): Promise<void> {
+  const started = performance.now();
   const verdict = await playMutant(mutant);
+  const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   counts[verdict.is]++;
-  console.log(`${verdict.is.padEnd(8)}  ${mutant.name}`);
+  console.log(`${verdict.is.padEnd(8)} ${seconds.padStart(5)} s  ${mutant.name}`);
   if (verdict.is === "survived") problems.push(`survived: ${mutant.name} (${mutant.killedBy.file})`);
   if (verdict.is === "unfit") problems.push(`unfit: ${mutant.name}: ${verdict.why}`);
 }

@@ -369,7 +369,11 @@ suite("the first answer wins", () => {
     using here = workspace();
     const path = here.path("journal.db");
     {
-      await using sage = await sageWith({ dir: here.dir, store: sqliteStore(path), script: [{ calls: [bash("touch ran")] }] });
+      await using sage = await sageWith({
+        dir: here.dir,
+        store: sqliteStore(path),
+        script: [{ calls: [bash("touch ran")] }],
+      });
       await sage.say("go");
       await sage.open();
     }

@@ -320,7 +320,8 @@ suite("a session in a store that answers later", () => {
       delta: ({ kind, n, text }) => heard.push(kind === "state" ? `state ${n}` : text),
     });
     const line = log.branch("t0");
-    const show = (n: number) => line.showState({ agent: [], state: { state: "executing", phase: "preparingContext" }, n });
+    const show = (n: number) =>
+      line.showState({ agent: [], state: { state: "executing", phase: "preparingContext" }, n });
     line.decide("before", "call.unknown", nothing);
     for (const n of [0, 1]) show(n);
     const written = log.flush();
