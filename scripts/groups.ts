@@ -63,7 +63,7 @@ function* brokenOff({ sources }: Group, complete: Complete): Generator<TestEvent
   const names = blamed.map((source) => relative(process.cwd(), source)).join(", ");
   const { signal, exitCode } = (complete.details.error ?? {}) as { signal?: string | null; exitCode?: number | null };
   const how = signal ? `was ended by ${signal}` : `ended with code ${exitCode ?? 0}`;
-  const error = new Error(`the process ${how} before its tests were over`);
+  const error = new Error(`the process ${how} before its tests were over`) as Failure["details"]["error"];
   delete error.stack; // it would tell of this file
   const { duration_ms } = complete.details;
   const data: Failure = { ...unplaced, name: names, details: { duration_ms, error } };

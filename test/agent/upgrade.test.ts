@@ -238,9 +238,9 @@ for (const [name, loop] of [
     await host.close();
   });
 
-const one: Rule = { behavior: "ask", text: "Bash(echo:*)", source: "user" };
-const two: Rule = { ...one, consent: { approvals: 2 } };
-/** The request says of nobody but one person that they have to approve. */
+const asks: Rule = { behavior: "ask", text: "Bash(echo:*)", source: "user" };
+const two: Rule = { ...asks, consent: { approvals: 2 } };
+/** The request does not say how many have to approve. */
 const shownWithoutConsent = (fact: Fact): Fact => {
   if (fact.type !== "input.requested" || fact.data.kind !== "permission") return fact;
   const { consent: _, ...data } = fact.data;
@@ -248,8 +248,8 @@ const shownWithoutConsent = (fact: Fact): Fact => {
 };
 
 for (const [name, { before, after, change }] of Object.entries({
-  "the rules ask for two people by now": { before: [one], after: [two], change: undefined },
-  "the rules ask for two people by now, after an update": { before: [one], after: [two], change: begunByAnother },
+  "the rules ask for two people by now": { before: [asks], after: [two], change: undefined },
+  "the rules ask for two people by now, after an update": { before: [asks], after: [two], change: begunByAnother },
   "the rules asked for two people, and the request did not show it": {
     ...{ before: [two], after: [two] },
     change: shownWithoutConsent,
