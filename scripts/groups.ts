@@ -21,7 +21,9 @@ type Group = {
   sources: Map<string, Source>;
   /** The file whose test was heard of last. */
   last: string;
-  /** Its process has come to its end. Without that, its tests have not, whatever was heard of them. */
+  /** Told when its process is gone, perhaps long before what its tests did: that waits until it is the group's turn. */
+  gone: Complete | undefined;
+  /** All of its tests have come to their end. */
   ended: boolean;
 };
 type Named = { file?: string; entryFile?: string; nesting?: number };
@@ -33,13 +35,14 @@ type Summary = Extract<TestEvent, { type: "test:summary" }>["data"];
 export async function* bySource(events: AsyncIterable<TestEvent>): AsyncGenerator<TestEvent> {
   const groups = new Map<string, Group>();
   const groupAt = (file: string) => {
-    const group = groups.get(file) ?? { sources: sourcesOf(file), last: "", ended: false };
+    const group = groups.get(file) ?? { sources: sourcesOf(file), last: "", gone: undefined, ended: false };
     groups.set(file, group);
     return group;
   };
   for await (const event of events) {
     const data = (event.data ?? {}) as Named;
-    const { file = "", entryFile = "" } = data;
+    const { file = "", entryFile = "", nesting } = data;
+    if (event.type === "test:plan" && file === "" && nesting === 0) yield* brokenOffOf(groups.values()); // totals follow
     if (!isGroup(file)) {
       if (isGroup(entryFile)) note(event, groupAt(entryFile), data);
       yield event;
@@ -49,12 +52,16 @@ export async function* bySource(events: AsyncIterable<TestEvent>): AsyncGenerato
     if (event.type === "test:summary") {
       group.ended = true;
       for (const [source, result] of group.sources) yield summaryOf(source, result, event.data);
-    } else if (event.type === "test:complete" && !group.ended) yield* brokenOff(group, event.data);
+    } else if (event.type === "test:complete") group.gone = event.data;
     else if (/^test:(stdout|stderr|diagnostic)$/.test(event.type)) yield event;
   }
 }
 
-function* brokenOff({ sources }: Group, complete: Complete): Generator<TestEvent> {
+function* brokenOffOf(groups: Iterable<Group>): Generator<TestEvent> {
+  for (const { sources, gone, ended } of groups) if (gone && !ended) yield* brokenOff(sources, gone);
+}
+
+function* brokenOff(sources: Group["sources"], complete: Complete): Generator<TestEvent> {
   const isOver = ({ tests, open }: Source) => tests > 0 && open === 0;
   for (const [source, result] of sources) if (isOver(result)) yield summaryOf(source, result);
   const rest = [...sources].flatMap(([source, result]) => (isOver(result) ? [] : [source]));
