@@ -29,13 +29,12 @@ import type { SessionMode } from "../protocol/mode.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason, said } from "../protocol/reasons/reason.ts";
 import { checkedHost } from "./host.ts";
-import { newestSeq } from "./newest.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";
 import type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
 import { failureOf, left, withoutTurn } from "./outcome.ts";
 import { nextMessage } from "./next-message.ts";
 import { firstOfName, readRules, resolveModel, wholeSkill } from "./parts.ts";
-import { createRun, type Run } from "./run.ts";
+import { createRun, newestSeq, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 
 const alone = { type: "nonInteractive", autoResponse: "default" } as const;

@@ -19,8 +19,7 @@ import { reason, said } from "../protocol/reasons/reason.ts";
 import { checkOptions } from "./check-options.ts";
 import { replyTo } from "./inquire.ts";
 import { alikeTo } from "../view/request/alike.ts";
-import { newestSeq } from "./newest.ts";
-import { createRun, type Run, type RunEvent } from "./run.ts";
+import { createRun, newestSeq, type Run, type RunEvent } from "./run.ts";
 
 /** `runTurn` returns with a question for a person, or with the outcome of the turn. */
 export type TurnResult =

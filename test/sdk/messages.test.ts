@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { noticeOf } from "../../src/protocol/facts/notice.ts";
+import { noticeOf } from "../../src/protocol/reasons/reason.ts";
 import { refusalOf } from "../../src/protocol/host/refusal.ts";
 import { reason, SageAgentSDK, SageError, scripted, sentence, sqliteStore } from "../../src/sdk/index.ts";
 import { everyReason } from "../support/every-reason.ts";

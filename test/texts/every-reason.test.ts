@@ -6,12 +6,11 @@ import { test } from "node:test";
 import type { Refused } from "../../src/protocol/host/host.ts";
 import { errorOf, refusalOf } from "../../src/protocol/host/refusal.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";
-import type { Reason } from "../../src/protocol/reasons/reason.ts";
+import { noticeOf, type Reason } from "../../src/protocol/reasons/reason.ts";
 import { errorText, noticeText, thrownText } from "../../src/texts/shared/error.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { texts } from "../../src/texts/shared/texts.ts";
 import { deltaInEnglish, outcomeInEnglish, replyInEnglish } from "../../src/view/in-english.ts";
-import { noticeOf } from "../../src/protocol/facts/notice.ts";
 import { everyReason } from "../support/every-reason.ts";
 
 const root = join(import.meta.dirname, "../..");

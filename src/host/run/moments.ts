@@ -2,7 +2,7 @@ import type { HookMoment, Hooks } from "../../hooks/hook.ts";
 import type { SessionRow, Store } from "../../journal/store/store.ts";
 import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import { whyText } from "../../hooks/hooks.ts";
-import { noticeOf } from "../../protocol/facts/notice.ts";
+import { noticeOf } from "../../protocol/reasons/reason.ts";
 
 const LEAVING_MS = 5_000;
 const asking: ReadonlySet<FactType> = new Set(["input.requested"]);

@@ -140,6 +140,11 @@ export function writeWith(sentence: (why: Reason) => string): void {
   write = sentence;
 }
 
+/** A notice as the part of a delta. Its readers make the sentence from the reason. */
+export function noticeOf(why: Reason): { kind: "notice"; text: string; reason: Reason } {
+  return { kind: "notice", text: plainText(why), reason: why };
+}
+
 export function isSameReason(left: Reason | string, right: Reason | string): boolean {
   return canonicalJson(reasonFrom(left)) === canonicalJson(reasonFrom(right));
 }

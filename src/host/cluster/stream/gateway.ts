@@ -2,8 +2,7 @@ import type { Ledger } from "../../../journal/replica/ledger.ts";
 import type { Replica } from "../../../journal/replica/replica.ts";
 import type { Command, CommandReply, Host, WatchEvent } from "../../../protocol/host/host.ts";
 import { splitRequestId } from "../../../protocol/key.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
-import { noticeOf } from "../../../protocol/facts/notice.ts";
+import { noticeOf, reason } from "../../../protocol/reasons/reason.ts";
 import type { LocalHost } from "../../host.ts";
 import type { Meeting } from "./stream-client.ts";
 
