@@ -40,7 +40,7 @@ export class SageError extends Error {
   }
 }
 
-/** Message of whatever was thrown. That of a `SageError` is a code for programs: people read its reason. */
+/** Message of whatever was thrown. Where the SDK is not loaded, that of a `SageError` is a code. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
