@@ -35,6 +35,7 @@ import { terminalTexts } from "../../src/texts/surfaces/terminal.ts";
 import { texts } from "../../src/texts/shared/texts.ts";
 import { whyTexts } from "../../src/texts/commands/why.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
+import { folded } from "../support/fold.ts";
 import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 
 /**
@@ -183,8 +184,8 @@ const surfaces: Surface[] = [
     name: "terminal",
     draw(facts, lang) {
       const t = texts(lang);
-      const scroll = createScroll({ t, now: () => 100 });
-      facts.forEach(scroll.fact);
+      const scroll = createScroll({ t });
+      facts.forEach(folded(scroll.show).fact);
       const theme = createTheme({ color: "none", background: "dark" });
       const look = { theme, t, tt: terminalTexts(lang), me: { by: "Bo", surface: "tui" }, width: 200, now: 100 };
       const entries = [...scroll.take(), ...scroll.live()];
@@ -195,7 +196,7 @@ const surfaces: Surface[] = [
     name: "lines",
     draw(facts, lang) {
       const view = createLines(styleIn(lang), { by: "Bo", surface: "plain" });
-      const pieces = facts.flatMap(view.fact);
+      const pieces = facts.flatMap(folded(view.draw).fact);
       const text = pieces.flatMap((piece) => ("stream" in piece ? [piece.stream] : piece.lines)).join("\n");
       return text.slice(text.lastIndexOf("●")); // a line that was printed stays: a changed call is printed again
     },
