@@ -42,12 +42,14 @@ export type Change =
   | { type: "fact"; fact: Fact; items: readonly Item[]; past: boolean }
   /** `refused`: a turn could not begin or go on, and the text says why. */
   | { type: "delta"; delta: Delta; items: readonly Item[]; refused: boolean }
-  /** Told before the fact or the reply that causes it. Of requests that are open on joining, `joined` tells. */
+  /** Told after the fact, or with the reply, that causes it. Of requests that are open on joining, `joined` tells. */
   | { type: "request"; is: "opened" | "changed" | "reminded" | "ended"; request: OpenRequest }
   | { type: "joined" }
   /** Whoever runs the session has changed. */
   | { type: "owner"; before: Pick<Session, "run" | "streams"> }
   | { type: "link"; lost: boolean };
+
+type RequestChange = Change & { type: "request" };
 
 export type SessionOptions = {
   changed(change: Change): void;
@@ -105,24 +107,27 @@ export function createSession(
     }
     return more;
   };
-  const end = (requestId: string): void => {
+  const end = (requestId: string): RequestChange | undefined => {
     const request = requests.get(requestId);
-    if (requests.delete(requestId) && request && joined) changed({ type: "request", is: "ended", request });
+    requests.delete(requestId);
+    return request && { type: "request", is: "ended", request };
   };
-  const ask = (fact: Fact): void => {
+  const ask = (fact: Fact): RequestChange | undefined => {
     if (fact.type === "input.resolved") return end(fact.data.requestId);
     if (fact.type === "input.requested") {
-      if (requests.has(fact.data.id)) return;
+      if (requests.has(fact.data.id)) return undefined;
       const request = { request: fact.data, inquiries: [], ...(needsConsent(fact.data) && { approvals: [] }) };
       requests.set(fact.data.id, request);
-      if (joined) changed({ type: "request", is: "opened", request });
-      return;
+      return { type: "request", is: "opened", request };
     }
     const request = "requestId" in fact.data ? requests.get(fact.data.requestId) : undefined;
-    if (!request) return;
+    if (!request) return undefined;
     const reminded = fact.type === "input.reminded" || fact.type === "input.escalated";
     Object.assign(request, changeOf(request, fact));
-    if (joined) changed({ type: "request", is: reminded ? "reminded" : "changed", request });
+    return { type: "request", is: reminded ? "reminded" : "changed", request };
+  };
+  const tell = (change: RequestChange | undefined): void => {
+    if (change && joined) changed(change);
   };
   const note = (fact: Fact, { past, told }: { past: boolean; told: boolean }): void => {
     seq = fact.seq;
@@ -131,8 +136,9 @@ export function createSession(
       [owned, refused] = [true, false];
     progress.note(fact);
     const more = take(transcript.fact(fact));
-    ask(fact);
+    const asked = ask(fact);
     if (told) changed({ type: "fact", fact, items: more, past });
+    tell(asked);
   };
   const join = (event: WatchEvent & { type: "ready" }): void => {
     const { from, earlier } = tellFrom?.(past) ?? { from: 0, earlier: 0 };
@@ -206,6 +212,7 @@ export function createSession(
     async sends(command, replied) {
       const works = command.type === "say" || command.type === "resume" || command.type === "compact";
       if (works) sending++;
+      if (command.type === "saveDraft") Object.assign(requests.get(command.requestId) ?? {}, { draft: command.draft });
       const reply = await replied.finally(() => works && sending--);
       if (command.type === "respond") answered(command.response.requestId, reply as CommandReply<"respond">);
       if (!reply.ok) return;
@@ -214,17 +221,19 @@ export function createSession(
         owned = true;
         progress.working ||= progress.open;
       }
-      if ("results" in reply) for (const each of reply.results) if (each.ok || each.resolution) end(each.requestId);
-      if (command.type === "interrupt" && "to" in reply && reply.to === "cancel") [...requests.keys()].forEach(end);
+      if ("results" in reply)
+        for (const each of reply.results) if (each.ok || each.resolution) tell(end(each.requestId));
+      if (command.type === "interrupt" && "to" in reply && reply.to === "cancel")
+        for (const requestId of requests.keys()) tell(end(requestId));
     },
   };
 
   function answered(requestId: string, reply: CommandReply<"respond">): void {
-    if (reply.resolution) return end(requestId);
+    if (reply.resolution) return tell(end(requestId));
     const request = requests.get(requestId);
     if (!reply.ok || !request) return;
     request.approvals = reply.approved.approvals;
-    changed({ type: "request", is: "changed", request });
+    tell({ type: "request", is: "changed", request });
   }
 }
 

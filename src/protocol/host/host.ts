@@ -233,7 +233,7 @@ export type WatchEvent =
   | { type: "ready"; requests: PendingRequest[]; live: boolean; owned: boolean }
   | { type: "delta"; delta: Delta }
   /**
-   * Another process ran the session, and that has changed. `live` as in `ready`. `stopped`: that process is gone or has left, and
+   * Another process ran the session, and that has changed; told also when a lost link is back. `live` as in `ready`. `stopped`: that process is gone or has left, and
    * a turn that is open and that nobody has paused is continued by whoever sends `resume`.
    */
   | { type: "owner"; live: boolean; stopped: boolean }
