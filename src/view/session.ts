@@ -147,10 +147,8 @@ export function createSession(
     past.length = 0;
     const known = new Map(requests);
     requests.clear();
-    for (const pending of event.requests) {
-      const { inquiries = [] } = known.get(pending.request.id) ?? {};
-      requests.set(pending.request.id, { inquiries, ...pending });
-    }
+    for (const pending of event.requests)
+      requests.set(pending.request.id, Object.assign(known.get(pending.request.id) ?? { inquiries: [] }, pending));
     streams = event.live;
     if (event.owned) owned = true;
     else left();

@@ -36,6 +36,7 @@ import { texts } from "../../src/texts/shared/texts.ts";
 import { whyTexts } from "../../src/texts/commands/why.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
 import { folded } from "../support/fold.ts";
+import { createSession } from "../../src/view/session.ts";
 import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 
 /**
@@ -214,8 +215,9 @@ const surfaces: Surface[] = [
     name: "Feishu card",
     draw(facts, lang) {
       const [speech] = speechesFrom(lang);
-      const view = createChat(() => speech.words);
-      facts.forEach(view.fact);
+      const session = createSession("s", { changed: (change) => view.changed(change), keep: "turn" });
+      const view = createChat(session, () => speech.words);
+      for (const fact of facts) session.hear({ type: "fact", fact });
       const finish = () => ({ title: "", template: "grey" as const, notes: [] });
       return JSON.stringify(finishedCard(view.progress(), { in: finish }, [speech]).card);
     },
