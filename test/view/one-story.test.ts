@@ -207,7 +207,7 @@ const surfaces: Surface[] = [
     only: ["refused-by-rule", "refused-by-person", "not-run"],
     draw(facts, lang) {
       const lines: string[] = [];
-      facts.forEach(createRefusals((line) => lines.push(line), cliTexts(lang), texts(lang)));
+      facts.forEach(folded(createRefusals((line) => lines.push(line), cliTexts(lang), texts(lang))).fact);
       return lines.join("\n");
     },
   },
