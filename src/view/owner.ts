@@ -2,10 +2,10 @@ import type { Lang } from "../texts/language.ts";
 import { ownerTexts } from "../texts/surfaces/owner.ts";
 import { texts } from "../texts/shared/texts.ts";
 import type { Note } from "./note.ts";
-import type { Change, Session } from "./session.ts";
+import type { SessionChange, Session } from "./session.ts";
 
 /** Notice for the person when somebody else runs the session, nobody does any more, or its host cannot be reached. */
-export function ownerNote(change: Change, { run, streams }: Session, lang: Lang): Note | undefined {
+export function ownerNote(change: SessionChange, { run, streams }: Session, lang: Lang): Note | undefined {
   const t = ownerTexts(lang);
   const facts: Note = { tone: "dim", line: texts(lang).facts };
   switch (change.type) {

@@ -16,11 +16,12 @@ export type RunState = "idle" | "running" | "paused" | "stopped";
 /** An open request, with everything that is known of it. It keeps its identity while it changes. */
 export type OpenRequest = PendingRequest & { inquiries: readonly Inquired[] };
 
-/** A session as it is now. */
+/** A session as it is now. Read it again whenever something has changed: `requests` and `queue` are lists of that moment. */
 export type Session = {
   readonly id: string;
   /** `joining`: facts of before are being read. `lost`: the connection to a host that is elsewhere is being dialled again. */
   readonly phase: "joining" | "live" | "lost";
+  /** What becomes of the turn: see `RunState`. */
   readonly run: RunState;
   /** Text and output come as they happen. False: another process runs it and does not answer, and only facts come. */
   readonly streams: boolean;
@@ -28,6 +29,7 @@ export type Session = {
   readonly requests: readonly OpenRequest[];
   /** Messages that wait for the next step, oldest first. */
   readonly queue: readonly SaidItem[];
+  /** Everything there is to draw, in order: of the whole session, or of the turn under way (`keep`). */
   readonly items: ReadonlySet<Item>;
   readonly progress: Readonly<Progress>;
   /** The newest fact. */
@@ -35,7 +37,7 @@ export type Session = {
 };
 
 /** One thing that is different now. The session has changed already when somebody is told. */
-export type Change =
+export type SessionChange =
   /** Messages before those turns that are told. */
   | { type: "earlier"; messages: number }
   /** `items` are new or have changed. `past`: it happened before the session was joined. */
@@ -49,11 +51,13 @@ export type Change =
   | { type: "owner"; before: Pick<Session, "run" | "streams"> }
   | { type: "link"; lost: boolean };
 
-type RequestChange = Change & { type: "request" };
+type RequestChange = SessionChange & { type: "request" };
 
+/** How a session is followed. */
 export type SessionOptions = {
-  changed(change: Change): void;
-  /** `items` holds those of the whole session, or those since the turn under way began. */
+  /** Told of each change, in order. */
+  changed(change: SessionChange): void;
+  /** Items that are kept: all of them, if left out, or those since the turn under way began. */
   keep?: "session" | "turn";
   /** The past from this fact on is told: everything before is known and not told. Without it the whole past is told. */
   tellFrom?(facts: readonly Fact[]): { from: number; earlier: number };
@@ -251,7 +255,9 @@ function isRefusal({ kind, key }: Delta): boolean {
   return kind === "notice" && key === "host";
 }
 
+/** How a session of a host is followed. */
 export type FollowOptions = SessionOptions & {
+  /** Ends the watch. */
   signal: AbortSignal;
   /** Facts of the last turns only. */
   last?: number;
@@ -259,6 +265,7 @@ export type FollowOptions = SessionOptions & {
   resumes?(): boolean;
 };
 
+/** A session of a host, and the way to tell it something. */
 export type FollowedSession = Session & {
   /** Sends a command about the session, and knows at once what the reply says. */
   send<C extends Command>(command: C): Promise<CommandReply<C["type"]>>;

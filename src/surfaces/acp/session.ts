@@ -9,7 +9,7 @@ import { messageOf } from "../../protocol/reasons/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { Item } from "../../view/transcript/item.ts";
 import { endNote } from "../../view/note.ts";
-import { followSession, type Change } from "../../view/session.ts";
+import { followSession, type SessionChange } from "../../view/session.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
 import { createAsking } from "./asking.ts";
 import { codes, Refusal, type Editor } from "./editor.ts";
@@ -54,7 +54,7 @@ export function editSession(parts: SessionParts, id: string, { replay }: { repla
   const resume = () => {
     if (session.run === "stopped") void session.send({ type: "resume", session: id }).catch(() => {});
   };
-  const changed = (change: Change) => {
+  const changed = (change: SessionChange) => {
     switch (change.type) {
       case "fact":
         if (change.past) return change.items.forEach((item) => past.add(item));

@@ -1,6 +1,6 @@
 import { noteLines } from "../../view/lines/note.ts";
 import { ownerNote } from "../../view/owner.ts";
-import type { Change } from "../../view/session.ts";
+import type { SessionChange } from "../../view/session.ts";
 import type { PlainEnd } from "./options.ts";
 import type { Parts } from "./parts.ts";
 
@@ -17,7 +17,7 @@ export async function follow({ session, life, prompts, lines, state }: Parts): P
   return { why, waiting: session.requests.length, last };
 }
 
-export function changed(parts: Parts, change: Change): void {
+export function changed(parts: Parts, change: SessionChange): void {
   const { session, options, asking, life, prompts, print, view, to } = parts;
   tell(parts, change);
   switch (change.type) {
@@ -56,7 +56,7 @@ export function changed(parts: Parts, change: Change): void {
 }
 
 /** A prompt that is open stands again below the line. */
-function tell({ session, asking, options, say, style }: Parts, change: Change): void {
+function tell({ session, asking, options, say, style }: Parts, change: SessionChange): void {
   const note = ownerNote(change, session, options.lang);
   if (!note) return;
   const write = () => say(...noteLines(note, style));

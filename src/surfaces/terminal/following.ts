@@ -2,7 +2,7 @@ import { oneLine } from "../../base/visible.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import { nameOf } from "../../view/items/summary.ts";
 import { ownerNote } from "../../view/owner.ts";
-import type { Change } from "../../view/session.ts";
+import type { SessionChange } from "../../view/session.ts";
 import { learnBackground } from "./draw/theme.ts";
 import type { Keys } from "./keys.ts";
 import { notification } from "./screen/notify.ts";
@@ -38,7 +38,7 @@ function begin({ options, scroll, screen, writing, lifetime, theme, desk, redraw
   );
 }
 
-export function changed(parts: Parts, change: Change): void {
+export function changed(parts: Parts, change: SessionChange): void {
   const { activity, desk, options, scroll, session } = parts;
   const note = ownerNote(change, session, options.lang);
   if (note) scroll.note(note.tone, note.line);

@@ -20,7 +20,7 @@ import type { Store } from "../../../journal/store/store.ts";
 import type { Sage } from "../../assemble/open-sage.ts";
 import { toStdout } from "../../process/stdout.ts";
 import { endNote, ruleNote } from "../../../view/note.ts";
-import { followSession, type Change } from "../../../view/session.ts";
+import { followSession, type SessionChange } from "../../../view/session.ts";
 
 type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
 
@@ -33,7 +33,7 @@ export async function print({ host, store }: Sage, { session: id, task, format, 
   const rules: FactData["rule.added"][] = [];
   const ended = new AbortController();
   const joined = Promise.withResolvers<void>();
-  const changed = (change: Change) => {
+  const changed = (change: SessionChange) => {
     if (change.type === "joined") joined.resolve();
     if ((change.type !== "fact" && change.type !== "delta") || (change.type === "fact" && change.past)) return;
     if (format === "stream-json")

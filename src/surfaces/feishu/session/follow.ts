@@ -6,7 +6,7 @@ import { messageOf } from "../../../protocol/reasons/error.ts";
 import { noticeText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import { alikeTo } from "../../../view/request/alike.ts";
-import { followSession, type Change, type FollowedSession } from "../../../view/session.ts";
+import { followSession, type SessionChange, type FollowedSession } from "../../../view/session.ts";
 import { createAsker, type Asker, type AskerParts } from "../requests/asker.ts";
 import { restartCard } from "../cards/closed.ts";
 import { plainWords } from "../cards/escape.ts";
@@ -150,7 +150,7 @@ export function bridgeSession(
 /** Effects of a session that speaks elsewhere: they keep up to date only the cards of people who were called. */
 const shownAway = new Set<Effect["do"]>(["call", "ask-again", "recount", "reply", "fold", "tidy", "leave"]);
 
-function changed(following: Following, change: Change): void {
+function changed(following: Following, change: SessionChange): void {
   const { parts, session, followed, view, happen } = following;
   view.changed(change);
   const chat = view.state();

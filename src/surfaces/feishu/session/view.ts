@@ -4,7 +4,7 @@ import { saidKey } from "../../../protocol/key.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
 import { noticeText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
-import type { Change, OpenRequest, Session } from "../../../view/session.ts";
+import type { SessionChange, OpenRequest, Session } from "../../../view/session.ts";
 import type { CallItem, Item } from "../../../view/transcript/item.ts";
 import { isOpen } from "../../../view/transcript/standing.ts";
 import { briefOf, isAsking } from "../../../view/items/summary.ts";
@@ -36,7 +36,7 @@ export type SessionView = {
   isBegunWith(messageId: string): boolean;
   /** The request of the present turn that was not answered in time. */
   expired(): InputRequest | undefined;
-  changed(change: Change): void;
+  changed(change: SessionChange): void;
 };
 
 /** `words`: what streams has one text for all readers, in the first language of its chat. */

@@ -1,7 +1,7 @@
 import { batch, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Fact } from "../../../../protocol/facts/fact.ts";
 import type { CallItem, Item } from "../../../../view/transcript/item.ts";
-import { followSession, type Change, type RunState } from "../../../../view/session.ts";
+import { followSession, type SessionChange, type RunState } from "../../../../view/session.ts";
 import type { Progress } from "../../../../view/transcript/progress.ts";
 import { isOpen } from "../../../../view/transcript/standing.ts";
 import { todosOf, type Todo } from "../../../../view/items/summary.ts";
@@ -41,7 +41,7 @@ export function follow(
   let first: number | undefined;
   let before: Item[] = [];
   let earlier: Fact[] = [];
-  const changed = (change: Change): void => {
+  const changed = (change: SessionChange): void => {
     if (change.type === "fact" && first === undefined) {
       first = change.fact.seq;
       shown.hasEarlier.value = change.fact.type !== "session.opened";
