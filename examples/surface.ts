@@ -25,7 +25,7 @@ async function attach(host: Host, id: string): Promise<void> {
   const session = followSession(host, id, {
     signal: left.signal,
     changed(change) {
-      if (change.type === "joined") session.requests.forEach(answer); // those that were open before
+      if (change.type === "joined") session.requests.forEach((open) => void answer(open)); // open before
       if (change.type === "request" && change.is === "opened") void answer(change.request);
       if (change.type === "owner" && session.run === "stopped") console.log("nobody runs it: resume continues it");
       if (change.type === "fact") change.items.forEach(draw); // text that streams comes as a "delta", with its items as well

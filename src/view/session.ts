@@ -21,7 +21,7 @@ export type Session = {
   readonly id: string;
   /** `joining`: facts of before are being read. `lost`: the connection to a host that is elsewhere is being dialled again. */
   readonly phase: "joining" | "live" | "lost";
-  /** What becomes of the turn: see `RunState`. */
+  /** State of the turn. */
   readonly run: RunState;
   /** Text and output come as they happen. False: another process runs it and does not answer, and only facts come. */
   readonly streams: boolean;
@@ -36,7 +36,7 @@ export type Session = {
   readonly seq: number;
 };
 
-/** One thing that is different now. The session has changed already when somebody is told. */
+/** A difference to before. The session has changed already when somebody is told. */
 export type SessionChange =
   /** Messages before those turns that are told. */
   | { type: "earlier"; messages: number }
@@ -47,7 +47,7 @@ export type SessionChange =
   /** Told after the fact, or with the reply, that causes it. Of requests that are open on joining, `joined` tells. */
   | { type: "request"; is: "opened" | "changed" | "reminded" | "ended"; request: OpenRequest }
   | { type: "joined" }
-  /** Whoever runs the session has changed. */
+  /** Another process runs the session, or none does any more. */
   | { type: "owner"; before: Pick<Session, "run" | "streams"> }
   | { type: "link"; lost: boolean };
 
@@ -127,7 +127,7 @@ export function createSession(
     const request = "requestId" in fact.data ? requests.get(fact.data.requestId) : undefined;
     if (!request) return undefined;
     const reminded = fact.type === "input.reminded" || fact.type === "input.escalated";
-    Object.assign(request, changeOf(request, fact));
+    Object.assign(request, changedFields(request, fact));
     return { type: "request", is: reminded ? "reminded" : "changed", request };
   };
   const tell = (change: RequestChange | undefined): void => {
@@ -240,7 +240,7 @@ export function createSession(
 }
 
 /** Fields of an open request that a fact has changed. */
-export function changeOf(
+function changedFields(
   { inquiries, approvals = [] }: Pick<OpenRequest, "inquiries" | "approvals">,
   fact: Fact,
 ): Partial<OpenRequest> {

@@ -62,8 +62,8 @@ async function show(
     keep: "turn",
     changed(change) {
       const items = change.type === "fact" ? change.items : [];
-      for (const one of items)
-        if (one.type === "inquiry" && one.request.id === requestId && one.made.inquiry === inquiry) item = one;
+      for (const found of items)
+        if (found.type === "inquiry" && found.request.id === requestId && found.made.inquiry === inquiry) item = found;
       if (item?.reply || item?.over || (change.type === "joined" && !waits)) over.abort();
     },
   });

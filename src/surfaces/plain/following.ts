@@ -60,7 +60,7 @@ function tell({ session, asking, options, say, style }: Parts, change: SessionCh
   const note = ownerNote(change, session, options.lang);
   if (!note) return;
   const write = () => say(...noteLines(note, style));
-  const shown = change.type === "link" ? asking.shown() : undefined;
+  const shown = asking.shown();
   if (shown) asking.interject(shown.id, write);
   else write();
 }

@@ -21,7 +21,7 @@ import { createView, type Piece, type View } from "./view.ts";
 
 /** Everything an attached session on lines consists of. */
 export type Parts = {
-  /** What the host tells of the session, and the way to tell it something. */
+  /** The session that is followed, and the way to tell it something. */
   session: FollowedSession;
   options: PlainOptions;
   sender: Sender;
@@ -58,7 +58,8 @@ export function createParts(host: Host, options: PlainOptions): Parts {
     { signal: machine.signal, changed: (change) => changed(parts, change), tellFrom: pastOf, keep: "turn" },
   );
   const around = (): Around => ({
-    ...{ phase: session.phase, run: session.run },
+    phase: session.phase,
+    run: session.run,
     unsigned: session.requests.filter(({ approvals = [] }) => approvals.every(({ by }) => by !== sender.by)),
   });
   const answered = new Set<string>();

@@ -69,7 +69,7 @@ export type TextItem = {
   reply?: ReplyHead;
 };
 
-/** What a model thought before its reply. */
+/** Thoughts of a model, before its reply. */
 export type ThoughtItem = {
   type: "thought";
   key: string;

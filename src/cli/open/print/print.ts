@@ -45,8 +45,8 @@ export async function print({ host, store }: Sage, { session: id, task, format, 
     if (format === "text") refused(change.items);
   };
   const session = followSession(host, id, { signal: ended.signal, changed, keep: "turn" });
-  let watches = true;
-  const watched = session.done.finally(() => (watches = false));
+  const over = new AbortController();
+  const watched = session.done.finally(() => over.abort());
   await Promise.race([joined.promise, watched]);
   if (session.run === "running") throw new SageError("session-owned", said(t.owned(id)));
   if (task === undefined && session.run === "idle") throw usage(t.noTurnToResume(id));
@@ -63,16 +63,13 @@ export async function print({ host, store }: Sage, { session: id, task, format, 
   // An answer may have come while this process still had the session: whoever gave it was told that it is taken up here.
   while (!leaving.signal.aborted && isAnswered(store, outcome)) outcome = await host.run(id);
   if (leaving.signal.aborted) return leaving.code;
-  while (watches && store.since(id, session.seq, 1).length > 0) await immediate(); // all of it is told before the result
+  while (!over.signal.aborted && store.since(id, session.seq, 1).length > 0) await immediate(); // all of it is told before the result
   ended.abort();
   if (rules.length > 0) await tellRules(rules, lang);
 
   const requests = store.pending(id);
   if (format === "text")
-    await tell(outcome, requests, {
-      ...{ lang, cwd: session.progress.cwd },
-      isOpen: store.session(id)?.open === true,
-    });
+    await tell(outcome, requests, { lang, cwd: session.progress.cwd, isOpen: store.session(id)?.open === true });
   else line(format === "json" ? report(outcome, requests) : { type: "outcome", outcome: report(outcome, requests) });
   return exitCodeOf(outcome);
 }
