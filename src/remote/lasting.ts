@@ -97,7 +97,11 @@ export function lastingHost(options: LastingOptions): LastingHost {
         seen = seq;
         if (!isKnownType(type)) continue;
       } else if (event.type === "ready") {
-        if (ready) continue; // whatever changed meanwhile came as facts
+        // Whatever changed meanwhile came as facts, but for who runs the session.
+        if (ready) {
+          yield { type: "owner", live: event.live, stopped: !event.owned };
+          continue;
+        }
         ready = true;
       } else if (event.type === "delta" && event.delta.kind === "notice") {
         const { key, attempt, n } = event.delta;

@@ -113,6 +113,26 @@ export type { Asked, CallRun, FoundReceipts, Integrity, Receipt, Standing } from
 export type { Hunk } from "../view/items/change.ts";
 export type { Danger } from "../view/request/danger.ts";
 export type { ChangedLine } from "../view/items/difference.ts";
+export {
+  followSession,
+  type FollowedSession,
+  type FollowOptions,
+  type OpenRequest,
+  type RunState,
+  type Session,
+  type SessionChange,
+  type SessionOptions,
+} from "../view/session.ts";
+export type {
+  AskedItem,
+  CallItem,
+  InquiryItem,
+  Item,
+  ReplyHead,
+  SaidItem,
+  TextItem,
+  ThoughtItem,
+} from "../view/transcript/item.ts";
 export { createProgress, type Progress } from "../view/transcript/progress.ts";
 export { sentence } from "../texts/shared/sentence.ts";
 export type { Lang } from "../texts/language.ts";

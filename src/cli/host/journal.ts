@@ -63,7 +63,10 @@ export function hostParts(store: Store, home: Home, env: NodeJS.ProcessEnv): Hos
 }
 
 /** A command's reply, or the reason why there is none as an error. */
-export async function ask<C extends Command>(host: Host, command: C): Promise<CommandReply<C["type"]> & { ok: true }> {
+export async function ask<C extends Command>(
+  host: Pick<Host, "send">,
+  command: C,
+): Promise<CommandReply<C["type"]> & { ok: true }> {
   const reply = await host.send(command);
   if (reply.ok) return reply;
   throw errorOf(reply);

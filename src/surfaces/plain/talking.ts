@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readSlash } from "../../base/slash.ts";
 import { oneLine } from "../../base/visible.ts";
-import type { Command, Host } from "../../protocol/host/host.ts";
+import type { Command } from "../../protocol/host/host.ts";
 import { saidKey } from "../../protocol/key.ts";
 import { modeWords, type SessionMode } from "../../protocol/mode.ts";
 import { reasonOf } from "../../protocol/reasons/error.ts";
@@ -9,7 +9,7 @@ import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { wholeRequest } from "../../view/lines/request.ts";
-import type { Progress } from "../../view/transcript/progress.ts";
+import type { FollowedSession } from "../../view/session.ts";
 import type { PlainOptions } from "./options.ts";
 
 /** Input of a person when nothing is asked: messages, and commands to this surface. */
@@ -22,11 +22,9 @@ export type Talking = {
 };
 
 type Parts = {
-  host: Host;
-  session: string;
+  session: FollowedSession;
   sender: Sender;
   style: Style;
-  progress: Progress;
   /** Typing is seen on the screen. */
   echoes: boolean;
   commands: NonNullable<PlainOptions["commands"]>;
@@ -37,28 +35,25 @@ type Parts = {
 };
 
 export function createTalking(parts: Parts): Talking {
-  const { host, session, sender, progress, say } = parts;
+  const { session, sender, say } = parts;
   const { t, paint } = parts.style;
   const echoed = new Set<string>();
 
   const send = async (command: Command & { type: "say" | "resume" }) => {
-    const before = progress.working;
-    progress.working = true;
-    const reply = await host.send(command);
+    const reply = await session.send(command);
     if (reply.ok) return;
-    progress.working = before;
     const unknown = reply.code === "input-invalid" && command.type === "say" && command.text.trim().startsWith("/");
     say(unknown ? t.unknownCommand(oneLine(command.text)) : paint.red(t.sendingFailed(oneLine(errorText(reply, t)))));
     parts.done();
   };
-  const resume = () => void send({ type: "resume", session });
+  const resume = () => void send({ type: "resume", session: session.id });
   const speak: Talking["speak"] = (text, options) => {
     const id = randomUUID();
     if (options.echoed) echoed.add(saidKey(id));
-    void send({ type: "say", session, text, id, ...sender });
+    void send({ type: "say", session: session.id, text, id, ...sender });
   };
   const inbox = async () => {
-    const reply = await host.send({ type: "pending" });
+    const reply = await session.send({ type: "pending" });
     if (!reply.ok) say(paint.red(oneLine(errorText(reply, t))));
     else if (reply.requests.length === 0) say(t.inboxEmpty);
     else
@@ -69,13 +64,13 @@ export function createTalking(parts: Parts): Talking {
 
   // Its effect is a fact, and shown as one.
   const compact = async () => {
-    const reply = await host.send({ type: "compact", session });
+    const reply = await session.send({ type: "compact", session: session.id });
     if (!reply.ok) say(paint.red(oneLine(errorText(reply, t))));
     parts.done();
   };
 
   const chooseMode = async (mode: SessionMode): Promise<boolean> => {
-    const reply = await host.send({ type: "chooseMode", session, mode, ...sender });
+    const reply = await session.send({ type: "chooseMode", session: session.id, mode, ...sender });
     if (!reply.ok) say(paint.red(oneLine(errorText(reply, t))));
     return reply.ok;
   };
@@ -86,7 +81,7 @@ export function createTalking(parts: Parts): Talking {
     async mode(word) {
       const mode = modeWords[word];
       if (mode) await chooseMode(mode);
-      else say(t.modeNow(t.modes[progress.mode], Object.keys(modeWords)));
+      else say(t.modeNow(t.modes[session.progress.mode], Object.keys(modeWords)));
     },
   };
   const run = async (name: string, args: string): Promise<void> => {

@@ -38,14 +38,14 @@ type Acts = {
 };
 
 export function createSlash(parts: TalkParts, { speak, resume, compact, chooseMode }: Acts): Slash {
-  const { host, options, t, tt, scroll, progress, redraw } = parts;
+  const { host, options, session, t, tt, scroll, redraw } = parts;
   const plan = async (task: string) => {
     if ((await chooseMode("plan")) && task !== "") speak(task);
   };
   const mode = async (word: string) => {
     const chosen = modeWords[word];
     if (chosen) return void (await chooseMode(chosen));
-    return { text: tt.modeIs(t.modes[progress.mode], Object.keys(modeWords)) };
+    return { text: tt.modeIs(t.modes[session.progress.mode], Object.keys(modeWords)) };
   };
 
   const inbox = async () => {
@@ -100,7 +100,7 @@ export function createSlash(parts: TalkParts, { speak, resume, compact, chooseMo
     const other = names.includes(given) ? undefined : names.find((one) => one === otherNames[given]);
     const name = other ?? given;
     if (name === "exit") return parts.leave();
-    if (name === "resume" && args === "" && progress.open && !progress.working) return resume();
+    if (name === "resume" && args === "" && (session.run === "paused" || session.run === "stopped")) return resume();
     const found = all.find((one) => one.name === name);
     if (found) return void run(found, args);
     if (args !== "" || skills.some((one) => one.name === name)) return speak(text); // the host knows the skills

@@ -7,7 +7,7 @@ import { errorText } from "../../texts/shared/error.ts";
 import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
 import type { SaidItem } from "../../view/transcript/item.ts";
-import type { Progress } from "../../view/transcript/progress.ts";
+import type { FollowedSession } from "../../view/session.ts";
 import { readTyped } from "./input.ts";
 import type { Picked, Picking, TerminalOptions } from "./screen/options.ts";
 import { createOwnShell, type OwnShell } from "./own-shell.ts";
@@ -40,7 +40,7 @@ export type TalkParts = {
   t: Texts;
   tt: TerminalTexts;
   scroll: Scroll;
-  progress: Progress;
+  session: FollowedSession;
   now(): number;
   redraw(): void;
   leave(): void;
@@ -54,42 +54,36 @@ export type TalkParts = {
 };
 
 export function createTalk(parts: TalkParts): Talk {
-  const { host, sender, options, t, tt, scroll, progress, redraw } = parts;
-  const { session } = options;
+  const { session, sender, t, tt, scroll, redraw } = parts;
   /** Commands that the person ran since their last message, as the model is told of them. */
   let ran: string[] = [];
 
   const send = async (command: Command & { type: "say" | "resume" | "compact" }) => {
-    const before = progress.working;
-    progress.working = true;
+    const replied = session.send(command);
     redraw();
-    const reply = await host.send(command);
-    if (command.type === "compact") progress.working = before;
-    if (!reply.ok) {
-      progress.working = before;
-      scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
-    }
+    const reply = await replied;
+    if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
     redraw();
     return reply.ok;
   };
-  const resume = () => void send({ type: "resume", session });
+  const resume = () => void send({ type: "resume", session: session.id });
   const speak = (text: string) => {
     const told = ran;
     ran = [];
     const whole = [text, ...told].join("\n\n");
-    void send({ type: "say", session, text: whole, id: randomUUID(), ...sender }).then((ok) => {
+    void send({ type: "say", session: session.id, text: whole, id: randomUUID(), ...sender }).then((ok) => {
       if (!ok) ran = [...told, ...ran];
     });
   };
 
   let taking: string | undefined;
   const newest = () =>
-    scroll.waiting().findLast(({ key, sender: { by, surface } }) => {
+    session.queue.findLast(({ key, sender: { by, surface } }) => {
       return by === sender.by && surface === sender.surface && key !== taking;
     });
   const takeBack = async ({ key, text }: SaidItem) => {
     taking = key;
-    const reply = await host.send({ type: "withdraw", session, message: key, ...sender });
+    const reply = await session.send({ type: "withdraw", session: session.id, message: key, ...sender });
     if (reply.ok) parts.write([text, parts.typed()].filter((one) => one !== "").join("\n"));
     else {
       taking = undefined;
@@ -99,13 +93,13 @@ export function createTalk(parts: TalkParts): Talk {
   };
 
   const chooseMode = async (mode: SessionMode): Promise<boolean> => {
-    const reply = await host.send({ type: "chooseMode", session, mode, ...sender });
+    const reply = await session.send({ type: "chooseMode", session: session.id, mode, ...sender });
     if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
     redraw();
     return reply.ok;
   };
   const shell = createOwnShell(parts, (told) => ran.push(told));
-  const compact = async () => void (await send({ type: "compact", session }));
+  const compact = async () => void (await send({ type: "compact", session: session.id }));
   const slash = createSlash(parts, { speak, resume, compact, chooseMode });
 
   return {

@@ -103,7 +103,7 @@ function bare(event: WatchEvent, veiled: ReturnType<typeof veilText>): WatchEven
     case "fact":
       return { type: "fact", fact: { ...event.fact, data: {} } as typeof event.fact };
     case "ready":
-      return { type: "ready", requests: [], live: true };
+      return { type: "ready", requests: [], live: true, owned: true };
     case "delta": {
       const delta = veiled(event.delta);
       return delta && { type: "delta", delta };

@@ -16,13 +16,14 @@ import { consentLines } from "../../../view/request/consent.ts";
 import { describeRequest, isLong } from "../../../view/request/describe.ts";
 
 export function permissionModel(
-  { request, draft, approvals, carried }: PendingRequest,
+  pending: PendingRequest,
   {
     cwd,
     alike,
     ...words
   }: { wording: PanelTexts; t: Texts; cwd: string | undefined; alike(): readonly PermissionRequest[] },
 ): Model<PermissionState> {
+  const { request, draft, carried } = pending;
   const asked = request as PermissionRequest;
   const description = describeRequest(asked, { cwd });
   /** A list that is being read stays as it is. */
@@ -42,7 +43,8 @@ export function permissionModel(
           )
         : permissionBody(description, state, draw, [
             ...carriedLines({ request, ...(carried && { carried }) }, words.t),
-            ...consentLines(asked, approvals, words.t),
+            // Others approve it while it is shown.
+            ...consentLines(asked, pending.approvals, words.t),
           ]),
     choices: (state, draw, { seenEnd }) => permissionChoices(asked, known(state), { draw, seenEnd }),
     note: ({ note }, { seenEnd }) => (seenEnd && note === words.wording.locked ? "" : note),
