@@ -4,7 +4,7 @@ import { isRetryable, untilWritten } from "../journal/store/retry.ts";
 import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
 import { refusalOf } from "../protocol/host/refusal.ts";
 import type { SageError } from "../protocol/reasons/error.ts";
-import { aboutCommands } from "./commands/surroundings.ts";
+import { surroundingsCommands } from "./commands/surroundings.ts";
 import type { CommandParts, Handlers } from "./commands/parts.ts";
 import { checkTaken, outsideCommands } from "./commands/requests/outside.ts";
 import { pastCommands } from "./commands/past.ts";
@@ -39,7 +39,7 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
     ...turns,
     ...rewindCommands(parts, turns.interrupt),
     ...ruleCommands(parts),
-    ...aboutCommands(parts),
+    ...surroundingsCommands(parts),
     ...outsideCommands(parts),
     ...pastCommands(parts),
     ...trialCommands(parts),

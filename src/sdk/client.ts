@@ -16,7 +16,7 @@ import { bridge } from "../input/bridge.ts";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 import { checkResponse } from "../input/validate.ts";
 import { memoryStore } from "../journal/store/memory.ts";
-import { ownStore } from "../journal/store/own-store.ts";
+import { wrapStore } from "../journal/store/own-store.ts";
 import { sqliteStore } from "../journal/sqlite/sqlite.ts";
 import type { Awaitable, SessionRow, Store } from "../journal/store/store.ts";
 import type { Script } from "../models/scripted.ts";
@@ -81,7 +81,7 @@ export class SageAgentSDK {
     if (tools) createToolRegistry([...builtinTools(), ...tools]); // refuses two of one name now, not with the first run
     if (store && journal !== undefined)
       throw new SageError("config-invalid", said("journal and store: give one of them, not both"));
-    this.#store = store ? ownStore(store) : journal === undefined ? memoryStore() : sqliteStore(journal);
+    this.#store = store ? wrapStore(store) : journal === undefined ? memoryStore() : sqliteStore(journal);
   }
 
   /** Runs a task where nobody is asked: what would need a person is refused, and the agent is told. */

@@ -25,7 +25,7 @@ type Parts = Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang };
  * Answers every request that is like this one, once the list was seen whole: at a terminal it is shown and asked about; elsewhere the
  * letters that stood below it are given with `seen`.
  */
-export async function answerAllLike(
+export async function answerAlike(
   { lang, ...opened }: Parts,
   request: InputRequest,
   { answer, seen }: { answer: SharedAnswer; seen: string | undefined },

@@ -16,12 +16,12 @@ export async function continueAfterAnswer(
   if (!running) await ask(host, { type: "resume", session });
   if (!store) return running ? t.takenUp : t.resumedThere;
   const w = clusterTexts(lang);
-  const place = await placeOf(host, session);
+  const place = await sessionPlace(host, session);
   if (!place) return t.takenUp;
   return place.works ? w.goesOnAt(place.name) : w.goesOnOnce(place.name);
 }
 
 /** Place of a shared journal's session. */
-export async function placeOf(host: Host, session: string): Promise<Place | undefined> {
+export async function sessionPlace(host: Host, session: string): Promise<Place | undefined> {
   return (await ask(host, { type: "sessions", session })).sessions[0]?.place;
 }

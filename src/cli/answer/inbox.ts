@@ -14,9 +14,9 @@ import { noWords, readFlags } from "../process/flags.ts";
 import { hostFlag, openHost } from "../host/open-host.ts";
 import { ask } from "../host/journal.ts";
 import { sessionOf } from "../host/host-client.ts";
-import { openLines } from "../open/print/request-lines.ts";
+import { requestLines } from "../open/print/request-lines.ts";
 import { styleOf } from "../process/style.ts";
-import { toStdout } from "../process/stdout.ts";
+import { writeStdout } from "../process/stdout.ts";
 
 const options = { json: { type: "boolean" }, watch: { type: "boolean" }, ...hostFlag } as const;
 
@@ -32,7 +32,7 @@ export async function inbox(args: string[]): Promise<number> {
     const session = await sessionOf(host, request.session);
     const { approvals, inquiries, carried } = await ask(host, { type: "request", id: request.id });
     const shown = { lang, flag, cwd: session?.cwd, approvals, inquiries, carried };
-    const lines = [...openLines(request, style, shown), whereLine(request, session, lang)];
+    const lines = [...requestLines(request, style, shown), whereLine(request, session, lang)];
     if (await isDamaged(request.session)) lines.push(t.damagedSession);
     console.log(fitted(lines, style.width).join("\n"));
   };
@@ -51,7 +51,7 @@ export async function inbox(args: string[]): Promise<number> {
       }
       if (values.json) {
         const { inquiries = [] } = await ask(host, { type: "request", id: found.id });
-        toStdout(`${JSON.stringify({ ...found, inquiries }, undefined, 2)}\n`);
+        writeStdout(`${JSON.stringify({ ...found, inquiries }, undefined, 2)}\n`);
       } else await show(found);
       const alike = values.json ? [] : alikeTo(found, await pendingOf(host));
       if (alike.length > 0) {
@@ -61,7 +61,7 @@ export async function inbox(args: string[]): Promise<number> {
       return exitCodes.success;
     }
     const { requests } = await ask(host, { type: "pending" });
-    if (values.json) toStdout(`${JSON.stringify(requests, undefined, 2)}\n`);
+    if (values.json) writeStdout(`${JSON.stringify(requests, undefined, 2)}\n`);
     else if (requests.length === 0) console.log(t.inboxEmpty);
     else {
       const { listLines } = await import("./inbox-list.ts");

@@ -10,8 +10,8 @@ import { noteLines } from "../../view/lines/note.ts";
 import { transcriptOf } from "../../view/transcript/transcript.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import type { Opened } from "../host/open-host.ts";
-import { openToGoOn } from "./resume-session.ts";
-import { placeOf } from "./continue-session.ts";
+import { openToResume } from "./resume-session.ts";
+import { sessionPlace } from "./continue-session.ts";
 import { factsOf } from "../host/host-client.ts";
 import { styleOf } from "../process/style.ts";
 
@@ -33,7 +33,7 @@ export async function inquire(
   const { session } = splitRequestId(requestId);
   const row = local?.store.session(session);
   if (!sent.running && (!values.run || !row)) {
-    const place = await placeOf(host, session);
+    const place = await sessionPlace(host, session);
     console.log(place ? clusterTexts(lang).inquiredAt(place.name) : cliTexts(lang).inquiryRecorded(session));
     return exitCodes.success;
   }
@@ -42,7 +42,7 @@ export async function inquire(
     await replied(host, requestId, inquiry);
     return show(host, requestId, inquiry, lang);
   }
-  const sage = await openToGoOn(local.store, row, { model: values.model, lang });
+  const sage = await openToResume(local.store, row, { model: values.model, lang });
   try {
     await sage.host.run(session); // it ends where a person is needed, with the reply on disk
     return await show(host, requestId, inquiry, lang);

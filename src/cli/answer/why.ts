@@ -15,7 +15,7 @@ import { ask } from "../host/journal.ts";
 import { hostsTexts } from "../../texts/serve/hosts.ts";
 import type { Lang } from "../../texts/language.ts";
 import { receiptLines } from "./receipt-lines.ts";
-import { toStdout } from "../process/stdout.ts";
+import { writeStdout } from "../process/stdout.ts";
 import { titleOf } from "../../view/items/summary.ts";
 
 const options = { json: { type: "boolean" }, all: { type: "boolean" }, ...hostFlag } as const;
@@ -38,7 +38,7 @@ export async function why(args: string[]): Promise<number> {
   const redaction = ownRedaction(process.env);
   const receipts = redaction.value(found.receipts);
   if (values.json) {
-    toStdout(`${JSON.stringify({ intact: broken.length === 0, records, receipts }, undefined, 2)}\n`);
+    writeStdout(`${JSON.stringify({ intact: broken.length === 0, records, receipts }, undefined, 2)}\n`);
     return exitCodes.success;
   }
   const style = styleOf(process.stdout, lang);

@@ -7,22 +7,22 @@ import { attachTerminal, type TerminalOptions } from "../../surfaces/terminal/in
 import { cliTexts } from "../../texts/commands/cli.ts";
 import { sage as commandOf } from "../../texts/command.ts";
 import { texts } from "../../texts/shared/texts.ts";
-import { codeOf, type Chat } from "./chat.ts";
+import { chatExitCode, type Chat } from "./chat.ts";
 import { ask } from "../host/journal.ts";
 import { importHint } from "./import-hint.ts";
-import { onLeave } from "../process/termination.ts";
-import { sessionOf, type Look, type Seat } from "../host/host-client.ts";
+import { onTermination } from "../process/termination.ts";
+import { sessionOf, type SessionScreen, type HostClient } from "../host/host-client.ts";
 import { createRuleTrials } from "./terminal/rule-trials.ts";
 import { createHistory } from "./terminal/history.ts";
-import { ownEditor, ownNotice, ownShell, sleep } from "./terminal/programs.ts";
-import { createPlace, ownStatusLine } from "./terminal/status-line.ts";
+import { personEditor, personNotifier, personShell, suspend } from "./terminal/programs.ts";
+import { createFolderLabel, customStatusLine } from "./terminal/status-line.ts";
 import { slashCommands } from "./terminal/slash.ts";
 
 /** A conversation on a screen that Sage draws. */
-export async function onTerminal(seat: Seat, { lang, late, ...chat }: Chat): Promise<number> {
+export async function onTerminal(seat: HostClient, { lang, late, ...chat }: Chat): Promise<number> {
   const { host, here } = seat;
   let { session, task } = chat;
-  const leaving = onLeave(() => host.close());
+  const leaving = onTermination(() => host.close());
   let hint = here && importHint(seat.home, here.config, lang);
   for (;;) {
     const look = await seat.look(session);
@@ -45,13 +45,13 @@ export async function onTerminal(seat: Seat, { lang, late, ...chat }: Chat): Pro
     if (end.session === undefined) {
       if ((await sessionOf(host, session))?.title)
         console.log(texts(lang).resumeWith(commandOf(`${seat.flag}--resume ${session}`)));
-      return codeOf(end);
+      return chatExitCode(end);
     }
     [session, task, hint] = [end.session, undefined, undefined];
   }
 }
 
-function optionsOf(seat: Seat, look: Look) {
+function optionsOf(seat: HostClient, look: SessionScreen) {
   const { by, surface, home, cwd, settings, here } = seat;
   const named = ({ name, description }: { name: string; description: string }) => ({ name, hint: description });
   const invocable = look.invocable.map(named);
@@ -61,7 +61,7 @@ function optionsOf(seat: Seat, look: Look) {
     () => {}, // they can still be typed
   );
   const { env } = process;
-  const edit = ownEditor(env);
+  const edit = personEditor(env);
   const { notify, theme, editor, statusLine } = here?.config.settings ?? settings;
   const command = notify?.command;
   return {
@@ -72,18 +72,19 @@ function optionsOf(seat: Seat, look: Look) {
     history: createHistory(home, `${seat.flag}${look.cwd}`),
     skills: invocable,
     ...(here && {
-      shell: ownShell(cwd, env, ownRedaction(env).text),
-      clipboard: async () => (await import("./terminal/clipboard.ts")).ownClipboard(join(home.dir, "clipboard"), env)(),
+      shell: personShell(cwd, env, ownRedaction(env).text),
+      clipboard: async () =>
+        (await import("./terminal/clipboard.ts")).systemClipboard(join(home.dir, "clipboard"), env)(),
       tryRule: createRuleTrials(here.store, cwd, () => here.config.rules),
     }),
-    place: here ? createPlace(cwd, homedir()) : () => ({ folder: look.cwd }),
+    place: here ? createFolderLabel(cwd, homedir()) : () => ({ folder: look.cwd }),
     ...(look.sandbox && { sandbox: look.sandbox }),
     window: look.window,
     ...(theme !== undefined && { theme }),
     ...(editor !== undefined && { editor }),
-    ...(statusLine && { statusLine: ownStatusLine(statusLine.command, { cwd, env }) }),
+    ...(statusLine && { statusLine: customStatusLine(statusLine.command, { cwd, env }) }),
     ...(edit && { edit }),
-    ...(command !== undefined && { notify: ownNotice(command, env) }),
-    ...(process.platform !== "win32" && { sleep }),
+    ...(command !== undefined && { notify: personNotifier(command, env) }),
+    ...(process.platform !== "win32" && { sleep: suspend }),
   } satisfies Partial<TerminalOptions>;
 }

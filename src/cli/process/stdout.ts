@@ -7,7 +7,7 @@ import { fitted } from "../../view/lines/safe.ts";
 const paint = /(\x1b\[(?:1|2|7|22|27|31|32|33|36|39)m)/;
 
 /** Writes what a program may read: as it is into a pipe or a file. On a terminal no character of it steers. */
-export function toStdout(text: string): boolean {
+export function writeStdout(text: string): boolean {
   return process.stdout.write(process.stdout.isTTY ? harmless(text) : text);
 }
 

@@ -12,7 +12,7 @@ import { sessionBy } from "../../view/find-session.ts";
 import { duration, readFlagsOnly } from "../process/flags.ts";
 import { engineFlag, openJournal } from "../host/journal.ts";
 import { ownRedaction } from "../host/redaction.ts";
-import { toStdout } from "../process/stdout.ts";
+import { writeStdout } from "../process/stdout.ts";
 import { styleOf } from "../process/style.ts";
 
 const options = {
@@ -40,7 +40,7 @@ export async function stats(args: string[]): Promise<number> {
   });
   await host.close();
   const shown = ownRedaction(process.env).value(found);
-  if (values.json) toStdout(`${JSON.stringify(shown, undefined, 2)}\n`);
+  if (values.json) writeStdout(`${JSON.stringify(shown, undefined, 2)}\n`);
   else console.log(lines(shown, pastTexts(lang), styleOf(process.stdout, lang)).join("\n"));
   return exitCodes.success;
 }

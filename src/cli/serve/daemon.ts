@@ -8,7 +8,7 @@ import { assembleEach } from "../../host/assembly/assemble.ts";
 import type { Guard, PersonOf } from "../../host/guard.ts";
 import type { LocalHost } from "../../host/host.ts";
 import { recover, type Recovered } from "../../host/recovery.ts";
-import { keepTime } from "../../host/escalations.ts";
+import { watchEscalations } from "../../host/escalations.ts";
 import type { SessionRow, Store } from "../../journal/store/store.ts";
 import type { Model } from "../../models/model.ts";
 import type { CommandRunner } from "../../tools/process/command-runner.ts";
@@ -23,8 +23,8 @@ import type { Lang } from "../../texts/language.ts";
 import { serveTexts } from "../../texts/serve/serve.ts";
 import { createModels, modelOf, modelOfSession, smallModelOf } from "../assemble/model-choice.ts";
 import { hostHome } from "../host/host-home.ts";
-import { surroundingsOf } from "../assemble/session-environment.ts";
-import { anchoring, folderParts, withModules } from "../assemble/open-sage.ts";
+import { sessionEnvironment } from "../assemble/session-environment.ts";
+import { anchorEndedTurns, folderParts, withModules } from "../assemble/open-sage.ts";
 
 export type DaemonParts = {
   store: Store;
@@ -129,9 +129,9 @@ export function openDaemon(given: DaemonParts): Daemon {
     personOf,
     ...{ letsGo: given.letsGo, elsewhere: given.elsewhere, sleepAfterMs: given.sleepAfterMs },
     namer: small && (() => models(small)),
-    turnEnded: anchoring(store, installed),
+    turnEnded: anchorEndedTurns(store, installed),
     home: hostHome(installed.home, env),
-    surroundings: surroundingsOf({
+    surroundings: sessionEnvironment({
       ...{ store, lang, models },
       installation: () => readInstallation(env),
       folder: ({ cwd }) =>
@@ -157,7 +157,7 @@ export function openDaemon(given: DaemonParts): Daemon {
       },
     },
     async recover() {
-      leaveTime ??= keepTime(store);
+      leaveTime ??= watchEscalations(store);
       const all = (own?.list("session/") ?? []).map(({ key }) => key.slice("session/".length));
       const isUnderWay = (id: string) => {
         const row = store.session(id);

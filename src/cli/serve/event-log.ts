@@ -8,14 +8,14 @@ import { serveTexts } from "../../texts/serve/serve.ts";
 import { texts, type Texts } from "../../texts/shared/texts.ts";
 import { endNote } from "../../view/note.ts";
 
-export type Happenings = {
+export type EventLog = {
   /** Logs what happens in a session until its turn has ended. */
   follow(session: string): void;
   close(): void;
 };
 
 /** A line of the log for each message, request, answer and end. Who did what, and nothing of what people or the agent wrote. */
-export function createHappenings(store: Store, log: Log, lang: Lang): Happenings {
+export function createEventLog(store: Store, log: Log, lang: Lang): EventLog {
   const following = new Map<string, () => void>();
   const [t, words] = [texts(lang), serveTexts(lang)];
   const tell = (fact: Fact) => {

@@ -13,15 +13,15 @@ import { feishuSetupTexts } from "../../texts/serve/feishu-setup.ts";
 import { webhookPath } from "../connect/feishu/doctor.ts";
 import { accountName } from "../host/account.ts";
 import { ask } from "../host/journal.ts";
-import { onLeave } from "../process/termination.ts";
+import { onTermination } from "../process/termination.ts";
 import { openDaemon } from "./daemon.ts";
 import { botGuard, botPerson, type Bot } from "./feishu/bot.ts";
-import { createHappenings } from "./event-log.ts";
+import { createEventLog } from "./event-log.ts";
 import { createHttp, listen, type Readiness } from "./web/http.ts";
 import { inviteSelf } from "./web/invite.ts";
 import { metricsText } from "./web/metrics.ts";
 import { readPage } from "./web/page-files.ts";
-import { isLoopback, placeOf } from "./web/page-address.ts";
+import { isLoopback, pageAddress } from "./web/page-address.ts";
 import { openServedJournal } from "./served-journal.ts";
 import { readStart, type Start } from "./start.ts";
 import { createVisitors, type Visitors } from "./web/visitors.ts";
@@ -42,7 +42,7 @@ export async function serve(args: string[]): Promise<number> {
   const bots: Bot[] = [];
   const devices = createDevices(memory.web);
   const visitors = createVisitors(devices, settings);
-  const happenings = createHappenings(store, log, lang);
+  const happenings = createEventLog(store, log, lang);
   const daemon = openDaemon({
     ...{ store, env: demo?.env ?? process.env, lang, spec, model: demo?.model },
     ...peopleOf(bots, visitors),
@@ -59,7 +59,7 @@ export async function serve(args: string[]): Promise<number> {
   bots.push(...(await Promise.all(configured.map((bot) => memory.openBot(bot, surface)))));
   const entrance = await openEntrance(start, { host, store, bots, devices, visitors, settings });
   const stopped = new AbortController();
-  const left = onLeave(
+  const left = onTermination(
     async () => {
       log("info", start.url === undefined ? t.leaving : clusterTexts(lang).gatewayLeaves);
       await entrance.close();
@@ -110,7 +110,7 @@ type Entrance = { web: OpenWeb | undefined; origins: readonly string[]; close():
 async function openEntrance(start: Start, { bots, ...parts }: EntranceParts): Promise<Entrance> {
   const { installation, at, cwd, redaction, t, log } = start;
   const { home, settings, env } = installation;
-  const place = placeOf(at.host, settings.serve ?? {}, home.dir);
+  const place = pageAddress(at.host, settings.serve ?? {}, home.dir);
   const files = place.origins && readPage(env);
   const origins: string[] = [];
   const page = { cwd, redaction, files: files ?? new Map(), origins: () => origins };

@@ -5,7 +5,7 @@ import { explained } from "../../journal/postgres/error.ts";
 import { SILENT_MS } from "../../journal/postgres/pool.ts";
 import { unprepared } from "../../journal/postgres/tables.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
-import { createClock } from "./server-clock.ts";
+import { createServerClock } from "./server-clock.ts";
 
 const LOOK_MS = 1_000;
 const GOODBYE_MS = 2_000;
@@ -32,7 +32,7 @@ export type Dispatch = {
   /** Gives the job of a process that is gone to another. */
   giveUp(place: string, job: { id: string; attempt: number }): Promise<void>;
   /** True for a while after the connection was lost. */
-  isBlind(): boolean;
+  isInGracePeriod(): boolean;
   /** The server's clock. */
   now(): number;
   stop(options: { timeoutMs: number }): Promise<void>;
@@ -55,8 +55,8 @@ export async function startDispatch(url: string, pool: Pool, options: DispatchOp
   const migrate = await mayMake(pool);
   const boss = await startBoss(url, pool, { notified, migrate, silentMs });
   const { turnsOf, duesOf, names } = createQueues(boss, { notified, migrate });
-  const sight = createSight(graceMs);
-  const clock = createClock();
+  const sight = createGracePeriod(graceMs);
+  const clock = createServerClock();
   await clock.look(pool);
   const look = async (): Promise<void> => {
     try {
@@ -90,7 +90,7 @@ export async function startDispatch(url: string, pool: Pool, options: DispatchOp
     async giveUp(place, { id, attempt }) {
       await boss.fail(await turnsOf(place), [{ id, retryCount: attempt }], { why: "its worker is gone" });
     },
-    isBlind: sight.isBlind,
+    isInGracePeriod: sight.isBlind,
     now: clock.now,
     async stop({ timeoutMs }) {
       clearInterval(looking);
@@ -161,7 +161,7 @@ function createQueues(boss: PgBoss, { notified, migrate }: QueueOptions): Queues
 }
 
 /** Judges nobody for a while after the connection was lost. A process that has just come knows nothing either: the server may have been away until now. */
-function createSight(graceMs: number): { looked(): void; lost(): void; isBlind(): boolean } {
+function createGracePeriod(graceMs: number): { looked(): void; lost(): void; isBlind(): boolean } {
   let blindUntil = performance.now() + graceMs;
   let lookedAt = performance.now();
   const lost = () => {

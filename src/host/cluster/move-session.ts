@@ -1,9 +1,13 @@
 import type { Cluster } from "./cluster.ts";
 
-export type Moved = { how: "moved" } | { how: "runs"; at: string } | { how: "unknown" };
+export type MoveResult = { how: "moved" } | { how: "runs"; at: string } | { how: "unknown" };
 
 /** Gives a session to another place, unless a living process runs it. Whoever has it in its queue there looks at it once. */
-export async function move({ pool, ledger, dispatch }: Cluster, session: string, place: string): Promise<Moved> {
+export async function moveSession(
+  { pool, ledger, dispatch }: Cluster,
+  session: string,
+  place: string,
+): Promise<MoveResult> {
   const { rows } = await pool.query<{ done: boolean }>("SELECT sage.move_session($1,$2) AS done", [session, place]);
   if (!rows[0]?.done) {
     const [standing] = await ledger.standing(session);

@@ -7,7 +7,7 @@ import { given, type CommandParts, type Handlers } from "./parts.ts";
 const MOST_FOLDERS = 16;
 
 /** The surroundings of sessions: what a surface offers people to type and to choose. */
-export function aboutCommands({ store, surroundings }: CommandParts): Handlers<"about" | "models" | "files"> {
+export function surroundingsCommands({ store, surroundings }: CommandParts): Handlers<"about" | "models" | "files"> {
   const listed = new Map<string, ReturnType<typeof createFiles>>();
   return {
     async about({ session, prompts = false }) {

@@ -2,13 +2,13 @@ import type { Fact } from "../../protocol/facts/fact.ts";
 import { removedKey } from "../../protocol/key.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { emptySession, hold, pageOf, reading, rowOf, sessionIn, type Held } from "./held-session.ts";
+import { emptySession, holdSession, pageOf, reading, rowOf, sessionIn, type HeldSession } from "./held-session.ts";
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
 import { createHub } from "./hub.ts";
 import { createMembers, type Appended, type InboundFact, type LocalStore } from "./store.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 
-type Session = Held & { epoch: number; owned: boolean };
+type Session = HeldSession & { epoch: number; owned: boolean };
 
 /** A journal in memory, gone with the process: for tests, and for embedders who want no disk. */
 export function memoryStore(): LocalStore {
@@ -22,7 +22,7 @@ export function memoryStore(): LocalStore {
   const { resolution, approvals } = read;
   const keep = (session: Session, fact: Fact) => {
     fact.seq = ++seq;
-    hold(session, fact);
+    holdSession(session, fact);
   };
   const empty = (cwd: string): Session => ({ ...emptySession(cwd), epoch: 0, owned: false });
   const append = (id: string, inbound: InboundFact): Appended => {

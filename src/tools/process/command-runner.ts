@@ -3,7 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { endGroup } from "./process-group.ts";
 import { keptEnding } from "./keeper.ts";
 import type { Ending, ShellCommand, Spawn, Spawned } from "./spawn.ts";
-import { createEntries, noteKeeping, readKeeping, toldEnd, type Keeping, type RunnerCall } from "./runner-entries.ts";
+import {
+  createRunnerEntries,
+  noteKeeping,
+  readKeeping,
+  toldEnd,
+  type Keeping,
+  type RunnerCall,
+} from "./runner-entries.ts";
 import { followOutput } from "./follow-output.ts";
 
 export type { RunnerCall } from "./runner-entries.ts";
@@ -52,7 +59,7 @@ export function createCommandRunner({
   spawn,
   largest = LARGEST_OUTPUT,
 }: RunnerParts): CommandRunner {
-  const entries = createEntries(root, machine);
+  const entries = createRunnerEntries(root, machine);
   const lives = (pid: number, started: string) => started !== "" && startOf(pid) === started;
 
   const start = async (call: RunnerCall, id: string, command: ShellCommand): Promise<Spawned> => {

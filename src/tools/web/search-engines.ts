@@ -1,10 +1,10 @@
 /** A page that was found. */
-export type Found = { title: string; url: string; text: string };
+export type SearchHit = { title: string; url: string; text: string };
 
 /** A search engine, by the name that results give it. `summary`: words of its own about what it found. */
 export type SearchEngine = {
   name: string;
-  search(query: string, signal: AbortSignal): Promise<{ found: readonly Found[]; summary?: string }>;
+  search(query: string, signal: AbortSignal): Promise<{ found: readonly SearchHit[]; summary?: string }>;
 };
 
 /** A request to a server that the person named; the body of its answer, as JSON. Throws where the server refuses. */
@@ -52,7 +52,7 @@ export function tavily(key: string, fetchJson: FetchJson, baseURL = "https://api
 }
 
 /** Results of a server; entries without a web address are none. */
-function list(results: unknown, text: string): Found[] {
+function list(results: unknown, text: string): SearchHit[] {
   if (!Array.isArray(results)) return [];
   return (results as Record<string, unknown>[]).flatMap((one) => {
     const words = (field: string) => (typeof one?.[field] === "string" ? one[field] : "");

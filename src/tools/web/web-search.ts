@@ -5,7 +5,7 @@ import { describe } from "../definition/describe.ts";
 import { failed } from "../definition/result.ts";
 import type { Tool } from "../definition/tool.ts";
 import { asData } from "./as-data.ts";
-import type { Found, SearchEngine } from "./search-engines.ts";
+import type { SearchHit, SearchEngine } from "./search-engines.ts";
 
 /** Longer ones are more than words to look for. */
 const LONGEST = 256;
@@ -47,11 +47,11 @@ export function createWebSearch({ name, search }: SearchEngine): Tool<Input> {
   };
 }
 
-function isPage({ url }: Found): boolean {
+function isPage({ url }: SearchHit): boolean {
   return url.length <= LONGEST_ADDRESS && /^https?:$/.test(URL.parse(url)?.protocol ?? "");
 }
 
-function entry({ title, url, text }: Found, n: number): string {
+function entry({ title, url, text }: SearchHit, n: number): string {
   const { href } = new URL(url);
   return `${n + 1}. ${line(title) || href}\n${href}\n${line(text)}`.trim();
 }

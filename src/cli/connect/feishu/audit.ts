@@ -8,7 +8,7 @@ import { openSurfaceStores } from "../../../host/surface-store.ts";
 import { clusterTexts } from "../../../texts/serve/cluster.ts";
 import { feishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { engineOf } from "../../host/join-engine.ts";
+import { engineUrl } from "../../host/join-engine.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { openGatewayMemory } from "../../host/gateway-memory.ts";
@@ -32,7 +32,7 @@ export async function audit(args: string[]): Promise<number> {
   const { home, settings, env } = readInstallation(process.env);
   const bots = feishuBots(settings, env, { cwd: realpathSync("."), lang, t });
   if (bots.length === 0) throw new SageError("config-invalid", said(t.notConfigured));
-  const url = engineOf(values.engine, process.env, clusterTexts(lang));
+  const url = engineUrl(values.engine, process.env, clusterTexts(lang));
   const remembered = url === undefined ? inFile(home.surfaces) : await inDatabase(url, bots, lang);
   const found = bots.flatMap((bot) => {
     const { app, team } = bot;

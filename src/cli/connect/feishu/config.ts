@@ -100,7 +100,7 @@ function botOf(name: string, settings: Settings, env: Env, parts: Reading): BotC
       ...{ appId, appSecret, domain, mode: mode as FeishuApp["mode"] },
       ...(encryptKey && { encryptKey }),
       ...(verificationToken && { verificationToken }),
-      ...(domain !== "" && wayTo(domain, env)),
+      ...(domain !== "" && proxyAgentFor(domain, env)),
     },
     team,
     warnings,
@@ -185,7 +185,7 @@ function readPeople(
 }
 
 /** Agent for the proxy that the environment names for this address, if any. */
-export function wayTo(domain: string, env: Env): Pick<FeishuApp, "agent"> {
+export function proxyAgentFor(domain: string, env: Env): Pick<FeishuApp, "agent"> {
   const url = new URL(domain);
   return proxyFor(url, env) === undefined ? {} : { agent: agentFor(url, env) };
 }

@@ -7,7 +7,7 @@ import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { openLocalJournal } from "../../host/journal.ts";
 import { askPerson, askPersonInput } from "./ask-person.ts";
-import { asked } from "./list-requests.ts";
+import { listRequests } from "./list-requests.ts";
 
 const options = { name: { type: "string" } } as const;
 
@@ -51,7 +51,7 @@ export async function mcpServer(args: string[]): Promise<number> {
       inputSchema: z.object({}),
       annotations: { readOnlyHint: true },
     },
-    async () => asked(parts),
+    async () => listRequests(parts),
   );
   const closed = Promise.withResolvers<void>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => closed.resolve());

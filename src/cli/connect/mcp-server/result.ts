@@ -12,14 +12,14 @@ export type Result = {
 
 /** The end of a request, or that it still waits, for the agent that asked. */
 export function resultOf(request: InputRequest, resolution: Resolution | undefined): Result {
-  return asResult(told(request, resolution));
+  return asResult(resultData(request, resolution));
 }
 
 export function asResult(data: Record<string, unknown>): Result {
   return { content: [{ type: "text", text: JSON.stringify(data, undefined, 2) }], structuredContent: data };
 }
 
-export function told(request: InputRequest, resolution: Resolution | undefined): Record<string, unknown> {
+export function resultData(request: InputRequest, resolution: Resolution | undefined): Record<string, unknown> {
   const frame = { ticket: request.id, asked: nameOf(request, texts("en")) };
   if (!resolution)
     return {

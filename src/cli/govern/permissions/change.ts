@@ -17,7 +17,7 @@ import { permissionTexts } from "../../../texts/setup/permissions.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 import { destinationOf, destinations } from "./destination.ts";
-import { rulesIn } from "../../assemble/listed-rules.ts";
+import { listedRules } from "../../assemble/listed-rules.ts";
 import { checkApprover, person } from "../../host/account.ts";
 import { ask, openLocalJournal } from "../../host/journal.ts";
 
@@ -71,7 +71,7 @@ export async function remove(args: string[]): Promise<number> {
   const home = sageHome(process.env);
   const config = loadConfig(home, process.cwd(), process.env);
   const asked = destinationOf(values.to, t);
-  const found = rulesIn(config, home.settings).filter((one) => one.rule === rule && one.counts);
+  const found = listedRules(config, home.settings).filter((one) => one.rule === rule && one.counts);
   const places = destinations.filter(
     (place) => (asked ?? place) === place && found.some(({ source }) => source === place),
   );

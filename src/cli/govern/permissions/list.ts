@@ -6,9 +6,9 @@ import { permissionTexts } from "../../../texts/setup/permissions.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags } from "../../process/flags.ts";
 import { styleOf } from "../../process/style.ts";
-import { entryLines } from "./rule-lines.ts";
-import { rulesIn, type ListedRule } from "../../assemble/listed-rules.ts";
-import { toStdout } from "../../process/stdout.ts";
+import { ruleLines } from "./rule-lines.ts";
+import { listedRules, type ListedRule } from "../../assemble/listed-rules.ts";
+import { writeStdout } from "../../process/stdout.ts";
 
 /** Every rule with where it stands, also those that would count if the folder were trusted. */
 export async function list(args: string[]): Promise<number> {
@@ -16,10 +16,10 @@ export async function list(args: string[]): Promise<number> {
   const t = permissionTexts(lang);
   const home = sageHome(process.env);
   const config = loadConfig(home, process.cwd(), process.env);
-  const rules = rulesIn(config, home.settings);
+  const rules = listedRules(config, home.settings);
   const warnings = config.warnings.map((why) => sentence(why, lang));
   if (values.json) {
-    toStdout(`${JSON.stringify({ rules, warnings }, undefined, 2)}\n`);
+    writeStdout(`${JSON.stringify({ rules, warnings }, undefined, 2)}\n`);
     return exitCodes.success;
   }
   const style = styleOf(process.stdout, lang);
@@ -30,7 +30,7 @@ export async function list(args: string[]): Promise<number> {
     console.log(style.paint.bold(`${oneLine(file)} (${t.source[source]})`));
     if (!counts) console.log(style.paint.yellow(`  ${t.notCounting}`));
     console.log(
-      entryLines(
+      ruleLines(
         own.map(({ behavior, rule, approvals, notAsker }) => ({
           what: behavior,
           text: [

@@ -12,12 +12,12 @@ import { usage } from "../../process/flags.ts";
 import { person } from "../../host/account.ts";
 import { ask } from "../../host/journal.ts";
 import { styleOf } from "../../process/style.ts";
-import { onLeave } from "../../process/termination.ts";
+import { onTermination } from "../../process/termination.ts";
 import { createRefusals } from "./refusals.ts";
 import type { Format } from "./format.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import type { Sage } from "../../assemble/open-sage.ts";
-import { toStdout } from "../../process/stdout.ts";
+import { writeStdout } from "../../process/stdout.ts";
 import { endNote, ruleNote } from "../../../view/note.ts";
 
 type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
@@ -36,9 +36,9 @@ export async function print({ host, store }: Sage, { session, task, format, lang
     interrupted = true;
     void host.send({ type: "interrupt", session, cancel: true, ...sender });
   });
-  const leaving = onLeave(() => host.close());
+  const leaving = onTermination(() => host.close());
 
-  const line = (value: object) => void toStdout(`${JSON.stringify(value)}\n`);
+  const line = (value: object) => void writeStdout(`${JSON.stringify(value)}\n`);
   const refusal = createRefusals((text) => console.error(`sage: ${text}`), t, texts(lang));
   const rules: FactData["rule.added"][] = [];
   const unwatch = store.hub.subscribe(
@@ -94,7 +94,7 @@ async function tell(
   requests: InputRequest[],
   { lang, cwd, isOpen }: { lang: Lang; cwd: string | undefined; isOpen: boolean },
 ): Promise<void> {
-  if (outcome.text !== "") toStdout(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
+  if (outcome.text !== "") writeStdout(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
   if (outcome.status === "success") return;
   const t = cliTexts(lang);
   if (outcome.status !== "needs-input") {
@@ -106,9 +106,9 @@ async function tell(
       console.error(t.goOn(`${how} ${outcome.session}`));
     return;
   }
-  const { openLines } = await import("./request-lines.ts");
+  const { requestLines } = await import("./request-lines.ts");
   const style = styleOf(process.stderr, lang);
   console.error(t.needed(requests.length));
-  for (const request of requests) console.error(openLines(request, style, { lang, cwd }).join("\n"));
+  for (const request of requests) console.error(requestLines(request, style, { lang, cwd }).join("\n"));
   console.error(t.thenResume(outcome.session));
 }

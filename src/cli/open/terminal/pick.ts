@@ -8,10 +8,10 @@ import { pickerTexts } from "../../../texts/surfaces/picker.ts";
 import { texts } from "../../../texts/shared/texts.ts";
 import { ask } from "../../host/journal.ts";
 import { checkRule } from "./check-rule.ts";
-import { senderAt, type Seat } from "../../host/host-client.ts";
+import { senderAt, type HostClient } from "../../host/host-client.ts";
 
 /** `/model`: what each provider offers, as the answers come in. */
-export function pickModel(seat: Seat, session: string, lang: Lang): Picking {
+export function pickModel(seat: HostClient, session: string, lang: Lang): Picking {
   const { host } = seat;
   const w = pickerTexts(lang);
   const t = texts(lang);
@@ -50,7 +50,7 @@ export function pickModel(seat: Seat, session: string, lang: Lang): Picking {
 type Place = { rule: string; behavior: Rule["behavior"]; source: RuleDestination };
 
 /** `/permissions`: every rule that applies here, each to be edited or removed, and a new one to be added. */
-export function pickRule(seat: Seat, session: string, lang: Lang): Picking {
+export function pickRule(seat: HostClient, session: string, lang: Lang): Picking {
   const w = pickerTexts(lang);
   const t = texts(lang);
   const { host } = seat;

@@ -6,7 +6,7 @@ import { reason } from "../../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../../texts/shared/error.ts";
 
 /** The address of the page; `undefined` where anybody on the way could read along. */
-export type Place = {
+export type PageAddress = {
   tls: { cert: string; key: string } | undefined;
   /** Addresses of the page, the one for people who are elsewhere first. */
   origins: ((port: number) => string[]) | undefined;
@@ -16,7 +16,7 @@ const here = ["127.0.0.1", "localhost", "[::1]"];
 const everywhere = ["0.0.0.0", "::"];
 
 /** On this machine always; elsewhere only by https, ours or that of a proxy before us. */
-export function placeOf(host: string, { tls, web }: NonNullable<Settings["serve"]>, folder: string): Place {
+export function pageAddress(host: string, { tls, web }: NonNullable<Settings["serve"]>, folder: string): PageAddress {
   const certificate = tls && { cert: read(resolve(folder, tls.cert)), key: read(resolve(folder, tls.key)) };
   const named = (web?.origins ?? []).map((origin) => new URL(origin).origin);
   const scheme = certificate ? "https" : "http";

@@ -24,8 +24,8 @@ import { sentence } from "../../../texts/shared/sentence.ts";
 import { sandboxTexts } from "../../../texts/setup/sandbox.ts";
 import { texts } from "../../../texts/shared/texts.ts";
 import { clusterTexts } from "../../../texts/serve/cluster.ts";
-import { engineOf } from "../../host/join-engine.ts";
-import { problemOf } from "../../process/folder-gone.ts";
+import { engineUrl } from "../../host/join-engine.ts";
+import { problemMessage } from "../../process/folder-gone.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { modelOf } from "../../assemble/model-choice.ts";
@@ -47,7 +47,7 @@ export async function doctor(args: string[]): Promise<number> {
     try {
       await work();
     } catch (error) {
-      const text = prose(error instanceof SageError ? errorText(error, texts(lang)) : problemOf(error, t));
+      const text = prose(error instanceof SageError ? errorText(error, texts(lang)) : problemMessage(error, t));
       // Settings that cannot be read stop several checks: one problem, told once.
       if (!stopped.has(text)) bad(text);
       stopped.add(text);
@@ -55,7 +55,7 @@ export async function doctor(args: string[]): Promise<number> {
   };
   const report = { ok, bad, note: (text: string) => console.log(`· ${text}`), t: t.doctor };
 
-  const url = engineOf(values.engine, process.env, clusterTexts(lang));
+  const url = engineUrl(values.engine, process.env, clusterTexts(lang));
   const { node } = process.versions;
   if (Number.parseInt(node, 10) >= 24) ok(t.doctor.node(node));
   else bad(t.doctor.oldNode(node));

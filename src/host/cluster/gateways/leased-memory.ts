@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Entry, SurfaceTable } from "../../../journal/postgres/surface-table.ts";
 import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
-import { createEntries } from "./memory-entries.ts";
+import { createMemoryEntries } from "./memory-entries.ts";
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
 /** The memory of a surface that this gateway holds: read here, written through in order. */
-export type HeldMemory = {
+export type LeasedMemory = {
   store: SurfaceStore;
   /**
    * Resolves once everything so far is on the server and the hold is this gateway's for sure; rejects when it is not. Nothing that rests on
@@ -18,7 +18,7 @@ export type HeldMemory = {
   close(): Promise<void>;
 };
 
-export type HeldParts = {
+export type LeasedMemoryParts = {
   entries: readonly Entry[];
   write(changes: Parameters<SurfaceTable["write"]>[2]): Promise<boolean>;
   /** Resolves once nobody else can have the hold at this moment; rejects when somebody has it. */
@@ -31,12 +31,20 @@ export type HeldParts = {
   now?(): number;
 };
 
-export function holdMemory({ entries, write, sure, lose, lost, failed, now = Date.now }: HeldParts): HeldMemory {
+export function createLeasedMemory({
+  entries,
+  write,
+  sure,
+  lose,
+  lost,
+  failed,
+  now = Date.now,
+}: LeasedMemoryParts): LeasedMemory {
   let made = 0;
   let written = 0;
   let waiting: { upTo: number; resolve(): void }[] = [];
   let writing: Promise<void> | undefined;
-  const memory = createEntries(entries, {
+  const memory = createMemoryEntries(entries, {
     now,
     changed() {
       made++;

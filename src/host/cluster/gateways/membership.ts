@@ -6,26 +6,26 @@ import { GATEWAY_LIVES } from "../../../journal/postgres/schema/surface-schema.t
 import type { SurfaceTable } from "../../../journal/postgres/surface-table.ts";
 import type { SharedStore } from "../../../protocol/host/surface-store.ts";
 import type { Cluster } from "../cluster.ts";
-import { createHolding, type Holding, type HoldWatch } from "./surface-lease.ts";
+import { createSurfaceLease, type SurfaceLease, type SurfaceLeaseWatch } from "./surface-lease.ts";
 import { shareMemory, type SharedMemory } from "./shared-memory.ts";
 
 const LOOK_MS = 1_000;
 /** A gateway that was not heard of for so long has lost what it held. */
 const LEASE_MS = 10_000;
 
-export type Presence = {
+export type Membership = {
   /** A memory that all gateways write. */
   share(surface: string): Promise<SharedStore>;
   /**
    * Takes the surface up whenever nobody else holds it. `taken` runs each time, until the signal of the hold says so; what it has remembered
    * by then is written before the hold is given up.
    */
-  hold(surface: string, watch: HoldWatch): void;
+  hold(surface: string, watch: SurfaceLeaseWatch): void;
   /** Gives up everything; others continue at once. */
   leave(): Promise<void>;
 };
 
-export type PresenceOptions = {
+export type MembershipOptions = {
   /** False: nobody hears, and nobody is taken for dead but by time. */
   notified?: boolean;
   leaseMs?: number;
@@ -42,13 +42,13 @@ export type PresenceOptions = {
 export async function joinGateways(
   table: SurfaceTable,
   { process, connect }: Pick<Cluster, "process" | "connect">,
-  { notified = true, leaseMs = LEASE_MS, graceMs = LEASE_MS, failed = () => {} }: PresenceOptions = {},
-): Promise<Presence> {
+  { notified = true, leaseMs = LEASE_MS, graceMs = LEASE_MS, failed = () => {} }: MembershipOptions = {},
+): Promise<Membership> {
   /** Nothing more is taken up, and what is held ends; while it does, this gateway lives on. */
   const leaving = new AbortController();
   const over = new AbortController();
   const shared = new Map<string, SharedMemory>();
-  const holdings = new Map<string, Holding>();
+  const holdings = new Map<string, SurfaceLease>();
   const certainty = createCertainty();
   const own = { id: process, host: hostname(), leaseMs };
   /** True once an outage was told: each is told once. */
@@ -102,7 +102,7 @@ export async function joinGateways(
     hold(name, watch) {
       const ended = () => void (leaving.signal.aborted || look());
       const parts = { name, watch, table, process, sure: certainty.reached, leaving: leaving.signal, inTrouble, ended };
-      holdings.set(name, createHolding(parts));
+      holdings.set(name, createSurfaceLease(parts));
       void look();
     },
     async leave() {

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SurfaceStanding, SurfaceTable } from "../../../journal/postgres/surface-table.ts";
-import { holdMemory, type HeldMemory } from "./leased-memory.ts";
+import { createLeasedMemory, type LeasedMemory } from "./leased-memory.ts";
 
 const PAUSE_MS = 1_000;
 
 /** A surface that this gateway holds, until the signal is aborted: another one has it, or this one leaves. */
-export type Hold = Pick<HeldMemory, "store" | "kept"> & { signal: AbortSignal };
+export type HeldSurface = Pick<LeasedMemory, "store" | "kept"> & { signal: AbortSignal };
 
-export type HoldWatch = {
-  taken(hold: Hold): Promise<void>;
+export type SurfaceLeaseWatch = {
+  taken(hold: HeldSurface): Promise<void>;
   /** Another gateway holds it, or nobody does any more. */
   elsewhere(holder: string | undefined): void;
   /** `taken` rejected while the hold was this gateway's. It is tried again. */
   failed(error: unknown): void;
 };
 
-export type HoldingParts = {
+export type SurfaceLeaseParts = {
   name: string;
-  watch: HoldWatch;
+  watch: SurfaceLeaseWatch;
   table: SurfaceTable;
   /** Id of this gateway. */
   process: string;
@@ -32,7 +32,7 @@ export type HoldingParts = {
 };
 
 /** A gateway's hold on a surface, which it takes up whenever nobody else has it. */
-export type Holding = {
+export type SurfaceLease = {
   /** Gives the hold up where another gateway took it while this process stood still, or could not reach the server. */
   judge(standing: SurfaceStanding): void;
   /** Takes the surface up where it is free and not held yet; the work on it continues after this resolves. */
@@ -41,7 +41,16 @@ export type Holding = {
   readonly done: Promise<void> | undefined;
 };
 
-export function createHolding({ name, watch, table, process, sure, leaving, inTrouble, ended }: HoldingParts): Holding {
+export function createSurfaceLease({
+  name,
+  watch,
+  table,
+  process,
+  sure,
+  leaving,
+  inTrouble,
+  ended,
+}: SurfaceLeaseParts): SurfaceLease {
   let held: { number: number; lost: AbortController; done: Promise<void> } | undefined;
   /** The holder that `elsewhere` was told of. */
   let told: string | undefined;
@@ -50,7 +59,7 @@ export function createHolding({ name, watch, table, process, sure, leaving, inTr
     const lose = () => lost.abort(new Error("another gateway took it"));
     try {
       const { entries } = await table.read(name);
-      const memory = holdMemory({
+      const memory = createLeasedMemory({
         ...{ entries, lose, lost: lost.signal, failed: inTrouble },
         write: (changes) => table.write(name, number, changes),
         sure: () => sure(lost.signal),

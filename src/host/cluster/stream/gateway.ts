@@ -5,7 +5,7 @@ import { splitRequestId } from "../../../protocol/key.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import type { LocalHost } from "../../host.ts";
-import type { Meeting } from "./stream-client.ts";
+import type { StreamClient } from "./stream-client.ts";
 
 /** Sessions stay held for a while after a command: the next one is likely to be about the same. */
 const LINGER_MS = 30_000;
@@ -14,10 +14,10 @@ const LINGER_MS = 30_000;
  * A host whose sessions run on other machines: each is held here while somebody watches it or says something in it. Everything else
  * is the host's own.
  */
-export function gateway(
+export function createGatewayHost(
   host: LocalHost,
   { look, store, staffed }: Pick<Replica, "look"> & Partial<Pick<Replica, "store"> & Pick<Ledger, "staffed">>,
-  meeting?: Pick<Meeting, "watching">,
+  meeting?: Pick<StreamClient, "watching">,
 ): LocalHost {
   const hold = async (session: string): Promise<() => void> => {
     try {

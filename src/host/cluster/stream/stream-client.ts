@@ -27,7 +27,7 @@ const READ_MS = 5_000;
 /** Workers of a place that are asked for a file, one after the other. */
 const MOST_ASKED = 5;
 
-export type MeetingParts = {
+export type StreamClientParts = {
   cluster: Pick<Cluster, "pool" | "replica">;
   /** A worker that has an address cannot be reached there. Told once for each. */
   unreachable(worker: { process: string; place: string; address: string; problem: string }): void;
@@ -36,7 +36,7 @@ export type MeetingParts = {
 };
 
 /** A gateway's ways to workers. */
-export type Meeting = {
+export type StreamClient = {
   peers: Peers;
   /** Asks a worker of the session's place. */
   kept: NonNullable<NonNullable<HostParts["elsewhere"]>["kept"]>;
@@ -51,7 +51,11 @@ type Watched = { watchers: number; owner: string | undefined };
  * Follows sessions to the workers that run them: one connection to each worker, one stream for each session, however many watch it.
  * Facts come from the database alone. Where a worker cannot be reached, there are facts only.
  */
-export function meetWorkers({ cluster: { pool, replica }, unreachable, againMs = AGAIN_MS }: MeetingParts): Meeting {
+export function createStreamClient({
+  cluster: { pool, replica },
+  unreachable,
+  againMs = AGAIN_MS,
+}: StreamClientParts): StreamClient {
   const watched = new Map<string, Watched>();
   const follow = sharedFollowing({
     owner: (session) => watched.get(session)?.owner,
@@ -177,7 +181,7 @@ function readUpTo(
   });
 }
 
-function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreachable"], againMs: number): Lines {
+function reachWorkers(pool: Cluster["pool"], unreachable: StreamClientParts["unreachable"], againMs: number): Lines {
   const failed = new Map<string, { since: number; at: number; told: boolean }>();
   const gone = () => errorBecause("host-gone", reason("process-unreachable", {}));
   const dial = async (process: string): Promise<RemoteHost> => {

@@ -10,7 +10,7 @@ import type { LocalHost } from "../../host.ts";
 import { veilText } from "../../person/veiled-text.ts";
 import { lineWire } from "../../socket/line-wire.ts";
 import { createWireServer, onlyTells, processLimits, type Limits } from "../../socket/serve.ts";
-import { gateway } from "./gateway.ts";
+import { createGatewayHost } from "./gateway.ts";
 import { KEY_BYTES, secureServer } from "./secure-wire.ts";
 
 /** Gateways, and whoever knocks. */
@@ -33,9 +33,9 @@ const limits: Limits = {
 const takes: readonly Command["type"][] = ["output"];
 
 /** Address at which gateways reach a worker, and the key that lets them in. */
-export type Door = { address: string; key: string; close(): Promise<void> };
+export type StreamServer = { address: string; key: string; close(): Promise<void> };
 
-export type DoorParts = {
+export type StreamServerParts = {
   host: LocalHost;
   /** Sessions are looked up while somebody asks for their output. */
   replica: Pick<Replica, "look">;
@@ -50,7 +50,14 @@ export type DoorParts = {
 };
 
 /** Lets gateways follow what this worker runs: its deltas, which are in no journal. */
-export async function openDoor({ host, process, journal, listen, address, ...rest }: DoorParts): Promise<Door> {
+export async function openStreamServer({
+  host,
+  process,
+  journal,
+  listen,
+  address,
+  ...rest
+}: StreamServerParts): Promise<StreamServer> {
   const { replica, redaction, handshakeMs } = rest;
   const key = randomBytes(KEY_BYTES);
   const wires = createWireServer(limits);
@@ -79,8 +86,8 @@ export async function openDoor({ host, process, journal, listen, address, ...res
 }
 
 /** The host as a gateway may use it. Facts go without their content: the gateway reads them where everybody does. */
-function toldHost(host: LocalHost, replica: DoorParts["replica"], redaction: Redaction): Host {
-  const { send, ...rest } = onlyTells(gateway(host, replica), takes);
+function toldHost(host: LocalHost, replica: StreamServerParts["replica"], redaction: Redaction): Host {
+  const { send, ...rest } = onlyTells(createGatewayHost(host, replica), takes);
   return {
     ...rest,
     send: async (command) => redaction.value(await send(command)),

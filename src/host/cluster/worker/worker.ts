@@ -8,8 +8,8 @@ import { errorBecause } from "../../../texts/shared/error.ts";
 import type { LocalHost } from "../../host.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Job } from "../dispatch.ts";
-import type { Door } from "../stream/stream-server.ts";
-import { live } from "./liveness.ts";
+import type { StreamServer } from "../stream/stream-server.ts";
+import { startLiveness } from "./liveness.ts";
 
 /** Pause before another look at a session that this worker is too old for. */
 const ANOTHER_MS = 1_000;
@@ -22,7 +22,7 @@ export type WorkerParts = {
   /** Runs turns on the cluster's store, and lets go of sessions that wait. */
   host: LocalHost;
   /** Address at which gateways follow what it runs. Without one they have facts only. */
-  door?: Pick<Door, "address" | "key"> | undefined;
+  door?: Pick<StreamServer, "address" | "key"> | undefined;
   /** A run ended by an error that its facts may not tell. */
   failed?(session: string, error: unknown): void;
   /** Sessions that it runs at once. */
@@ -47,10 +47,10 @@ export async function startWorker(parts: WorkerParts): Promise<Worker> {
   await mayServe(pool, place);
   const running = new Map<string, Running>();
   const left = new AbortController();
-  const living = live({
-    ...{ process, place, loop, door, pool, connect, graceMs, locks: notified },
-    isBlind: () => dispatch.isBlind(),
-    buried: () => running.forEach(({ leave }) => leave()),
+  const living = startLiveness({
+    ...{ process, place, loop, streamServer: door, pool, connect, graceMs, locks: notified },
+    isInGracePeriod: () => dispatch.isInGracePeriod(),
+    expired: () => running.forEach(({ leave }) => leave()),
     async orphaned(orphans) {
       for (const { session, place: at, job, attempt } of orphans)
         if (job !== null && attempt !== null) await dispatch.giveUp(at, { id: job, attempt });

@@ -11,7 +11,7 @@ import { followsOwnLink, type Linking } from "./files/links.ts";
 import type { ShellGrammar } from "../read/grammar.ts";
 import type { Word } from "../read/word.ts";
 import { namePattern } from "../../paths/pattern.ts";
-import { guarded, readCommand, type CommandReading } from "./flow/command-reading.ts";
+import { knownText, readCommand, type CommandReading } from "./flow/command-reading.ts";
 import type { Redirect, Script } from "../read/script.ts";
 import { runsScript } from "../../programs/runners.ts";
 import { isHarmlessVariable } from "../../programs/harmless.ts";
@@ -29,7 +29,7 @@ import { isReader } from "../../programs/files/readers.ts";
 import { baseName, keywords } from "../../text/tokens.ts";
 import { packed, shownByGit } from "./shown-files.ts";
 import { foundWrite } from "./files/found-writes.ts";
-import { handedOut, heldIn } from "./files/served-folders.ts";
+import { servesRuledFolder, ruleInside } from "./files/served-folders.ts";
 import { unlistedParts } from "./unlisted.ts";
 import { patchedParts } from "./patches.ts";
 import { downloadsOf } from "../../programs/files/downloads.ts";
@@ -113,11 +113,11 @@ function guess(finding: ShellFinding, call: ShellCall): string[] {
   const written = ways.map(({ words }) => placeWritten(words)).find(Boolean);
   if (written) finding.mustAsk ??= reason("protected", { path: written.place, kind: written.kind });
   const shown = ways
-    .map(({ words }) => handedOut(words, { bases: [call.cwd], home: call.home }, call.reach))
+    .map(({ words }) => servesRuledFolder(words, { bases: [call.cwd], home: call.home }, call.reach))
     .find(Boolean);
   // Code from standard input is part of the text.
   const looks = ways.some(({ words: [name = ""] }) => runsScript(baseName(name))) && listsFiles(call.command);
-  const held = looks && call.reach.watchful ? heldIn(["."], [call.cwd], call) : undefined;
+  const held = looks && call.reach.watchful ? ruleInside(["."], [call.cwd], call) : undefined;
   if (shown ?? held) finding.mustAsk ??= (shown ?? held)!;
   const inCode = commands.flatMap(({ possible: all }) => judgeCode(all, given, finding, call));
   return [...possible.names, ...inCode];
@@ -158,7 +158,7 @@ function judgeCode(
         if (mustAsk) finding.mustAsk ??= mustAsk;
         const built = builtPath(builtInCode(code.text), bases, { home, reach });
         if (built) finding.mustAsk ??= reason("code-builds", { program: code.program, path: built });
-        const held = reach.watchful && listsFiles(code.text) ? heldIn(["."], bases, { home, reach }) : undefined;
+        const held = reach.watchful && listsFiles(code.text) ? ruleInside(["."], bases, { home, reach }) : undefined;
         if (held) finding.mustAsk ??= held;
         names.push(...found);
         break;
@@ -242,7 +242,7 @@ function prove(finding: ShellFinding, script: Script, call: ShellCall): string[]
     const shown =
       shownByGit(view, { ...where, bases: folders }, reach) ??
       packed(view, where, reach) ??
-      handedOut(
+      servesRuledFolder(
         view.words.map((word) => word.text ?? source(word)),
         where,
         reach,
@@ -351,7 +351,7 @@ function against(text: string, ways: readonly PossibleCommand[], book: RuleBook)
 
 /** `/bin/r?` may be any program that its last name fits. */
 function waysOf(words: readonly Word[], book: RuleBook): PossibleCommand[] {
-  const texts = words.map(guarded);
+  const texts = words.map(knownText);
   const pattern = words[0]?.glob?.split("/").at(-1);
   const fits = pattern === undefined ? undefined : namePattern(pattern);
   const names = fits === undefined ? [] : book.namedAgainst.filter(fits);

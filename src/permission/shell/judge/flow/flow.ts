@@ -4,8 +4,8 @@ import { PathError, type Disk } from "../../../paths/canonical.ts";
 import type { Word } from "../../read/word.ts";
 import type { Command, Item, Loop, Redirect, Script, Simple } from "../../read/script.ts";
 import { expandPattern } from "./expand-pattern.ts";
-import { fedTo } from "./stdin.ts";
-import { mostBases, moveOf, unique, type Move } from "./folder-changes.ts";
+import { stdinOf } from "./stdin.ts";
+import { MAX_BASES, folderChangeOf, unique, type FolderChange } from "./folder-changes.ts";
 import type { Fed } from "../../suspect/code.ts";
 import { variablesOf, type Variables } from "./variables.ts";
 import { tracesWords } from "../../../programs/builtins.ts";
@@ -17,7 +17,7 @@ import { unwrapped } from "../../../programs/wrappers.ts";
 export type Step = {
   command: Simple;
   bases: readonly string[];
-  moves?: Move;
+  moves?: FolderChange;
   /** Its standard input. */
   fed: Fed;
   /** The names of files that it reads from there, if it is only names. */
@@ -126,10 +126,10 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     const assignments = command.assignments.map(({ name, value }) => ({ name, value: variables.resolve(value) }));
     const resolved: Simple = { ...command, words, assignments };
     // In a loop, a `pushd` further down may have come before a `popd`.
-    const moves = moveOf(resolved, { bases, left: loops > 0 ? [] : left }, scene);
+    const moves = folderChangeOf(resolved, { bases, left: loops > 0 ? [] : left }, scene);
     if (words[0]?.text === "pushd") left = unique([...left, ...bases]);
     const feeding = before && resolvedOf(before);
-    const fed = fedTo(resolved, feeding);
+    const fed = stdinOf(resolved, feeding);
     const listing = isMixed || !isFedOnly(resolved) ? undefined : listingBy(feeding);
     const secret = secrets > 0 || (tracesWords(unwrapped(words)) && variables.holdSecret());
     steps.push({
@@ -166,7 +166,7 @@ export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
     for (;;) {
       [steps, loose] = [[...kept.steps], [...kept.loose]];
       const ever = loop.scripts.reduce((so, script) => unique([...so, ...walk(script, so)]), entry);
-      if (ever.length === entry.length || entry.length > mostBases) {
+      if (ever.length === entry.length || entry.length > MAX_BASES) {
         loops--;
         return ever;
       }
