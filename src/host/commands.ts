@@ -10,10 +10,9 @@ import { checkTaken, outsideCommands } from "./commands/requests/outside.ts";
 import { pastCommands } from "./commands/past.ts";
 import { requestCommands } from "./commands/requests/request.ts";
 import { rewindCommands } from "./commands/rewind.ts";
-import { ruleCommands } from "./commands/rule.ts";
+import { ruleCommands, trialCommands } from "./commands/rule.ts";
 import { sayCommands } from "./commands/say.ts";
 import { sessionCommands } from "./commands/session.ts";
-import { trialCommands } from "./commands/requests/trials.ts";
 import { turnCommands } from "./commands/turn.ts";
 
 /** Time for which a command is tried on a journal that another process keeps busy. */

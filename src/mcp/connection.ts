@@ -17,9 +17,8 @@ import type { ToolInput } from "../protocol/facts/call.ts";
 import { messageOf } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { MOST_TOOLS } from "./definition.ts";
-import { ServerFailure } from "./failure.ts";
+import { type ServerDefinition, ServerFailure } from "./server.ts";
 import type { Known } from "./memory.ts";
-import type { ServerDefinition } from "./server.ts";
 import { stdioTransport, type StdioPlace } from "./stdio.ts";
 
 /** Longer than any timer of the library may be: time is measured here, where waiting for a person does not count. */

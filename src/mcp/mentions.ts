@@ -4,7 +4,7 @@ import { messageOf, SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { createExcerpt } from "../tools/content/excerpt.ts";
 import { toolName } from "./definition.ts";
-import { ServerFailure } from "./failure.ts";
+import { ServerFailure } from "./server.ts";
 import type { KnownPrompt } from "./memory.ts";
 import type { ServerLine, Servers } from "./servers.ts";
 

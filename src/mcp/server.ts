@@ -1,4 +1,6 @@
 /** A program that Sage starts and talks to over its standard input and output. */
+import type { Reason } from "../protocol/reasons/reason.ts";
+
 export type StdioServer = {
   type: "stdio";
   command: string;
@@ -34,3 +36,15 @@ export type ServerDefinition = {
 /** A server name is part of rules, so that it must be read in one way only: no `__`, no `_` at its ends. */
 export const serverNamePattern = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 export const LONGEST_SERVER_NAME = 32;
+
+/** A server that cannot be had. `sent`: a call had reached it by then, and how that ended is not known. */
+export class ServerFailure extends Error {
+  override readonly name = "ServerFailure";
+  readonly reason: Reason;
+  readonly sent: boolean;
+  constructor(why: Reason, { sent = false }: { sent?: boolean } = {}) {
+    super(why.code);
+    this.reason = why;
+    this.sent = sent;
+  }
+}

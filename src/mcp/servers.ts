@@ -4,9 +4,8 @@ import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { Tool } from "../tools/definition/tool.ts";
 import type { Connection } from "./connection.ts";
 import { definitionHash, definitionsOf, type ToolDefinition } from "./definition.ts";
-import { ServerFailure } from "./failure.ts";
+import { type ServerDefinition, ServerFailure } from "./server.ts";
 import type { KnownPrompt, ServerMemory } from "./memory.ts";
-import type { ServerDefinition } from "./server.ts";
 import type { StdioPlace } from "./stdio.ts";
 import { serverTool } from "./tool.ts";
 

@@ -6,9 +6,8 @@ import * as z from "../base/z.ts";
 import type { Tool, ToolScope } from "../tools/definition/tool.ts";
 import type { CallListener, Connection } from "./connection.ts";
 import { definitionChange, definitionHash, type ToolDefinition } from "./definition.ts";
-import { ServerFailure } from "./failure.ts";
+import { type ServerDefinition, ServerFailure } from "./server.ts";
 import type { ServerMemory } from "./memory.ts";
-import type { ServerDefinition } from "./server.ts";
 
 /** The line to a server, as one of its tools uses it. */
 export type ToolLine = {

@@ -1,4 +1,7 @@
-import type { Command } from "../protocol/host/host.ts";
+import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
+import { refusalOf } from "../protocol/host/refusal.ts";
+import { reason } from "../protocol/reasons/reason.ts";
+import { errorBecause } from "../texts/shared/error.ts";
 
 type Test<C> = boolean | ((command: C) => boolean);
 type Sending<C> = {
@@ -59,4 +62,14 @@ export function isForNow(command: Command): boolean {
 
 function holds(test: Test<Command>, command: Command): boolean {
   return typeof test === "function" ? test(command) : test;
+}
+
+/** Sends a command, unless the link to the host is lost and the command would let something run: such a yes is for now or never. */
+export async function sendUnlessLost<C extends Command>(
+  host: Host,
+  command: C,
+  { lost }: { lost: boolean },
+): Promise<CommandReply<C["type"]>> {
+  if (!lost || !isForNow(command)) return host.send(command);
+  return refusalOf(errorBecause("host-gone", reason("link-lost", {})));
 }

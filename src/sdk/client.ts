@@ -31,10 +31,18 @@ import { reason, said } from "../protocol/reasons/reason.ts";
 import { checkedHost } from "./host.ts";
 import { newestSeq } from "./newest.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";
-import type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
+import {
+  type ChannelOptions,
+  type RunOptions,
+  type SdkOptions,
+  type TurnsOptions,
+  firstOfName,
+  readRules,
+  resolveModel,
+  wholeSkill,
+} from "./options.ts";
 import { failureOf, left, withoutTurn } from "./outcome.ts";
 import { nextMessage } from "./next-message.ts";
-import { firstOfName, readRules, resolveModel, wholeSkill } from "./parts.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 import { errorBecause } from "../texts/shared/error.ts";

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statS
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { createFiles, rank } from "../../src/host/commands/files.ts";
-import { createHistory } from "../../src/cli/open/terminal/history.ts";
+import { createHistory } from "../../src/cli/open/terminal.ts";
 import { personEditor, personNotifier, personShell } from "../../src/cli/open/terminal/programs.ts";
 import { sageHome } from "../../src/config/home/home.ts";
 import { createRedaction } from "../../src/config/secrets/redact.ts";

@@ -1,7 +1,7 @@
 import type { Preview, ToolInput } from "../../src/protocol/facts/call.ts";
 import type { InputRequest, PermissionRequest } from "../../src/protocol/facts/request.ts";
 import { reasonFrom } from "../../src/protocol/reasons/reason.ts";
-import { ruleLines } from "../../src/cli/govern/permissions/rule-lines.ts";
+import { ruleLines } from "../../src/cli/govern/permissions/list.ts";
 import { sentencesFitted } from "../../src/cli/process/stdout.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";

@@ -1,7 +1,7 @@
 import type { Guest, GuestAsk, GuestEvent } from "../../guest/driver.ts";
 import { NeedsInput } from "../../input/ask.ts";
 import type { Opened } from "../../journal/session/durable.ts";
-import { Stopped } from "../../journal/session/session.ts";
+import { type SessionLog, Stopped } from "../../journal/session/session.ts";
 import type { Delta } from "../../protocol/facts/fact.ts";
 import { callKeys, replyKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
@@ -9,8 +9,8 @@ import { between } from "../turn/projection.ts";
 import type { KnownCall } from "./book.ts";
 import { conclude, finish, noteSaid, pauseIfAtOdds, placeOf, resolvedOf, takeUp } from "./calls.ts";
 import { closeCarried, grantAgain, wordsFor, wordsOf } from "./carry.ts";
-import { noteJoined, type GuestTurn } from "./state.ts";
-import { createWork } from "./work.ts";
+import { type GuestTurn, noteJoined } from "./state.ts";
+import type { ExecutionContext } from "../state/context.ts";
 
 export type Ended = GuestEvent & { type: "ended" };
 
@@ -209,4 +209,31 @@ async function orLater(work: Promise<unknown>): Promise<void> {
   const patience = new Promise((resolve) => (late = setTimeout(resolve, PATIENCE_MS)));
   await Promise.race([work.catch(() => {}), patience]);
   clearTimeout(late);
+}
+
+/**
+ * `works`: its time counts. `waits`: it holds a prompt for a person, whose time does not count. `rests`: nothing of it is lost when the
+ * session is put to sleep.
+ */
+type Work = "works" | "waits" | "rests";
+
+/** Tells the session whether the guest works: one that waits for people alone may sleep. */
+function createWork(log: SessionLog, { activity }: ExecutionContext): { be(now: Work): void } {
+  let working: Disposable | undefined;
+  let busy: (() => void) | undefined;
+  return {
+    be(now) {
+      if (now === "works") working ??= activity.begin();
+      else {
+        working?.[Symbol.dispose]();
+        working = undefined;
+      }
+      if (now !== "rests") {
+        if (!busy) void log.during(() => new Promise<void>((resolve) => (busy = resolve)));
+      } else {
+        busy?.();
+        busy = undefined;
+      }
+    },
+  };
 }

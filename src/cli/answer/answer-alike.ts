@@ -16,8 +16,8 @@ import { exitCodes } from "../process/exit-codes.ts";
 import { pendingOf } from "./find-request.ts";
 import type { Opened } from "../host/open-host.ts";
 import { agrees, ask } from "../host/journal.ts";
-import { continueAfterAnswer } from "./continue-session.ts";
-import { styleOf } from "../process/style.ts";
+import { continueAfterAnswer } from "./resume-session.ts";
+import { styleOf } from "../process/stdout.ts";
 
 type Parts = Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang };
 

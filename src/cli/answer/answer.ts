@@ -23,7 +23,7 @@ import { person } from "../host/account.ts";
 import { requestBy } from "./find-request.ts";
 import { openHost, type Opened } from "../host/open-host.ts";
 import { ask } from "../host/journal.ts";
-import { continueAfterAnswer } from "./continue-session.ts";
+import { continueAfterAnswer } from "./resume-session.ts";
 import { factsOf } from "../host/host-client.ts";
 import { answerOptions, inquiryOf, responseOf } from "./response.ts";
 

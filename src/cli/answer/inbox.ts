@@ -15,8 +15,7 @@ import { hostFlag, openHost } from "../host/open-host.ts";
 import { ask } from "../host/journal.ts";
 import { sessionOf } from "../host/host-client.ts";
 import { requestLines } from "../open/print/request-lines.ts";
-import { styleOf } from "../process/style.ts";
-import { writeStdout } from "../process/stdout.ts";
+import { styleOf, writeStdout } from "../process/stdout.ts";
 
 const options = { json: { type: "boolean" }, watch: { type: "boolean" }, ...hostFlag } as const;
 

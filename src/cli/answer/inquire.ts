@@ -10,10 +10,9 @@ import { noteLines } from "../../view/lines/note.ts";
 import { transcriptOf } from "../../view/transcript/transcript.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import type { Opened } from "../host/open-host.ts";
-import { openToResume } from "./resume-session.ts";
-import { sessionPlace } from "./continue-session.ts";
+import { openToResume, sessionPlace } from "./resume-session.ts";
 import { factsOf } from "../host/host-client.ts";
-import { styleOf } from "../process/style.ts";
+import { styleOf } from "../process/stdout.ts";
 
 type Options = {
   values: { run?: boolean | undefined; model?: string | undefined };

@@ -16,9 +16,8 @@ import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { agrees } from "../host/journal.ts";
 import { openGatewayMemory } from "../host/gateway-memory.ts";
-import { isHere, linkTo } from "../serve/web/invite.ts";
+import { createVisitors, isHere, linkTo } from "../serve/web/visitors.ts";
 import { servedKey, type Served } from "../serve/surface-memory.ts";
-import { createVisitors } from "../serve/web/visitors.ts";
 
 const LOOK_MS = 250;
 /** A device that was let in fetches its key within this time, or has gone. */

@@ -1,5 +1,5 @@
 import { readInstallation } from "../../config/home/installation.ts";
-import { moveSession } from "../../host/cluster/move-session.ts";
+import { moveSession } from "../../host/cluster/cluster.ts";
 import { explained } from "../../journal/postgres/error.ts";
 import { publicAddress } from "../../journal/postgres/address.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";

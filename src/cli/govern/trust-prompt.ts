@@ -9,9 +9,9 @@ import type { Style } from "../../view/lines/paint.ts";
 import { cliTexts, type CliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { accountMay } from "../host/account.ts";
-import { styleOf } from "../process/style.ts";
+import { styleOf } from "../process/stdout.ts";
 import { promptLine } from "../process/prompt.ts";
-import { ruleLines, type RuleEntry } from "./permissions/rule-lines.ts";
+import { type RuleEntry, ruleLines } from "./permissions/list.ts";
 
 /** Asks a person at a terminal about a folder's own settings, if they do not count. Nothing but a clear yes trusts them. */
 export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"go on" | "leave"> {

@@ -8,7 +8,7 @@ import { cliTexts } from "../../texts/commands/cli.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 import type { Lang } from "../../texts/language.ts";
 import { accountMay } from "../host/account.ts";
-import { styleOf } from "../process/style.ts";
+import { styleOf } from "../process/stdout.ts";
 import { promptLine } from "../process/prompt.ts";
 import { guestTrustLines } from "../govern/trust-prompt.ts";
 

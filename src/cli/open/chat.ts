@@ -7,7 +7,7 @@ import { sage as commandOf } from "../../texts/command.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { exitCodeOf, exitCodes } from "../process/exit-codes.ts";
-import { wantsColor } from "../process/style.ts";
+import { wantsColor } from "../process/stdout.ts";
 import { importHint } from "./import-hint.ts";
 import { onTermination } from "../process/termination.ts";
 import { factsOf, sessionOf, type HostClient } from "../host/host-client.ts";

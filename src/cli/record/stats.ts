@@ -1,4 +1,4 @@
-import { statsOf } from "../../archive/stats.ts";
+import { statsOf } from "../../archive/past.ts";
 import { projectRoot } from "../../config/trust/trust.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { Stats, Tally } from "../../protocol/host/past.ts";
@@ -12,8 +12,7 @@ import { sessionBy } from "../../view/find-session.ts";
 import { duration, readFlagsOnly } from "../process/flags.ts";
 import { engineFlag, openJournal } from "../host/journal.ts";
 import { ownRedaction } from "../host/redaction.ts";
-import { writeStdout } from "../process/stdout.ts";
-import { styleOf } from "../process/style.ts";
+import { styleOf, writeStdout } from "../process/stdout.ts";
 
 const options = {
   all: { type: "boolean" },

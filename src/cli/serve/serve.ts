@@ -7,7 +7,7 @@ import type { Settings } from "../../config/settings/settings.ts";
 import type { Guard, PersonOf } from "../../host/guard.ts";
 import { publicAddress } from "../../journal/postgres/address.ts";
 import type { Store } from "../../journal/store/store.ts";
-import { createDevices, type Devices } from "../../surfaces/web/index.ts";
+import { type Devices, createDevices } from "../../surfaces/web/index.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { feishuSetupTexts } from "../../texts/serve/feishu-setup.ts";
 import { webhookPath } from "../connect/feishu/doctor.ts";
@@ -15,17 +15,23 @@ import { accountName } from "../host/account.ts";
 import { ask } from "../host/journal.ts";
 import { onTermination } from "../process/termination.ts";
 import { openDaemon } from "./daemon.ts";
-import { botGuard, botPerson, type Bot } from "./feishu/bot.ts";
-import { createEventLog } from "./event-log.ts";
-import { createHttp, listen, type Readiness } from "./web/http.ts";
-import { inviteSelf } from "./web/invite.ts";
+import { type Bot, botGuard, botPerson } from "./feishu/bot.ts";
+import { type Readiness, createHttp, listen } from "./web/http.ts";
+import { type Visitors, createVisitors, inviteSelf } from "./web/visitors.ts";
 import { metricsText } from "./web/metrics.ts";
 import { readPage } from "./web/page-files.ts";
 import { isLoopback, pageAddress } from "./web/page-address.ts";
 import { openServedJournal } from "./served-journal.ts";
-import { readStart, type Start } from "./start.ts";
-import { createVisitors, type Visitors } from "./web/visitors.ts";
-import { foldersOf, openWeb, type OpenWeb } from "./web/web.ts";
+import { type Start, readStart } from "./start.ts";
+import { type OpenWeb, foldersOf, openWeb } from "./web/web.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { Log } from "../../surfaces/feishu/transport/api/config.ts";
+import type { Lang } from "../../texts/language.ts";
+import { whoOf } from "../../texts/shared/resolution.ts";
+import { serveTexts } from "../../texts/serve/serve.ts";
+import { type Texts, texts } from "../../texts/shared/texts.ts";
+import { endNote } from "../../view/note.ts";
 
 /** `sage serve`: sessions of many folders in one process that stays, for people who are elsewhere. */
 export async function serve(args: string[]): Promise<number> {
@@ -180,4 +186,59 @@ function readinessOf(bots: readonly Bot[], leaving: boolean): Readiness {
     ...(first && { feishu: first }),
     ...(more.length > 0 && { bots: states }),
   };
+}
+
+type EventLog = {
+  /** Logs what happens in a session until its turn has ended. */
+  follow(session: string): void;
+  close(): void;
+};
+
+/** A line of the log for each message, request, answer and end. Who did what, and nothing of what people or the agent wrote. */
+function createEventLog(store: Store, log: Log, lang: Lang): EventLog {
+  const following = new Map<string, () => void>();
+  const [t, words] = [texts(lang), serveTexts(lang)];
+  const tell = (fact: Fact) => {
+    const line = lineOf(fact, t, words);
+    if (line !== undefined) log("info", `${fact.session}: ${line}`);
+    if (fact.type !== "turn.ended") return;
+    following.get(fact.session)?.();
+    following.delete(fact.session);
+  };
+  return {
+    follow(session) {
+      if (!following.has(session)) following.set(session, store.hub.subscribe(session, { fact: tell }));
+    },
+    close() {
+      for (const stop of following.values()) stop();
+      following.clear();
+    },
+  };
+}
+
+function lineOf(fact: Fact, t: Texts, words: ReturnType<typeof serveTexts>): string | undefined {
+  switch (fact.type) {
+    case "user.said":
+      return words.message(whoOf(fact.data, t));
+    case "input.requested":
+      return words.asks(fact.data.kind, askedFor(fact.data), fact.data.id);
+    case "input.resolved":
+      return words.answered(fact.data.requestId, whoOf(fact.data, t), words.outcomes[howEnded(fact.data)]);
+    case "turn.interrupted":
+      return words.interrupted(whoOf(fact.data, t));
+    case "turn.ended":
+      return endNote(fact.data, t).line;
+    default:
+      return undefined;
+  }
+}
+
+function askedFor(request: InputRequest): string {
+  return request.kind === "permission" ? request.tool : "";
+}
+
+function howEnded(resolution: Resolution): Resolution["outcome"] | "granted" | "denied" {
+  if (resolution.outcome !== "answered") return resolution.outcome;
+  const { type } = resolution.response;
+  return type === "granted" || type === "denied" ? type : "answered";
 }

@@ -1,7 +1,6 @@
 import { readInstallation } from "../../config/home/installation.ts";
-import { aboutModel, type AboutModel } from "../../models/choice/about.ts";
+import { type AboutModel, type Offer, aboutModel, offeredModels } from "../../models/choice/offered.ts";
 import type { ModelSettings } from "../../models/choice/choose.ts";
-import { offeredModels, type Offer } from "../../models/choice/offered.ts";
 import { classify } from "../../models/failure.ts";
 import { oneLine } from "../../base/visible.ts";
 import { modelsTexts, type ModelsTexts } from "../../texts/setup/models.ts";

@@ -9,8 +9,7 @@ import { titleOf } from "../../view/items/summary.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { openLocalJournal } from "../host/journal.ts";
-import { writeStdout } from "../process/stdout.ts";
-import { styleOf } from "../process/style.ts";
+import { styleOf, writeStdout } from "../process/stdout.ts";
 import { runTaskAction, isAction, taskBy, taskLines } from "./task-lines.ts";
 
 const options = { json: { type: "boolean" }, all: { type: "boolean" } } as const;

@@ -30,7 +30,7 @@ import { PLAN_TOOL } from "../../protocol/mode.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../../protocol/subagent.ts";
 import type { GuestParts } from "../guests/guests.ts";
-import type { Outside } from "./outside.ts";
+import type { Outside } from "./servers.ts";
 import { builtinTools, createToolRegistry } from "../../tools/registry.ts";
 import type { CommandRunner } from "../../tools/process/command-runner.ts";
 import { createSkill } from "../../tools/session/skill.ts";
@@ -39,8 +39,7 @@ import { createSpawner } from "../../tools/process/spawner.ts";
 import { createTask } from "../../tools/session/task.ts";
 import type { Tool } from "../../tools/definition/tool.ts";
 import { createWebFetch } from "../../tools/web/web-fetch.ts";
-import { createWebSearch } from "../../tools/web/web-search.ts";
-import type { SearchEngine } from "../../tools/web/search-engines.ts";
+import { type SearchEngine, createWebSearch } from "../../tools/web/web-search.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 
 /** A thousand runs that begin within this time in one folder have read the same files. */

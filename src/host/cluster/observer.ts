@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { explained } from "../../journal/postgres/error.ts";
 import { publicAddress } from "../../journal/postgres/address.ts";
 import { postgresLedger } from "../../journal/postgres/postgres-ledger.ts";
-import { listen } from "../../journal/postgres/listen.ts";
+import { listen } from "../../journal/postgres/stay-connected.ts";
 import { openClient, openPool, PATIENT_MS } from "../../journal/postgres/pool.ts";
 import { createReplica, type Replica } from "../../journal/replica/replica.ts";
 import { createServerClock } from "./server-clock.ts";

@@ -4,7 +4,7 @@ import { addressOf } from "../../journal/postgres/address.ts";
 import { definer } from "../../journal/postgres/schema/definer.ts";
 import { grants, quoted, rolesOf, type Roles } from "../../journal/postgres/schema/grants.ts";
 import { makeTables, misfitOf } from "../../journal/postgres/tables.ts";
-import { inTransaction } from "../../journal/postgres/transaction.ts";
+import { inTransaction } from "../../journal/postgres/pool.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 import { queues } from "./dispatch.ts";
 

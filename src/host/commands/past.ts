@@ -28,7 +28,7 @@ export function pastCommands(parts: CommandParts): Handlers<"facts" | "receipts"
       return { ok: true, ...(await findReceipts({ store, runner, home: given(home, "receipts") }, command)) };
     },
     async stats({ session, folder, since }) {
-      const { statsOf } = await import("../../archive/stats.ts");
+      const { statsOf } = await import("../../archive/past.ts");
       if (session !== undefined) existingSession(store, session);
       return { ok: true, stats: await statsOf(store, { session, folder, since }) };
     },

@@ -3,8 +3,7 @@ import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
-import { openForReading, openForWriting } from "./open-database.ts";
-import { explained } from "./sqlite-error.ts";
+import { explained, openForReading, openForWriting } from "./open-database.ts";
 
 export type Database = {
   /** A prepared statement, by its text. */

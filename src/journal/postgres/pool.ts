@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Client, ClientBase, ClientConfig, Pool, PoolConfig } from "pg";
+import type { Client, ClientBase, ClientConfig, Pool, PoolClient, PoolConfig } from "pg";
 
 /**
  * A server that has been asked and says nothing for so long is taken for gone, and so is one whose connections nobody gets: a network
@@ -64,4 +64,19 @@ function forgetful(silentMs: number): string {
   return `SELECT ${Object.entries(settings)
     .map(([name, value]) => `set_config('${name}','${value}',false)`)
     .join(",")}`;
+}
+
+/** Runs the work in one transaction, on one connection. */
+export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    const done = await work(client);
+    await client.query("COMMIT");
+    client.release();
+    return done;
+  } catch (error) {
+    client.release(true); // the transaction ends with its connection
+    throw error;
+  }
 }

@@ -13,7 +13,7 @@ import { postgresArchive } from "./postgres-archive.ts";
 import { factOf, splitData, type Ask, type Asking, type Asks, type CellsOf, type FactRow } from "./cells.ts";
 import { explained, explainedFor } from "./error.ts";
 import { prepare } from "./tables.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction } from "./pool.ts";
 
 export type PostgresOptions = {
   /** Id of this process in the `process` table. */ process: string;

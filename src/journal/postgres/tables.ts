@@ -7,7 +7,7 @@ import type { Asks } from "./cells.ts";
 import { explained } from "./error.ts";
 import { rolesOf } from "./schema/grants.ts";
 import { FORMAT, LIVING, REVISION, schema } from "./schema/schema.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction } from "./pool.ts";
 
 type Head = { id: string; format: number; revision: number };
 

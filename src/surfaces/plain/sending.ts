@@ -2,7 +2,7 @@ import { oneLine } from "../../base/visible.ts";
 import type { InputResponse } from "../../protocol/facts/answer.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { SharedAnswer } from "../../protocol/host/host.ts";
-import { sendUnlessLost } from "../../remote/unless-lost.ts";
+import { sendUnlessLost } from "../../remote/repeat.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import { headline } from "../../texts/shared/resolution.ts";
 import type { Parts } from "./parts.ts";

@@ -5,17 +5,18 @@ import { constants as system, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { groupRuns, signalGroup } from "./process-group.ts";
-import { isHeld, KEEPER, keptEnding } from "./keeper.ts";
 import {
-  boxedEnding,
-  spawnDirectly,
   type Ending,
   type Launch,
   type ShellCommand,
   type Spawn,
   type Spawned,
+  boxedEnding,
+  groupRuns,
+  signalGroup,
+  spawnDirectly,
 } from "./spawn.ts";
+import { isHeld, KEEPER, keptEnding } from "./keeper.ts";
 
 /** An argument of a program may have 128 kB; whatever comes near it is started directly, which says what is wrong. */
 const LONGEST_LINE = 30_000;

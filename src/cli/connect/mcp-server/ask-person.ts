@@ -9,8 +9,7 @@ import type { OutsideBody } from "../../../protocol/host/outside.ts";
 import { reasonOf } from "../../../protocol/reasons/error.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { ask } from "../../host/journal.ts";
-import { waitForEnd } from "./wait-for-end.ts";
-import { resultOf, yesAndNo, type Result } from "./result.ts";
+import { type Result, resultOf, yesAndNo } from "./result.ts";
 
 /** Clients give up after a minute unless they are told of progress: by then they have a ticket. */
 const WAIT_SECONDS = 50;
@@ -140,4 +139,20 @@ async function waited(
 /** The client has cancelled its call before it had a ticket: nobody would hear the answer. */
 async function forget({ host, agent }: AskParts, { id }: InputRequest): Promise<void> {
   await host.send({ type: "unask", requestId: id, end: { type: "gone" }, by: agent(), surface: "mcp" });
+}
+
+/** Waits until a request has ended, whoever ends it and in which process. Undefined once `enough` aborts. */
+async function waitForEnd(store: Store, requestId: string, enough: AbortSignal): Promise<Resolution | undefined> {
+  const ended = Promise.withResolvers<Resolution | undefined>();
+  const forget = store.hub.wait(requestId, ended.resolve);
+  const stop = () => ended.resolve(undefined);
+  enough.addEventListener("abort", stop);
+  try {
+    const already = store.resolution(requestId); // between the look before and the listening
+    if (already || enough.aborted) return already;
+    return await ended.promise;
+  } finally {
+    forget();
+    enough.removeEventListener("abort", stop);
+  }
 }

@@ -6,8 +6,11 @@ import { agentNameFrom } from "../../../protocol/host/outside.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { openLocalJournal } from "../../host/journal.ts";
-import { askPerson, askPersonInput } from "./ask-person.ts";
-import { listRequests } from "./list-requests.ts";
+import { type AskParts, askPerson, askPersonInput } from "./ask-person.ts";
+import { sessionOutside } from "../../../input/outside.ts";
+import { type Result, asResult, resultData } from "./result.ts";
+
+const MOST_SHOWN = 50;
 
 const options = { name: { type: "string" } } as const;
 
@@ -62,4 +65,13 @@ export async function mcpServer(args: string[]): Promise<number> {
   over.abort();
   await host.close();
   return exitCodes.success;
+}
+
+/** Requests of this agent in this folder, the newest first: an agent sees nothing of others, nor of Sage's own sessions. */
+function listRequests({ store, agent, cwd }: AskParts): Result {
+  const session = sessionOutside({ agent: [agent()], cwd });
+  const facts = store.session(session) ? store.load(session) : [];
+  const requests = facts.flatMap((fact) => (fact.type === "input.requested" ? [fact.data] : []));
+  const shown = requests.toReversed().slice(0, MOST_SHOWN);
+  return asResult({ requests: shown.map((request) => resultData(request, store.resolution(request.id))) });
 }

@@ -6,7 +6,7 @@ import { serversSchema } from "../../../config/settings/servers.ts";
 import { changeSettings, readSettings } from "../../../config/settings/settings.ts";
 import { readSmallFile } from "../../../config/files/small-file.ts";
 import { mayBeTrusted, projectTrust, trust } from "../../../config/trust/trust.ts";
-import { ServerFailure } from "../../../mcp/failure.ts";
+import { ServerFailure } from "../../../mcp/server.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { messageOf } from "../../../protocol/reasons/error.ts";
 import { misfits } from "../../../protocol/reasons/misfit.ts";

@@ -1,6 +1,6 @@
 import { sageHome } from "../../../config/home/home.ts";
 import { tokensOf } from "../../../host/assembly/servers.ts";
-import { ServerFailure } from "../../../mcp/failure.ts";
+import { ServerFailure } from "../../../mcp/server.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { errorBecause } from "../../../texts/shared/error.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";

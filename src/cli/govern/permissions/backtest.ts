@@ -14,8 +14,7 @@ import { readFlags, readFlagsOnly, usage } from "../../process/flags.ts";
 import { openLocalJournal } from "../../host/journal.ts";
 import { readPast } from "../../../archive/trials.ts";
 import { ownRedaction } from "../../host/redaction.ts";
-import { writeStdout } from "../../process/stdout.ts";
-import { styleOf } from "../../process/style.ts";
+import { styleOf, writeStdout } from "../../process/stdout.ts";
 
 const options = { json: { type: "boolean" }, behavior: { type: "string", default: "allow" } } as const;
 

@@ -13,9 +13,8 @@ import { rows } from "../../../view/lines/safe.ts";
 import { permissionTexts, type PermissionTexts } from "../../../texts/setup/permissions.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
-import { styleOf } from "../../process/style.ts";
+import { styleOf, writeStdout } from "../../process/stdout.ts";
 import { loadDecision } from "../../../archive/decision.ts";
-import { writeStdout } from "../../process/stdout.ts";
 
 /** Tells the verdict on a call here and now, and the rule and file behind it. Nothing runs. */
 export async function explain(args: string[]): Promise<number> {

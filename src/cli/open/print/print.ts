@@ -1,24 +1,30 @@
-import type { Delta, FactData } from "../../../protocol/facts/fact.ts";
+import type { Delta, Fact, FactData } from "../../../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../../protocol/facts/outcome.ts";
-import type { InputRequest } from "../../../protocol/facts/request.ts";
+import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
-import { said } from "../../../protocol/reasons/reason.ts";
+import { type Reason, said } from "../../../protocol/reasons/reason.ts";
 import { errorText, noticeText } from "../../../texts/shared/error.ts";
-import { cliTexts } from "../../../texts/commands/cli.ts";
+import { type CliTexts, cliTexts } from "../../../texts/commands/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { texts } from "../../../texts/shared/texts.ts";
+import { type Texts, texts } from "../../../texts/shared/texts.ts";
 import { exitCodeOf, exitCodes } from "../../process/exit-codes.ts";
 import { usage } from "../../process/flags.ts";
 import { person } from "../../host/account.ts";
 import { ask } from "../../host/journal.ts";
-import { styleOf } from "../../process/style.ts";
+import { styleOf, writeStdout } from "../../process/stdout.ts";
 import { onTermination } from "../../process/termination.ts";
-import { createRefusals } from "./refusals.ts";
 import type { Format } from "./format.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import type { Sage } from "../../assemble/open-sage.ts";
-import { writeStdout } from "../../process/stdout.ts";
 import { endNote, ruleNote } from "../../../view/note.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { Asked, Standing } from "../../../protocol/host/receipt.ts";
+import { changeLine } from "../../../texts/shared/resolution.ts";
+import type { CallItem } from "../../../view/transcript/item.ts";
+import { briefOf, isOver, nameOf } from "../../../view/items/summary.ts";
+import { createTranscript } from "../../../view/transcript/transcript.ts";
+
+const LONGEST = 200;
 
 type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
 
@@ -111,4 +117,63 @@ async function tell(
   console.error(t.needed(requests.length));
   for (const request of requests) console.error(requestLines(request, style, { lang, cwd }).join("\n"));
   console.error(t.thenResume(outcome.session));
+}
+
+const refusals: readonly Standing[] = ["refused-by-rule", "refused-by-person", "not-run"];
+
+/** Tells of each call that was refused or did not run, and of each question nobody answered: a result that says "done" does not. */
+export function createRefusals(tell: (line: string) => void, t: CliTexts, words: Texts): (fact: Fact) => void {
+  const transcript = createTranscript();
+  const told = new WeakSet<CallItem | Asked>();
+  const once = (item: CallItem | Asked, line: string) => {
+    if (!told.has(item)) tell(line);
+    told.add(item);
+  };
+  return (fact) => {
+    for (const item of transcript.fact(fact)) {
+      if (item.type !== "call" || !isOver(item)) continue;
+      for (const asked of item.asked) {
+        const why = asked.request.kind === "permission" ? undefined : whyNot(asked.resolution);
+        if (why !== undefined)
+          once(asked, t.notAnswered(oneLine(nameOf(asked.request, words)), oneLine(words.because(why))));
+      }
+      const asks = item.asked.some(({ request }) => request.kind !== "permission");
+      if (asks || item.turnStopped || !refusals.includes(item.standing)) continue;
+      const call = oneLine(`${item.call.tool} ${briefOf(item)}`).slice(0, LONGEST);
+      const why = [item.changed ? changeLine(item.changed, words) : "", oneLine(words.because(reasonOf(item)))];
+      once(item, t.wasRefused(howOf(item, t, words), call, why.filter((one) => one !== "").join(" · ")));
+    }
+  };
+}
+
+/** Somebody who only stands in for a person is told by name. */
+function howOf({ standing, asked }: CallItem, t: CliTexts, words: Texts): string {
+  const end = asked.at(-1)?.resolution;
+  const stoodIn = standing === "refused-by-person" && end?.surface === "persona" && end.by !== undefined;
+  return stoodIn ? t.refusedBy(oneLine(end.by)) : words.standing[standing];
+}
+
+function reasonOf({ verdict, asked }: CallItem): Reason | string {
+  if (verdict?.behavior === "deny") return verdict.reason;
+  return whyNot(asked.at(-1)?.resolution) ?? "";
+}
+
+/** Undefined when it was answered, and not with a no. */
+function whyNot(end: Resolution | undefined): Reason | string | undefined {
+  switch (end?.outcome) {
+    case undefined:
+    case "cancelled": // the outcome of the turn says it
+    case "superseded":
+      return undefined;
+    case "answered":
+    case "partial":
+      return end.response.type === "denied" ? (end.reason ?? end.response.reason ?? "") : undefined;
+    case "timed_out":
+      return end.response ? undefined : end.reason;
+    case "declined":
+    case "no_surface":
+      return end.reason ?? "";
+    default:
+      return end satisfies never;
+  }
 }

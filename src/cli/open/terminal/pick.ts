@@ -3,12 +3,14 @@ import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { Rule } from "../../../protocol/facts/permission.ts";
 import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { errorText } from "../../../texts/shared/error.ts";
+import { errorBecause, errorText } from "../../../texts/shared/error.ts";
 import { pickerTexts } from "../../../texts/surfaces/picker.ts";
 import { texts } from "../../../texts/shared/texts.ts";
 import { ask } from "../../host/journal.ts";
-import { checkRule } from "./check-rule.ts";
-import { senderAt, type HostClient } from "../../host/host-client.ts";
+import { type HostClient, senderAt } from "../../host/host-client.ts";
+import { readRule } from "../../../permission/rules/rules.ts";
+import type { FactData } from "../../../protocol/facts/fact.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
 
 /** `/model`: what each provider offers, as the answers come in. */
 export function pickModel(seat: HostClient, session: string, lang: Lang): Picking {
@@ -142,4 +144,9 @@ export function pickRule(seat: HostClient, session: string, lang: Lang): Picking
     await removed(one);
     return result;
   }
+}
+
+function checkRule(rule: string, behavior: FactData["rule.added"]["behavior"]): void {
+  const reading = readRule(rule, behavior);
+  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { version } from "../../../config/version.ts";
-import { repositoryRoot } from "../../../context/repository.ts";
+import { repositoryRoot } from "../../../context/environment.ts";
 import type { TerminalOptions } from "../../../surfaces/terminal/index.ts";
 
 const FRESH_MS = 2_000;

@@ -13,8 +13,7 @@ import { hostFlag, openHost } from "../../host/open-host.ts";
 import { ask } from "../../host/journal.ts";
 import { applyRetention } from "./retention.ts";
 import { readInstallation } from "../../../config/home/installation.ts";
-import { writeStdout } from "../../process/stdout.ts";
-import { styleOf } from "../../process/style.ts";
+import { styleOf, writeStdout } from "../../process/stdout.ts";
 import { titleOf } from "../../../view/items/summary.ts";
 import { sessionStateText } from "./pick-session.ts";
 

@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { PageFiles } from "../../../surfaces/web/index.ts";
 
-const here = import.meta.dirname;
+const moduleFolder = import.meta.dirname;
 const isSource = import.meta.url.endsWith(".ts");
-const root = join(here, "../../../..");
+const root = join(moduleFolder, "../../../..");
 
 /** The page as it was built with the program. From source it is built now, which takes a second; undefined where it cannot be. */
 export function readPage(env: NodeJS.ProcessEnv): PageFiles | undefined {
-  const folder = env["SAGE_PAGE"] ?? (isSource ? built() : join(here, "web"));
+  const folder = env["SAGE_PAGE"] ?? (isSource ? built() : join(moduleFolder, "web"));
   const index = join(folder, "index.html");
   if (!existsSync(index)) return undefined;
   const assets = join(folder, "assets");

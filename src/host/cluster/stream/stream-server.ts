@@ -7,7 +7,7 @@ import type { Command, Host, WatchEvent } from "../../../protocol/host/host.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../../texts/shared/error.ts";
 import type { LocalHost } from "../../host.ts";
-import { veilText } from "../../person/veiled-text.ts";
+import { veilText } from "../../person/veil.ts";
 import { lineWire } from "../../socket/line-wire.ts";
 import { createWireServer, onlyTells, processLimits, type Limits } from "../../socket/serve.ts";
 import { createGatewayHost } from "./gateway.ts";
