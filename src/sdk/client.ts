@@ -29,7 +29,7 @@ import type { SessionMode } from "../protocol/mode.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason, said } from "../protocol/reasons/reason.ts";
 import { checkedHost } from "./host.ts";
-import { newestSeq } from "./newest.ts";
+import { newestSeq, nextMessage } from "./next-message.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";
 import {
   type ChannelOptions,
@@ -42,7 +42,6 @@ import {
   wholeSkill,
 } from "./options.ts";
 import { failureOf, left, withoutTurn } from "./outcome.ts";
-import { nextMessage } from "./next-message.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 import { errorBecause } from "../texts/shared/error.ts";

@@ -20,7 +20,7 @@ import { errorBecause } from "../texts/shared/error.ts";
 import { checkOptions } from "./check-options.ts";
 import { replyTo } from "./inquire.ts";
 import { alikeTo } from "../view/request/alike.ts";
-import { newestSeq } from "./newest.ts";
+import { newestSeq } from "./next-message.ts";
 import { createRun, type Run, type RunEvent } from "./run.ts";
 
 /** `runTurn` returns with a question for a person, or with the outcome of the turn. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { createFiles, rank } from "../../src/host/commands/files.ts";
+import { createFiles, rank } from "../../src/host/commands/surroundings.ts";
 import { createHistory } from "../../src/cli/open/terminal.ts";
 import { personEditor, personNotifier, personShell } from "../../src/cli/open/terminal/programs.ts";
 import { sageHome } from "../../src/config/home/home.ts";

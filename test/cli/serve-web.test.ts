@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pageAddress } from "../../src/cli/serve/web/page-address.ts";
+import { pageAddress } from "../../src/cli/serve/web/page-files.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
 import type { CommandReply } from "../../src/protocol/host/host.ts";
 import { Machine } from "../support/cli.ts";

@@ -12,7 +12,7 @@ import { createGatewayHost } from "../../src/host/cluster/stream/gateway.ts";
 import { createStreamClient } from "../../src/host/cluster/stream/stream-client.ts";
 import { startWorker } from "../../src/host/cluster/worker/worker.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
-import { cutOf } from "../../src/host/commands/read-output.ts";
+import { cutOf } from "../../src/host/commands/past.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { WatchEvent } from "../../src/protocol/host/host.ts";
 import { callOfKey } from "../../src/protocol/key.ts";

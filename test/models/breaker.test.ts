@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createBreaker } from "../../src/models/breaker.ts";
 import { CircuitOpen } from "../../src/models/failure.ts";
-import { throughEndpoint } from "../../src/models/choice/endpoint.ts";
+import { throughEndpoint, withRetry } from "../../src/models/choice/endpoint.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
-import { withRetry } from "../../src/models/retry.ts";
 import { noUsage, type Reply } from "../../src/protocol/facts/message.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 

@@ -1,7 +1,7 @@
 import { readInstallation } from "../../config/home/installation.ts";
 import { moveSession } from "../../host/cluster/cluster.ts";
 import { explained } from "../../journal/postgres/error.ts";
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { publicAddress } from "../../journal/postgres/pool.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { engineUrl, joinEngine, workplaceName } from "../host/join-engine.ts";
 import { exitCodes } from "../process/exit-codes.ts";

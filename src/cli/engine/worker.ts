@@ -8,7 +8,7 @@ import { readInstallation } from "../../config/home/installation.ts";
 import { createRedaction } from "../../config/secrets/redact.ts";
 import { openStreamServer, type StreamServerParts } from "../../host/cluster/stream/stream-server.ts";
 import { startWorker } from "../../host/cluster/worker/worker.ts";
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { publicAddress } from "../../journal/postgres/pool.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/serve/cluster.ts";
 import { engineUrl, joinEngine, workplaceName } from "../host/join-engine.ts";

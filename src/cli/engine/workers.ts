@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { Client } from "pg";
 import { explained } from "../../journal/postgres/error.ts";
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { publicAddress } from "../../journal/postgres/pool.ts";
 import type { LivingGateway } from "../../journal/postgres/surface-table.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/serve/cluster.ts";
 import { engineUrl } from "../host/join-engine.ts";

@@ -1,6 +1,5 @@
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { openPool, publicAddress } from "../../journal/postgres/pool.ts";
 import { explained } from "../../journal/postgres/error.ts";
-import { openPool } from "../../journal/postgres/pool.ts";
 import { misfitOf } from "../../journal/postgres/tables.ts";
 import type { SurfaceTable } from "../../journal/postgres/surface-table.ts";
 import type { SharedStore } from "../../protocol/host/surface-store.ts";

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { explained } from "../../journal/postgres/error.ts";
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { PATIENT_MS, openClient, openPool, publicAddress } from "../../journal/postgres/pool.ts";
 import { postgresLedger } from "../../journal/postgres/postgres-ledger.ts";
 import { listen } from "../../journal/postgres/stay-connected.ts";
-import { openClient, openPool, PATIENT_MS } from "../../journal/postgres/pool.ts";
 import { createReplica, type Replica } from "../../journal/replica/replica.ts";
 import { createServerClock } from "./server-clock.ts";
 import { startDispatch, type Dispatch } from "./dispatch.ts";

@@ -1,10 +1,9 @@
 import { PgBoss } from "pg-boss";
 import type { ClientBase, Pool } from "pg";
-import { addressOf } from "../../journal/postgres/address.ts";
+import { addressOf, inTransaction } from "../../journal/postgres/pool.ts";
 import { definer } from "../../journal/postgres/schema/definer.ts";
 import { grants, quoted, rolesOf, type Roles } from "../../journal/postgres/schema/grants.ts";
 import { makeTables, misfitOf } from "../../journal/postgres/tables.ts";
-import { inTransaction } from "../../journal/postgres/pool.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 import { queues } from "./dispatch.ts";
 

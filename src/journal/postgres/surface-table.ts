@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { explained } from "./error.ts";
-import { publicAddress } from "./address.ts";
+import { publicAddress } from "./pool.ts";
 
 const HOLD_LOST = "SG003";
 

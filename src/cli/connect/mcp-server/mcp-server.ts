@@ -6,9 +6,8 @@ import { agentNameFrom } from "../../../protocol/host/outside.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { openLocalJournal } from "../../host/journal.ts";
-import { type AskParts, askPerson, askPersonInput } from "./ask-person.ts";
+import { type AskParts, type Result, asResult, askPerson, askPersonInput, resultData } from "./ask-person.ts";
 import { sessionOutside } from "../../../input/outside.ts";
-import { type Result, asResult, resultData } from "./result.ts";
 
 const MOST_SHOWN = 50;
 

@@ -1,7 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { PageFiles } from "../../../surfaces/web/index.ts";
+import type { Settings } from "../../../config/settings/settings.ts";
+import { messageOf } from "../../../protocol/reasons/error.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../../texts/shared/error.ts";
 
 const moduleFolder = import.meta.dirname;
 const isSource = import.meta.url.endsWith(".ts");
@@ -37,4 +41,43 @@ function newest(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return stat?.mtimeMs ?? 0;
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
+}
+
+/** The address of the page; `undefined` where anybody on the way could read along. */
+type PageAddress = {
+  tls: { cert: string; key: string } | undefined;
+  /** Addresses of the page, the one for people who are elsewhere first. */
+  origins: ((port: number) => string[]) | undefined;
+};
+
+const here = ["127.0.0.1", "localhost", "[::1]"];
+const everywhere = ["0.0.0.0", "::"];
+
+/** On this machine always; elsewhere only by https, ours or that of a proxy before us. */
+export function pageAddress(host: string, { tls, web }: NonNullable<Settings["serve"]>, folder: string): PageAddress {
+  const certificate = tls && { cert: read(resolve(folder, tls.cert)), key: read(resolve(folder, tls.key)) };
+  const named = (web?.origins ?? []).map((origin) => new URL(origin).origin);
+  const scheme = certificate ? "https" : "http";
+  const hostname = host.includes(":") ? `[${host}]` : host;
+  if (!isLoopback(host) && !certificate && !named.some((origin) => origin.startsWith("https:")))
+    return { tls: undefined, origins: undefined };
+  return {
+    tls: certificate,
+    origins: (port) => {
+      const names = [...(certificate && !everywhere.includes(host) && !isLoopback(host) ? [hostname] : []), ...here];
+      return [...new Set([...named, ...names.map((name) => new URL(`${scheme}://${name}:${port}`).origin)])];
+    },
+  };
+}
+
+export function isLoopback(host: string): boolean {
+  return ["127.0.0.1", "localhost", "::1"].includes(host);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw errorBecause("config-invalid", reason("file-unusable", { path, problem: messageOf(error) }));
+  }
 }

@@ -4,7 +4,7 @@ import { reason } from "../../../protocol/reasons/reason.ts";
 import { openObserver } from "../../../host/cluster/observer.ts";
 import { misfitOf } from "../../../journal/postgres/tables.ts";
 import { REMOVED } from "../../../journal/store/housekeeping.ts";
-import { publicAddress } from "../../../journal/postgres/address.ts";
+import { publicAddress } from "../../../journal/postgres/pool.ts";
 import { cliTexts } from "../../../texts/commands/cli.ts";
 import { clusterTexts } from "../../../texts/serve/cluster.ts";
 import type { Lang } from "../../../texts/language.ts";
