@@ -10,7 +10,7 @@ import { checkTaken, outsideCommands } from "./commands/requests/outside.ts";
 import { pastCommands } from "./commands/past.ts";
 import { requestCommands } from "./commands/requests/request.ts";
 import { rewindCommands } from "./commands/rewind.ts";
-import { ruleCommands, trialCommands } from "./commands/rule.ts";
+import { ruleCommands, trialCommands } from "./commands/requests/rule.ts";
 import { sayCommands } from "./commands/say.ts";
 import { sessionCommands } from "./commands/session.ts";
 import { turnCommands } from "./commands/turn.ts";

@@ -180,7 +180,7 @@ export type { Replaced } from "../protocol/facts/rewind.ts";
 export type { SessionMode } from "../protocol/mode.ts";
 
 // ## Models, stores, recordings
-export { aiSdkModel, type AiSdkLanguageModel } from "../models/ai-sdk/language-model.ts";
+export { aiSdkModel, type AiSdkLanguageModel } from "../models/ai-sdk/model.ts";
 export type { LoadImage } from "../models/images.ts";
 export type { Model, ModelRequest, ModelScope, ToolOffer } from "../models/model.ts";
 export type { Price, Prices } from "../models/prices.ts";

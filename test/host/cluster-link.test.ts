@@ -34,7 +34,7 @@ async function cluster({ notified = true } = {}) {
     return joinCluster({ url, as: roster ? "gateway" : "worker", local, place: () => "here", notified, roster });
   };
   const own = await enter(true);
-  const meeting = createStreamClient({ cluster: own, unreachable: ({ address }) => said.push(address), againMs: 200 });
+  const meeting = createStreamClient({ cluster: own, unreachable: ({ address }) => said.push(address), retryMs: 200 });
   const refuse = async (): Promise<never> => assert.fail("a gateway runs nothing");
   const wake = (session: string) => void own.wake(session);
   const elsewhere = { wake, peers: meeting.peers, kept: meeting.kept };
@@ -61,7 +61,7 @@ async function cluster({ notified = true } = {}) {
       const listen = { host: "127.0.0.1", port: 0 };
       const parts = { ...joined, host: runs, journal: ledger.journal, listen, redaction, handshakeMs: 300 };
       const door = listens ? await openStreamServer(parts) : undefined;
-      const working = await startWorker({ cluster: joined, place: "here", host: runs, door });
+      const working = await startWorker({ cluster: joined, place: "here", host: runs, streamServer: door });
       let stopped: Promise<void> | undefined;
       const stop = () =>
         (stopped ??= (async () => {

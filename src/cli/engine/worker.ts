@@ -66,21 +66,21 @@ export async function worker(args: string[]): Promise<number> {
   const cannotListen = (error: unknown): never => {
     throw usage(t.listenFailed(values.listen ?? "127.0.0.1", messageOf(error)));
   };
-  const door =
+  const streamServer =
     listens && (await openStreamServer({ ...cluster, host, journal, redaction, ...listens }).catch(cannotListen));
   const working = await startWorker({
-    ...{ cluster, place, host, door },
+    ...{ cluster, place, host, streamServer },
     failed: (session, error) => log("warn", t.runFailed(session, sentence(reasonOf(error), lang))),
   });
   log("info", t.works(place, publicAddress(url)));
-  if (door) log("info", t.listens(door.address));
+  if (streamServer) log("info", t.listens(streamServer.address));
   const cleaning = cleanClones(cluster.replica.store, home, { env, log, t });
   const left = onTermination(
     async () => {
       log("info", t.leaving);
       cleaning.abort();
       await working.stop();
-      await door?.close();
+      await streamServer?.close();
       await cluster.closeAll();
       log("info", t.left);
     },

@@ -30,7 +30,7 @@ import { PLAN_TOOL } from "../../protocol/mode.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../../protocol/subagent.ts";
 import type { GuestParts } from "../guests/guests.ts";
-import type { Outside } from "./servers.ts";
+import type { Outside } from "./outside.ts";
 import { builtinTools, createToolRegistry } from "../../tools/registry.ts";
 import type { CommandRunner } from "../../tools/process/command-runner.ts";
 import { createSkill } from "../../tools/session/skill.ts";

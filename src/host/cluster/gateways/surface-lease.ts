@@ -3,9 +3,9 @@ import type { Entry, SurfaceStanding, SurfaceTable } from "../../../journal/post
 import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
 import { createMemoryEntries } from "./memory-entries.ts";
 
-const PAUSE_MS = 1_000;
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
+const RESTART_MS = 1_000;
+const MIN_RETRY_MS = 50;
+const MAX_RETRY_MS = 1_000;
 
 /** A surface that this gateway holds, until the signal is aborted: another one has it, or this one leaves. */
 export type HeldSurface = Pick<LeasedMemory, "store" | "kept"> & { signal: AbortSignal };
@@ -29,7 +29,7 @@ export type SurfaceLeaseParts = {
   /** Aborted when this gateway leaves: nothing more is taken up. */
   leaving: AbortSignal;
   /** A write to the memory failed. It is tried again. */
-  inTrouble(error: unknown): void;
+  writeFailed(error: unknown): void;
   /** The surface was given up. */
   ended(): void;
 };
@@ -51,19 +51,19 @@ export function createSurfaceLease({
   process,
   sure,
   leaving,
-  inTrouble,
+  writeFailed,
   ended,
 }: SurfaceLeaseParts): SurfaceLease {
   let held: { number: number; lost: AbortController; done: Promise<void> } | undefined;
   /** The holder that `elsewhere` was told of. */
-  let told: string | undefined;
+  let reportedHolder: string | undefined;
 
   const work = async (number: number, lost: AbortController): Promise<void> => {
     const lose = () => lost.abort(new Error("another gateway took it"));
     try {
       const { entries } = await table.read(name);
       const memory = createLeasedMemory({
-        ...{ entries, lose, lost: lost.signal, failed: inTrouble },
+        ...{ entries, lose, lost: lost.signal, failed: writeFailed },
         write: (changes) => table.write(name, number, changes),
         sure: () => sure(lost.signal),
       });
@@ -72,7 +72,7 @@ export function createSurfaceLease({
       await memory.close();
     } catch (error) {
       if (!lost.signal.aborted && !leaving.aborted) watch.failed(error);
-      await sleep(PAUSE_MS, undefined, { signal: leaving }).catch(() => {}); // it would fail again at once
+      await sleep(RESTART_MS, undefined, { signal: leaving }).catch(() => {}); // it would fail again at once
     } finally {
       lose();
       held = undefined;
@@ -89,10 +89,10 @@ export function createSurfaceLease({
       const number = free || holder === process ? await table.hold(name, process, byLock) : undefined;
       if (leaving.aborted) return; // it is given up in a moment
       if (number === undefined) {
-        if (told !== holder) watch.elsewhere((told = holder));
+        if (reportedHolder !== holder) watch.elsewhere((reportedHolder = holder));
         return;
       }
-      told = undefined;
+      reportedHolder = undefined;
       const lost = new AbortController();
       held = { number, lost, done: work(number, lost) };
     },
@@ -136,14 +136,14 @@ function createLeasedMemory({
   failed,
   now = Date.now,
 }: LeasedMemoryParts): LeasedMemory {
-  let made = 0;
+  let latest = 0;
   let written = 0;
   let waiting: { upTo: number; resolve(): void }[] = [];
   let writing: Promise<void> | undefined;
   const memory = createMemoryEntries(entries, {
     now,
     changed() {
-      made++;
+      latest++;
       // Changes of one moment go together.
       writing ??= Promise.resolve()
         .then(writeAll)
@@ -151,16 +151,16 @@ function createLeasedMemory({
     },
   });
 
-  const tell = () => {
+  const settleWaiting = () => {
     const all = waiting;
     waiting = all.filter(({ upTo }) => upTo > written && !lost.aborted);
     for (const one of all) if (!waiting.includes(one)) one.resolve();
   };
-  lost.addEventListener("abort", tell, { once: true });
+  lost.addEventListener("abort", settleWaiting, { once: true });
 
   async function writeAll(): Promise<void> {
-    while (written < made && !lost.aborted) {
-      const upTo = made;
+    while (written < latest && !lost.aborted) {
+      const upTo = latest;
       const changes = memory.changes();
       for (let tries = 0; !lost.aborted; tries++) {
         try {
@@ -168,19 +168,17 @@ function createLeasedMemory({
           break;
         } catch (error) {
           failed(error);
-          await sleep(Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS), undefined, { signal: lost }).catch(
-            () => {},
-          );
+          await sleep(Math.min(MIN_RETRY_MS * 2 ** tries, MAX_RETRY_MS), undefined, { signal: lost }).catch(() => {});
         }
       }
       if (lost.aborted) return;
       written = upTo;
-      tell();
+      settleWaiting();
     }
   }
 
   const settled = async (): Promise<void> => {
-    const upTo = made;
+    const upTo = latest;
     if (written < upTo && !lost.aborted) await new Promise<void>((resolve) => waiting.push({ upTo, resolve }));
     lost.throwIfAborted();
   };
@@ -191,6 +189,6 @@ function createLeasedMemory({
       await sure();
     },
     close: async () =>
-      void (await Promise.race([settled().catch(() => {}), sleep(LONGEST_PAUSE_MS * 2, undefined, { ref: false })])),
+      void (await Promise.race([settled().catch(() => {}), sleep(MAX_RETRY_MS * 2, undefined, { ref: false })])),
   };
 }

@@ -17,9 +17,9 @@ const LINGER_MS = 30_000;
 export function createGatewayHost(
   host: LocalHost,
   { look, store, staffed }: Pick<Replica, "look"> & Partial<Pick<Replica, "store"> & Pick<Ledger, "staffed">>,
-  meeting?: Pick<StreamClient, "watching">,
+  streams?: Pick<StreamClient, "watching">,
 ): LocalHost {
-  const hold = async (session: string): Promise<() => void> => {
+  const holdSession = async (session: string): Promise<() => void> => {
     try {
       const unlook = await look(session);
       return () => void setTimeout(unlook, LINGER_MS).unref();
@@ -30,16 +30,16 @@ export function createGatewayHost(
   return {
     ...host,
     async send<C extends Command>(command: C): Promise<CommandReply<C["type"]>> {
-      const held = await Promise.all([...sessionsOf(command)].map(hold));
+      const releases = await Promise.all([...sessionsOf(command)].map(holdSession));
       try {
         return await host.send(command);
       } finally {
-        for (const release of held) release();
+        for (const release of releases) release();
       }
     },
     async *watch(session, options) {
       const unlook = await look(session);
-      const unwatch = await meeting?.watching(session);
+      const unwatch = await streams?.watching(session);
       try {
         let ready = false;
         for await (const event of host.watch(session, options)) {
@@ -50,7 +50,7 @@ export function createGatewayHost(
           if (!row?.place || row.place.works || (event.type === "ready" && !row.open && !row.unheard)) continue;
           const places = await staffed?.().catch(() => undefined); // somebody may have come since
           if (places && !places.includes(row.place.name))
-            yield nobodyAt(session, row.place.name, event.type === "ready");
+            yield noWorkerNotice(session, row.place.name, event.type === "ready");
         }
       } finally {
         unwatch?.();
@@ -67,7 +67,7 @@ function isForWorkers(event: WatchEvent): boolean {
 }
 
 /** `whole`: a connection that came back has told it already. */
-function nobodyAt(session: string, place: string, whole: boolean): WatchEvent {
+function noWorkerNotice(session: string, place: string, whole: boolean): WatchEvent {
   const why = reason("no-worker", { place });
   const told = { kind: "notice", text: sentence(why, "en"), reason: why } as const;
   return { type: "delta", delta: { session, key: "place", attempt: 0, n: 0, ...told, ...(whole && { whole }) } };

@@ -12,27 +12,27 @@ import { createLines, type Lines } from "../../socket/lines.ts";
 import type { Peers } from "../../socket/peers.ts";
 import type { HostParts } from "../../host.ts";
 import type { Cluster } from "../cluster.ts";
-import { BEAT_MS } from "./stream-server.ts";
+import { HEARTBEAT_MS } from "./stream-server.ts";
 import { secureConnect } from "./secure-wire.ts";
 
-const LOOK_MS = 1_000;
+const REFRESH_MS = 1_000;
 const CONNECT_MS = 3_000;
-const AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 /** Pauses before a worker is called unreachable: one that has died stands in the list for a while. */
-const TELL_AFTER = 4;
+const REPORT_AFTER_RETRIES = 4;
 /** A fact that a worker has told comes by its notification; after so long it is asked for. */
-const NOTIFIED_MS = 50;
+const NOTIFICATION_MS = 50;
 /** A stream whose facts cannot be read for so long is left, and joined anew. */
-const READ_MS = 5_000;
+const READ_TIMEOUT_MS = 5_000;
 /** Workers of a place that are asked for a file, one after the other. */
-const MOST_ASKED = 5;
+const MAX_ASKED = 5;
 
 export type StreamClientParts = {
   cluster: Pick<Cluster, "pool" | "replica">;
   /** A worker that has an address cannot be reached there. Told once for each. */
   unreachable(worker: { process: string; place: string; address: string; problem: string }): void;
   /** A worker that could not be reached is not tried again for so long. */
-  againMs?: number;
+  retryMs?: number;
 };
 
 /** A gateway's ways to workers. */
@@ -54,15 +54,15 @@ type Watched = { watchers: number; owner: string | undefined };
 export function createStreamClient({
   cluster: { pool, replica },
   unreachable,
-  againMs = AGAIN_MS,
+  retryMs = RETRY_MS,
 }: StreamClientParts): StreamClient {
   const watched = new Map<string, Watched>();
-  const follow = sharedFollowing({
+  const follow = sharedStreams({
     owner: (session) => watched.get(session)?.owner,
     read: (session, seq, newest) => readUpTo(replica, session, seq, newest),
     asked: () => void refresh(),
   });
-  let looking: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   let refreshing: Promise<void> | undefined;
   /** The living owners of everything that is watched, in one question. */
   const refresh = (): Promise<void> => {
@@ -74,9 +74,9 @@ export function createStreamClient({
       );
       const owners = new Map(rows.map(({ session, owner }) => [session, owner]));
       for (const session of sessions) {
-        const one = watched.get(session);
-        if (!one || one.owner === owners.get(session)) continue;
-        one.owner = owners.get(session);
+        const watch = watched.get(session);
+        if (!watch || watch.owner === owners.get(session)) continue;
+        watch.owner = owners.get(session);
         follow.look(session);
       }
     };
@@ -84,28 +84,28 @@ export function createStreamClient({
       .catch(() => {}) // the database is away: at the next look, then
       .finally(() => (refreshing = undefined)));
   };
-  const reach = reachWorkers(pool, unreachable, againMs);
+  const reach = reachWorkers(pool, unreachable, retryMs);
   return {
     peers: { serve: () => () => {}, reach, follow: follow.join },
     kept: (command) => askAtPlace(pool, reach, command),
     async watching(session) {
-      const one = watched.get(session) ?? { watchers: 0, owner: undefined };
-      watched.set(session, one);
-      one.watchers++;
-      looking ??= setInterval(() => void refresh(), LOOK_MS).unref();
-      if (one.watchers === 1) {
+      const watch = watched.get(session) ?? { watchers: 0, owner: undefined };
+      watched.set(session, watch);
+      watch.watchers++;
+      timer ??= setInterval(() => void refresh(), REFRESH_MS).unref();
+      if (watch.watchers === 1) {
         await refreshing; // that one began without this session
         await refresh();
       }
       return () => {
-        if (--one.watchers > 0 || watched.get(session) !== one) return;
+        if (--watch.watchers > 0 || watched.get(session) !== watch) return;
         watched.delete(session);
         if (watched.size > 0) return;
-        clearInterval(looking);
-        looking = undefined;
+        clearInterval(timer);
+        timer = undefined;
       };
     },
-    close: () => clearInterval(looking),
+    close: () => clearInterval(timer),
   };
 }
 
@@ -117,9 +117,9 @@ type Sharing = {
 };
 
 /** One stream for each session, and everybody who watches it hears of it. */
-function sharedFollowing({ owner, read, asked }: Sharing) {
+function sharedStreams({ owner, read, asked }: Sharing) {
   type Shared = { following: Following; listeners: Set<FollowParts> };
-  const all = new Map<string, Shared>();
+  const streams = new Map<string, Shared>();
   const begin = (parts: FollowParts): Shared => {
     const { session } = parts;
     const listeners = new Set([parts]);
@@ -135,11 +135,11 @@ function sharedFollowing({ owner, read, asked }: Sharing) {
     return { following, listeners };
   };
   return {
-    look: (session: string) => all.get(session)?.following.look(),
+    look: (session: string) => streams.get(session)?.following.look(),
     join(parts: FollowParts): Following {
       const { session } = parts;
-      const shared = all.get(session) ?? begin(parts);
-      all.set(session, shared);
+      const shared = streams.get(session) ?? begin(parts);
+      streams.set(session, shared);
       const { following, listeners } = shared;
       listeners.add(parts);
       return {
@@ -153,7 +153,7 @@ function sharedFollowing({ owner, read, asked }: Sharing) {
           listeners.delete(parts);
           if (listeners.size > 0) return;
           following.stop();
-          if (all.get(session) === shared) all.delete(session);
+          if (streams.get(session) === shared) streams.delete(session);
         },
       };
     },
@@ -170,8 +170,8 @@ function readUpTo(
   if (seq <= newest()) return undefined;
   return new Promise((resolve, reject) => {
     const stop = store.hub.subscribe(session, { fact: (fact) => fact.seq >= seq && end(resolve) });
-    const late = setTimeout(() => heard({ session, before: seq - 1, upTo: seq }), NOTIFIED_MS).unref();
-    const never = setTimeout(() => end(() => reject(new Error("its facts cannot be read"))), READ_MS).unref();
+    const late = setTimeout(() => heard({ session, before: seq - 1, upTo: seq }), NOTIFICATION_MS).unref();
+    const never = setTimeout(() => end(() => reject(new Error("its facts cannot be read"))), READ_TIMEOUT_MS).unref();
     const end = (settle: () => void) => {
       clearTimeout(late);
       clearTimeout(never);
@@ -202,7 +202,7 @@ function reachWorkers(pool: Cluster["pool"], unreachable: StreamClientParts["unr
     } catch (error) {
       const { since, told } = before ?? { since: now, told: false };
       // A worker that was killed stands in the list for a while.
-      const tells = now - since > TELL_AFTER * againMs;
+      const tells = now - since > REPORT_AFTER_RETRIES * againMs;
       if (tells && !told) unreachable({ process, place: worker.place, address, problem: messageOf(error) });
       if (failed.size > 1_000) failed.clear();
       failed.set(process, { since, at: performance.now(), told: told || tells });
@@ -221,7 +221,7 @@ async function askAtPlace(
   const { rows } = await pool.query<{ place: string; process: string | null }>(
     `SELECT s.place, p.id AS process FROM sage.session s LEFT JOIN sage.process p ON p.place=s.place AND p.address IS NOT NULL
      WHERE s.id=$1 ORDER BY p.id=s.process DESC NULLS LAST, p.since LIMIT $2`,
-    [command.session, MOST_ASKED],
+    [command.session, MAX_ASKED],
   );
   let refused: Refused | undefined;
   for (const { process } of rows) {
@@ -244,7 +244,7 @@ async function dialWorker(address: string, key: string): Promise<RemoteHost> {
   const { hostname, port } = new URL(`tcp://${address}`);
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   const socket = secureConnect({ host, port: Number(port) }, Buffer.from(key, "base64url"), {
-    silenceMs: 3 * BEAT_MS,
+    silenceMs: 3 * HEARTBEAT_MS,
   });
   let problem: Error | undefined;
   socket.once("error", (error) => (problem = error));

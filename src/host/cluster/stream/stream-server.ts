@@ -14,23 +14,23 @@ import { createGatewayHost } from "./gateway.ts";
 import { KEY_BYTES, secureServer } from "./secure-wire.ts";
 
 /** Gateways, and whoever knocks. */
-const MOST_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 /** Bytes of a gateway's call: an id and a few words. */
-const LONGEST_CALL = 16 * 1024;
+const MAX_CALL_BYTES = 16 * 1024;
 /** A gateway takes a worker for gone that says nothing for three of these. */
-export const BEAT_MS = 5_000;
+export const HEARTBEAT_MS = 5_000;
 
 const limits: Limits = {
   ...processLimits,
-  all: MOST_CONNECTIONS,
-  unknown: MOST_CONNECTIONS,
+  all: MAX_CONNECTIONS,
+  unknown: MAX_CONNECTIONS,
   watches: 10_000, // a gateway keeps one for each session that somebody watches there
   commands: 32,
-  beatMs: BEAT_MS,
+  beatMs: HEARTBEAT_MS,
 };
 
 /** Commands that read, and are answered at the place where the files are. Nobody speaks, answers or stops anything through the door. */
-const takes: readonly Command["type"][] = ["output"];
+const readCommands: readonly Command["type"][] = ["output"];
 
 /** Address at which gateways reach a worker, and the key that lets them in. */
 export type StreamServer = { address: string; key: string; close(): Promise<void> };
@@ -61,14 +61,14 @@ export async function openStreamServer({
   const { replica, redaction, handshakeMs } = rest;
   const key = randomBytes(KEY_BYTES);
   const wires = createWireServer(limits);
-  const told = toldHost(host, replica, redaction);
+  const served = followerHost(host, replica, redaction);
   const server = secureServer({ process, key, handshakeMs }, (socket) =>
     wires.serve(
-      (hear) => lineWire(socket, hear, { longest: LONGEST_CALL }),
-      () => ({ host: told, version, journal, me: { by: "gateway", surface: "process" }, may: [] }),
+      (hear) => lineWire(socket, hear, { longest: MAX_CALL_BYTES }),
+      () => ({ host: served, version, journal, me: { by: "gateway", surface: "process" }, may: [] }),
     ),
   );
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(listen.port, listen.host, () => resolve(void server.off("error", reject)));
   });
@@ -86,15 +86,15 @@ export async function openStreamServer({
 }
 
 /** The host as a gateway may use it. Facts go without their content: the gateway reads them where everybody does. */
-function toldHost(host: LocalHost, replica: StreamServerParts["replica"], redaction: Redaction): Host {
-  const { send, ...rest } = onlyTells(createGatewayHost(host, replica), takes);
+function followerHost(host: LocalHost, replica: StreamServerParts["replica"], redaction: Redaction): Host {
+  const { send, ...rest } = onlyTells(createGatewayHost(host, replica), readCommands);
   return {
     ...rest,
     send: async (command) => redaction.value(await send(command)),
     async *watch(session, options) {
-      const veiled = veilText(redaction);
+      const veil = veilText(redaction);
       for await (const event of host.watch(session, options)) {
-        const told = bare(event, veiled);
+        const told = bare(event, veil);
         if (told) yield told;
       }
     },

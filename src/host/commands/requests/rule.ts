@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { existingSession } from "../../journal/session/existing-session.ts";
-import { readRule } from "../../permission/rules/rules.ts";
-import { ruleAddedKey, ruleRemovedKey } from "../../protocol/key.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
-import { type CommandParts, type Handlers, given } from "./parts.ts";
-import type { Past } from "../../archive/trials.ts";
-import { neededOf } from "../../view/request/describe.ts";
-import { rulesFor } from "../../view/request/answering.ts";
-import type { InputRequest } from "../../protocol/facts/request.ts";
-import { existingRequest } from "./requests/request.ts";
+import { existingSession } from "../../../journal/session/existing-session.ts";
+import { readRule } from "../../../permission/rules/rules.ts";
+import { ruleAddedKey, ruleRemovedKey } from "../../../protocol/key.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { errorBecause } from "../../../texts/shared/error.ts";
+import { type CommandParts, type Handlers, given } from "../parts.ts";
+import type { Past } from "../../../archive/trials.ts";
+import { neededOf } from "../../../view/request/describe.ts";
+import { rulesFor } from "../../../view/request/answering.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import { existingRequest } from "./request.ts";
 
 /** Enough to tell a rule by, and read in the blink of an eye: everybody else waits while the past is judged. */
 const MOST_CALLS = 2_000;
@@ -50,7 +50,7 @@ export function trialCommands({ store, rulesIn }: CommandParts): Handlers<"past"
     const row = existingSession(store, session);
     const known = pasts.get(session);
     if (known?.asOf === row.lastAt) return known.past;
-    const past = import("../../archive/trials.ts").then(({ readPast }) =>
+    const past = import("../../../archive/trials.ts").then(({ readPast }) =>
       readPast(store, row.cwd, { rules: rulesIn(row), limit: MOST_CALLS }),
     );
     const made = { past, asOf: row.lastAt };
