@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LaunchEnd } from "../tools/process/spawn.ts";
 import { type Mount, exists, isInside } from "./plan.ts";
 
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** Follows the status that bwrap writes: lines of JSON with the process inside, and at the end with its exit code. */
 export function createStatus(mounts: readonly Mount[]) {
@@ -69,7 +69,7 @@ async function checkMounts(pid: number, mounts: readonly Mount[], isOver: () => 
   const here = readMounts("self");
   const wanted = [...last.values()].map((one) => ({ ...one, ...sourceOf(one.from, here) }));
   let wrong: string | undefined = "/";
-  for (const until = performance.now() + LOOK_MS; performance.now() < until && !isOver(); await sleep(1)) {
+  for (const until = performance.now() + POLL_MS; performance.now() < until && !isOver(); await sleep(1)) {
     const found = new Map(readMounts(pid).map((one) => [one.at, one]));
     // The last step of all: until then folders come and go.
     if (found.get("/")?.writable !== false || found.has("/oldroot") || found.has("/newroot")) continue;

@@ -6,7 +6,7 @@ import * as z from "../base/z.ts";
 import { messageOf } from "../protocol/reasons/error.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
 
-const LONGEST = 1024 * 1024;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 const GRACE_MS = 200;
 
 /** No hooks at all. */
@@ -120,7 +120,7 @@ async function run(hook: Hook, input: string, { cwd, env, signal, start }: HookP
     if (signal.aborted) aborted();
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       out += text;
-      if (out.length > LONGEST) stop(reason("hook-flooded", {}));
+      if (out.length > MAX_OUTPUT_BYTES) stop(reason("hook-flooded", {}));
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => (err = (err + text).slice(-10_000)));
     child.stdin.on("error", () => {}); // a hook need not read its input

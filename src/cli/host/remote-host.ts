@@ -15,7 +15,7 @@ import { ask } from "./journal.ts";
 import { requirePerson } from "./people-only.ts";
 import type { HostClient } from "./host-client.ts";
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 export type RemoteHost = { host: Host & { close(): Promise<void> }; welcome: Welcome; address: string };
 
@@ -40,7 +40,7 @@ export async function connectRemoteHost(
   const patience = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => patience.reject(errorBecause("host-gone", reason("host-not-there", { address, problem: "" }))),
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
   try {
     const welcome = await Promise.race([host.welcome, patience.promise]);

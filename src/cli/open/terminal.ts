@@ -24,7 +24,7 @@ import type { Home } from "../../config/home/home.ts";
 
 /** Old enough that calls since then might matter. */
 const FRESH_MS = 60_000;
-const MOST = 500;
+const MAX_ENTRIES = 500;
 
 /** A conversation on a screen that Sage draws. */
 export async function onTerminal(seat: HostClient, { lang, late, ...chat }: Chat): Promise<number> {
@@ -132,9 +132,9 @@ export function createHistory(home: Home, cwd: string): { load(): readonly strin
   return {
     load() {
       const all = read();
-      if (all.length > 2 * MOST)
-        attempt(() => writeFileSync(file, all.slice(-MOST).map(line).join(""), { mode: 0o600 }));
-      return all.slice(-MOST);
+      if (all.length > 2 * MAX_ENTRIES)
+        attempt(() => writeFileSync(file, all.slice(-MAX_ENTRIES).map(line).join(""), { mode: 0o600 }));
+      return all.slice(-MAX_ENTRIES);
     },
     add: (text) =>
       attempt(() => {

@@ -5,7 +5,7 @@ import { hash } from "node:crypto";
 import { type Reason, reason } from "../../protocol/reasons/reason.ts";
 import { type NamedModule, moduleTexts, readModules } from "../modules/module-files.ts";
 import { changeFile } from "../files/locked-file.ts";
-import { LARGEST_STATE, readSmallFile } from "../files/small-file.ts";
+import { MAX_STATE_BYTES, readSmallFile } from "../files/small-file.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 import { type ContentFile, type Found, findContent } from "../../context/content.ts";
 import { contentFolders } from "../../context/discover.ts";
@@ -109,7 +109,7 @@ export function projectRoot(cwd: string): string {
 }
 
 export function readTrusted(trustFile: string): Trusted {
-  return JSON.parse(readSmallFile(trustFile, LARGEST_STATE) ?? "{}") as Trusted;
+  return JSON.parse(readSmallFile(trustFile, MAX_STATE_BYTES) ?? "{}") as Trusted;
 }
 
 export function changeTrusted(trustFile: string, edit: (all: Trusted) => Trusted): void {

@@ -7,7 +7,7 @@ import { createQueue } from "../queue.ts";
 import { type Incoming, NOT_OFFERED, type Rpc, RpcError, createRpc } from "../rpc.ts";
 
 /** Time in which the agent has to say that it is there. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** An agent that speaks the Agent Client Protocol, version 1, on its standard input and output. */
 export type AcpAgent = {
@@ -161,7 +161,7 @@ type Joining = {
 /** Opens a session with an agent, in the mode in which it asks. */
 async function join(rpc: Rpc, joining: Joining): Promise<{ session: string; version: string }> {
   const { name, cwd } = joining;
-  const timer = setTimeout(joining.late, PATIENCE_MS);
+  const timer = setTimeout(joining.late, TIMEOUT_MS);
   try {
     // Neither files nor terminals are offered: the agent uses its own, and asks before it does.
     const here = await rpc.request("initialize", {

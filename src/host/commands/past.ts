@@ -10,7 +10,7 @@ import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 
 const FACTS = 500;
-const MOST_FACTS = 5_000;
+const MAX_FACTS = 5_000;
 /** Bytes of a page, more or less. */
 const PAGE = 128 * 1024;
 /** Bytes before the nominal end of a page in which it may end. */
@@ -26,7 +26,7 @@ export function pastCommands(parts: CommandParts): Handlers<"facts" | "receipts"
     },
     facts({ session, after = 0, before, limit = FACTS }) {
       existingSession(store, session);
-      const most = Math.min(limit, MOST_FACTS);
+      const most = Math.min(limit, MAX_FACTS);
       if (before === undefined) {
         const found = store.since(session, after, most + 1);
         return { ok: true, facts: found.slice(0, most), more: found.length > most };

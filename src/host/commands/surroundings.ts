@@ -5,8 +5,8 @@ import { type CommandParts, type Handlers, given } from "./parts.ts";
 import { ripgrep } from "../../tools/search/ripgrep.ts";
 
 /** Folders whose files are remembered; the one that was asked for longest ago is forgotten. */
-const MOST_FOLDERS = 16;
-const MOST = 50_000;
+const MAX_FOLDERS = 16;
+const MAX_FILES = 50_000;
 const FRESH_MS = 5_000;
 const SHOWN = 30;
 
@@ -36,7 +36,7 @@ export function surroundingsCommands({ store, surroundings }: CommandParts): Han
       listed.delete(cwd);
       listed.set(cwd, files);
       const [oldest] = listed.keys();
-      if (listed.size > MOST_FOLDERS && oldest !== undefined) listed.delete(oldest);
+      if (listed.size > MAX_FOLDERS && oldest !== undefined) listed.delete(oldest);
       return { ok: true, files: await files(query) };
     },
   };
@@ -58,7 +58,7 @@ async function list(cwd: string): Promise<string[]> {
   try {
     for await (const path of ripgrep(args, "\0", AbortSignal.timeout(10_000))) {
       found.push(relative(cwd, path));
-      if (found.length >= MOST) break;
+      if (found.length >= MAX_FILES) break;
     }
   } catch {
     // A folder that may not be read: what was found until then is better than nothing.

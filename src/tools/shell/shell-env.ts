@@ -3,7 +3,7 @@ import type { Blocked } from "../../protocol/confine.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Note, ToolProblem } from "../definition/result.ts";
 
-const MOST_WRITES = 5;
+const MAX_WRITES = 5;
 
 /** The environment of commands: without pagers, editors and whatever makes a line mean something else than was judged. */
 export function shellEnv(scope: Pick<ToolScope, "env" | "home">): NodeJS.ProcessEnv {
@@ -78,7 +78,7 @@ export function withWrites(blocked: readonly Blocked[], output: string): Blocked
     if (!/read-only file system|EROFS|Errno 30/i.test(line)) continue;
     for (const [, single, double, bare] of line.matchAll(/'(\/[^']+)'|"(\/[^"]+)"|(?:^|[\s:=(])(\/[^\s:'"),]+)/g)) {
       const path = single ?? double ?? bare ?? "";
-      if (found.size < MOST_WRITES && path.length < 1_000) found.add(path.replace(/[.,:]+$/, ""));
+      if (found.size < MAX_WRITES && path.length < 1_000) found.add(path.replace(/[.,:]+$/, ""));
     }
   }
   return [...blocked, ...[...found].map((path) => ({ kind: "write" as const, path }))];

@@ -6,7 +6,7 @@ import { type Lookup, addressesOf } from "./lookup.ts";
 import { imageKindOf, isPdf } from "../../protocol/image.ts";
 import { convert } from "../content/convert.ts";
 
-const MOST_HOPS = 10;
+const MAX_HOPS = 10;
 
 /** The end of a visit: the page; a redirect that may not be followed; or why there is no page. */
 export type Visit =
@@ -35,7 +35,7 @@ export type Means = {
 /** Goes where an address leads, judging every step of the way. */
 export async function visit(address: string, means: Means): Promise<Visit> {
   let url = new URL(address);
-  for (let hops = 0; hops <= MOST_HOPS; hops++) {
+  for (let hops = 0; hops <= MAX_HOPS; hops++) {
     url.hash = "";
     const step = means.cache.get(url.href) ?? (await take(url, means, hops === 0 ? means.addresses : undefined));
     if ("problem" in step) return { type: "failed", url: url.href, problem: step.problem };
@@ -48,7 +48,7 @@ export async function visit(address: string, means: Means): Promise<Visit> {
     if (why) return { type: "elsewhere", from: url.href, to: next.href, why };
     url = next;
   }
-  return { type: "failed", url: address, problem: `it redirects more than ${MOST_HOPS} times` };
+  return { type: "failed", url: address, problem: `it redirects more than ${MAX_HOPS} times` };
 }
 
 async function take(
@@ -157,7 +157,7 @@ function marked(body: Buffer): string | undefined {
 type Cache<T> = { get(key: string): T | undefined; set(key: string, value: T, size: number): void };
 
 const KEPT_MS = 15 * 60_000;
-const MOST = 200;
+const MAX_ENTRIES = 200;
 
 /** `room`: what the sizes of all that is kept may add up to. `now` is a clock that is never set back. */
 export function createCache<T>({
@@ -183,7 +183,7 @@ export function createCache<T>({
       kept.set(key, { value, size, at: now() });
       used += size;
       for (const [oldest, { at }] of kept)
-        if (kept.size > MOST || used > room || now() - at >= KEPT_MS) drop(oldest);
+        if (kept.size > MAX_ENTRIES || used > room || now() - at >= KEPT_MS) drop(oldest);
         else break;
     },
   };

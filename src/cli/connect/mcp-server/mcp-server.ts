@@ -9,7 +9,7 @@ import { openLocalJournal } from "../../host/journal.ts";
 import { type AskParts, type Result, asResult, askPerson, askPersonInput, resultData } from "./ask-person.ts";
 import { sessionOutside } from "../../../input/outside.ts";
 
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 
 const options = { name: { type: "string" } } as const;
 
@@ -71,6 +71,6 @@ function listRequests({ store, agent, cwd }: AskParts): Result {
   const session = sessionOutside({ agent: [agent()], cwd });
   const facts = store.session(session) ? store.load(session) : [];
   const requests = facts.flatMap((fact) => (fact.type === "input.requested" ? [fact.data] : []));
-  const shown = requests.toReversed().slice(0, MOST_SHOWN);
+  const shown = requests.toReversed().slice(0, MAX_SHOWN);
   return asResult({ requests: shown.map((request) => resultData(request, store.resolution(request.id))) });
 }

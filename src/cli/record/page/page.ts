@@ -15,7 +15,7 @@ import { saidText } from "../../../view/items/said.ts";
 import { summaryOf } from "../../../view/items/summary.ts";
 import { transcriptOf } from "../../../view/transcript/transcript.ts";
 
-const LONGEST = 20_000;
+const MAX_TEXT_LENGTH = 20_000;
 const SHORT_LINES = 12;
 
 export type Page = {
@@ -178,7 +178,9 @@ function folded(title: string, text: string, t: PageTexts, { closed = false } = 
 }
 
 function cut(text: string, t: PageTexts): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST).toWellFormed()}\n${t.more(text.length - LONGEST)}`;
+  return text.length <= MAX_TEXT_LENGTH
+    ? text
+    : `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}\n${t.more(text.length - MAX_TEXT_LENGTH)}`;
 }
 
 function time(at: number): string {

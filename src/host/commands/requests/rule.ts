@@ -12,7 +12,7 @@ import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { existingRequest } from "./request.ts";
 
 /** Enough to tell a rule by, and read in the blink of an eye: everybody else waits while the past is judged. */
-const MOST_CALLS = 2_000;
+const MAX_CALLS = 2_000;
 const FRESH_MS = 60_000;
 
 /** Rules that a person adds and removes by hand. A turn that runs hears of them before its next call. */
@@ -51,7 +51,7 @@ export function trialCommands({ store, rulesIn }: CommandParts): Handlers<"past"
     const known = pasts.get(session);
     if (known?.asOf === row.lastAt) return known.past;
     const past = import("../../../archive/trials.ts").then(({ readPast }) =>
-      readPast(store, row.cwd, { rules: rulesIn(row), limit: MOST_CALLS }),
+      readPast(store, row.cwd, { rules: rulesIn(row), limit: MAX_CALLS }),
     );
     const made = { past, asOf: row.lastAt };
     pasts.set(session, made);

@@ -15,7 +15,7 @@ export type TeamCommand = (typeof teamCommands)[number];
 
 export type TeamCommands = (name: TeamCommand, message: Incoming, words: string) => Promise<Phrase>;
 
-const LONGEST_MS = 30 * 24 * 60 * 60_000;
+const MAX_TIMEOUT_MS = 30 * 24 * 60 * 60_000;
 
 /** Commands by which administrators, and in part approvers, change settings from a chat. */
 export function createTeamCommands({ team, changeTeam, examine }: TeamCommandParts): TeamCommands {
@@ -103,6 +103,6 @@ function timeoutOf(words: string): ChatLimits | undefined {
   if (/^(off|wait|关|不限)$/i.test(words)) return { timeoutPolicy: "wait" };
   const [, amount = "", unit = "", policy] = /^(\d{1,4})\s*(s|m|h|d)(?:\s+(cancel|fail|deny))?$/i.exec(words) ?? [];
   const ms = Number(amount) * { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit.toLowerCase() as "s"];
-  if (!(ms >= 10_000 && ms <= LONGEST_MS)) return undefined;
+  if (!(ms >= 10_000 && ms <= MAX_TIMEOUT_MS)) return undefined;
   return { promptTimeout: ms, timeoutPolicy: (policy?.toLowerCase() ?? "cancel") as "cancel" | "fail" | "deny" };
 }

@@ -12,7 +12,7 @@ export type Sources = {
 /** Text before the caret that may be completed. */
 export type Prefix = { kind: "command" | "file"; text: string; query: string };
 
-const MOST = 20;
+const MAX_SUGGESTIONS = 20;
 
 export function prefixAt(line: string, { first, forced }: { first: boolean; forced: boolean }): Prefix | undefined {
   const command = first ? /^\s*\/([\p{L}\p{N}_:-]*)$/u.exec(line) : null;
@@ -37,14 +37,17 @@ export function createCompletion({ commands, files }: Sources): AutocompleteProv
       if (prefix.kind === "command") {
         const fitting = fuzzyFilter([...commands()], prefix.query, ({ name }) => name);
         const items = fitting
-          .slice(0, MOST)
+          .slice(0, MAX_SUGGESTIONS)
           .map(({ name, hint }) => ({ value: name, label: `/${name}`, description: hint }));
         return { items, prefix: prefix.text };
       }
       const found = (await files?.(prefix.query, signal)) ?? [];
       // A name that hides something is not offered: it would stand in the editor as it is.
       const honest = found.filter((name) => harmless(name) === name);
-      return { items: honest.slice(0, MOST).map((name) => ({ value: name, label: name })), prefix: prefix.text };
+      return {
+        items: honest.slice(0, MAX_SUGGESTIONS).map((name) => ({ value: name, label: name })),
+        prefix: prefix.text,
+      };
     },
     applyCompletion(lines, cursorLine, cursorCol, item, prefix) {
       const line = lines[cursorLine] ?? "";
