@@ -122,9 +122,6 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
   let failures = 0;
   let restUntil = 0;
   let closed = false;
-  /** Connections by session; the first session that calls takes over the one that listed the tools. */
-  const open = new Map<string, Promise<Connection>>();
-  let first: Promise<Connection> | undefined;
   let refreshing: NodeJS.Timeout | undefined;
 
   const learn = async (connection: Connection) => {
@@ -148,7 +145,7 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
     let made: Connection | undefined;
     try {
       const http = parts.http && (() => parts.http!(definition));
-      const on = { listChanged: () => refresh(() => made), ended: () => forget(made) };
+      const on = { listChanged: () => refresh(() => made), ended: () => connections.forget(made) };
       made = await connect(definition, { cwd, env, version, ...(start && { start }) }, on, http);
       if (closed) await made.close();
       await learn(made);
@@ -163,38 +160,7 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
       throw new ServerFailure(problem);
     }
   };
-  const forget = (ended: Connection | undefined) => {
-    if (ended === undefined) return;
-    const drop = (promise: Promise<Connection> | undefined, remove: () => void) =>
-      void promise?.then((one) => one === ended && remove()).catch(() => {});
-    drop(first, () => (first = undefined));
-    for (const [session, promise] of open) drop(promise, () => open.delete(session));
-  };
-  const line = (session: string): Promise<Connection> => {
-    const mine = open.get(session);
-    if (mine) return mine;
-    const taken = [...open.values()];
-    const next = first && !taken.includes(first) ? first : connectAnew();
-    first ??= next;
-    open.set(session, next);
-    next.catch(() => {
-      open.delete(session);
-      if (first === next) first = undefined;
-    });
-    if (open.size > 1) closeWhenIdle(session, next);
-    return next;
-  };
-  /** A connection that only one of many sessions has is closed once it is not used any more. */
-  const closeWhenIdle = (session: string, mine: Promise<Connection>) => {
-    const look = async () => {
-      const connection = await mine.catch(() => undefined);
-      if (!connection || open.get(session) !== mine) return;
-      if (connection.busy) return closeWhenIdle(session, mine);
-      open.delete(session);
-      await connection.close();
-    };
-    setTimeout(() => void look(), IDLE_MS).unref();
-  };
+  const connections = createConnections(connectAnew);
 
   return {
     definition,
@@ -208,17 +174,69 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
       return known?.prompts ?? [];
     },
     tools: () => (tools ??= definitionsOf(definition.name, known?.tools ?? [])),
-    connection: (session, signal) => orAborted(line(session), signal),
+    connection: (session, signal) => orAborted(connections.of(session), signal),
+    start: connections.start,
+    async close() {
+      closed = true;
+      clearTimeout(refreshing);
+      await connections.close();
+    },
+  };
+}
+
+type Connections = {
+  of(session: string): Promise<Connection>;
+  /** Connects before any session calls. */
+  start(): Promise<void>;
+  forget(ended: Connection | undefined): void;
+  close(): Promise<void>;
+};
+
+/** Connections to one server by session; the first session that calls takes over the one that listed the tools. */
+function createConnections(connect: () => Promise<Connection>): Connections {
+  const open = new Map<string, Promise<Connection>>();
+  let first: Promise<Connection> | undefined;
+  /** A connection that only one of many sessions has is closed once it is not used any more. */
+  const closeWhenIdle = (session: string, mine: Promise<Connection>) => {
+    const look = async () => {
+      const connection = await mine.catch(() => undefined);
+      if (!connection || open.get(session) !== mine) return;
+      if (connection.busy) return closeWhenIdle(session, mine);
+      open.delete(session);
+      await connection.close();
+    };
+    setTimeout(() => void look(), IDLE_MS).unref();
+  };
+  return {
+    of(session) {
+      const mine = open.get(session);
+      if (mine) return mine;
+      const taken = [...open.values()];
+      const next = first && !taken.includes(first) ? first : connect();
+      first ??= next;
+      open.set(session, next);
+      next.catch(() => {
+        open.delete(session);
+        if (first === next) first = undefined;
+      });
+      if (open.size > 1) closeWhenIdle(session, next);
+      return next;
+    },
     async start() {
       if (open.size > 0 && first === undefined) return;
-      first ??= connectAnew();
+      first ??= connect();
       const mine = first;
       mine.catch(() => (first = first === mine ? undefined : first));
       await mine;
     },
+    forget(ended) {
+      if (ended === undefined) return;
+      const drop = (promise: Promise<Connection> | undefined, remove: () => void) =>
+        void promise?.then((one) => one === ended && remove()).catch(() => {});
+      drop(first, () => (first = undefined));
+      for (const [session, promise] of open) drop(promise, () => open.delete(session));
+    },
     async close() {
-      closed = true;
-      clearTimeout(refreshing);
       const all = [...new Set([...open.values(), ...(first ? [first] : [])])];
       await Promise.allSettled(all.map(async (one) => (await one).close()));
     },

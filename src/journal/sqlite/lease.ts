@@ -38,7 +38,7 @@ type LeaseParts = Pick<Database, "prepared" | "all" | "writeUnsynced" | "writeIf
 
 /** Ownership of sessions: one process at a time, under an epoch that grows with each owner. Every commit is fenced by that epoch. */
 export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gone, row, lost }: LeaseParts): Lease {
-  const me = { id: randomUUID(), pid: process.pid, started: startOf(process.pid), namespace: pidNamespace() };
+  const { me, beat, living, forgetDead } = createProcesses({ prepared, all });
   /** Epochs of the sessions that this process holds. */
   const held = new Map<string, number>();
   /** Sessions that were released while the disk was full: others would wait for this process until it ends. */
@@ -46,11 +46,6 @@ export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gon
   let beating: NodeJS.Timeout | undefined;
   let seenVersion = -1;
 
-  const beat = () => {
-    const done = prepared("UPDATE process SET beat=? WHERE id=?").run(uptime(), me.id);
-    if (done.changes === 0)
-      prepared("INSERT INTO process VALUES(?,?,?,?,?)").run(me.id, me.pid, me.started, uptime(), me.namespace);
-  };
   const release = (session: string, epoch: number) => {
     if (held.get(session) === epoch) held.delete(session);
     const written = writeIfPossible(() =>
@@ -93,20 +88,9 @@ export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gon
   const register = () => {
     beat(); // also after a long sleep: the session claimed now must not look abandoned
     if (beating) return;
-    for (const other of all<Process>("SELECT * FROM process"))
-      if (!lives(other) || silenceOf(other) > FORGOTTEN_MS) prepared("DELETE FROM process WHERE id=?").run(other.id);
+    forgetDead();
     beating = setInterval(onBeat, BEAT_MS).unref();
   };
-  /** Of a process with other process numbers only its heartbeat can tell, unless the machine was started since. */
-  const lives = ({ pid, started, namespace }: Process): boolean => {
-    const isStranger = namespace !== null && me.namespace !== null && namespace !== me.namespace;
-    return isStranger ? isOfThisBoot(started) : startOf(pid) === started;
-  };
-  const living = (id: string | null) => {
-    const [other] = all<Process>("SELECT * FROM process WHERE id=?", id);
-    return other && lives(other) && silenceOf(other) < SILENT_MS ? other : undefined;
-  };
-
   return {
     process: me.id,
     claim: (session) =>
@@ -143,6 +127,32 @@ export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gon
 }
 
 type Process = { id: string; pid: number; started: string; beat: number; namespace: string | null };
+
+/** The `process` table: this process's heartbeat, and whether others live. */
+function createProcesses({ prepared, all }: Pick<LeaseParts, "prepared" | "all">) {
+  const me = { id: randomUUID(), pid: process.pid, started: startOf(process.pid), namespace: pidNamespace() };
+  /** Of a process with other process numbers only its heartbeat can tell, unless the machine was started since. */
+  const lives = ({ pid, started, namespace }: Process): boolean => {
+    const isStranger = namespace !== null && me.namespace !== null && namespace !== me.namespace;
+    return isStranger ? isOfThisBoot(started) : startOf(pid) === started;
+  };
+  return {
+    me,
+    beat() {
+      const done = prepared("UPDATE process SET beat=? WHERE id=?").run(uptime(), me.id);
+      if (done.changes === 0)
+        prepared("INSERT INTO process VALUES(?,?,?,?,?)").run(me.id, me.pid, me.started, uptime(), me.namespace);
+    },
+    living(id: string | null): Process | undefined {
+      const [other] = all<Process>("SELECT * FROM process WHERE id=?", id);
+      return other && lives(other) && silenceOf(other) < SILENT_MS ? other : undefined;
+    },
+    forgetDead() {
+      for (const other of all<Process>("SELECT * FROM process"))
+        if (!lives(other) || silenceOf(other) > FORGOTTEN_MS) prepared("DELETE FROM process WHERE id=?").run(other.id);
+    },
+  };
+}
 
 /** Time since a process was heard of; Infinity when its heartbeat is from before the machine was started. */
 function silenceOf({ beat }: Process): number {
