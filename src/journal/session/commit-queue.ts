@@ -84,10 +84,7 @@ export class CommitQueue {
     }
   }
 
-  /**
-   * A barrier. Everything added so far is on disk when this returns undefined, or when the promise that it returns is fulfilled.
-   * A store that writes at once keeps it synchronous. A busy journal or a full disk keeps the facts and is tried again.
-   */
+  /** Resolves, or returns undefined, when everything added so far is on disk. */
   flush(): Promise<void> | undefined {
     if (this.#closed) throw this.#closed;
     if (this.#buffer.length === 0) return this.writing;

@@ -20,8 +20,8 @@ export function openSession(store: Store, id: string): SessionLog {
 }
 
 /**
- * A process's hold on a session: facts under keys, which is the whole of replay. Facts go to the store through a queue; this class knows
- * what the session's facts say, and whether the attempt at its turn may go on.
+ * A process's hold on a session: facts under keys, which is the whole of replay.
+ * Facts are buffered, and committed together before anything outside can notice one of them, at the latest on the next tick.
  */
 export class SessionLog {
   readonly id: string;
@@ -198,7 +198,10 @@ export class SessionLog {
     return [...this.store.pending(this.id), ...opened].filter(({ id }) => !ended.has(id));
   }
 
-  /** Everything added so far is on disk when this returns undefined, or when the promise that it returns is fulfilled. */
+  /**
+   * A barrier. Everything added so far is on disk when this returns undefined, or when the promise that it returns is fulfilled.
+   * A store that writes at once keeps it synchronous. A busy journal or a full disk keeps the facts and is tried again.
+   */
   flush(): Promise<void> | undefined {
     return this.#commits.flush();
   }
