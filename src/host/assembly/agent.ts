@@ -66,7 +66,7 @@ export function createAgent(parts: AgentParts): Agent {
 
 type Folder = { root: string; env(): NodeJS.ProcessEnv };
 
-/** One session's executor, and the parts of which it is made. */
+/** Parts of one session's executor. */
 type Assembly = {
   parts: AgentParts;
   shared: ReturnType<typeof sharedConfig>;
