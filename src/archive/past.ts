@@ -12,7 +12,7 @@ const MAX_CALLS = 10_000;
 /** Everything that tells how a call was decided; results, the bulk of a journal, are left out. */
 const telling: readonly FactType[] = ["model.replied", "calls.judged", "input.requested", "input.resolved"];
 
-export type PastOptions = {
+type PastOptions = {
   /** Only sessions in this folder or below. */ folder?: string | undefined;
   session?: string | undefined;
   since?: number | undefined;
@@ -27,7 +27,7 @@ export async function pastCalls(store: Store, options: PastOptions): Promise<Pas
 }
 
 /** Receipts of the latest calls, and of Sage's own questions, oldest first, each with the folder of its session. */
-export async function pastReceipts(
+async function pastReceipts(
   store: Store,
   { folder, session, since = 0, limit = MAX_CALLS }: PastOptions,
 ): Promise<(Receipt & { cwd: string })[]> {
@@ -59,7 +59,7 @@ function callOf(receipt: Receipt, cwd: string): PastCall {
 }
 
 /** The answer to something that was asked in one or several rounds: a no in one of them is a no. */
-export function answerTo(rounds: readonly Asked[]): PastCall["asked"] {
+function answerTo(rounds: readonly Asked[]): PastCall["asked"] {
   const answers = rounds.map(answerOf);
   const last = (answer: "yes" | "no") => answers.findLast((one) => one.answer === answer);
   return last("no") ?? last("yes") ?? answers[0];

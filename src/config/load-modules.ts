@@ -17,7 +17,7 @@ import { isInside } from "../permission/paths/canonical.ts";
 /** How long a module may take to load. */
 const LOAD_MS = 10_000;
 
-export type LoadedModules = { tools: Tool[]; subagents: SubagentDefinition[]; warnings: Reason[] };
+type LoadedModules = { tools: Tool[]; subagents: SubagentDefinition[]; warnings: Reason[] };
 
 /** Loaded modules by their content: a process that stays loads each once. */
 const loaded = new Map<string, Promise<ModuleParts>>();

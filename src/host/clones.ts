@@ -15,7 +15,7 @@ import { errorBecause } from "../texts/shared/error.ts";
 const LIMIT_MINUTES = 10;
 const MAX_WORDS = 300;
 
-export type CloneOptions = {
+type CloneOptions = {
   /** Holds a folder for each clone. */
   folder: string;
   /** See `isAllowed`. */

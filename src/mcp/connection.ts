@@ -52,7 +52,7 @@ export type Connection = {
   close(): Promise<void>;
 };
 
-export type Place = Omit<StdioPlace, "start"> & {
+type Place = Omit<StdioPlace, "start"> & {
   version: string;
   /** Starts servers of a folder's own settings. */ start?: StdioPlace["start"];
 };

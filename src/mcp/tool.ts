@@ -15,7 +15,7 @@ import { createExcerpt } from "../tools/content/excerpt.ts";
 import { keepImage } from "../tools/content/image.ts";
 
 /** The line to a server, as one of its tools uses it. */
-export type ToolLine = {
+type ToolLine = {
   definition: ServerDefinition;
   memory: ServerMemory;
   /** Opens the line of this session, if it is not. */

@@ -8,7 +8,7 @@ import { sentence } from "../texts/shared/sentence.ts";
 export const longestWaitMs = 2 * 60_000;
 
 /** A request that failed. */
-export type Failure = {
+type Failure = {
   problem: Reason;
   retryable: boolean;
   retryAfterMs: number | undefined;

@@ -3,7 +3,7 @@ import { mayName, names } from "./web.ts";
 import { star } from "./text/wild.ts";
 
 /** Judgement of the rules on one host. `named`: a rule names this very host, and not a pattern that it fits. */
-export type HostJudgement = { behavior: "allow" | "deny" | "ask" | "none"; named: boolean };
+type HostJudgement = { behavior: "allow" | "deny" | "ask" | "none"; named: boolean };
 
 /** May a confined command connect to this host? A host that must not be fetched from must not be reached either. */
 export function judgeHost(host: string, book: RuleBook): HostJudgement {

@@ -12,7 +12,7 @@ import { closeCarried, grantAgain, wordsFor, wordsOf } from "./carry.ts";
 import { type GuestTurn, noteJoined } from "./state.ts";
 import type { ExecutionContext } from "../state/context.ts";
 
-export type Ended = GuestEvent & { type: "ended" };
+type Ended = GuestEvent & { type: "ended" };
 
 type Held = { ask: GuestAsk; known: KnownCall };
 

@@ -69,7 +69,7 @@ export function openStore({ journal, test }: Home): Store {
   return sqliteStore(journal, { test: test === true });
 }
 
-export type Run = {
+type Run = {
   installation: Installation;
   /** For sessions that name no model of their own. */
   choice: ModelChoice;

@@ -12,7 +12,7 @@ import { errorBecause } from "../../texts/shared/error.ts";
 const missing = ["3F000", "42883", "42P01"];
 
 /** The memory of the gateways of a shared journal, for one command. */
-export type GatewayMemory = {
+type GatewayMemory = {
   gateways: SurfaceTable["gateways"];
   share(surface: string): Promise<SharedStore>;
   close(): Promise<void>;

@@ -17,7 +17,7 @@ import type { HostClient } from "./host-client.ts";
 
 const TIMEOUT_MS = 10_000;
 
-export type RemoteHost = { host: Host & { close(): Promise<void> }; welcome: Welcome; address: string };
+type RemoteHost = { host: Host & { close(): Promise<void> }; welcome: Welcome; address: string };
 
 /** Connects to a host that is elsewhere; a one-time link pairs with it first. Throws with what to do next. */
 export async function connectRemoteHost(

@@ -53,7 +53,7 @@ type Run = { agent: Agent; options: Partial<ExecutionOptions> };
 
 const isOfRemote = (code: string) => code.startsWith("remote-") || code.startsWith("clone-");
 
-export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
+type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
 
 /** A host for sessions in many folders. Settings are read when a turn begins, as a new process would read them. */
 export function openDaemon(parts: DaemonParts): Daemon {

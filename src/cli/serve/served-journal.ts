@@ -14,7 +14,7 @@ import { fileMemory, sharedMemory, type SurfaceMemory } from "./surface-memory.t
 import type { Start } from "./start.ts";
 
 /** The journal of a daemon, and its surfaces' memory beside it. */
-export type ServedJournal = {
+type ServedJournal = {
   store: Store;
   memory: SurfaceMemory;
   /** The part of the daemon that depends on where the journal is. */

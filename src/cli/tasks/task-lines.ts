@@ -36,7 +36,7 @@ export async function tasksText(
   return runTaskAction(action, taskBy(tasks, id, w), w);
 }
 
-export type TaskAction = "output" | "stop" | "keep";
+type TaskAction = "output" | "stop" | "keep";
 
 export function isAction(word: string): word is TaskAction {
   return word === "output" || word === "stop" || word === "keep";

@@ -119,10 +119,10 @@ export function changeTrusted(trustFile: string, edit: (all: Trusted) => Trusted
   );
 }
 
-export type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };
+type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };
 
 /** Settings, content, scripts, modules and servers that a folder brings. */
-export type Project = {
+type Project = {
   files: ProjectFile[];
   /** Skills, subagents and commands of the folder. */
   content: Found;
@@ -178,7 +178,7 @@ export function readProject(root: string): Project {
 }
 
 /** Trust is bound to what the file says to the letter, and to the files that its commands name. */
-export function serverTexts(servers: ServersFile | undefined): ContentFile[] {
+function serverTexts(servers: ServersFile | undefined): ContentFile[] {
   return servers && Object.keys(servers.servers).length > 0 ? [servers, ...servers.scripts] : [];
 }
 

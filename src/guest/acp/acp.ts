@@ -10,7 +10,7 @@ import { type Incoming, NOT_OFFERED, type Rpc, RpcError, createRpc } from "../rp
 const TIMEOUT_MS = 60_000;
 
 /** An agent that speaks the Agent Client Protocol, version 1, on its standard input and output. */
-export type AcpAgent = {
+type AcpAgent = {
   name: string;
   command: string;
   args: readonly string[];

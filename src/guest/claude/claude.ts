@@ -17,7 +17,7 @@ import { fields, list, text } from "../json.ts";
 import { startPeer, type Json, type Peer } from "../peer.ts";
 import { createQueue } from "../queue.ts";
 
-export type ClaudeOptions = {
+type ClaudeOptions = {
   /** The agent's name in the settings. */
   name: string;
   /** The person's own install. */

@@ -7,7 +7,7 @@ import type { Call } from "../../protocol/facts/message.ts";
 import { type CodexQuestion, answersOf, callOf, changesOf, judgedPatch, questionsOf } from "./map.ts";
 
 /** Requests of Codex that wait for an answer. Its app-server keeps the thread for as long as there are any. */
-export type CodexAsked = {
+type CodexAsked = {
   open(id: RpcId, method: string, params: Fields): Promise<void>;
   /** A request has ended, here or elsewhere. */
   resolved(id: unknown): void;

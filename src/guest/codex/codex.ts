@@ -6,7 +6,7 @@ import { fields, list, text, type Fields } from "../json.ts";
 import { createQueue } from "../queue.ts";
 import { createRpc, type Incoming, type Rpc } from "../rpc.ts";
 
-export type CodexAgent = CodexInstall & {
+type CodexAgent = CodexInstall & {
   name: string;
   /** "plan": it plans, and asks questions. */
   mode?: string;

@@ -12,7 +12,7 @@ import type { SubagentDefinition } from "../../protocol/subagent.ts";
 const RECENT_MS = 1_000;
 const MAX_RECENT = 256;
 
-export type PromptParts = {
+type PromptParts = {
   rules: readonly Rule[];
   ruleBooks: RuleBooks;
   skills: readonly Skill[];

@@ -26,7 +26,7 @@ export type Cluster = {
   close(): Promise<void>;
 };
 
-export type ClusterOptions = {
+type ClusterOptions = {
   url: string;
   /** A worker writes nothing in a person's name. */
   as: "worker" | "gateway";

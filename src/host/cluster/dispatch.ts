@@ -38,7 +38,7 @@ export type Dispatch = {
   stop(options: { timeoutMs: number }): Promise<void>;
 };
 
-export type DispatchOptions = {
+type DispatchOptions = {
   /** False: jobs are found by looking, within half a second. */
   notified: boolean;
   graceMs: number;

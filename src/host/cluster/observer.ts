@@ -8,7 +8,7 @@ import { createServerClock } from "./server-clock.ts";
 import { startDispatch, type Dispatch } from "./dispatch.ts";
 
 /** A shared journal as somebody sees it who looks and answers, and runs nothing. */
-export type Observer = {
+type Observer = {
   replica: Replica;
   /** Has a worker of its place look at a session. */
   wake(session: string): Promise<void>;

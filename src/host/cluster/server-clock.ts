@@ -4,7 +4,7 @@ import type { Pool } from "pg";
  * The server's clock. Deadlines go by it, for the clocks of several machines differ. It is known as well as one round trip is short, and
  * rather a little behind than ahead: nothing expires early.
  */
-export type ServerClock = { now(): number; look(pool: Pick<Pool, "query">): Promise<void> };
+type ServerClock = { now(): number; look(pool: Pick<Pool, "query">): Promise<void> };
 
 export function createServerClock(): ServerClock {
   let ahead: number | undefined;

@@ -9,7 +9,7 @@ export const SILENT_MS = 30_000;
 /** The same where a person waits for one long answer: a search of years, functions that are made anew, a session that is brought over. */
 export const PATIENT_MS = 300_000;
 
-export type Patience = { silentMs?: number | undefined };
+type Patience = { silentMs?: number | undefined };
 
 /** Opens a pool. A connection that breaks, or falls silent, is met by the next caller who asks something on it. */
 export async function openPool(config: PoolConfig, { silentMs = SILENT_MS }: Patience = {}): Promise<Pool> {

@@ -14,7 +14,7 @@ import { factOf, splitData, type Ask, type Asking, type Asks, type CellsOf, type
 import { explained, explainedFor } from "./error.ts";
 import { prepare } from "./tables.ts";
 
-export type PostgresOptions = {
+type PostgresOptions = {
   /** Id of this process in the `process` table. */ process: string;
   /** A worker writes what runs do and nothing in a person's name: the database sees to that. */ as?:
     | "worker"

@@ -6,7 +6,7 @@ import type { Ledger } from "./ledger.ts";
 import { untilWritten } from "../store/retry.ts";
 
 /** A session that is held here, as far as the ledger has confirmed it. */
-export type Copy = HeldSession & {
+type Copy = HeldSession & {
   /** Epoch of this process's lease; 0 where it only looks. */
   epoch: number;
   /** Counts commits under that epoch. A batch that was not confirmed keeps its number, for it may have been written. */
@@ -35,7 +35,7 @@ export type Copies = {
   remove(id: string): void;
 };
 
-export type CopiesParts = {
+type CopiesParts = {
   ledger: Ledger;
   /** Told of facts in the order of their numbers, each once. */
   tell(facts: readonly Fact[]): void;

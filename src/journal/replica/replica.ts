@@ -14,7 +14,7 @@ import { createMembers, type Appended, type InboundFact, type SessionRow, type S
 /** Notes that this process keeps of its own: commands that it has started, which only its machine can see. */
 type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place">;
 
-export type ReplicaOptions = {
+type ReplicaOptions = {
   /** The place of new sessions. */
   place?(): string;
   /** The clock of the server. */

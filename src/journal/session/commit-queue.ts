@@ -6,7 +6,7 @@ import { isRetryable, quietly, untilWritten } from "../store/retry.ts";
 import { isPromised, type Awaitable, type Store } from "../store/store.ts";
 
 /** Told of a commit that will never be made. */
-export type CommitListener = { commitFailed(error: unknown): void };
+type CommitListener = { commitFailed(error: unknown): void };
 
 /**
  * Facts of one session on their way to the store. They are buffered, and committed together before anything outside can notice one of

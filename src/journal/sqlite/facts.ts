@@ -26,7 +26,7 @@ type Writing = Pick<LocalStore, "create" | "commit" | "append" | "appendAll" | "
 
 type SessionHead = { epoch: number; head: string; process: string | null };
 
-export type Facts = Reading &
+type Facts = Reading &
   Writing & {
     /** Inside of a transaction: writes one fact, and gives the hash that the next one builds on. */
     insert(fact: Fact, head: string): string;

@@ -68,7 +68,7 @@ export type Reading = Pick<
 >;
 
 /** Sessions by their id; a map is enough. */
-export type Sessions<H extends HeldSession> = Pick<ReadonlyMap<string, H>, "get" | "keys" | "values">;
+type Sessions<H extends HeldSession> = Pick<ReadonlyMap<string, H>, "get" | "keys" | "values">;
 
 type Older = (a: Fact, b: Fact) => number;
 

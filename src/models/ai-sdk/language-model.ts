@@ -12,7 +12,7 @@ import type { ImagePart } from "../../protocol/image.ts";
 import { type LoadImage, showImages, takesFiles, takesImages } from "../images.ts";
 
 /** The differences between providers of the AI SDK. */
-export type LanguageModelOptions = {
+type LanguageModelOptions = {
   /** provider/model, by default as the model names itself. Reasoning of a message with another id is never sent. */
   id?: string;
   /** Does the model take pictures? By default its name tells. */

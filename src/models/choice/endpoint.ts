@@ -10,7 +10,7 @@ import { sleep as realSleep } from "../sleep.ts";
 const breakers = new Map<string, Breaker>();
 const limiters = new Map<string, Limiter>();
 
-export type Endpoint = {
+type Endpoint = {
   provider: string;
   baseURL: string | undefined;
   limits: Limits;

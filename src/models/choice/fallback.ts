@@ -4,7 +4,7 @@ import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 import type { Model } from "../model.ts";
 
-export type Standby = { id: string; load(): Promise<Model> };
+type Standby = { id: string; load(): Promise<Model> };
 
 /**
  * Goes on with another model where the first one cannot be had, to the end of the turn: asking it again at every step would

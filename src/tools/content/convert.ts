@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 
 /** A page to be made into text. */
-export type Conversion = { kind: "html"; text: string; url: string } | { kind: "pdf"; body: Uint8Array };
+type Conversion = { kind: "html"; text: string; url: string } | { kind: "pdf"; body: Uint8Array };
 
 type Outcome = { text: string } | { problem: string };
 

@@ -18,8 +18,6 @@ const CHUNK = 64 * 1024;
 const SOONEST_MS = 10;
 const LATEST_MS = 100;
 
-export type { RunnerCall } from "./runner-entries.ts";
-
 const POLL_MS = 100;
 const GRACE_MS = 2_000;
 const NO_TIMEOUT_MS = 600_000;
@@ -44,7 +42,7 @@ export type CommandRunner = {
   sweep(): void;
 };
 
-export type RunnerParts = {
+type RunnerParts = {
   /** Folder of the place: all its workers share it. */
   folder: string;
   /** Names this machine since it was started, as far as processes see each other. */

@@ -28,9 +28,9 @@ export type Keeping = { keeper: number; keeperStarted: string; pid: number; star
  * `never`: it did not begin, and nobody else can begin it any more. `entered`: its entry is in `folder`, with what is known of its end.
  * `unknown`: nothing can be said.
  */
-export type Found = "never" | "unknown" | { folder: string };
+type Found = "never" | "unknown" | { folder: string };
 
-export type RunnerEntries = {
+type RunnerEntries = {
   /** Raises the epoch of a session; owners before this one begin nothing from now on. Undefined: somebody later has the session, or it is impossible. */
   take(session: string, epoch: number): { id: string } | undefined;
   /** Like `take`, where commands of the session were entered already; otherwise there is nobody to be kept out. */

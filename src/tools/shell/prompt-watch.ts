@@ -9,7 +9,7 @@ const MAX_PROMPT_LENGTH = 160;
 const MAX_PROMPTS = 5;
 
 /** Watches one command for the moment in which it waits for somebody to type, which nobody can here. */
-export type PromptWatch = {
+type PromptWatch = {
   output(text: string): void;
   /** Its question when it last seemed to wait; undefined if it never did, or continued. */
   asked(): string | undefined;

@@ -20,7 +20,7 @@ export type Page = PageText & { at: number };
 /** A step of a visit as it is kept: a page, or the address that stands in its place. */
 export type Kept = { to: string } | { page: Page };
 
-export type Means = {
+type Means = {
   /** Addresses judged with the call; undefined when nobody looked them up. */
   addresses: readonly string[] | undefined;
   objection(url: string, addresses?: readonly string[]): Reason | undefined;

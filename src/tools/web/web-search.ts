@@ -61,7 +61,7 @@ function line(words: string): string {
 }
 
 /** A page that was found. */
-export type SearchHit = { title: string; url: string; text: string };
+type SearchHit = { title: string; url: string; text: string };
 
 /** A search engine, by the name that results give it. `summary`: words of its own about what it found. */
 export type SearchEngine = {
@@ -70,7 +70,7 @@ export type SearchEngine = {
 };
 
 /** A request to a server that the person named; the body of its answer, as JSON. Throws where the server refuses. */
-export type FetchJson = (
+type FetchJson = (
   url: string,
   options: { headers?: Record<string, string>; body?: object; signal: AbortSignal },
 ) => Promise<unknown>;

@@ -29,7 +29,7 @@ export function surfaceOf({ app }: Pick<BotConfig, "app">): string {
 export type ConfigParts = { cwd: string; lang: Lang; t: FeishuSetupTexts };
 
 export const secretVariables = ["FEISHU_APP_SECRET", "FEISHU_ENCRYPT_KEY", "FEISHU_VERIFICATION_TOKEN"] as const;
-export type SecretVariable = (typeof secretVariables)[number];
+type SecretVariable = (typeof secretVariables)[number];
 
 /** The variable of a secret: `FEISHU_APP_SECRET`, or `FEISHU_APP_SECRET_OPS` of the bot `ops`. */
 function variableOf(variable: SecretVariable, bot: string): string {

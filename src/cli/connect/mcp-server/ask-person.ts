@@ -28,14 +28,14 @@ export type AskParts = {
   signal: AbortSignal;
 };
 
-export type Calling = {
+type Calling = {
   /** Aborted when the client cancels. */
   signal: AbortSignal;
   _meta?: { progressToken?: string | number | undefined } | undefined;
   notify(notification: { method: "notifications/progress"; params: Record<string, unknown> }): Promise<void>;
 };
 
-export type Input = Zod.infer<ReturnType<typeof askPersonInput>>;
+type Input = Zod.infer<ReturnType<typeof askPersonInput>>;
 
 /** Input of the tool, as a schema of the library that the server package takes. */
 export function askPersonInput(z: typeof Zod) {

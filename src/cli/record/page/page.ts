@@ -18,7 +18,7 @@ import { transcriptOf } from "../../../view/transcript/transcript.ts";
 const MAX_TEXT_LENGTH = 20_000;
 const SHORT_LINES = 12;
 
-export type Page = {
+type Page = {
   title: string;
   session: string;
   cwd: string;

@@ -17,12 +17,12 @@ const usual: ConnectionLimits = { most: 500, silentMs: 10_000 };
 
 export type Readiness = { ready: boolean; [detail: string]: unknown };
 
-export type Webhook = (request: {
+type Webhook = (request: {
   headers: Record<string, string | undefined>;
   body: Buffer;
 }) => Promise<{ status: number; body: object }>;
 
-export type HttpParts = {
+type HttpParts = {
   ready(): Readiness;
   /** In Prometheus text; only this machine may read it. */
   metrics?(): string;
@@ -114,13 +114,13 @@ function bodyReader(slowestMs: number): BodyReader {
   };
 }
 
-export type Listening = {
+type Listening = {
   port: number;
   /** Takes nothing new; what is being answered gets a moment. */
   close(): Promise<void>;
 };
 
-export type ListenOptions = {
+type ListenOptions = {
   host: string;
   port: number;
   t: ServeTexts;

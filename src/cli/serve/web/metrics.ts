@@ -2,7 +2,7 @@ import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
 
 type Measurable = { name: string; channel: Pick<OpenFeishu, "status" | "counts"> };
 
-export type DaemonMeasures = {
+type DaemonMeasures = {
   /** The bots that this process speaks for. */ bots: readonly Measurable[];
   running(): number;
   waiting(): number;

@@ -25,7 +25,7 @@ export type Membership = {
   leave(): Promise<void>;
 };
 
-export type MembershipOptions = {
+type MembershipOptions = {
   /** False: nobody hears, and nobody is taken for dead but by time. */
   notified?: boolean;
   leaseMs?: number;

@@ -6,7 +6,7 @@ const SWEEP_MS = 60_000;
 type Kept = { value: string; until: number };
 
 /** A surface's memory in this process, and what has changed in it. */
-export type MemoryEntries = {
+type MemoryEntries = {
   store: SurfaceStore;
   /** Takes the changes since the last time, one for each key: the last one counts. */
   changes(): Change[];

@@ -18,7 +18,7 @@ export type SurfaceLeaseWatch = {
   failed(error: unknown): void;
 };
 
-export type SurfaceLeaseParts = {
+type SurfaceLeaseParts = {
   name: string;
   watch: SurfaceLeaseWatch;
   table: SurfaceTable;

@@ -27,7 +27,7 @@ const READ_TIMEOUT_MS = 5_000;
 /** Workers of a place that are asked for a file, one after the other. */
 const MAX_ASKED = 5;
 
-export type StreamClientParts = {
+type StreamClientParts = {
   cluster: Pick<Cluster, "pool" | "replica">;
   /** A worker that has an address cannot be reached there. Told once for each. */
   unreachable(worker: { process: string; place: string; address: string; problem: string }): void;

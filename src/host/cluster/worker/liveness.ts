@@ -5,7 +5,7 @@ import { LIVING } from "../../../journal/postgres/schema/schema.ts";
 const HEARTBEAT_MS = 250;
 
 /** A session whose process is gone, and the job under which that one ran it. */
-export type Orphan = { session: string; place: string; job: string | null; attempt: number | null };
+type Orphan = { session: string; place: string; job: string | null; attempt: number | null };
 
 type LivenessParts = {
   process: string;

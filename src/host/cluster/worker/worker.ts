@@ -16,7 +16,7 @@ const RECHECK_MS = 1_000;
 /** A turn or a message whose run ended in an error is tried again after so long: the fault may have been this worker's, or may have passed. */
 const RETRY_MS = 60_000;
 
-export type WorkerParts = {
+type WorkerParts = {
   cluster: Cluster;
   place: string;
   /** Runs turns on the cluster's store, and lets go of sessions that wait. */
@@ -32,7 +32,7 @@ export type WorkerParts = {
   failedMs?: number;
 };
 
-export type Worker = {
+type Worker = {
   /** Leaves: sessions that run here continue elsewhere, at once. Closes the host too. */
   stop(): Promise<void>;
 };

@@ -4,7 +4,7 @@ import type { PendingRequest } from "../../../protocol/host/host.ts";
 /** Why it ended: /quit, Ctrl-C, no more input, or no turn can begin. */
 export type Leaving = "left" | "interrupted" | "ended" | "failed";
 
-export type Prompt = { for: "nothing" } | { for: "message" } | { for: "request"; id: string };
+type Prompt = { for: "nothing" } | { for: "message" } | { for: "request"; id: string };
 
 /** Everything that decides what the next typed line means. */
 export type State = {

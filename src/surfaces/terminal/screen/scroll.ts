@@ -8,7 +8,7 @@ import { createTranscript } from "../../../view/transcript/transcript.ts";
 import { finishedUpTo } from "./chunks.ts";
 
 /** Lines of the terminal's own, such as the answer to a command. */
-export type NoteItem = { type: "note"; tone: Tone; lines: string[] };
+type NoteItem = { type: "note"; tone: Tone; lines: string[] };
 /** Foreign text behind a margin. */
 export type BoxItem = { type: "box"; title: string; text: string; note?: string; done: boolean };
 
