@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { endOf } from "../../input/respond.ts";
 import { existingSession } from "../../journal/session/existing-session.ts";
 import { Stopped, openSession } from "../../journal/session/session.ts";
-import { type SessionRow, type Store, isPromised } from "../../journal/store/store.ts";
+import type { SessionRow, Store } from "../../journal/store/store.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { errorOf } from "../../protocol/host/refusal.ts";
 import { interruptKey, modeChosenKey } from "../../protocol/key.ts";
@@ -24,8 +24,7 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
       endOf(request, { requestId: request.id, ...sender, at, outcome: "cancelled", reason: why }),
     );
     const fact = { key, type: "turn.interrupted", at, data: { to, ...sender } } as const;
-    const written = store.appendAll([...ends, { session, fact }]);
-    if (isPromised(written)) await written;
+    await store.appendAll([...ends, { session, fact }]);
     if (to === "cancel") runner.wake(session); // if nobody runs it, the turn is ended here
   };
 

@@ -111,7 +111,7 @@ export function createStreamClient({
 
 type Sharing = {
   owner(session: string): string | undefined;
-  read(session: string, seq: number, newest: () => number): Promise<void> | undefined;
+  read(session: string, seq: number, newest: () => number): Promise<void>;
   /** Another worker may run a session now. */
   asked(): void;
 };
@@ -166,8 +166,8 @@ function readUpTo(
   session: string,
   seq: number,
   newest: () => number,
-): Promise<void> | undefined {
-  if (seq <= newest()) return undefined;
+): Promise<void> {
+  if (seq <= newest()) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const stop = store.hub.subscribe(session, { fact: (fact) => fact.seq >= seq && end(resolve) });
     const late = setTimeout(() => heard({ session, before: seq - 1, upTo: seq }), NOTIFICATION_MS).unref();
