@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { joinCluster } from "../../src/host/cluster/cluster.ts";
-import { gateway } from "../../src/host/cluster/stream/gateway.ts";
+import { createGatewayHost } from "../../src/host/cluster/stream/gateway.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
@@ -32,7 +32,7 @@ export async function measureCluster(dir: string, blocked: number, figure: Figur
   const executor = () => Promise.reject(new Error("a gateway runs nothing"));
   const wake = (session: string) => void cluster.wake(session).catch(() => {});
   const made = createHost({ store: cluster.replica.store, version: "bench", executor, elsewhere: { wake } });
-  const host = gateway(made, cluster.replica);
+  const host = createGatewayHost(made, cluster.replica);
   const begun = new Map<string, number>();
   const workers = new Set<ChildProcess>();
   const work = async (sleepAfterMs: number): Promise<ChildProcess> => {

@@ -25,7 +25,7 @@ export type Question = {
   disk?: Disk;
 };
 
-export type Decision = {
+type Decision = {
   judge(question: Question, reading?: CommandReading): Judgement;
   /** Rules that would have allowed the call. */
   suggest(question: Question): PermissionSuggestion[];

@@ -26,7 +26,7 @@ import { readKept, restoreAll } from "../tools/files/kept-content.ts";
 import { summaryOf } from "../view/items/summary.ts";
 import { transcriptOf } from "../view/transcript/transcript.ts";
 
-export type RewindOptions = {
+type RewindOptions = {
   /** Back to before this turn. */
   turn: number;
   what: RewindWhat;

@@ -18,7 +18,7 @@ export type JsonSchema = Record<string, unknown>;
 export type Infer<S> = S extends Schema<infer T> ? T : never;
 
 /** Objects may lack the key with this schema: `optional` leaves it out then, `defaulted` puts a value there. */
-export type Presence = "given" | "optional" | "defaulted";
+type Presence = "given" | "optional" | "defaulted";
 
 export type Kind = {
   /** Adds an issue for everything that does not fit; gives what it read. */

@@ -1,5 +1,5 @@
 /** `/name` or `/group:name`, and the words after it. */
-export type Slash = { name: string; args: string };
+type Slash = { name: string; args: string };
 
 /** A message that begins with a command; undefined for anything else. A path such as /etc/hosts is none. */
 export function readSlash(text: string): Slash | undefined {

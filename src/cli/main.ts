@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { prose } from "../base/visible.ts";
 import { SageError, messageOf } from "../protocol/reasons/error.ts";
 import { startsAs } from "../texts/command.ts";
-import { startedBy, startedElsewhere } from "./process/started-by.ts";
+import { programName, programNameAnywhere } from "./process/started-by.ts";
 import { guardConsole, surviveReaders } from "./process/stdout.ts";
 
 // Each command is a file of its own, loaded when it is called: most of what Sage can do is not needed for most calls.
@@ -59,7 +59,7 @@ guardConsole();
 process.on("uncaughtException", crash);
 
 const program = { source: import.meta.url.endsWith(".ts"), root: join(import.meta.dirname, "../..") };
-startsAs(startedBy(process.env, program), startedElsewhere(process.env, program));
+startsAs(programName(process.env, program), programNameAnywhere(process.env, program));
 
 process.exitCode = 1; // of a process that ends before its command has
 void main(process.argv.slice(2))
@@ -74,7 +74,7 @@ async function main(given: string[]): Promise<number> {
   if (flags.includes("--version")) return (await import("./setup/help.ts")).showVersion();
   const command = Object.hasOwn(commands, args[0] ?? "") ? commands[args[0] ?? ""] : undefined;
   const joins = command === undefined && flags.some((flag) => /^(-p?[cr]|--continue$|--resume(=|$))/.test(flag));
-  if (joins || (command && isForPeople(args))) (await import("./host/people-only.ts")).forPeopleOnly(process.env);
+  if (joins || (command && isForPeople(args))) (await import("./host/people-only.ts")).requirePerson(process.env);
   if (command) return (await command())(args.slice(1));
   return (await import("./open/run.ts")).run(args, Object.keys(commands));
 }

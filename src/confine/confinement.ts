@@ -20,7 +20,7 @@ export type Confinement = {
   close(): void;
 };
 
-export type ConfinedCommand = {
+type ConfinedCommand = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   as: Confined;
@@ -28,7 +28,7 @@ export type ConfinedCommand = {
   reach(host: string, port: number): HostVerdict;
 };
 
-export type ConfinementParts = {
+type ConfinementParts = {
   roots: readonly string[];
   home: string;
   /** The folder of Sage's state. */

@@ -5,7 +5,7 @@ import { exists, isFolder, isInside, privatePoints, statOf, type Mount } from ".
 import { seccompFilter } from "./seccomp.ts";
 
 /** Folders of a sandbox, below Sage's state. `runs`: arguments and notes of commands. `filter`: the file for seccomp. */
-export type StateFolder = { home: string; tmp: string; runs: string; filter: string };
+type StateFolder = { home: string; tmp: string; runs: string; filter: string };
 
 export function stateFolder({ sageHome, key }: { sageHome: string; key: string }): StateFolder {
   const state = join(sageHome, "confine");

@@ -8,14 +8,14 @@ import { clearAway, gitSettingsOf, surveyOf, type FilePolicy, type Survey } from
 const FRESH_MS = 2_000;
 
 /** Surveys of a workspace before and after its commands. */
-export type Surveys = {
+type Surveys = {
   before(): Promise<Survey>;
   /** Moves aside what a command must not leave, and removes its note. Rejects when nobody could look: then the next survey does. */
   after(noted: Noted, note: string): Promise<Blocked[]>;
 };
 
 /** The workspace before a command. Its note is on disk while the command runs, for whoever comes after a kill. */
-export type Noted = { since: number; before: Survey };
+type Noted = { since: number; before: Survey };
 
 export function createSurveys(runs: string, roots: readonly string[], policy: FilePolicy): Surveys {
   /** Notes of commands after which nobody could look. */

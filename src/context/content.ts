@@ -7,7 +7,7 @@ import { reason, type Reason } from "../protocol/reasons/reason.ts";
 export type ContentFile = { path: string; text: string };
 
 /** `name`: from its folders and its own name, `group:name`. */
-export type CommandFile = ContentFile & { name: string };
+type CommandFile = ContentFile & { name: string };
 
 export type Found = { skills: ContentFile[]; agents: ContentFile[]; commands: CommandFile[]; problems: Reason[] };
 

@@ -1,7 +1,6 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { arch, release, type } from "node:os";
-import { join, resolve } from "node:path";
-import { repositoryRoot } from "./repository.ts";
+import { dirname, join, resolve } from "node:path";
 
 export type Environment = { platform: string; cwd: string; date: string; gitBranch?: string };
 
@@ -48,4 +47,12 @@ function firstLine(path: string): string {
 
 function pad(part: number): string {
   return String(part).padStart(2, "0");
+}
+
+/** The nearest directory with a `.git`, this one included. A worktree has a file there. */
+export function repositoryRoot(cwd: string): string | undefined {
+  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
+    if (existsSync(join(directory, ".git"))) return directory;
+    if (directory === dirname(directory)) return undefined;
+  }
 }

@@ -3,12 +3,11 @@ import { readSlash } from "../base/slash.ts";
 import type { InjectedSkill } from "../protocol/facts/fact.ts";
 import type { Message } from "../protocol/facts/message.ts";
 import { reasonOf } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { type Reason, reason } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";
-import { sayCommand, type OwnCommand } from "./commands.ts";
-import { unfit, type ContentFile } from "./content.ts";
+import { type OwnCommand, sayCommand } from "./commands.ts";
+import { type ContentFile, unfit } from "./content.ts";
 import { frontMatter, nameField, nameFrom, toolsField } from "./front-matter.ts";
-import { wordsOf } from "./match.ts";
 
 /** A way of doing something, written down for agents. */
 export type Skill = {
@@ -142,4 +141,23 @@ export function expandMessage(
     fits &&
     `${text}\n\n(From Sage: the skill "${fits.name}" may fit. If it does, load it with the Skill tool before you begin.)`
   );
+}
+
+const common = new Set(
+  (
+    "a about all also an and any are as at be but by can code do does file files for from have how if in into is it its me my not of on or " +
+    "please should so some that the them then there these this to up use used using want was we what when where which will with you your"
+  ).split(" "),
+);
+
+/** Topics of a text, for a rough comparison: words without their endings, and pairs of characters where words have no spaces. */
+function wordsOf(text: string): Set<string> {
+  const words = new Set<string>();
+  for (const word of text.toLowerCase().match(/[\p{Script=Latin}\p{N}]{2,}/gu) ?? [])
+    if (!common.has(word)) words.add(word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, "") : word);
+  for (const run of text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{2,}/gu) ?? []) {
+    const characters = [...run];
+    for (let n = 1; n < characters.length; n++) words.add(`${characters[n - 1]}${characters[n]}`);
+  }
+  return words;
 }

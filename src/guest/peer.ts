@@ -18,9 +18,9 @@ export type Peer = {
   kill(): void;
 };
 
-export type PeerEnd = { code: number | null; signal: string | null; words: string };
+type PeerEnd = { code: number | null; signal: string | null; words: string };
 
-export type PeerOptions = {
+type PeerOptions = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   /** Told of its process group, before anything is sent. */

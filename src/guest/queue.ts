@@ -1,5 +1,5 @@
 /** Values that come when they come, read one after the other by one reader. */
-export type Queue<T> = AsyncIterable<T> & {
+type Queue<T> = AsyncIterable<T> & {
   readonly length: number;
   push(value: T): void;
   /** Nothing comes after what is in it. */

@@ -14,7 +14,7 @@ import { reason } from "../protocol/reasons/reason.ts";
 const LIMIT_MINUTES = 10;
 const MAX_WORDS = 300;
 
-export type CloneOptions = {
+type CloneOptions = {
   /** Holds a folder for each clone. */
   folder: string;
   /** See `isAllowed`. */

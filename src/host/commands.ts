@@ -4,16 +4,15 @@ import { isRetryable, untilWritten } from "../journal/store/retry.ts";
 import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
 import { refusalOf } from "../protocol/host/refusal.ts";
 import type { SageError } from "../protocol/reasons/error.ts";
-import { aboutCommands } from "./commands/surroundings.ts";
+import { surroundingsCommands } from "./commands/surroundings.ts";
 import type { CommandParts, Handlers } from "./commands/parts.ts";
 import { checkTaken, outsideCommands } from "./commands/requests/outside.ts";
 import { pastCommands } from "./commands/past.ts";
 import { requestCommands } from "./commands/requests/request.ts";
 import { rewindCommands } from "./commands/rewind.ts";
-import { ruleCommands } from "./commands/rule.ts";
+import { ruleCommands, trialCommands } from "./commands/requests/rule.ts";
 import { sayCommands } from "./commands/say.ts";
 import { sessionCommands } from "./commands/session.ts";
-import { trialCommands } from "./commands/requests/trials.ts";
 import { turnCommands } from "./commands/turn.ts";
 
 /** Time for which a command is tried on a journal that another process keeps busy. */
@@ -39,7 +38,7 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
     ...turns,
     ...rewindCommands(parts, turns.interrupt),
     ...ruleCommands(parts),
-    ...aboutCommands(parts),
+    ...surroundingsCommands(parts),
     ...outsideCommands(parts),
     ...pastCommands(parts),
     ...trialCommands(parts),

@@ -9,7 +9,7 @@ const telling: ReadonlySet<FactType> = new Set(["input.requested", "input.resolv
  * Measures the time of requests that call further people, whoever runs their sessions: the process that asked may have ended, and then
  * nobody would be called. Where two processes measure, the keys of the facts let one of them write. Returns the end of it.
  */
-export function keepTime(store: Store): () => void {
+export function watchEscalations(store: Store): () => void {
   const armed = new Map<string, { session: string; disarm: () => void }>();
   const begin = (request: InputRequest) => {
     if (!request.deadline?.escalation || armed.has(request.id)) return;

@@ -8,7 +8,7 @@ import { reason } from "../protocol/reasons/reason.ts";
 const SWEEP_MS = 60_000;
 
 /** The memory of all surfaces, in a file of its own: losing it costs a repeated question, never an answer. */
-export type SurfaceStores = {
+type SurfaceStores = {
   of(surface: string): SurfaceStore;
   close(): void;
 };

@@ -91,7 +91,7 @@ export async function* watch(
         peers,
         runsHere,
         newest: () => Math.max(told, queued),
-        reached(seq) {
+        async reached(seq) {
           if (seq <= Math.max(told, queued)) return;
           for (const fact of store.since(session, Math.max(told, queued))) push({ type: "fact", fact });
           queued = seq;

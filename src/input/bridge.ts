@@ -1,17 +1,17 @@
 import { untilWritten } from "../journal/store/retry.ts";
-import { andThen, type Store } from "../journal/store/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import type { FactType } from "../protocol/facts/fact.ts";
 import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import type { InputChannel } from "./channel.ts";
-import { respondAtOnce, settle, type Responded } from "./respond.ts";
+import { respond, settle, type Responded } from "./respond.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 
 /** Shows a session's open requests on a channel, and takes its answers to the journal. Returns the end of it. */
 export function bridge(store: Store, session: string, channel: InputChannel): () => void {
   const shown = new Map<string, (ended: Resolution) => void>();
   const show = (request: InputRequest) => {
-    const hide = channel.show(request, (response) => andThen(respondAtOnce(store, response, sender), winner));
+    const hide = channel.show(request, async (response) => winner(await respond(store, response, sender)));
     if (!hide) return nobody(store, request);
     shown.set(request.id, hide);
   };

@@ -1,14 +1,16 @@
-import { timeOf, type InboundFact, type Store } from "../journal/store/store.ts";
+import { uptime } from "node:os";
+import { type InboundFact, type Store, timeOf } from "../journal/store/store.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";
 import type { Deadline } from "../protocol/facts/silence.ts";
 import { escalatedKey, remindedKey, splitRequestId } from "../protocol/key.ts";
-import { bootNow } from "./boot-clock.ts";
-import { duesOf } from "./due.ts";
 import { expired, settle } from "./respond.ts";
 
 /** Timers stand still while the machine sleeps: somebody looks this often, and late after a sleep by no more than that. */
 const MAX_TIMER_MS = 30_000;
 const RETRY_MS = 1_000;
+/** The system's uptime is told in hundredths of a second, and a busy machine lets time pass between two looks: less than this is no sleep. */
+const SHORTEST_SLEEP_MS = 1_000;
+let asleep = 0;
 
 type Armed = { due: number; request: InputRequest; store: Store; calls: Call[] };
 
@@ -129,3 +131,30 @@ function expire(): void {
   for (const one of armed) next = Math.min(next, nextOf(one));
   schedule(next);
 }
+
+let seen: { ours: number; machine: number } | undefined;
+
+/**
+ * Milliseconds on a clock that nobody can set and that keeps running while the machine sleeps. On Linux Node's clock stands still then, and
+ * the machine's uptime does not; on other systems Node's clock keeps running by itself, and the uptime follows the clock on the wall.
+ */
+function bootNow(): number {
+  const ours = performance.now();
+  if (process.platform !== "linux") return ours;
+  const machine = uptime() * 1_000;
+  const gap = seen ? machine - seen.machine - (ours - seen.ours) : 0;
+  if (gap > SHORTEST_SLEEP_MS) asleep += gap;
+  // Rounding would add up if every look began anew: the two are compared from the last sleep on.
+  if (!seen || Math.abs(gap) > SHORTEST_SLEEP_MS) seen = { ours, machine };
+  return ours + asleep;
+}
+
+/**
+ * When each request is due, by the clock of this process. A request keeps its time while its turn is paused or asleep: nobody
+ * asks the wall clock in between.
+ */
+export function duesOf(store: Store): Map<string, number> {
+  return store.member(createDues);
+}
+
+const createDues = () => new Map<string, number>();

@@ -1,11 +1,4 @@
-import {
-  andThen,
-  timeOf,
-  type Appended,
-  type Awaitable,
-  type InboundFact,
-  type Store,
-} from "../journal/store/store.ts";
+import { timeOf, type Appended, type InboundFact, type Store } from "../journal/store/store.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import { personName } from "../base/name.ts";
 import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
@@ -14,7 +7,7 @@ import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import { resolvedKey, splitRequestId } from "../protocol/key.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { duesOf } from "./due.ts";
+import { duesOf } from "./deadlines.ts";
 import { checkPersona, isPersona, senderOf } from "./persona.ts";
 import { checkResponse, resolve, spellOut } from "./validate.ts";
 
@@ -31,19 +24,9 @@ export async function respond(
   response: LooseResponse,
   sender: { by: string; surface: string },
 ): Promise<Responded> {
-  return respondAtOnce(store, response, sender);
-}
-
-/** The same, without waiting for a store that writes at once. */
-export function respondAtOnce(
-  store: Store,
-  response: LooseResponse,
-  sender: { by: string; surface: string },
-): Awaitable<Responded> {
-  return andThen(prepare(store, response, sender), (ready) => {
-    if ("yes" in ready) throw needsPeople(ready.request);
-    return "won" in ready ? ready : write(store, ready.request, ready.resolution);
-  });
+  const ready = await prepare(store, response, sender);
+  if ("yes" in ready) throw needsPeople(ready.request);
+  return "won" in ready ? ready : settle(store, ready.request, ready.resolution);
 }
 
 /** A responder, a recording or a channel has no name that stands for one person. */
@@ -52,13 +35,11 @@ function needsPeople({ consent }: ConsentRequest): SageError {
 }
 
 /** Everything but the writing: how it ended already, what would be written, or that it is one yes of those that the request takes. */
-export function prepare(
+export async function prepare(
   store: Store,
   given: LooseResponse,
   from: { by: string; surface: string; device?: string },
-): Awaitable<
-  Responded | { request: InputRequest; resolution: Resolution } | { request: ConsentRequest; yes: Granted }
-> {
+): Promise<Responded | { request: InputRequest; resolution: Resolution } | { request: ConsentRequest; yes: Granted }> {
   checkResponse(given);
   const found = store.find(given.requestId);
   if (!found) throw new SageError("request-unknown", reason("request-missing", { request: given.requestId }));
@@ -69,10 +50,13 @@ export function prepare(
   if (isOrphan(store, found.request)) {
     const frame = { requestId: found.request.id, by: "sage", surface: "mcp", at: Date.now() };
     const moot: Resolution = { ...frame, outcome: "superseded", reason: reason("elicitation-died", {}) };
-    return settle(store, found.request, moot).then(({ resolution }) => ({ won: false, resolution }));
+    const { resolution } = await settle(store, found.request, moot);
+    return { won: false, resolution };
   }
-  if (isOverdue(store, found.request))
-    return settle(store, found.request, expired(found.request)).then(({ resolution }) => ({ won: false, resolution }));
+  if (isOverdue(store, found.request)) {
+    const { resolution } = await settle(store, found.request, expired(found.request));
+    return { won: false, resolution };
+  }
   if (response.type === "granted" && needsConsent(found.request)) {
     if (isPersona(sender)) throw needsPeople(found.request);
     return { request: found.request, yes: response };
@@ -134,12 +118,8 @@ export function expired(request: InputRequest): Resolution {
 
 /** The one place where a request ends. Under the request's key that is the whole of first-answer-wins. */
 export async function settle(store: Store, request: InputRequest, resolution: Resolution): Promise<Responded> {
-  return write(store, request, resolution);
-}
-
-function write(store: Store, request: InputRequest, resolution: Resolution): Awaitable<Responded> {
   const { session, fact } = endOf(request, resolution);
-  return andThen(store.append(session, fact), ended);
+  return ended(await store.append(session, fact));
 }
 
 /** Fact that ends a request, to be written. */

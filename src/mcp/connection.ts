@@ -17,9 +17,8 @@ import type { ToolInput } from "../protocol/facts/call.ts";
 import { messageOf, SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { MAX_TOOLS } from "./definition.ts";
-import { ServerFailure } from "./failure.ts";
+import { type ServerDefinition, ServerFailure } from "./server.ts";
 import type { Known } from "./memory.ts";
-import type { ServerDefinition } from "./server.ts";
 import { stdioTransport, type StdioPlace } from "./stdio.ts";
 
 /** Longer than any timer of the library may be: time is measured here, where waiting for a person does not count. */
@@ -53,7 +52,7 @@ export type Connection = {
   close(): Promise<void>;
 };
 
-export type Place = Omit<StdioPlace, "start"> & {
+type Place = Omit<StdioPlace, "start"> & {
   version: string;
   /** Starts servers of a folder's own settings. */ start?: StdioPlace["start"];
 };
@@ -81,23 +80,13 @@ export async function connect(
   const inFlight: InFlight[] = [];
   let ended: Reason | undefined;
 
-  const client = new Client(
-    { name: "sage", version },
-    { capabilities: { elicitation: { form: {}, url: {} }, roots: {} }, listMaxPages: 20 },
-  );
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
-  client.onclose = () => {
-    ended ??= stdio?.ended ?? reason("server-ended", { code: "closed", output: "" });
-    on.ended();
-  };
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- as above
-  client.onerror = () => {}; // what matters fails a request or ends the connection
-  client.setRequestHandler("roots/list", () => ({
-    roots: [{ uri: pathToFileURL(cwd).href, name: basename(cwd) }],
-  }));
-  client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) => elicit(inFlight, params, mcpReq.signal));
-  for (const list of ["tools", "prompts"] as const)
-    client.setNotificationHandler(`notifications/${list}/list_changed`, () => on.listChanged());
+  const client = createClient({ cwd, version }, inFlight, {
+    listChanged: on.listChanged,
+    ended() {
+      ended ??= stdio?.ended ?? reason("server-ended", { code: "closed", output: "" });
+      on.ended();
+    },
+  });
 
   try {
     const transport = stdio ?? (await http?.());
@@ -121,27 +110,7 @@ export async function connect(
     get busy() {
       return inFlight.length > 0;
     },
-    async list() {
-      const { tools, prompts } = client.getServerCapabilities() ?? {};
-      const [listed, offered] = await Promise.all([
-        tools ? client.listTools(undefined, brief) : { tools: [] },
-        prompts ? client.listPrompts(undefined, brief).catch(() => ({ prompts: [] })) : { prompts: [] },
-      ]);
-      return {
-        tools: fewest(
-          listed.tools.map(({ name, description = "", inputSchema }) => ({ name, description, inputSchema })),
-          MAX_TOOLS,
-        ),
-        prompts: fewest(
-          offered.prompts.map(({ name, description = "", arguments: args = [] }) => ({
-            name,
-            description,
-            arguments: args.map((one) => ({ name: one.name, required: one.required ?? false })),
-          })),
-          MAX_PROMPTS,
-        ),
-      };
-    },
+    list: () => listOf(client, brief),
     async call(tool, input, listener) {
       if (ended) throw new ServerFailure(ended);
       using clock = createClock(timeoutMs);
@@ -177,6 +146,51 @@ export async function connect(
     prompt: (name, args, signal) => client.getPrompt({ name, arguments: args }, { ...brief, signal }),
     resource: (uri, signal) => client.readResource({ uri }, { ...brief, signal }),
     close,
+  };
+}
+
+/** Tells of the client's end and of lists that changed, and answers the server's own requests. */
+function createClient(
+  { cwd, version }: Pick<Place, "cwd" | "version">,
+  inFlight: readonly InFlight[],
+  on: { listChanged(): void; ended(): void },
+): Client {
+  const client = new Client(
+    { name: "sage", version },
+    { capabilities: { elicitation: { form: {}, url: {} }, roots: {} }, listMaxPages: 20 },
+  );
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
+  client.onclose = on.ended;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- as above
+  client.onerror = () => {}; // what matters fails a request or ends the connection
+  client.setRequestHandler("roots/list", () => ({
+    roots: [{ uri: pathToFileURL(cwd).href, name: basename(cwd) }],
+  }));
+  client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) => elicit(inFlight, params, mcpReq.signal));
+  for (const list of ["tools", "prompts"] as const)
+    client.setNotificationHandler(`notifications/${list}/list_changed`, () => on.listChanged());
+  return client;
+}
+
+async function listOf(client: Client, options: RequestOptions): Promise<Known> {
+  const { tools, prompts } = client.getServerCapabilities() ?? {};
+  const [listed, offered] = await Promise.all([
+    tools ? client.listTools(undefined, options) : { tools: [] },
+    prompts ? client.listPrompts(undefined, options).catch(() => ({ prompts: [] })) : { prompts: [] },
+  ]);
+  return {
+    tools: fewest(
+      listed.tools.map(({ name, description = "", inputSchema }) => ({ name, description, inputSchema })),
+      MAX_TOOLS,
+    ),
+    prompts: fewest(
+      offered.prompts.map(({ name, description = "", arguments: args = [] }) => ({
+        name,
+        description,
+        arguments: args.map(({ name, required = false }) => ({ name, required })),
+      })),
+      MAX_PROMPTS,
+    ),
   };
 }
 

@@ -1,7 +1,6 @@
 import { StreamableHTTPClientTransport, type OAuthClientProvider, type Transport } from "@modelcontextprotocol/client";
 import { reason } from "../protocol/reasons/reason.ts";
-import { ServerFailure } from "./failure.ts";
-import type { HttpServer, ServerDefinition } from "./server.ts";
+import { type HttpServer, type ServerDefinition, ServerFailure } from "./server.ts";
 import { MAX_MESSAGE_BYTES } from "./stdio.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;

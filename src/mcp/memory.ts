@@ -9,7 +9,7 @@ type KnownTool = Described & { name: string };
 export type Known = { tools: KnownTool[]; prompts: KnownPrompt[] };
 
 /** The file with the memory: text in, text out, never two writers at once. */
-export type MemoryFile = { read(): string; change(edit: (text: string) => string): void };
+type MemoryFile = { read(): string; change(edit: (text: string) => string): void };
 
 type Kept = { servers?: Record<string, Known>; approved?: Record<string, Record<string, Described>> };
 

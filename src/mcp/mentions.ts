@@ -5,7 +5,7 @@ import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 import { createExcerpt } from "../tools/content/excerpt.ts";
 import { toolName } from "./definition.ts";
-import { failureReason } from "./failure.ts";
+import { failureReason } from "./server.ts";
 import type { KnownPrompt } from "./memory.ts";
 import type { ServerLine, Servers } from "./servers.ts";
 

@@ -9,9 +9,8 @@ import {
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { reason } from "../protocol/reasons/reason.ts";
-import { ServerFailure } from "./failure.ts";
+import { type ServerDefinition, ServerFailure } from "./server.ts";
 import { addressOf, guardedFetch } from "./http.ts";
-import type { ServerDefinition } from "./server.ts";
 
 /** Storage of one server's tokens, as text. */
 export type TokenStore = { read(): string | undefined; write(text: string): void };

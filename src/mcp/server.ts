@@ -1,3 +1,6 @@
+import { reasonOf } from "../protocol/reasons/error.ts";
+import type { Reason } from "../protocol/reasons/reason.ts";
+
 /** A program that Sage starts and talks to over its standard input and output. */
 export type StdioServer = {
   type: "stdio";
@@ -34,3 +37,19 @@ export type ServerDefinition = {
 /** A server name is part of rules, so that it must be read in one way only: no `__`, no `_` at its ends. */
 export const serverNamePattern = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 export const MAX_SERVER_NAME_LENGTH = 32;
+
+/** A server that cannot be had. `sent`: a call had reached it by then, and how that ended is not known. */
+export class ServerFailure extends Error {
+  override readonly name = "ServerFailure";
+  readonly reason: Reason;
+  readonly sent: boolean;
+  constructor(why: Reason, { sent = false }: { sent?: boolean } = {}) {
+    super(why.code);
+    this.reason = why;
+    this.sent = sent;
+  }
+}
+
+export function failureReason(error: unknown): Reason {
+  return error instanceof ServerFailure ? error.reason : reasonOf(error);
+}

@@ -4,9 +4,8 @@ import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { Tool } from "../tools/definition/tool.ts";
 import type { Connection } from "./connection.ts";
 import { definitionHash, definitionsOf, type ToolDefinition } from "./definition.ts";
-import { ServerFailure } from "./failure.ts";
+import { type ServerDefinition, ServerFailure } from "./server.ts";
 import type { KnownPrompt, ServerMemory } from "./memory.ts";
-import type { ServerDefinition } from "./server.ts";
 import type { StdioPlace } from "./stdio.ts";
 import { serverTool } from "./tool.ts";
 
@@ -119,9 +118,6 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
   let failures = 0;
   let restUntil = 0;
   let closed = false;
-  /** Connections by session; the first session that calls takes over the one that listed the tools. */
-  const open = new Map<string, Promise<Connection>>();
-  let first: Promise<Connection> | undefined;
   let refreshing: NodeJS.Timeout | undefined;
 
   const learn = async (connection: Connection) => {
@@ -145,7 +141,7 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
     let made: Connection | undefined;
     try {
       const http = parts.http && (() => parts.http!(definition));
-      const on = { listChanged: () => refresh(() => made), ended: () => forget(made) };
+      const on = { listChanged: () => refresh(() => made), ended: () => connections.forget(made) };
       made = await connect(definition, { cwd, env, version, ...(start && { start }) }, on, http);
       if (closed) await made.close();
       await learn(made);
@@ -160,38 +156,7 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
       throw new ServerFailure(problem);
     }
   };
-  const forget = (ended: Connection | undefined) => {
-    if (ended === undefined) return;
-    const drop = (promise: Promise<Connection> | undefined, remove: () => void) =>
-      void promise?.then((one) => one === ended && remove()).catch(() => {});
-    drop(first, () => (first = undefined));
-    for (const [session, promise] of open) drop(promise, () => open.delete(session));
-  };
-  const line = (session: string): Promise<Connection> => {
-    const mine = open.get(session);
-    if (mine) return mine;
-    const taken = [...open.values()];
-    const next = first && !taken.includes(first) ? first : connectAnew();
-    first ??= next;
-    open.set(session, next);
-    next.catch(() => {
-      open.delete(session);
-      if (first === next) first = undefined;
-    });
-    if (open.size > 1) closeWhenIdle(session, next);
-    return next;
-  };
-  /** A connection that only one of many sessions has is closed once it is not used any more. */
-  const closeWhenIdle = (session: string, mine: Promise<Connection>) => {
-    const look = async () => {
-      const connection = await mine.catch(() => undefined);
-      if (!connection || open.get(session) !== mine) return;
-      if (connection.busy) return closeWhenIdle(session, mine);
-      open.delete(session);
-      await connection.close();
-    };
-    setTimeout(() => void look(), IDLE_MS).unref();
-  };
+  const connections = createConnections(connectAnew);
 
   return {
     definition,
@@ -205,17 +170,69 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
       return known?.prompts ?? [];
     },
     tools: () => (tools ??= definitionsOf(definition.name, known?.tools ?? [])),
-    connection: (session, signal) => orAborted(line(session), signal),
+    connection: (session, signal) => orAborted(connections.of(session), signal),
+    start: connections.start,
+    async close() {
+      closed = true;
+      clearTimeout(refreshing);
+      await connections.close();
+    },
+  };
+}
+
+type Connections = {
+  of(session: string): Promise<Connection>;
+  /** Connects before any session calls. */
+  start(): Promise<void>;
+  forget(ended: Connection | undefined): void;
+  close(): Promise<void>;
+};
+
+/** Connections to one server by session; the first session that calls takes over the one that listed the tools. */
+function createConnections(connect: () => Promise<Connection>): Connections {
+  const open = new Map<string, Promise<Connection>>();
+  let first: Promise<Connection> | undefined;
+  /** A connection that only one of many sessions has is closed once it is not used any more. */
+  const closeWhenIdle = (session: string, mine: Promise<Connection>) => {
+    const look = async () => {
+      const connection = await mine.catch(() => undefined);
+      if (!connection || open.get(session) !== mine) return;
+      if (connection.busy) return closeWhenIdle(session, mine);
+      open.delete(session);
+      await connection.close();
+    };
+    setTimeout(() => void look(), IDLE_MS).unref();
+  };
+  return {
+    of(session) {
+      const mine = open.get(session);
+      if (mine) return mine;
+      const taken = [...open.values()];
+      const next = first && !taken.includes(first) ? first : connect();
+      first ??= next;
+      open.set(session, next);
+      next.catch(() => {
+        open.delete(session);
+        if (first === next) first = undefined;
+      });
+      if (open.size > 1) closeWhenIdle(session, next);
+      return next;
+    },
     async start() {
       if (open.size > 0 && first === undefined) return;
-      first ??= connectAnew();
+      first ??= connect();
       const mine = first;
       mine.catch(() => (first = first === mine ? undefined : first));
       await mine;
     },
+    forget(ended) {
+      if (ended === undefined) return;
+      const drop = (promise: Promise<Connection> | undefined, remove: () => void) =>
+        void promise?.then((one) => one === ended && remove()).catch(() => {});
+      drop(first, () => (first = undefined));
+      for (const [session, promise] of open) drop(promise, () => open.delete(session));
+    },
     async close() {
-      closed = true;
-      clearTimeout(refreshing);
       const all = [...new Set([...open.values(), ...(first ? [first] : [])])];
       await Promise.allSettled(all.map(async (one) => (await one).close()));
     },

@@ -20,7 +20,7 @@ const GRACE_MS = 500;
 const watched =
   '(trap "" TERM; cat <&3; sleep 0.5; kill -TERM 0; sleep 0.5; kill -9 0) </dev/null >/dev/null 2>&1 & exec "$@" 3<&-';
 
-export type StdioTransport = Transport & {
+type StdioTransport = Transport & {
   /** Why it ended; undefined while it runs, and after `close`. */
   readonly ended: Reason | undefined;
 };

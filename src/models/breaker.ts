@@ -3,7 +3,7 @@ import { CircuitOpen, classify } from "./failure.ts";
 import type { Model, ModelScope } from "./model.ts";
 import { realClock, type Clock } from "./sleep.ts";
 
-export type BreakerOptions = {
+type BreakerOptions = {
   /** Failures in a row that open it. */
   failures?: number;
   /** Time for which it lets no request through; then it lets one. */

@@ -6,7 +6,7 @@ import { plainText, reason, type Reason } from "../protocol/reasons/reason.ts";
 export const longestWaitMs = 2 * 60_000;
 
 /** A request that failed. */
-export type Failure = {
+type Failure = {
   problem: Reason;
   retryable: boolean;
   retryAfterMs: number | undefined;

@@ -8,7 +8,7 @@ import { matchesGlob, star } from "./text/wild.ts";
 const MAX_QUERY_LENGTH = 256;
 
 /** Judgement on one address. `mustAsk`: why a person must see it, whatever rule covers it. */
-export type WebView = { host?: string; deny?: Rule; ask?: Rule; allow?: Rule; mustAsk?: Reason; reason: Reason };
+type WebView = { host?: string; deny?: Rule; ask?: Rule; allow?: Rule; mustAsk?: Reason; reason: Reason };
 
 /** True if only the look-up of a name told this: whoever allowed the call before does not know it. */
 export function isFromLookup({ code, args }: Reason): boolean {

@@ -1,7 +1,7 @@
 /** Kinds of pictures that every provider with eyes takes. */
 const imageKinds = { png: "image/png", jpg: "image/jpeg", gif: "image/gif", webp: "image/webp" } as const;
 
-export type ImageKind = keyof typeof imageKinds;
+type ImageKind = keyof typeof imageKinds;
 
 /** Kinds of files that may be in a message: pictures, and PDF for models that read it. */
 export const attachedKinds = { ...imageKinds, pdf: "application/pdf" } as const;

@@ -23,7 +23,7 @@ import { personName } from "../base/name.ts";
  *   withdrawn/said/…             message.withdrawn, of the message with that key
  *   asked/…                      input.requested by a program outside of Sage, in a session of its own
  */
-export type KeyPlace = {
+type KeyPlace = {
   /** `t0` */
   turn: string;
   /** `t0/3`, or `t0/3/1/sub/0`: the reply this belongs to. */

@@ -16,7 +16,7 @@ export type RemoteHost = Host & {
   close(): void;
 };
 
-export type ClientOptions = {
+type ClientOptions = {
   hello: Omit<Hello, "protocols">;
   key?: string;
   /** Gives up the try to connect. */

@@ -7,7 +7,8 @@ import { trajectory, writeLines } from "../archive/trajectory.ts";
 import { createRedaction } from "../config/secrets/redact.ts";
 import { noSandbox } from "../config/settings/sandbox.ts";
 import { discover } from "../context/discover.ts";
-import { createAgent, type Agent, type RunSettings } from "../host/assembly/agent.ts";
+import { createAgent } from "../host/assembly/agent.ts";
+import type { Agent, RunSettings } from "../host/assembly/agent-parts.ts";
 import { assembleEach, loadOnce } from "../host/assembly/assemble.ts";
 import { newSessionId } from "../journal/session/session-id.ts";
 import { checkGrant } from "../host/commands/requests/request.ts";
@@ -16,7 +17,7 @@ import { bridge } from "../input/bridge.ts";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
 import { checkResponse } from "../input/validate.ts";
 import { memoryStore } from "../journal/store/memory.ts";
-import { ownStore } from "../journal/store/own-store.ts";
+import { wrapStore } from "../journal/store/own-store.ts";
 import { sqliteStore } from "../journal/sqlite/sqlite.ts";
 import type { Awaitable, SessionRow, Store } from "../journal/store/store.ts";
 import type { Script } from "../models/scripted.ts";
@@ -29,12 +30,20 @@ import type { SessionMode } from "../protocol/mode.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason, said } from "../protocol/reasons/reason.ts";
 import { checkedHost } from "./host.ts";
+import { newestSeq, nextMessage } from "./next-message.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";
-import type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
+import {
+  type ChannelOptions,
+  type RunOptions,
+  type SdkOptions,
+  type TurnsOptions,
+  firstOfName,
+  readRules,
+  resolveModel,
+  wholeSkill,
+} from "./options.ts";
 import { failureOf, left, withoutTurn } from "./outcome.ts";
-import { nextMessage } from "./next-message.ts";
-import { firstOfName, readRules, resolveModel, wholeSkill } from "./parts.ts";
-import { createRun, newestSeq, type Run } from "./run.ts";
+import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 
 const alone = { type: "nonInteractive", autoResponse: "default" } as const;
@@ -79,7 +88,7 @@ export class SageAgentSDK {
     if (tools) createToolRegistry([...builtinTools(), ...tools]); // refuses two of one name now, not with the first run
     if (store && journal !== undefined)
       throw new SageError("config-invalid", said("journal and store: give one of them, not both"));
-    this.#store = store ? ownStore(store) : journal === undefined ? memoryStore() : sqliteStore(journal);
+    this.#store = store ? wrapStore(store) : journal === undefined ? memoryStore() : sqliteStore(journal);
   }
 
   /** Runs a task where nobody is asked: what would need a person is refused, and the agent is told. */

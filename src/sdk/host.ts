@@ -1,6 +1,6 @@
 import { assemble as assembleParts, type Parts } from "../host/assembly/assemble.ts";
 import type { LocalHost } from "../host/host.ts";
-import { ownStore } from "../journal/store/own-store.ts";
+import { wrapStore } from "../journal/store/own-store.ts";
 import { openSession as openLog, type SessionLog } from "../journal/session/session.ts";
 import type { Store } from "../journal/store/store.ts";
 import type { Host } from "../protocol/host/host.ts";
@@ -12,7 +12,7 @@ import { checkOptions } from "./check-options.ts";
 /** Wires a store, a model, tools, rules and options into a host. Throws `config-invalid` for parts that it does not know, or that do not fit. */
 export function assemble(parts: Parts): LocalHost {
   const checked = checkOptions("assemble", parts);
-  return checkedHost(assembleParts({ ...checked, store: ownStore(checked.store) }));
+  return checkedHost(assembleParts({ ...checked, store: wrapStore(checked.store) }));
 }
 
 /** Loaded with the first command: whoever only runs tasks needs none of its schemas. */
@@ -48,5 +48,5 @@ function copied<Given>(given: Given): Given {
 
 /** Claims the session and reads its facts. */
 export function openSession(store: Store, id: string): SessionLog {
-  return openLog(ownStore(store), id);
+  return openLog(wrapStore(store), id);
 }

@@ -77,7 +77,7 @@ export type { AnswerToAll, Confirmation, TurnAgent, TurnAnswer, TurnEvent, TurnO
 export type { RespondedEach, SharedAnswer } from "../protocol/host/host.ts";
 
 // ## Hosts and surfaces
-export type { AgentParts, RunSettings } from "../host/assembly/agent.ts";
+export type { AgentParts, RunSettings } from "../host/assembly/agent-parts.ts";
 export { assemble } from "./host.ts";
 export type { Parts } from "../host/assembly/assemble.ts";
 export type { LocalHost } from "../host/host.ts";

@@ -2,6 +2,7 @@ import type { InputChannel } from "../input/channel.ts";
 import type { AgentOutcome } from "../protocol/facts/outcome.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";
 import { reason } from "../protocol/reasons/reason.ts";
+import { type Store, localHead } from "../journal/store/store.ts";
 
 /** Idle is not a request of the journal: no deadline runs on it and no inbox lists it. */
 export async function nextMessage(
@@ -27,4 +28,9 @@ export async function nextMessage(
   } catch {
     return undefined; // the handle or the SDK was closed: the conversation is over
   }
+}
+
+/** Seq of the newest fact of a session; 0 where there is none. A store without hashes has its facts at hand anyway. */
+export function newestSeq(store: Store, session: string): number {
+  return localHead(store, session)?.seq ?? store.since(session, 0).at(-1)?.seq ?? 0;
 }

@@ -19,7 +19,8 @@ import { reason, said } from "../protocol/reasons/reason.ts";
 import { checkOptions } from "./check-options.ts";
 import { replyTo } from "./inquire.ts";
 import { alikeTo } from "../view/request/alike.ts";
-import { createRun, newestSeq, type Run, type RunEvent } from "./run.ts";
+import { newestSeq } from "./next-message.ts";
+import { createRun, type Run, type RunEvent } from "./run.ts";
 
 /** `runTurn` returns with a question for a person, or with the outcome of the turn. */
 export type TurnResult =

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { changesSince as look } from "../../src/agent/call/perform/changes.ts";
+import { changesSince as look } from "../../src/agent/call/perform/recover.ts";
 import { reason, said } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { workspace } from "../support/sage.ts";

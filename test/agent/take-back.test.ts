@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { slashCommands } from "../../src/cli/open/terminal/slash.ts";
 import type { Rule } from "../../src/protocol/facts/permission.ts";
 import { sessionRules } from "../../src/protocol/facts/session.ts";
-import type { Seat } from "../../src/cli/host/host-client.ts";
+import type { HostClient } from "../../src/cli/host/host-client.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
@@ -69,7 +69,11 @@ test("/permissions remove takes a rule back in the middle of a turn, and says so
     dir: here.dir,
     script: [{ calls: [bash("node -p 1")] }, { calls: [bash(wait)] }, { calls: [bash("node -p 3")] }, { text: "done" }],
   });
-  const commands = slashCommands({ host: sage.host, cwd: here.dir, by: "Lin" } as unknown as Seat, sage.session, "en");
+  const commands = slashCommands(
+    { host: sage.host, cwd: here.dir, by: "Lin" } as unknown as HostClient,
+    sage.session,
+    "en",
+  );
   const permissions = commands.find(({ name }) => name === "permissions")!;
   await sage.say("go");
   const [first] = await sage.open();

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { fold } from "../../src/agent/turn/projection.ts";
-import { forkOf } from "../../src/archive/fork.ts";
+import { forkOf } from "../../src/archive/sessions.ts";
 import { createHost } from "../../src/host/host.ts";
 import { respond } from "../../src/input/respond.ts";
 import { renumbered } from "../../src/journal/store/housekeeping.ts";

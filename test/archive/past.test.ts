@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { suite, test } from "node:test";
-import { pastCalls } from "../../src/archive/past.ts";
-import { statsOf } from "../../src/archive/stats.ts";
+import { pastCalls, statsOf } from "../../src/archive/past.ts";
 import { readPast } from "../../src/archive/trials.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Rule } from "../../src/protocol/facts/permission.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { ownClipboard } from "../../src/cli/open/terminal/clipboard.ts";
+import { systemClipboard } from "../../src/cli/open/terminal/clipboard.ts";
 import { pixel } from "../support/picture.ts";
 import { workspace } from "../support/sage.ts";
 import { sageOnScreen } from "../support/terminal.ts";
@@ -16,14 +16,14 @@ test("the picture becomes a file of its owner alone; older ones are removed; wit
     chmodSync(here.path(`bin/${name}`), 0o755);
   };
   const read = (env: Record<string, string>, platform: NodeJS.Platform = "linux") =>
-    ownClipboard(here.path("clipboard"), { PATH: `${here.path("bin")}:/bin:/usr/bin`, ...env }, platform)();
+    systemClipboard(here.path("clipboard"), { PATH: `${here.path("bin")}:/bin:/usr/bin`, ...env }, platform)();
   const pathOf = async (found: ReturnType<typeof read>) => {
     const one = await found;
     return "path" in one ? one.path : assert.fail(one.problem);
   };
 
   assert.deepEqual(await read({}), { problem: "no-program" });
-  assert.deepEqual(await ownClipboard(here.dir, { PATH: here.dir, DISPLAY: ":0" }, "linux")(), {
+  assert.deepEqual(await systemClipboard(here.dir, { PATH: here.dir, DISPLAY: ":0" }, "linux")(), {
     problem: "no-program",
   });
 
@@ -42,7 +42,7 @@ test("the picture becomes a file of its owner alone; older ones are removed; wit
 });
 
 test("on the screen Ctrl-V names the file where the cursor is, and says why where it cannot", async () => {
-  let found: Awaited<ReturnType<ReturnType<typeof ownClipboard>>> = { path: "/tmp/my shots/a.png" };
+  let found: Awaited<ReturnType<ReturnType<typeof systemClipboard>>> = { path: "/tmp/my shots/a.png" };
   await using at = await sageOnScreen([{ text: "ok" }], { clipboard: async () => found });
   await at.until("What would you like to do?");
   at.type("look at ");

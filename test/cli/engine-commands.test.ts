@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { Pool } from "pg";
-import { publicAddress } from "../../src/journal/postgres/address.ts";
+import { publicAddress } from "../../src/journal/postgres/pool.ts";
 import { deleteSession, forkSession } from "../../src/archive/sessions.ts";
 import { answer } from "../../src/cli/answer/answer.ts";
 import { engine } from "../../src/cli/engine/engine.ts";

@@ -20,7 +20,7 @@ import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import { serveHook } from "../../src/cli/connect/hook/serve.ts";
 import type { HookAgent } from "../../src/cli/connect/hook/event.ts";
-import { apply, copyOf, withHook, withoutHook } from "../../src/cli/connect/hook/settings-file.ts";
+import { apply, copyOf, withHook, withoutHook } from "../../src/cli/connect/hook/install.ts";
 import { respond } from "../../src/input/respond.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";

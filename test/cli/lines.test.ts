@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { hung, partOf } from "../../src/cli/setup/help.ts";
+import { hangingIndent, helpOfCommand } from "../../src/cli/setup/help.ts";
 import { table } from "../../src/cli/record/stats.ts";
 import { helpTexts } from "../../src/texts/commands/help.ts";
 import { pastTexts } from "../../src/texts/setup/past.ts";
@@ -44,16 +44,16 @@ test("in plain lines /mode, /plan, /tasks and /rewind work; a rewind shows what 
 test("the help is broken between words, below the column where its text begins", () => {
   for (const lang of ["en", "zh"] as const)
     for (const line of helpTexts(lang).usage.split("\n")) {
-      const rows = hung(line, 80);
+      const rows = hangingIndent(line, 80);
       for (const row of rows) assert.ok(columns(row) <= 80, row);
       const words = (text: string) => text.replaceAll(/\s+/g, "");
       assert.equal(words(rows.join("\n")), words(line));
     }
-  assert.deepEqual(hung("  --bypass                    skip ordinary permission requests", 60), [
+  assert.deepEqual(hangingIndent("  --bypass                    skip ordinary permission requests", 60), [
     "  --bypass                    skip ordinary permission",
     "                              requests",
   ]);
-  assert.deepEqual(hung("a line", undefined), ["a line"]);
+  assert.deepEqual(hangingIndent("a line", undefined), ["a line"]);
 });
 
 test("rules of Claude Code in a project are hinted at once, and nothing of them counts", async () => {
@@ -76,7 +76,7 @@ test("rules of Claude Code in a project are hinted at once, and nothing of them 
 
 test("the help of a command has its own lines first, then the flags it shares with others", () => {
   for (const lang of ["en", "zh"] as const) {
-    const lines = partOf("stats", helpTexts(lang).usage.split("\n")).filter((line) => !line.startsWith("   "));
+    const lines = helpOfCommand("stats", helpTexts(lang).usage.split("\n")).filter((line) => !line.startsWith("   "));
     const starts = lines.map((line) => /^ {2}(sage \w+|--\w+)/.exec(line)?.[1]);
     assert.deepEqual(starts, ["sage stats", "sage stats", "--engine", "--lang"]);
   }

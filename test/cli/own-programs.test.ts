@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { createFiles, rank } from "../../src/host/commands/files.ts";
-import { createHistory } from "../../src/cli/open/terminal/history.ts";
-import { ownEditor, ownNotice, ownShell } from "../../src/cli/open/terminal/programs.ts";
+import { createFiles, rank } from "../../src/host/commands/surroundings.ts";
+import { createHistory } from "../../src/cli/open/terminal.ts";
+import { personEditor, personNotifier, personShell } from "../../src/cli/open/terminal/programs.ts";
 import { sageHome } from "../../src/config/home/home.ts";
 import { createRedaction } from "../../src/config/secrets/redact.ts";
 import { workspace } from "../support/sage.ts";
@@ -58,7 +58,7 @@ suite("what the terminal is given", () => {
   test("a command of one's own: what it printed without secrets, its code, and all of it ends when stopped", async () => {
     using folder = workspace();
     const env = { ...process.env, MY_TOKEN: "hunter2hunter2", SHELL: "/bin/sh" };
-    const shell = ownShell(folder.dir, env, createRedaction(env).text);
+    const shell = personShell(folder.dir, env, createRedaction(env).text);
     let shown = "";
     const output = (text: string) => void (shown += text);
     const line = "pwd; printf hunter2; sleep 0.1; echo hunter2; echo err >&2; exit 3";
@@ -80,21 +80,21 @@ suite("what the terminal is given", () => {
   test("an editor with arguments; what it leaves behind is read and removed, and a failure is told", async () => {
     using folder = workspace();
     writeFileSync(folder.path("edit.sh"), `cp "$2" seen; printf ' and %s' "$1" >> "$2"; dirname "$2" > where`);
-    const edit = ownEditor({ ...process.env, VISUAL: "", EDITOR: `cd ${folder.dir}; sh edit.sh more` });
+    const edit = personEditor({ ...process.env, VISUAL: "", EDITOR: `cd ${folder.dir}; sh edit.sh more` });
     assert.equal(await edit?.("你好"), "你好 and more");
     assert.equal(readFileSync(folder.path("seen"), "utf8"), "你好");
     assert.equal(existsSync(readFileSync(folder.path("where"), "utf8").trim()), false);
-    await assert.rejects(async () => ownEditor({ ...process.env, VISUAL: "false" })?.("x"), /false: 1/);
-    assert.equal(ownEditor({}), undefined);
+    await assert.rejects(async () => personEditor({ ...process.env, VISUAL: "false" })?.("x"), /false: 1/);
+    assert.equal(personEditor({}), undefined);
   });
 
   test("the command that tells of a waiting request reads it from its environment, never from a shell", async () => {
     using folder = workspace();
     const text = 'Bash $(touch owned) `touch owned` "; touch owned';
-    await ownNotice(`cd ${folder.dir}; printf %s "$SAGE_NOTICE" > told`, process.env)(text);
+    await personNotifier(`cd ${folder.dir}; printf %s "$SAGE_NOTICE" > told`, process.env)(text);
     assert.equal(readFileSync(folder.path("told"), "utf8"), text);
     assert.equal(existsSync(folder.path("owned")), false);
-    await assert.rejects(ownNotice("exit 7", process.env)("x"), /it ended with 7/);
+    await assert.rejects(personNotifier("exit 7", process.env)("x"), /it ended with 7/);
   });
 });
 

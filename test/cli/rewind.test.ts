@@ -24,7 +24,7 @@ import { withoutRewound } from "../../src/protocol/facts/rewound.ts";
 import { modeOf } from "../../src/protocol/facts/session.ts";
 import { saidKey, turnNumber } from "../../src/protocol/key.ts";
 import { readState, sha256 } from "../../src/tools/files/file-state.ts";
-import { keep, replacedBy } from "../../src/tools/files/kept-content.ts";
+import { keepContent, replacedBy } from "../../src/tools/files/kept-content.ts";
 import { Machine } from "../support/cli.ts";
 import { killAtCommit } from "../support/kill.ts";
 import { worded } from "../support/worded.ts";
@@ -269,14 +269,14 @@ async function prepared(machine: Machine, more: readonly string[] = []): Promise
   mkdirSync(home);
   writeFileSync(at("数据.bin"), "\0\x01old");
   const before = await readState(at("数据.bin"));
-  await keep(keptFor(join(home, "output"), "s"), before);
+  await keepContent(keptFor(join(home, "output"), "s"), before);
   writeFileSync(at("数据.bin"), "\0new");
   writeFileSync(at("b.txt"), "b");
   const others: Replaced[] = [];
   for (const name of more) {
     writeFileSync(at(name), `old ${name}`);
     const was = await readState(at(name));
-    await keep(keptFor(join(home, "output"), "s"), was);
+    await keepContent(keptFor(join(home, "output"), "s"), was);
     writeFileSync(at(name), "new");
     others.push(replacedBy(at(name), was, sha256("new")));
   }

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { launchdAgent, systemdUnit } from "../../src/cli/serve/service-file.ts";
+import { launchdAgent, systemdUnit } from "../../src/cli/serve/install.ts";
 import { Machine } from "../support/cli.ts";
 
 const linux = { skip: process.platform === "linux" ? false : "systemd is Linux's" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { inviteSelf } from "../../src/cli/serve/web/invite.ts";
+import { inviteSelf } from "../../src/cli/serve/web/visitors.ts";
 import { openSurfaceStores, shareFile } from "../../src/host/surface-store.ts";
 import { createDevices } from "../../src/surfaces/web/devices.ts";
 import { serveTexts } from "../../src/texts/serve/serve.ts";

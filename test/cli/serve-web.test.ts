@@ -3,13 +3,12 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { placeOf } from "../../src/cli/serve/web/page-address.ts";
+import { pageAddress } from "../../src/cli/serve/web/page-files.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
 import type { CommandReply } from "../../src/protocol/host/host.ts";
 import { Machine } from "../support/cli.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
-import { worded } from "../support/worded.ts";
 
 const post = async (url: string, body: object, headers: Record<string, string> = {}) => {
   const init = {
@@ -119,8 +118,8 @@ test("a device is let in at the terminal, comes under its person's name, and is 
 });
 
 test("the page is served on this machine, and elsewhere only by https", () => {
-  const at = (host: string, settings: Parameters<typeof placeOf>[1]) =>
-    placeOf(host, settings, "/nowhere").origins?.(8787);
+  const at = (host: string, settings: Parameters<typeof pageAddress>[1]) =>
+    pageAddress(host, settings, "/nowhere").origins?.(8787);
   const here = ["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"];
   assert.deepEqual(at("127.0.0.1", {}), here);
   assert.equal(at("0.0.0.0", {}), undefined);
@@ -130,8 +129,8 @@ test("the page is served on this machine, and elsewhere only by https", () => {
   using folder = workspace();
   for (const name of ["cert", "key"]) writeFileSync(folder.path(name), "");
   const tls = { cert: "cert", key: "key" };
-  const own = placeOf("192.168.1.5", { tls }, folder.dir).origins?.(8787) ?? [];
+  const own = pageAddress("192.168.1.5", { tls }, folder.dir).origins?.(8787) ?? [];
   assert.deepEqual(own[0], "https://192.168.1.5:8787");
   assert.ok(own.every((one) => one.startsWith("https:")));
-  assert.throws(() => placeOf("127.0.0.1", { tls }, "/nowhere"), worded(/cert/));
+  assert.throws(() => pageAddress("127.0.0.1", { tls }, "/nowhere"), /cert/);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { branchOf, createPlace, ownStatusLine } from "../../src/cli/open/terminal/status-line.ts";
+import { branchOf, createFolderLabel, customStatusLine } from "../../src/cli/open/terminal/status-line.ts";
 import { exportsIn, keepFromGit } from "../../src/config/files/git-ignore.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -16,7 +16,7 @@ const info = {
 suite("a status line of one's own", () => {
   test("gets the state as JSON, and its first line is shown without colours", async () => {
     using here = workspace();
-    const status = ownStatusLine(`cat > got.json; printf '\\033[31mred\\033[0m line\\nsecond'`, {
+    const status = customStatusLine(`cat > got.json; printf '\\033[31mred\\033[0m line\\nsecond'`, {
       cwd: here.dir,
       env: process.env,
     });
@@ -39,7 +39,7 @@ suite("a status line of one's own", () => {
   test("that hangs is ended with what it started, and ours is shown; a change meanwhile is asked about afterwards", async () => {
     using here = workspace();
     const command = `grep -q '"mode":"plan"' && { echo plan; exit; }; (sleep 1000 & echo $! > pid; wait)`;
-    const status = ownStatusLine(command, { cwd: here.dir, env: process.env, timeoutMs: 500 });
+    const status = customStatusLine(command, { cwd: here.dir, env: process.env, timeoutMs: 500 });
     const asked = () => status({ ...info, mode: "plan" }, asked);
     status(info, asked);
     assert.equal(asked(), undefined);
@@ -51,7 +51,7 @@ suite("a status line of one's own", () => {
   test("that fails or cannot read its input leaves ours", async () => {
     using here = workspace();
     for (const command of ["exit 3", "exec 0<&-; exit 1", "no-such-program-here 2>/dev/null"]) {
-      const status = ownStatusLine(command, { cwd: here.dir, env: process.env });
+      const status = customStatusLine(command, { cwd: here.dir, env: process.env });
       status(info, () => {});
       await new Promise((resolve) => setTimeout(resolve, 100));
       assert.equal(
@@ -68,13 +68,13 @@ test("the branch is read from git's files, in a worktree and on no branch too", 
   const git = (...args: string[]) => execFileSync("git", args, { cwd: here.dir, stdio: "pipe" });
   assert.equal(branchOf(here.dir), undefined);
   git("init", "-q", "-b", "feature/颜色");
-  assert.deepEqual(createPlace(here.dir, "/home/lin")(), { folder: here.dir, branch: "feature/颜色" });
+  assert.deepEqual(createFolderLabel(here.dir, "/home/lin")(), { folder: here.dir, branch: "feature/颜色" });
   git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x");
   git("worktree", "add", "-q", "-b", "other", here.path("tree"));
   assert.equal(branchOf(here.path("tree")), "other");
   git("checkout", "-q", "--detach");
   assert.match(branchOf(here.dir) ?? "", /^[0-9a-f]{7}$/);
-  assert.equal(createPlace(here.dir, here.dir)().folder, "~");
+  assert.equal(createFolderLabel(here.dir, here.dir)().folder, "~");
 });
 
 test("settings of this machine and exports are not untracked files; a .gitignore of one's own stays", () => {

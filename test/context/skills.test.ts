@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { readAgents } from "../../src/context/agents.ts";
+import { readAgents } from "../../src/context/discover.ts";
 import { findContent } from "../../src/context/content.ts";
 import { expandMessage, findBestMatch, readSkills, type Skill } from "../../src/context/skills.ts";
 import type { Reason } from "../../src/protocol/reasons/reason.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { estimateTokens, messageTokens, totalTokens } from "../../src/context/tokens.ts";
+import { estimateTokens, messageTokens, totalTokens } from "../../src/context/compaction.ts";
 import { classify, giveUp } from "../../src/models/failure.ts";
 import { contextWindow, isOverflow } from "../../src/models/window.ts";
 import type { Message } from "../../src/protocol/facts/message.ts";

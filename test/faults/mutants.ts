@@ -134,7 +134,7 @@ export const mutants: Mutant[] = [
     name: "says recorded without recording",
     changes: [
       {
-        file: "src/host/commands/requests/batched-appends.ts",
+        file: "src/host/commands/requests/request.ts",
         from: "store.appendAll(batch);",
         to: "batch.map(({ session, fact }) => ({ won: true, fact: { session, seq: 0, ...fact } }) as unknown as Appended);",
       },
@@ -208,7 +208,7 @@ export const mutants: Mutant[] = [
     name: "does not hear what other processes write",
     changes: [
       {
-        file: "src/journal/sqlite/poller.ts",
+        file: "src/journal/sqlite/lease.ts",
         from: "      news = readUpTo(newestSeq(all));\n",
         to: "      news = [];\n      last = newestSeq(all);\n",
       },

@@ -18,7 +18,7 @@ import { isAllowed, remoteOf } from "../../src/config/remote-repository.ts";
 import { collectClones } from "../../src/host/clone-remains.ts";
 import { makeWorkspace } from "../../src/host/clones.ts";
 import { joinCluster } from "../../src/host/cluster/cluster.ts";
-import { gateway } from "../../src/host/cluster/stream/gateway.ts";
+import { createGatewayHost } from "../../src/host/cluster/stream/gateway.ts";
 import { startWorker } from "../../src/host/cluster/worker/worker.ts";
 import { createHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
@@ -342,7 +342,7 @@ suite("a session on a remote", { skip: !hasPostgres && "no PostgreSQL is install
       ...{ store: front.replica.store, env: environment, lang: "en", spec: undefined, ...nobody },
       elsewhere: { wake },
     });
-    const people = gateway(speaking.host, front.replica);
+    const people = createGatewayHost(speaking.host, front.replica);
     const model = scripted([{ calls: [{ tool: "Read", input: { file_path: "README.md" } }] }, { text: "read" }]);
     const { host } = openDaemon({
       ...{ store: back.replica.store, env: environment, lang: "en", spec: undefined, ...nobody },

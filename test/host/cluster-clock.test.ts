@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pool } from "pg";
-import { createClock } from "../../src/host/cluster/server-clock.ts";
+import { createServerClock } from "../../src/host/cluster/server-clock.ts";
 
 test("is told in whole milliseconds and never ahead of the server, also after that one was set back", async () => {
-  const clock = createClock();
+  const clock = createServerClock();
   for (const server of [1_000_000.4, 5_000_000.9, 400_000.2]) {
     const query = async () => ({ rows: [{ now: `${server}` }] });
     const asked = performance.now();

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { joinCluster } from "../../src/host/cluster/cluster.ts";
-import { openDoor, type Door } from "../../src/host/cluster/stream/stream-server.ts";
-import { gateway } from "../../src/host/cluster/stream/gateway.ts";
-import { meetWorkers } from "../../src/host/cluster/stream/stream-client.ts";
+import { openStreamServer, type StreamServer } from "../../src/host/cluster/stream/stream-server.ts";
+import { createGatewayHost } from "../../src/host/cluster/stream/gateway.ts";
+import { createStreamClient } from "../../src/host/cluster/stream/stream-client.ts";
 import { startWorker } from "../../src/host/cluster/worker/worker.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
-import { cutOf } from "../../src/host/commands/read-output.ts";
+import { cutOf } from "../../src/host/commands/past.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { WatchEvent } from "../../src/protocol/host/host.ts";
 import { callOfKey } from "../../src/protocol/key.ts";
@@ -34,12 +34,12 @@ async function cluster({ notified = true } = {}) {
     return joinCluster({ url, as: roster ? "gateway" : "worker", local, place: () => "here", notified, roster });
   };
   const own = await enter(true);
-  const meeting = meetWorkers({ cluster: own, unreachable: ({ address }) => said.push(address), againMs: 200 });
+  const meeting = createStreamClient({ cluster: own, unreachable: ({ address }) => said.push(address), retryMs: 200 });
   const refuse = async (): Promise<never> => assert.fail("a gateway runs nothing");
   const wake = (session: string) => void own.wake(session);
   const elsewhere = { wake, peers: meeting.peers, kept: meeting.kept };
   const made = createHost({ store: own.replica.store, version: "test", executor: refuse, elsewhere });
-  const host = gateway(made, { ...own.replica, staffed: own.ledger.staffed }, meeting);
+  const host = createGatewayHost(made, { ...own.replica, staffed: own.ledger.staffed }, meeting);
   ends.push(async () => {
     await host.close();
     meeting.close();
@@ -60,8 +60,8 @@ async function cluster({ notified = true } = {}) {
       const { process, ledger } = joined;
       const listen = { host: "127.0.0.1", port: 0 };
       const parts = { ...joined, host: runs, journal: ledger.journal, listen, redaction, handshakeMs: 300 };
-      const door = listens ? await openDoor(parts) : undefined;
-      const working = await startWorker({ cluster: joined, place: "here", host: runs, door });
+      const door = listens ? await openStreamServer(parts) : undefined;
+      const working = await startWorker({ cluster: joined, place: "here", host: runs, streamServer: door });
       let stopped: Promise<void> | undefined;
       const stop = () =>
         (stopped ??= (async () => {
@@ -70,7 +70,7 @@ async function cluster({ notified = true } = {}) {
           await joined.close();
         })());
       ends.unshift(stop);
-      return { process, door: door as Door, stop };
+      return { process, door: door as StreamServer, stop };
     },
     async begin(text = "go") {
       const opened = await host.send({ type: "open", cwd: here.dir });
@@ -217,7 +217,7 @@ suite("a gateway follows its workers", { skip: !hasPostgres && "no PostgreSQL is
     (await team.next(0)).say("nobody hears ");
     await until(() => seen.live() === false, "nobody is told that there are facts only");
     assert.deepEqual(team.said, [], "nobody was to reach it");
-    const closed = await openDoor({
+    const closed = await openStreamServer({
       ...{ host: team.host, replica: team.replica, process: "p", journal: "j", redaction },
       listen: { host: "127.0.0.1", port: 0 },
     });

@@ -6,10 +6,9 @@ import { suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import { joinCluster, type Cluster } from "../../src/host/cluster/cluster.ts";
-import { gateway } from "../../src/host/cluster/stream/gateway.ts";
-import { move } from "../../src/host/cluster/move-session.ts";
-import { live } from "../../src/host/cluster/worker/liveness.ts";
+import { type Cluster, joinCluster, moveSession } from "../../src/host/cluster/cluster.ts";
+import { createGatewayHost } from "../../src/host/cluster/stream/gateway.ts";
+import { startLiveness } from "../../src/host/cluster/worker/liveness.ts";
 import { startWorker } from "../../src/host/cluster/worker/worker.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
@@ -75,7 +74,7 @@ async function place(
   const cluster = await join(true);
   const refuse = async (): Promise<never> => assert.fail("a gateway runs nothing");
   const wake = (session: string) => void cluster.dispatch.wake(session, "here");
-  const host = gateway(
+  const host = createGatewayHost(
     createHost({ store: cluster.replica.store, version: "test", executor: refuse, elsewhere: { wake } }),
     cluster.replica,
   );
@@ -231,12 +230,12 @@ for (const notified of [true, false])
         await using team = await place(here.dir, { notified });
         const { cluster, host } = team;
         const session = await begin(host, here.dir, "run 1");
-        assert.deepEqual(await move(cluster, "nobody", "there"), { how: "unknown" });
+        assert.deepEqual(await moveSession(cluster, "nobody", "there"), { how: "unknown" });
         await cluster.pool.query("SELECT sage.register('living',1,'here',1,NULL,NULL,false)");
         await cluster.pool.query("SELECT sage.take($1,'living',NULL,NULL,NULL,NULL)", [session]);
-        assert.deepEqual(await move(cluster, session, "there"), { how: "runs", at: "here" });
+        assert.deepEqual(await moveSession(cluster, session, "there"), { how: "runs", at: "here" });
         await cluster.pool.query("SELECT sage.release($1,1,99)", [session]);
-        assert.deepEqual(await move(cluster, session, "there"), { how: "moved" });
+        assert.deepEqual(await moveSession(cluster, session, "there"), { how: "moved" });
         await team.worker("there");
         await openRequest(host, session);
       });
@@ -317,9 +316,14 @@ for (const notified of [true, false])
           await pause(600); // twice as long as between two looks
           return connect();
         };
-        const living = live({
-          ...{ process: "slow", place: "here", loop: 1, door: undefined, pool, graceMs: 0, locks: true },
-          ...{ connect: slowly, isBlind: () => false, buried: () => assert.fail("it lives"), orphaned: async () => {} },
+        const living = startLiveness({
+          ...{ process: "slow", place: "here", loop: 1, streamServer: undefined, pool, graceMs: 0, locks: true },
+          ...{
+            connect: slowly,
+            isInGracePeriod: () => false,
+            expired: () => assert.fail("it lives"),
+            orphaned: async () => {},
+          },
         });
         const listed = async () => (await pool.query<{ id: string }>("SELECT id FROM sage.process")).rows;
         await until(async () => (await listed()).every(({ id }) => id !== "dead"), "the dead one is listed still");

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after, suite, test } from "node:test";
 import { Client, Pool } from "pg";
-import type { Hold } from "../../src/host/cluster/gateways/surface-lease.ts";
-import { joinGateways, type Presence } from "../../src/host/cluster/gateways/membership.ts";
+import type { HeldSurface } from "../../src/host/cluster/gateways/surface-lease.ts";
+import { joinGateways, type Membership } from "../../src/host/cluster/gateways/membership.ts";
 import { shareMemory } from "../../src/host/cluster/gateways/shared-memory.ts";
 import { postgresLedger } from "../../src/journal/postgres/postgres-ledger.ts";
 import { surfaceTable, type SurfaceTable } from "../../src/journal/postgres/surface-table.ts";
@@ -15,10 +15,10 @@ import { until } from "../support/until.ts";
 const phone = { name: "phone", from: "10.0.0.7" };
 
 type Gateway = {
-  presence: Presence;
+  presence: Membership;
   table: SurfaceTable;
   /** Holds of the bot so far; the last one is open until its signal says otherwise. */
-  holds: Hold[];
+  holds: HeldSurface[];
   told: (string | undefined)[];
   hold(bot: string): void;
   /** As `kill -9` does it: nothing is said to anybody. */
@@ -70,7 +70,7 @@ async function gateway(
     ]),
   ) as SurfaceTable;
   const presence = await joinGateways(table, { process: id, connect }, { notified, leaseMs, graceMs });
-  const [holds, told]: [Hold[], (string | undefined)[]] = [[], []];
+  const [holds, told]: [HeldSurface[], (string | undefined)[]] = [[], []];
   ends.push(async () => {
     frozen.resolve();
     if (!isDead) await presence.leave();
@@ -229,7 +229,7 @@ suite("a gateway that stands still", { skip: !hasPostgres && "no PostgreSQL is i
 
   test("a bot that cannot be spoken for says why, and is tried again", async () => {
     const a = await gateway("refused");
-    const [troubles, holds]: [unknown[], Hold[]] = [[], []];
+    const [troubles, holds]: [unknown[], HeldSurface[]] = [[], []];
     a.presence.hold("feishu/refused", {
       async taken(hold) {
         if (holds.push(hold) === 1) throw new Error("no such app");

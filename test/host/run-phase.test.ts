@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
-import { interruptOf, standingOf, type Standing } from "../../src/host/run/interrupt.ts";
+import { type Standing, interruptOf, standingOf } from "../../src/host/commands/turn.ts";
 import { nextPhase, type RunEvent, type RunPhase } from "../../src/host/run/run-phase.ts";
 import { goesOn, type SessionRun } from "../../src/host/run/session-run.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";

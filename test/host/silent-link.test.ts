@@ -7,7 +7,7 @@ import { suite, test } from "node:test";
 import { Pool } from "pg";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { joinCluster } from "../../src/host/cluster/cluster.ts";
-import { gateway } from "../../src/host/cluster/stream/gateway.ts";
+import { createGatewayHost } from "../../src/host/cluster/stream/gateway.ts";
 import { startWorker } from "../../src/host/cluster/worker/worker.ts";
 import { createHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
@@ -38,7 +38,7 @@ suite("a silent link", { skip: !hasPostgres && "no PostgreSQL is installed" }, (
     const refuse = async (): Promise<never> => assert.fail("a gateway runs nothing");
     const wake = (session: string) => void speaks.wake(session).catch(() => {});
     const parts = { store: speaks.replica.store, version: "test", executor: refuse, elsewhere: { wake } };
-    const host = gateway(createHost(parts), speaks.replica);
+    const host = createGatewayHost(createHost(parts), speaks.replica);
     const script = [{ calls: [bash("echo 0 >> ran")] }, { calls: [bash("echo 1 >> ran")] }, { text: "done" }];
     const { store } = works.replica;
     const runs = createHost({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { test } from "node:test";
-import { createEntries } from "../../src/host/cluster/gateways/memory-entries.ts";
+import { createMemoryEntries } from "../../src/host/cluster/gateways/memory-entries.ts";
 import { openSurfaceStores } from "../../src/host/surface-store.ts";
 import { workspace } from "../support/sage.ts";
 
@@ -46,7 +46,7 @@ test("a claim is given once, also across restarts, until its time is over", () =
 /** In a file, and as a gateway has it in memory over a database. */
 const kinds = {
   file: (dir: string, now?: () => number) => openSurfaceStores(`${dir}/surfaces.db`, now).of("feishu"),
-  memory: (_: string, now = Date.now) => createEntries([], { now }).store,
+  memory: (_: string, now = Date.now) => createMemoryEntries([], { now }).store,
 };
 
 for (const [kind, open] of Object.entries(kinds)) {
@@ -85,7 +85,7 @@ for (const [kind, open] of Object.entries(kinds)) {
 }
 
 test("a memory hands over its changes once, the last one of each key, and nothing of what was undone", () => {
-  const memory = createEntries([{ key: "old", value: "1", leftMs: Infinity }], { now: () => 0 });
+  const memory = createMemoryEntries([{ key: "old", value: "1", leftMs: Infinity }], { now: () => 0 });
   const { store } = memory;
   store.set("a", 1);
   store.set("a", "二", { ttlMs: 100 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keepTime } from "../../src/host/escalations.ts";
+import { watchEscalations } from "../../src/host/escalations.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -9,7 +9,7 @@ test("a process that runs no session measures the time of what others asked, als
   using here = workspace();
   const path = here.path("journal.db");
   const daemon = sqliteStore(path);
-  const stop = keepTime(daemon);
+  const stop = watchEscalations(daemon);
   const ask = async (promptTimeout: number) => {
     const timeoutPolicy = { escalate: ["Wang"], end: "deny" as const };
     const script = [{ calls: [bash("touch ran")] }, { text: "done" }];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { silenceOptions } from "../../src/config/settings/silence.ts";
-import { awakeAt, reminders } from "../../src/input/quiet.ts";
+import { awakeAt, reminders } from "../../src/input/ask.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Rule } from "../../src/protocol/facts/permission.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";

@@ -1,4 +1,4 @@
-// Another Sage process on the same journal. argv: <journal> [looks]. Each line on stdin is [verb, ...arguments]; each is answered by a line.
+// Another Sage process on the same journal. argv: <journal> [looks]. Each line on stdin is [id, verb, ...arguments]; each is answered by a line with that id.
 import { createInterface } from "node:readline";
 import { respond } from "../../src/input/respond.ts";
 import { openSession, type SessionLog } from "../../src/journal/session/session.ts";
@@ -43,12 +43,13 @@ function journal(): LocalStore {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const [verb, ...values] = JSON.parse(line) as [string, ...never[]];
+  const [id, verb, ...values] = JSON.parse(line) as [number, string, ...never[]];
   void Promise.resolve()
     .then(() => (verbs[verb] ?? (journal()[verb as keyof LocalStore] as (...values: never[]) => unknown))(...values))
     .then(
-      (value) => reply({ value }),
-      (error: unknown) => reply({ error: wordsOf(error), code: error instanceof SageError ? error.code : undefined }),
+      (value) => reply({ id, value }),
+      (error: unknown) =>
+        reply({ id, error: wordsOf(error), code: error instanceof SageError ? error.code : undefined }),
     );
 }
 store?.close();

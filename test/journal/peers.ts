@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-export type Answer = { value?: unknown; error?: string; code?: string };
+export type Answer = { id: number; value?: unknown; error?: string; code?: string };
 
 export type Peer = AsyncDisposable & {
   readonly pid: number;
@@ -14,22 +14,28 @@ export type Peer = AsyncDisposable & {
   kill(signal?: NodeJS.Signals): Promise<void>;
 };
 
-/** A real second process on a journal. It answers its calls in order, except for those that wait. */
+/** A real second process on a journal. It answers a call when that is done, whatever became of those before. */
 export function peer(path: string, options: { uid?: number; looks?: boolean } = {}): Peer {
   const child = spawn(process.execPath, [join(import.meta.dirname, "peer.ts"), path, options.looks ? "looks" : ""], {
     stdio: ["pipe", "pipe", "inherit"],
     ...(options.uid !== undefined && { uid: options.uid }),
   });
   const ended = once(child, "exit");
-  const waiting: { done(answer: Answer): void; fail(error: Error): void }[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) => waiting.shift()?.done(JSON.parse(line) as Answer));
+  const waiting = new Map<number, { done(answer: Answer): void; fail(error: Error): void }>();
+  let calls = 0;
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const answer = JSON.parse(line) as Answer;
+    waiting.get(answer.id)?.done(answer);
+    waiting.delete(answer.id);
+  });
   void ended.then(([code, signal]: unknown[]) => {
-    for (const one of waiting.splice(0)) one.fail(new Error(`the peer ended: ${String(code ?? signal)}`));
+    for (const { fail } of waiting.values()) fail(new Error(`the peer ended: ${String(code ?? signal)}`));
   });
   const attempt = (verb: string, ...values: unknown[]) =>
     new Promise<Answer>((done, fail) => {
-      waiting.push({ done, fail });
-      child.stdin.write(`${JSON.stringify([verb, ...values])}\n`);
+      const id = calls++;
+      waiting.set(id, { done, fail });
+      child.stdin.write(`${JSON.stringify([id, verb, ...values])}\n`);
     });
   return {
     pid: child.pid as number,

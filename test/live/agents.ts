@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { apply, withHook } from "../../src/cli/connect/hook/settings-file.ts";
-import type { GuestsSettings } from "../../src/config/settings/guest-settings.ts";
+import { apply, withHook } from "../../src/cli/connect/hook/install.ts";
+import type { GuestsSettings } from "../../src/config/settings/model-settings.ts";
 import { stopCodex } from "../../src/guest/codex/server.ts";
 import { driverOf, guestProgram, guestPrograms } from "../../src/host/guests/guest-programs.ts";
 import { installedAgents } from "../../src/host/guests/installed-agents.ts";

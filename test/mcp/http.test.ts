@@ -3,10 +3,9 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { ServerFailure } from "../../src/mcp/failure.ts";
+import { type ServerDefinition, ServerFailure } from "../../src/mcp/server.ts";
 import { addressOf, guardedFetch, httpTransport } from "../../src/mcp/http.ts";
 import { keptLogin, login } from "../../src/mcp/oauth.ts";
-import type { ServerDefinition } from "../../src/mcp/server.ts";
 import { serversIn } from "../support/mcp.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 

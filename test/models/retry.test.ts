@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { anthropic } from "../../src/models/wire/anthropic.ts";
 import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { openai } from "../../src/models/wire/chat.ts";
-import { withRetry, type RetryOptions } from "../../src/models/retry.ts";
+import { type RetryOptions, withRetry } from "../../src/models/choice/endpoint.ts";
 import { textOf, type Reply } from "../../src/protocol/facts/message.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";
 import { said } from "../../src/protocol/reasons/reason.ts";

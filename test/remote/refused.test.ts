@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { explained } from "../../src/cli/host/remote-host.ts";
+import { explainConnectError } from "../../src/cli/host/remote-host.ts";
 import { pair, targetOf } from "../../src/cli/host/paired-hosts.ts";
 import { testHome, type Home } from "../../src/config/home/home.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
@@ -23,7 +23,7 @@ test("a key that is unknown, a protocol that is another, a door that is shut, a 
   for (const close of [4401, 4403, 4406] as const) {
     wire.greet({ close, why: "2" });
     const host = connectWeb(wire.url, "key");
-    found[close] = await host.welcome.then(String, (error: unknown) => said(explained(error, "https://box")));
+    found[close] = await host.welcome.then(String, (error: unknown) => said(explainConnectError(error, "https://box")));
     host.close();
   }
   await wire.close();

@@ -118,7 +118,7 @@ test("an answer goes to the question that was shown, never to the one that took 
   const other = sqliteStore(journal);
   const { respond } = await import("../../src/input/respond.ts");
   const answers = { "First?": { selected: ["Red"] } };
-  respond(other, { type: "answers", requestId: first.id, answers }, { by: "Bo", surface: "cli" });
+  await respond(other, { type: "answers", requestId: first.id, answers }, { by: "Bo", surface: "cli" });
   other.close();
   await assert.rejects(agent.answerQuestion("Blue"), /already answered by Bo from cli/);
   const next = await agent.runTurn("");

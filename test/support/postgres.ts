@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Client, Pool } from "pg";
 import { prepareEngine } from "../../src/host/cluster/prepare-engine.ts";
 import { postgresLedger } from "../../src/journal/postgres/postgres-ledger.ts";
-import { listen } from "../../src/journal/postgres/listen.ts";
+import { listen } from "../../src/journal/postgres/stay-connected.ts";
 import { createReplica, type Replica } from "../../src/journal/replica/replica.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import { findPostgres, startPostgres } from "../../scripts/postgres.ts";

@@ -1,7 +1,7 @@
 import type { Preview, ToolInput } from "../../src/protocol/facts/call.ts";
 import type { InputRequest, PermissionRequest } from "../../src/protocol/facts/request.ts";
 import { reasonFrom } from "../../src/protocol/reasons/reason.ts";
-import { entryLines } from "../../src/cli/govern/permissions/rule-lines.ts";
+import { ruleLines } from "../../src/cli/govern/permissions/list.ts";
 import { sentencesFitted } from "../../src/cli/process/stdout.ts";
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -206,7 +206,7 @@ test("Sage's own sentences break between words, Chinese ones between characters"
   assert.deepEqual(fitted(["  ?  one two three four"], 20), ["  ?  one two three", "     four"]);
   assert.deepEqual(fitted(["one two three four five six"], undefined), ["one two three four five six"]);
   assert.deepEqual(
-    entryLines([{ what: "runs at beforeCall (tools: Bash; at most 1 min):", text: "check" }], style(40)),
+    ruleLines([{ what: "runs at beforeCall (tools: Bash; at most 1 min):", text: "check" }], style(40)),
     ["  runs at beforeCall (tools: Bash; at", "    most 1 min):", "  │ check"],
   );
 });

@@ -5,7 +5,7 @@ import { createAgent } from "../../src/host/assembly/agent.ts";
 import type { PermissionMode, Rule } from "../../src/protocol/facts/permission.ts";
 import { createWebFetch, type WebFetchOptions } from "../../src/tools/web/web-fetch.ts";
 import { convert } from "../../src/tools/content/convert.ts";
-import { createCache } from "../../src/tools/web/cache.ts";
+import { createCache } from "../../src/tools/web/visit.ts";
 import { sageWith, workspace } from "../support/sage.ts";
 import { html, redirect, webServer } from "../support/web-server.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { searchEngine, type SearchSettings } from "../../src/host/assembly/search-engine.ts";
-import type { SearchEngine } from "../../src/tools/web/search-engines.ts";
+import type { SearchEngine } from "../../src/tools/web/web-search.ts";
 import { webServer } from "../support/web-server.ts";
 
 const { signal } = new AbortController();

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { receiptsOf } from "../../src/archive/receipts.ts";
-import { openLines } from "../../src/cli/open/print/request-lines.ts";
+import { requestLines } from "../../src/cli/open/print/request-lines.ts";
 import { page } from "../../src/cli/record/page/page.ts";
-import { receiptLines } from "../../src/cli/answer/receipt-lines.ts";
-import { createRefusals } from "../../src/cli/open/print/refusals.ts";
+import { receiptLines } from "../../src/cli/answer/why.ts";
+import { createRefusals } from "../../src/cli/open/print/print.ts";
 import type { CallEnd, ToolInput } from "../../src/protocol/facts/call.ts";
 import type { Fact, FactData } from "../../src/protocol/facts/fact.ts";
 import { noUsage } from "../../src/protocol/facts/message.ts";
@@ -270,7 +270,7 @@ suite("one story", () => {
 
   test("a call that waits is asked with the input that would run, in the inbox as elsewhere", () => {
     const facts = turn(judged({ ...hooked, behavior: "ask" }), ["input.requested", permit, request(edit)]).slice(0, -1);
-    const inbox = openLines(request(edit), styleIn("en"), { lang: "en" }).join("\n");
+    const inbox = requestLines(request(edit), styleIn("en"), { lang: "en" }).join("\n");
     // Lines print the call before anybody is asked, and then the request itself, as the inbox does.
     const others = surfaces.filter(({ name, only }) => name !== "lines" && !only);
     for (const drawn of [inbox, ...others.map(({ draw }) => draw(facts, "en"))]) {

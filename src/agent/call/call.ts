@@ -12,7 +12,7 @@ import { notRun, resultWithoutRun, withTalk } from "./judge/results.ts";
 import { firstState, nextState, type Again, type CallState } from "./judge/call-state.ts";
 
 /** `judgedAt`: how much had happened in the session when it was judged; undefined when another attempt judged it. */
-export type Judged = {
+type Judged = {
   verdict: Verdict;
   judgedAt: number | undefined;
   asked: Asked | undefined;

@@ -18,7 +18,7 @@ import { driveGuest } from "./drive.ts";
 import { guestTools } from "./judge.ts";
 import { foldTurn } from "./state.ts";
 
-export type GuestParts = {
+type GuestParts = {
   config: Omit<AgentConfig, "model"> & { store: Store };
   options: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">;
   driver: GuestDriver;

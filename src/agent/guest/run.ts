@@ -1,7 +1,7 @@
 import type { Guest, GuestAsk, GuestEvent } from "../../guest/driver.ts";
 import { NeedsInput } from "../../input/ask.ts";
 import type { Opened } from "../../journal/session/durable.ts";
-import { Stopped, type SessionLog } from "../../journal/session/session.ts";
+import { type SessionLog, Stopped } from "../../journal/session/session.ts";
 import type { Delta } from "../../protocol/facts/fact.ts";
 import { callKeys, replyKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
@@ -9,10 +9,10 @@ import { between } from "../turn/projection.ts";
 import type { KnownCall } from "./book.ts";
 import { conclude, finish, noteSaid, pauseIfAtOdds, placeOf, resolvedOf, takeUp } from "./calls.ts";
 import { closeCarried, grantAgain, wordsFor, wordsOf } from "./carry.ts";
-import { noteJoined, type GuestTurn } from "./state.ts";
+import { type GuestTurn, noteJoined } from "./state.ts";
 import type { Limits } from "../state/context.ts";
 
-export type Ended = GuestEvent & { type: "ended" };
+type Ended = GuestEvent & { type: "ended" };
 
 type Held = { ask: GuestAsk; known: KnownCall };
 

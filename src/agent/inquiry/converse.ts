@@ -1,5 +1,5 @@
 import type { StepScope } from "../../journal/session/durable.ts";
-import { unlessDeaf } from "../../models/deaf.ts";
+import { checkReply, unlessDeaf } from "../../models/reply-form.ts";
 import { costOf } from "../../models/prices.ts";
 import {
   addUsage,
@@ -13,7 +13,6 @@ import {
 import type { InputRequest, InquiryMade, InquiryReplied } from "../../protocol/facts/request.ts";
 import { reasonOf } from "../../protocol/reasons/error.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { checkReply } from "../../models/reply-form.ts";
 import * as z from "../../base/z.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { loadImage } from "../../tools/content/image.ts";

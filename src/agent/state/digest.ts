@@ -49,7 +49,7 @@ export function scriptsOf(context: Place, finding: Finding | undefined): Record<
 }
 
 /** sha-256 of a file's content; "" when it cannot be read, which for a file to be created is the same as not there. */
-export function hashFile(path: string): string {
+function hashFile(path: string): string {
   try {
     return hash("sha256", readFileSync(path), "hex");
   } catch {

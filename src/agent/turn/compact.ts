@@ -1,17 +1,18 @@
 import {
   applyCompaction,
+  countTokens,
   coverable,
+  estimateTokens,
   preserved,
   recentFrom,
   summaryInstructions,
+  totalTokens,
   transcript,
 } from "../../context/compaction.ts";
-import { countTokens, estimateTokens, totalTokens } from "../../context/tokens.ts";
 import type { Durable, StepScope } from "../../journal/session/durable.ts";
 import type { Awaitable } from "../../journal/store/store.ts";
-import { unlessDeaf } from "../../models/deaf.ts";
+import { checkReply, unlessDeaf } from "../../models/reply-form.ts";
 import type { Model } from "../../models/model.ts";
-import { checkReply } from "../../models/reply-form.ts";
 import { contextWindow } from "../../models/window.ts";
 import type { Compaction } from "../../protocol/facts/fact.ts";
 import { noUsage, textOf, type Message, type Usage } from "../../protocol/facts/message.ts";

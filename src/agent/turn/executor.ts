@@ -2,7 +2,7 @@ import { bridge } from "../../input/bridge.ts";
 import type { Asking } from "../../input/ask.ts";
 import type { Hooks } from "../../hooks/hook.ts";
 import type { InputChannel } from "../../input/channel.ts";
-import { ownStore } from "../../journal/store/own-store.ts";
+import { wrapStore } from "../../journal/store/own-store.ts";
 import { openSession } from "../../journal/session/session.ts";
 import type { Store } from "../../journal/store/store.ts";
 import type { Delta, Fact } from "../../protocol/facts/fact.ts";
@@ -108,7 +108,7 @@ export class UnifiedExecutor implements Executor {
     task: string | TaskMetadata,
     strategy: ExecutionStrategy = StandardStrategy,
   ): Promise<AgentOutcome> {
-    const store = ownStore(this.#config.store);
+    const store = wrapStore(this.#config.store);
     checkStrategy(strategy);
     checkTask(task);
     const session = await sayTask(store, this.#options.workingDirectory, task);

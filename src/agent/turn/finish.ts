@@ -5,7 +5,7 @@ import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 const MAX_CONTINUATIONS = 3;
 
 /** The turn ends like this, or the model is asked for the rest with this message. */
-export type Finishing = { ended: OutcomeStatus } | { asks: Message };
+type Finishing = { ended: OutcomeStatus } | { asks: Message };
 
 /** `asked`: how often in a row the rest has been asked for already. After a reply with calls the turn continues with their results. */
 export function finishOf(reply: Reply, asked: number): Finishing {

@@ -1,23 +1,26 @@
 import { planReminder } from "../../context/plan.ts";
 import { skillForStep } from "../../context/skills.ts";
 import type { Durable, StepScope } from "../../journal/session/durable.ts";
-import { unlessDeaf } from "../../models/deaf.ts";
+import { checkReply, unlessDeaf } from "../../models/reply-form.ts";
 import type { ModelRequest, ModelScope } from "../../models/model.ts";
-import { checkReply } from "../../models/reply-form.ts";
 import { isOverflow } from "../../models/window.ts";
 import type { TaskEnd } from "../../protocol/facts/call.ts";
 import type { FactData, InjectedSkill } from "../../protocol/facts/fact.ts";
-import { textOf, type Heard } from "../../protocol/facts/message.ts";
+import { type Heard, textOf } from "../../protocol/facts/message.ts";
 import { stepKeys } from "../../protocol/key.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
 import { loadImage } from "../../tools/content/image.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
-import type { ExecutionContext, Models, Observation, Progress, Tools, Tree } from "../state/context.ts";
+import type { ExecutionContext, Judging, Models, Observation, Progress, Tools, Tree } from "../state/context.ts";
 import { makeAllRoom, makeRoom } from "./compact.ts";
 import { addedBySage, between } from "./projection.ts";
 import { enterPhase } from "../state/states.ts";
 import { endOfTask } from "../state/tasks.ts";
-import { beginThinking, endThinking } from "./thinking.ts";
+import { loadShell } from "../../permission/load.ts";
+import { loadedGrammar } from "../../permission/shell/read/grammar.ts";
+
+/** A model that takes longer than this leaves the time for what the first command would wait for: the shell grammar, its environment. */
+const THINKING_MS = 20;
 
 /** The next reply, after making room for it where the prompt has grown too long. */
 export async function nextReply(
@@ -129,4 +132,33 @@ function modelScope(scope: StepScope): ModelScope {
       scope.notice(why);
     },
   };
+}
+
+type Thinking = { since: number; config: Pick<Judging["config"], "env"> };
+
+let followed: Thinking | undefined;
+let timer: NodeJS.Timeout | undefined;
+
+/** A model was asked. One timer serves all replies: with one for each, a quick model would pay for setting and clearing it. */
+function beginThinking({ config }: Pick<Judging, "config">): Thinking | undefined {
+  if (followed || loadedGrammar()) return undefined;
+  followed = { since: performance.now(), config };
+  timer ??= setTimeout(look, THINKING_MS).unref();
+  return followed;
+}
+
+function endThinking(thinking: Thinking): void {
+  if (followed === thinking) followed = undefined;
+}
+
+function look(): void {
+  timer = undefined;
+  if (!followed) return;
+  const left = followed.since + THINKING_MS - performance.now();
+  if (left > 0) {
+    timer = setTimeout(look, left).unref();
+    return;
+  }
+  void loadShell();
+  void followed.config.env;
 }

@@ -17,8 +17,8 @@ import { exitCodes } from "../process/exit-codes.ts";
 import { pendingOf } from "./find-request.ts";
 import type { Opened } from "../host/open-host.ts";
 import { agrees, ask } from "../host/journal.ts";
-import { continueAfterAnswer } from "./continue-session.ts";
-import { styleOf } from "../process/style.ts";
+import { continueAfterAnswer } from "./resume-session.ts";
+import { styleOf } from "../process/stdout.ts";
 
 type Parts = Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang };
 
@@ -26,7 +26,7 @@ type Parts = Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang };
  * Answers every request that is like this one, once the list was seen whole: at a terminal it is shown and asked about; elsewhere the
  * letters that stood below it are given with `seen`.
  */
-export async function answerAllLike(
+export async function answerAlike(
   { lang, ...opened }: Parts,
   request: InputRequest,
   { answer, seen }: { answer: SharedAnswer; seen: string | undefined },

@@ -23,7 +23,7 @@ import { person } from "../host/account.ts";
 import { requestBy } from "./find-request.ts";
 import { openHost, type Opened } from "../host/open-host.ts";
 import { ask } from "../host/journal.ts";
-import { continueAfterAnswer } from "./continue-session.ts";
+import { continueAfterAnswer } from "./resume-session.ts";
 import { factsOf } from "../host/host-client.ts";
 import { answerOptions, inquiryOf, responseOf } from "./response.ts";
 
@@ -76,9 +76,9 @@ async function allLike(
 ): Promise<number> {
   for (const [flag, given] of Object.entries({ always, input, outside, run, "accept-edits": acceptEdits }))
     if (given !== undefined) throw usage(t.conflict("--all-like", `--${flag}`));
-  const { answerAllLike } = await import("./answer-alike.ts");
+  const { answerAlike } = await import("./answer-alike.ts");
   const { requestId: _, ...answer } = response;
-  return answerAllLike({ ...opened, lang }, request, { answer: answer as SharedAnswer, seen });
+  return answerAlike({ ...opened, lang }, request, { answer: answer as SharedAnswer, seen });
 }
 
 function tooLate(reply: Omit<Refused, "ok" | "code">, me: Opened["me"], lang: Lang): number {
@@ -195,7 +195,7 @@ function asAnswered(request: InputRequest, resolution: Resolution): InputRequest
 async function endTurn(store: Store, session: string, lang: Lang): Promise<void> {
   const { assemble } = await import("../../host/assembly/assemble.ts");
   const { inboxTexts } = await import("../../texts/commands/inbox.ts");
-  const { anchoring } = await import("../assemble/open-sage.ts");
+  const { anchorEndedTurns } = await import("../assemble/open-sage.ts");
   const home = sageHome(process.env);
   const nobody = { id: "none", reply: () => Promise.reject(new Error("a stopped turn asks no model")) };
   const host = assemble({
@@ -206,7 +206,7 @@ async function endTurn(store: Store, session: string, lang: Lang): Promise<void>
     options: { mode: { type: "batch" } },
     env: process.env,
     output: home.output,
-    turnEnded: anchoring(store, { home, env: process.env }),
+    turnEnded: anchorEndedTurns(store, { home, env: process.env }),
   });
   try {
     await host.send({ type: "interrupt", session, cancel: true, by: person(), surface: "cli" });
@@ -221,7 +221,7 @@ async function endTurn(store: Store, session: string, lang: Lang): Promise<void>
 }
 
 async function goOn(store: Store, session: string, model: string | undefined, lang: Lang): Promise<number> {
-  const { openToGoOn } = await import("./resume-session.ts");
+  const { openToResume } = await import("./resume-session.ts");
   const { print } = await import("../open/print/print.ts");
   const takenUp = () => {
     console.log(cliTexts(lang).takenUp);
@@ -229,7 +229,7 @@ async function goOn(store: Store, session: string, model: string | undefined, la
   };
   const row = store.session(session);
   if (!row || isTakenUp(store, session)) return takenUp();
-  const sage = await openToGoOn(store, row, { model, lang });
+  const sage = await openToResume(store, row, { model, lang });
   try {
     return await print(sage, { session, task: undefined, format: "text", lang });
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Store } from "../../journal/store/store.ts";
-import type { InputRequest } from "../../protocol/facts/request.ts";
+import type { Approval, InputRequest } from "../../protocol/facts/request.ts";
 import type { SessionSummary } from "../../protocol/host/host.ts";
-import { fitted } from "../../view/lines/safe.ts";
+import { clipped, columns, fitted } from "../../view/lines/safe.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -14,9 +14,14 @@ import { noWords, readFlags } from "../process/flags.ts";
 import { hostFlag, openHost } from "../host/open-host.ts";
 import { ask } from "../host/journal.ts";
 import { sessionOf } from "../host/host-client.ts";
-import { openLines } from "../open/print/request-lines.ts";
-import { styleOf } from "../process/style.ts";
-import { toStdout } from "../process/stdout.ts";
+import { requestLines } from "../open/print/request-lines.ts";
+import { styleOf, writeStdout } from "../process/stdout.ts";
+import { oneLine } from "../../base/visible.ts";
+import { needsConsent } from "../../protocol/facts/consent.ts";
+import { shortRequestId } from "../../protocol/key.ts";
+import { inboxTexts } from "../../texts/commands/inbox.ts";
+import type { Style } from "../../view/lines/paint.ts";
+import { nameOf, titleOf } from "../../view/items/summary.ts";
 
 const options = { json: { type: "boolean" }, watch: { type: "boolean" }, ...hostFlag } as const;
 
@@ -32,7 +37,7 @@ export async function inbox(args: string[]): Promise<number> {
     const session = await sessionOf(host, request.session);
     const { approvals, inquiries, carried } = await ask(host, { type: "request", id: request.id });
     const shown = { lang, flag, cwd: session?.cwd, approvals, inquiries, carried };
-    const lines = [...openLines(request, style, shown), whereLine(request, session, lang)];
+    const lines = [...requestLines(request, style, shown), whereLine(request, session, lang)];
     if (await isDamaged(request.session)) lines.push(t.damagedSession);
     console.log(fitted(lines, style.width).join("\n"));
   };
@@ -51,7 +56,7 @@ export async function inbox(args: string[]): Promise<number> {
       }
       if (values.json) {
         const { inquiries = [] } = await ask(host, { type: "request", id: found.id });
-        toStdout(`${JSON.stringify({ ...found, inquiries }, undefined, 2)}\n`);
+        writeStdout(`${JSON.stringify({ ...found, inquiries }, undefined, 2)}\n`);
       } else await show(found);
       const alike = values.json ? [] : alikeTo(found, await pendingOf(host));
       if (alike.length > 0) {
@@ -61,10 +66,9 @@ export async function inbox(args: string[]): Promise<number> {
       return exitCodes.success;
     }
     const { requests } = await ask(host, { type: "pending" });
-    if (values.json) toStdout(`${JSON.stringify(requests, undefined, 2)}\n`);
+    if (values.json) writeStdout(`${JSON.stringify(requests, undefined, 2)}\n`);
     else if (requests.length === 0) console.log(t.inboxEmpty);
     else {
-      const { listLines } = await import("./inbox-list.ts");
       const { sessions } = await ask(host, { type: "sessions" });
       const known = new Map(sessions.map((session) => [session.id, session]));
       const damaged = new Set<string>();
@@ -114,4 +118,59 @@ function whereLine(request: InputRequest, session: SessionSummary | undefined, l
 /** Answered, it continues once somebody works at its place. */
 function waitsFor(session: SessionSummary | undefined, lang: Lang): string | undefined {
   return session?.place && !session.place.works ? clusterTexts(lang).waitsFor(session.place.name) : undefined;
+}
+
+type Listed = {
+  request: InputRequest;
+  approvals?: readonly Approval[] | undefined;
+  title: string;
+  damaged: boolean;
+  waits: string | undefined;
+};
+
+const MAX_TITLE_LENGTH = 24;
+
+/** The inbox as lines, a line for each request, those that are alike together: its id, how long it waits, its session and what it is about. */
+function listLines(
+  groups: readonly (readonly Listed[])[],
+  { t, paint, width, flag = "" }: Style & { flag?: string },
+  lang: Lang,
+): string[] {
+  const w = inboxTexts(lang);
+  const rows = groups.flatMap((group) =>
+    group.map((one, n) => ({ ...one, last: group.length > 1 && n === group.length - 1 ? group : undefined })),
+  );
+  const cells = rows.map(({ request, approvals = [], title, damaged, waits, last }) => ({
+    below: last ? [w.groupOf(last.length, shortRequestId(last[0]!.request.id))] : [],
+    id: shortRequestId(request.id),
+    age: t.age(Date.now() - request.at),
+    title: clipped(titleOf({ title }), Math.min(MAX_TITLE_LENGTH, Math.floor((width ?? 200) / 5))),
+    what: [
+      ...(damaged ? [w.damaged] : []),
+      ...(waits === undefined ? [] : [`(${waits})`]),
+      ...(needsConsent(request) ? [`${approvals.length}/${request.consent.approvals}`] : []),
+      ...(request.agent[0] === undefined ? [] : [`${oneLine(request.agent[0])}:`]),
+      nameOf(request, t),
+    ].join(" "),
+  }));
+  const widest = (of: (cell: (typeof cells)[number]) => string) => Math.max(...cells.map((cell) => columns(of(cell))));
+  const [ids, ages, titles] = [widest(({ id }) => id), widest(({ age }) => age), widest(({ title }) => title)];
+  const used = ids + ages + titles + 6;
+  return [
+    ...cells.flatMap(({ id, age, title, what, below }) => {
+      const room = width === undefined ? undefined : Math.max(12, width - used);
+      const line = [
+        paint.bold(padded(id, ids)),
+        paint.dim(padded(age, ages)),
+        padded(title, titles),
+        clipped(what, room),
+      ].join("  ");
+      return [line, ...fitted(below, width).map(paint.dim)];
+    }),
+    ...fitted([w.how(flag)], width).map(paint.dim),
+  ];
+}
+
+function padded(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - columns(text)));
 }

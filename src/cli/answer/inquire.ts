@@ -11,9 +11,8 @@ import { followSession } from "../../view/session.ts";
 import type { InquiryItem } from "../../view/transcript/item.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import type { Opened } from "../host/open-host.ts";
-import { openToGoOn } from "./resume-session.ts";
-import { placeOf } from "./continue-session.ts";
-import { styleOf } from "../process/style.ts";
+import { openToResume, sessionPlace } from "./resume-session.ts";
+import { styleOf } from "../process/stdout.ts";
 
 type Options = {
   values: { run?: boolean | undefined; model?: string | undefined };
@@ -33,13 +32,13 @@ export async function inquire(
   const { session } = splitRequestId(requestId);
   const row = local?.store.session(session);
   if (!sent.running && (!values.run || !row)) {
-    const place = await placeOf(host, session);
+    const place = await sessionPlace(host, session);
     console.log(place ? clusterTexts(lang).inquiredAt(place.name) : cliTexts(lang).inquiryRecorded(session));
     return exitCodes.success;
   }
   const { inquiry } = sent;
   if (sent.running || !row || !local) return show(host, requestId, inquiry, { lang, waits: true });
-  const sage = await openToGoOn(local.store, row, { model: values.model, lang });
+  const sage = await openToResume(local.store, row, { model: values.model, lang });
   try {
     await sage.host.run(session); // it ends where a person is needed, with the reply on disk
     return await show(host, requestId, inquiry, { lang, waits: false });

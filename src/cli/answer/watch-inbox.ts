@@ -8,7 +8,7 @@ import type { Lang } from "../../texts/language.ts";
 import { headline } from "../../texts/shared/resolution.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { pendingOf } from "./find-request.ts";
-import { toStdout } from "../process/stdout.ts";
+import { writeStdout } from "../process/stdout.ts";
 
 const POLL_MS = 500;
 /** A host elsewhere is asked less often. */
@@ -25,7 +25,7 @@ type Watched = {
 /** Shows what opens and what ends, in all sessions, until nobody looks any more. */
 export async function watchInbox(host: Host, { lang, json, elsewhere, show, signal }: Watched): Promise<void> {
   const w = inboxTexts(lang);
-  const line = (value: object) => void toStdout(`${JSON.stringify(value)}\n`);
+  const line = (value: object) => void writeStdout(`${JSON.stringify(value)}\n`);
   let open = new Map<string, InputRequest>();
   const look = async (requests: readonly InputRequest[]) => {
     const now = new Map(requests.map((request) => [request.id, request]));

@@ -12,7 +12,7 @@ export type ListedRule = {
   notAsker?: boolean | undefined;
 };
 
-export function rulesIn({ settings, trust }: Config, userFile: string): ListedRule[] {
+export function listedRules({ settings, trust }: Config, userFile: string): ListedRule[] {
   const trusted = trust.state === "trusted";
   const files = [
     { path: userFile, destination: "user" as const, settings, counts: true },

@@ -32,7 +32,7 @@ export function modelOfSession(store: Store, session: string): string | undefine
 export function createModels(): (choice: ModelChoice) => Promise<Model> {
   const loaded = new Map<string, Promise<Model>>();
   return (choice) => {
-    const name = nameOf(choice);
+    const name = modelName(choice);
     const model = loaded.get(name) ?? choice.load();
     loaded.set(name, model);
     model.catch(() => loaded.delete(name));
@@ -40,7 +40,7 @@ export function createModels(): (choice: ModelChoice) => Promise<Model> {
   };
 }
 
-export function nameOf({ provider, modelId }: ModelChoice): string {
+export function modelName({ provider, modelId }: ModelChoice): string {
   return provider === "" ? modelId : `${provider}/${modelId}`;
 }
 
@@ -60,7 +60,7 @@ export async function checkKnown({ provider, modelId }: ModelChoice, { settings,
 }
 
 /** The model as a session remembers it: a script is found again from any folder. */
-export function lastingSpec(spec: string | undefined): string | undefined {
+export function absoluteModelSpec(spec: string | undefined): string | undefined {
   const file = spec?.startsWith("scripted/") ? spec.slice("scripted/".length) : undefined;
   return file === undefined || file === "" ? spec : `scripted/${resolve(file)}`;
 }

@@ -6,7 +6,8 @@ import type { Home } from "../../config/home/home.ts";
 import type { Installation } from "../../config/home/installation.ts";
 import type { OwnCommand } from "../../context/commands.ts";
 import type { Skill } from "../../context/skills.ts";
-import { createAgent, type AgentParts } from "../../host/assembly/agent.ts";
+import { createAgent } from "../../host/assembly/agent.ts";
+import type { AgentParts } from "../../host/assembly/agent-parts.ts";
 import { assembleEach } from "../../host/assembly/assemble.ts";
 import { searchEngine, type SearchSettings } from "../../host/assembly/search-engine.ts";
 import type { LocalHost } from "../../host/host.ts";
@@ -28,23 +29,23 @@ import type { Lang } from "../../texts/language.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { accountGuard, accountPerson, checkApprover, person } from "../host/account.ts";
 import { contextWindow } from "../../models/window.ts";
-import type { Seat } from "../host/host-client.ts";
+import type { HostClient } from "../host/host-client.ts";
 import { hostHome } from "../host/host-home.ts";
-import { surroundingsOf } from "./session-environment.ts";
+import { sessionEnvironment } from "./session-environment.ts";
 import { withImages } from "./images.ts";
 import { ask } from "../host/journal.ts";
 import {
   createModels,
-  lastingSpec,
+  absoluteModelSpec,
   modelOf,
   guestChoice,
   modelOfSession,
-  nameOf,
+  modelName,
   smallModelOf,
 } from "./model-choice.ts";
 
 /** A host of this machine that runs turns in one folder. */
-export type Sage = Seat & {
+export type Sage = HostClient & {
   host: LocalHost;
   store: Store;
   config: Config;
@@ -53,13 +54,13 @@ export type Sage = Seat & {
 };
 
 /** A model that is named when a session is resumed holds for it from then on. */
-export async function goOnWith(sage: Sage, session: string, spec: string | undefined): Promise<void> {
-  if (spec === undefined || lastingSpec(spec) === modelOfSession(sage.store, session)) return;
+export async function chooseModel(sage: Sage, session: string, spec: string | undefined): Promise<void> {
+  if (spec === undefined || absoluteModelSpec(spec) === modelOfSession(sage.store, session)) return;
   await ask(sage.host, { type: "choose", session, model: spec, by: person(), surface: "cli" });
 }
 
 /** A mode that is named on the command line holds from then on. */
-export async function goOnIn(sage: Sage, session: string, mode: SessionMode | undefined): Promise<void> {
+export async function chooseMode(sage: Sage, session: string, mode: SessionMode | undefined): Promise<void> {
   if (mode === undefined || mode === modeOf(sage.store.load(session))) return;
   await ask(sage.host, { type: "chooseMode", session, mode, by: person(), surface: "cli" });
 }
@@ -68,7 +69,7 @@ export function openStore({ journal, test }: Home): Store {
   return sqliteStore(journal, { test: test === true });
 }
 
-export type Run = {
+type Run = {
   installation: Installation;
   /** For sessions that name no model of their own. */
   choice: ModelChoice;
@@ -115,9 +116,9 @@ export async function openSage(run: Run): Promise<Sage> {
     guard: accountGuard(installation.home),
     personOf: accountPerson(installation.home),
     namer,
-    turnEnded: anchoring(store, installation),
+    turnEnded: anchorEndedTurns(store, installation),
     home: hostHome(installation.home, process.env),
-    surroundings: surroundingsOf({
+    surroundings: sessionEnvironment({
       ...{ store, lang, models },
       installation: () => installation,
       folder: () => folder,
@@ -137,7 +138,7 @@ export async function openSage(run: Run): Promise<Sage> {
     config,
     look: async (session) => ({
       cwd,
-      model: nameOf(choiceOf(session)),
+      model: modelName(choiceOf(session)),
       window: (name) => config.settings.maxContextTokens ?? contextWindow(name),
       ...(config.sandbox.mode !== "off" && { sandbox: config.sandbox.mode }),
       invocable: [...commands, ...skills.filter(({ userInvocable }) => userInvocable)],
@@ -148,7 +149,10 @@ export async function openSage(run: Run): Promise<Sage> {
 }
 
 /** Anchors the record of an ended turn outside of the journal. */
-export function anchoring(store: Store, { home, env }: Pick<Installation, "home" | "env">): (session: string) => void {
+export function anchorEndedTurns(
+  store: Store,
+  { home, env }: Pick<Installation, "home" | "env">,
+): (session: string) => void {
   const anchors = createAnchors(home, env);
   return (session) => {
     // Records of a shared journal are not this machine's: its own would seem to have lost them.

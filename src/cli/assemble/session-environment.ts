@@ -12,8 +12,8 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
-import { checkKnown, guestChoice, lastingSpec, modelOfSession, nameOf } from "./model-choice.ts";
-import { rulesIn } from "./listed-rules.ts";
+import { checkKnown, guestChoice, absoluteModelSpec, modelOfSession, modelName } from "./model-choice.ts";
+import { listedRules } from "./listed-rules.ts";
 import type { Folder } from "./open-sage.ts";
 
 type Parts = {
@@ -29,7 +29,15 @@ type Parts = {
 };
 
 /** Tells surfaces about the folders, rules and models of sessions, from the settings of this machine. */
-export function surroundingsOf({ store, lang, installation, folder, choice, models, folders }: Parts): Surroundings {
+export function sessionEnvironment({
+  store,
+  lang,
+  installation,
+  folder,
+  choice,
+  models,
+  folders,
+}: Parts): Surroundings {
   const setting = () => {
     const { env, settings } = installation();
     return { env, settings: settings as ModelSettings };
@@ -41,12 +49,13 @@ export function surroundingsOf({ store, lang, installation, folder, choice, mode
       const { home, settings, env } = installation();
       const guest = store.opened(session.id)?.agent;
       const found = guest === undefined ? choice(session) : guestChoice(guest);
-      const model = found ? nameOf(found) : "";
+      const model = found ? modelName(found) : "";
       const chosen = modelOfSession(store, session.id);
       const { mode } = config.sandbox;
-      const rules = rulesIn(isRemote(session.cwd) ? config : loadConfig(home, session.cwd, env), home.settings).filter(
-        ({ counts }) => counts,
-      );
+      const rules = listedRules(
+        isRemote(session.cwd) ? config : loadConfig(home, session.cwd, env),
+        home.settings,
+      ).filter(({ counts }) => counts);
       return {
         ...{ cwd: session.cwd, model, ...(chosen !== undefined && { chosen }) },
         contextWindow: settings.maxContextTokens ?? contextWindow(model),
@@ -59,11 +68,11 @@ export function surroundingsOf({ store, lang, installation, folder, choice, mode
       };
     },
     async model(session, spec, { checked }) {
-      const meant = choice(session, lastingSpec(spec));
+      const meant = choice(session, absoluteModelSpec(spec));
       if (!meant) throw new SageError("config-invalid", said(cliTexts(lang).noModel));
       await models(meant);
       if (checked) await checkKnown(meant, installation());
-      return nameOf(meant);
+      return modelName(meant);
     },
     async providers() {
       const { configured } = await import("../../models/choice/offered.ts");

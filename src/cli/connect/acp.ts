@@ -13,8 +13,8 @@ import { attachAcp } from "../../surfaces/acp/index.ts";
 import { accountGuard, accountPerson, person } from "../host/account.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlagsOnly } from "../process/flags.ts";
-import { onLeave } from "../process/termination.ts";
-import { lastingSpec, modelOf } from "../assemble/model-choice.ts";
+import { onTermination } from "../process/termination.ts";
+import { absoluteModelSpec, modelOf } from "../assemble/model-choice.ts";
 import { openStore } from "../assemble/open-sage.ts";
 import { openDaemon } from "../serve/daemon.ts";
 
@@ -26,7 +26,7 @@ export async function acp(args: string[]): Promise<number> {
   const write = ownStdout();
   const installation = readInstallation(process.env);
   const { home } = installation;
-  const spec = lastingSpec(values.model);
+  const spec = absoluteModelSpec(values.model);
   if (!modelOf(installation, spec)) throw new SageError("model-unavailable", said(t.noModel));
   const store = openStore(home);
   const daemon = openDaemon({
@@ -35,7 +35,7 @@ export async function acp(args: string[]): Promise<number> {
     warn: (text) => console.error(`sage: ${oneLine(text)}`),
   });
   const { host } = daemon;
-  const leaving = onLeave(() => host.close(), { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 });
+  const leaving = onTermination(() => host.close(), { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 });
   const editor = createRpc(openWire(write), { version: "2.0" });
   const over = attachAcp(host, editor, {
     ...{ version, lang, by: person(), model: spec, signal: leaving.signal },

@@ -7,7 +7,7 @@ import { agentsTexts, type AgentsTexts } from "../../texts/setup/agents.ts";
 import { tableLines } from "../../view/lines/table.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { toStdout } from "../process/stdout.ts";
+import { writeStdout } from "../process/stdout.ts";
 
 /** Lists the agents that can run turns in Sage's place: which are installed, and what Sage can keep and refuse for each. */
 export async function agents(args: string[]): Promise<number> {
@@ -23,7 +23,7 @@ export async function agents(args: string[]): Promise<number> {
   const { settings } = readInstallation(process.env);
   const found = await installedAgents(guestPrograms(settings.agents), process.env);
   if (values.json) {
-    toStdout(`${JSON.stringify(found, undefined, 2)}\n`);
+    writeStdout(`${JSON.stringify(found, undefined, 2)}\n`);
     return exitCodes.success;
   }
   console.log([...rows(found, t), "", ...t.legend, t.use()].join("\n"));

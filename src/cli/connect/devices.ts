@@ -11,14 +11,13 @@ import { deviceTexts, type DeviceTexts } from "../../texts/serve/devices.ts";
 import type { Lang } from "../../texts/language.ts";
 import { tableLines } from "../../view/lines/table.ts";
 import { accountName } from "../host/account.ts";
-import { engineOf } from "../host/join-engine.ts";
+import { engineUrl } from "../host/join-engine.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { agrees } from "../host/journal.ts";
 import { openGatewayMemory } from "../host/gateway-memory.ts";
-import { isHere, linkTo } from "../serve/web/invite.ts";
+import { createVisitors, isHere, linkTo } from "../serve/web/visitors.ts";
 import { servedKey, type Served } from "../serve/surface-memory.ts";
-import { createVisitors } from "../serve/web/visitors.ts";
 
 const POLL_MS = 250;
 /** A device that was let in fetches its key within this time, or has gone. */
@@ -68,7 +67,7 @@ type DeviceMemory = {
 /** The devices that `sage serve` remembers: in a file of this machine, or with all gateways in the database. */
 async function openMemory(engine: string | undefined, home: Home, lang: Lang): Promise<DeviceMemory> {
   const t = clusterTexts(lang);
-  const url = engineOf(engine, process.env, t);
+  const url = engineUrl(engine, process.env, t);
   if (url === undefined) {
     const stores = openSurfaceStores(home.surfaces);
     const store = shareFile(stores.of("web"));

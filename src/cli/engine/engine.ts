@@ -2,14 +2,13 @@ import { existsSync } from "node:fs";
 import { readInstallation } from "../../config/home/installation.ts";
 import { explained } from "../../journal/postgres/error.ts";
 import { quoted, type Roles } from "../../journal/postgres/schema/grants.ts";
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { PATIENT_MS, openPool, publicAddress } from "../../journal/postgres/pool.ts";
 import { migrate, type Brought } from "../../journal/postgres/migrate.ts";
-import { openPool, PATIENT_MS } from "../../journal/postgres/pool.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/serve/cluster.ts";
-import { engineOf, workPlace } from "../host/join-engine.ts";
+import { engineUrl, workplaceName } from "../host/join-engine.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { toStdout } from "../process/stdout.ts";
+import { writeStdout } from "../process/stdout.ts";
 
 /** `sage engine`: the database that machines share. */
 export async function engine(args: string[]): Promise<number> {
@@ -28,7 +27,7 @@ async function prepare(args: string[]): Promise<number> {
   const t = clusterTexts(lang);
   const [given, stray] = positionals;
   if (stray !== undefined) throw usage(t.engineUsage);
-  const url = engineOf(given ?? values.engine, process.env, t);
+  const url = engineUrl(given ?? values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);
   const { "worker-login": worker, "gateway-login": gateway } = values;
   const places = placesOf(values.place, worker, t);
@@ -42,10 +41,10 @@ async function prepare(args: string[]): Promise<number> {
   const pool = await openPool({ connectionString: url, max: 2 }, { silentMs: PATIENT_MS });
   try {
     const { roles, made, beyond, isOpen } = await prepareEngine(url, pool, logins);
-    toStdout(`${t.prepared(publicAddress(url))}\n`);
-    for (const login of made) toStdout(`${t.madeLogin(login)}\n`);
-    if (worker !== undefined && places) toStdout(`${t.loginPlaces(worker, places)}\n`);
-    if (worker === undefined && gateway === undefined) toStdout(`${t.loginsOf(inSql(roles))}\n`);
+    writeStdout(`${t.prepared(publicAddress(url))}\n`);
+    for (const login of made) writeStdout(`${t.madeLogin(login)}\n`);
+    if (worker !== undefined && places) writeStdout(`${t.loginPlaces(worker, places)}\n`);
+    if (worker === undefined && gateway === undefined) writeStdout(`${t.loginsOf(inSql(roles))}\n`);
     if (beyond) console.error(t.loginBeyond(beyond));
     if (isOpen) console.error(t.openSchema);
     return exitCodes.success;
@@ -71,7 +70,7 @@ function placesOf(
 ): string[] | undefined {
   if (given && worker === undefined) throw usage(t.placesOfWhom);
   if (given?.includes("*")) return [];
-  return given?.map((place) => workPlace(place, t));
+  return given?.map((place) => workplaceName(place, t));
 }
 
 function inSql({ worker, gateway }: Roles): Roles {
@@ -88,9 +87,9 @@ async function bring(what: string | undefined, rest: string[]): Promise<number> 
   const t = clusterTexts(lang);
   const [given, stray] = positionals;
   if (what !== "migrate" || stray !== undefined) throw usage(t.engineUsage);
-  const url = engineOf(given ?? values.engine, process.env, t);
+  const url = engineUrl(given ?? values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);
-  const place = workPlace(values.place, t);
+  const place = workplaceName(values.place, t);
   const path = values.from ?? readInstallation(process.env).home.journal;
   if (!existsSync(path)) throw usage(t.journalMissing(path));
   const pool = await openPool({ connectionString: url, max: 2 }, { silentMs: PATIENT_MS });
@@ -107,6 +106,6 @@ async function bring(what: string | undefined, rest: string[]): Promise<number> 
   }
   const of = (...hows: Brought["how"][]) => hows.reduce((sum, how) => sum + (counts.get(how) ?? 0), 0);
   const stayed = of("owned", "differs", "damaged");
-  toStdout(`${t.migrated({ brought: of("brought", "grown"), there: of("there"), stayed, place })}\n`);
+  writeStdout(`${t.migrated({ brought: of("brought", "grown"), there: of("there"), stayed, place })}\n`);
   return stayed === 0 ? exitCodes.success : exitCodes.failure;
 }

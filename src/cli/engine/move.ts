@@ -1,12 +1,12 @@
 import { readInstallation } from "../../config/home/installation.ts";
-import { move as moveSession } from "../../host/cluster/move-session.ts";
+import { moveSession } from "../../host/cluster/cluster.ts";
 import { explained } from "../../journal/postgres/error.ts";
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { publicAddress } from "../../journal/postgres/pool.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
-import { engineOf, joinEngine, workPlace } from "../host/join-engine.ts";
+import { engineUrl, joinEngine, workplaceName } from "../host/join-engine.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { toStdout } from "../process/stdout.ts";
+import { writeStdout } from "../process/stdout.ts";
 
 /** `sage move`: gives a session to the workers of another place. Its files are brought there by whoever moves it. */
 export async function move(args: string[]): Promise<number> {
@@ -14,15 +14,15 @@ export async function move(args: string[]): Promise<number> {
   const t = clusterTexts(lang);
   const [session, stray] = positionals;
   if (session === undefined || stray !== undefined || values.to === undefined) throw usage(t.moveUsage);
-  const url = engineOf(values.engine, process.env, t);
+  const url = engineUrl(values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);
-  const place = workPlace(values.to, t);
+  const place = workplaceName(values.to, t);
   const cluster = await joinEngine(url, readInstallation(process.env).home, { as: "gateway", place, roster: false });
   try {
     const moved = await moveSession(cluster, session, place);
     switch (moved.how) {
       case "moved":
-        toStdout(`${t.moved(session, place)}\n`);
+        writeStdout(`${t.moved(session, place)}\n`);
         if (!(await cluster.ledger.staffed()).includes(place)) console.error(t.nobodyThere(place));
         return exitCodes.success;
       case "runs":

@@ -6,15 +6,15 @@ import type { Log } from "../../surfaces/feishu/transport/api/config.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { createRedaction } from "../../config/secrets/redact.ts";
-import { openDoor, type DoorParts } from "../../host/cluster/stream/stream-server.ts";
+import { openStreamServer, type StreamServerParts } from "../../host/cluster/stream/stream-server.ts";
 import { startWorker } from "../../host/cluster/worker/worker.ts";
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { publicAddress } from "../../journal/postgres/pool.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/serve/cluster.ts";
-import { engineOf, joinEngine, workPlace } from "../host/join-engine.ts";
+import { engineUrl, joinEngine, workplaceName } from "../host/join-engine.ts";
 import { readFlagsOnly, usage } from "../process/flags.ts";
-import { onLeave } from "../process/termination.ts";
-import { lastingSpec, modelOf } from "../assemble/model-choice.ts";
+import { onTermination } from "../process/termination.ts";
+import { absoluteModelSpec, modelOf } from "../assemble/model-choice.ts";
 import { openRunner } from "../serve/command-runner.ts";
 import { openDaemon } from "../serve/daemon.ts";
 import { createLog } from "../serve/log.ts";
@@ -36,9 +36,9 @@ export async function worker(args: string[]): Promise<number> {
     address: { type: "string" },
   });
   const t = clusterTexts(lang);
-  const url = engineOf(values.engine, process.env, t);
+  const url = engineUrl(values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);
-  const place = workPlace(values.place, t);
+  const place = workplaceName(values.place, t);
   const listens = listensAt(values, t);
   const format = values.log ?? "text";
   if (format !== "text" && format !== "json") throw usage(cli.expected("--log", cli.oneOf(["text", "json"]), format));
@@ -46,7 +46,7 @@ export async function worker(args: string[]): Promise<number> {
   const { home, env } = installation;
   const redaction = createRedaction(env);
   const log = createLog(redaction.text, format);
-  const spec = lastingSpec(values.model);
+  const spec = absoluteModelSpec(values.model);
   if (!modelOf(installation, spec)) log("warn", cli.noModel); // sessions that name a model of their own run all the same
   const cluster = await joinEngine(url, home, {
     ...{ as: "worker", place, roster: false },
@@ -66,20 +66,24 @@ export async function worker(args: string[]): Promise<number> {
   const cannotListen = (error: unknown): never => {
     throw usage(t.listenFailed(values.listen ?? "127.0.0.1", thrownText(error, lang)));
   };
-  const door = listens && (await openDoor({ ...cluster, host, journal, redaction, ...listens }).catch(cannotListen));
+  const streamServer =
+    listens && (await openStreamServer({ ...cluster, host, journal, redaction, ...listens }).catch(cannotListen));
   const working = await startWorker({
-    ...{ cluster, place, host, door },
+    cluster,
+    place,
+    host,
+    streamServer,
     failed: (session, error) => log("warn", t.runFailed(session, thrownText(error, lang))),
   });
   log("info", t.works(place, publicAddress(url)));
-  if (door) log("info", t.listens(door.address));
+  if (streamServer) log("info", t.listens(streamServer.address));
   const cleaning = cleanClones(cluster.replica.store, home, { env, log, t });
-  const left = onLeave(
+  const left = onTermination(
     async () => {
       log("info", t.leaving);
       cleaning.abort();
       await working.stop();
-      await door?.close();
+      await streamServer?.close();
       await cluster.closeAll();
       log("info", t.left);
     },
@@ -114,7 +118,7 @@ function cleanClones(
   return over;
 }
 
-type Listens = Pick<DoorParts, "listen" | "address">;
+type Listens = Pick<StreamServerParts, "listen" | "address">;
 
 /** The address at which gateways come in. Only those of this machine can, unless another one is named. */
 function listensAt(

@@ -1,12 +1,12 @@
 import { createRequire } from "node:module";
 import type { Client } from "pg";
 import { explained } from "../../journal/postgres/error.ts";
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { publicAddress } from "../../journal/postgres/pool.ts";
 import type { LivingGateway } from "../../journal/postgres/surface-table.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/serve/cluster.ts";
-import { engineOf } from "../host/join-engine.ts";
+import { engineUrl } from "../host/join-engine.ts";
 import { readFlagsOnly, usage } from "../process/flags.ts";
-import { toStdout } from "../process/stdout.ts";
+import { writeStdout } from "../process/stdout.ts";
 import { tableLines } from "../../view/lines/table.ts";
 
 type Row = { place: string; process: string | null; since: Date | null; runs: string; address: string | null };
@@ -18,7 +18,7 @@ export async function workers(args: string[]): Promise<number> {
     json: { type: "boolean", default: false },
   });
   const t = clusterTexts(lang);
-  const url = engineOf(values.engine, process.env, t);
+  const url = engineUrl(values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);
   const pg = createRequire(import.meta.url)("pg") as typeof import("pg");
   const client = new pg.Client(url);
@@ -58,7 +58,7 @@ function show(rows: readonly Row[], gateways: readonly LivingGateway[], json: bo
       ...rows.map((row) => ({ ...row, runs: Number(row.runs) })),
       ...gateways.map(({ id, ...gateway }) => ({ gateway: id, ...gateway })),
     ];
-    toStdout(`${JSON.stringify(all, undefined, 2)}\n`);
+    writeStdout(`${JSON.stringify(all, undefined, 2)}\n`);
     return 0;
   }
   const { place, worker, since, sessions, address } = t.workerColumns;
@@ -76,7 +76,7 @@ function show(rows: readonly Row[], gateways: readonly LivingGateway[], json: bo
       ? []
       : ["", ...tableLines([[gateway, host, t.gatewayColumns.since, bots], ...gatewayRows])]),
   ];
-  toStdout(`${lines.join("\n")}\n`);
+  writeStdout(`${lines.join("\n")}\n`);
   return 0;
 }
 

@@ -13,7 +13,7 @@ import type { ConfineMode } from "../../protocol/confine.ts";
 import { blockedNames } from "../../texts/reasons/confine.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { sandboxTexts } from "../../texts/setup/sandbox.ts";
-import { forPeopleOnly } from "../host/people-only.ts";
+import { requirePerson } from "../host/people-only.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
 
@@ -27,7 +27,7 @@ export async function sandbox(args: string[]): Promise<number> {
   if (word === "try") return tryOut(lineOf([...rest, ...(at < 0 ? [] : args.slice(at + 1))]), lang);
   if (rest.length > 0 || (word !== undefined && !Object.hasOwn(t.modes, word))) throw usage(t.usage);
   if (word !== undefined) {
-    forPeopleOnly(process.env);
+    requirePerson(process.env);
     const mode = word as ConfineMode;
     changeSettings(home.settings, (settings) => ({ ...settings, sandbox: { ...settings.sandbox, mode } }));
     console.log(t.saved(mode, home.settings));

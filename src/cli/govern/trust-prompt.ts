@@ -9,9 +9,9 @@ import type { Style } from "../../view/lines/paint.ts";
 import { cliTexts, type CliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { accountMay } from "../host/account.ts";
-import { styleOf } from "../process/style.ts";
-import { typed } from "../process/prompt.ts";
-import { entryLines, type Entry } from "./permissions/rule-lines.ts";
+import { styleOf } from "../process/stdout.ts";
+import { promptLine } from "../process/prompt.ts";
+import { type RuleEntry, ruleLines } from "./permissions/list.ts";
 
 /** Asks a person at a terminal about a folder's own settings, if they do not count. Nothing but a clear yes trusts them. */
 export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"go on" | "leave"> {
@@ -26,7 +26,7 @@ export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"g
   const choices = offered.map((key) => `  ${style.paint.bold(key)}  ${words[key]}`);
   console.log([...trustLines(project, style, t), ...choices].join("\n"));
   for (;;) {
-    const said = (await typed(`${offered.join("/")} > `))?.toLowerCase();
+    const said = (await promptLine(`${offered.join("/")} > `))?.toLowerCase();
     if (said === undefined || said === "q") return "leave";
     if (said === "" || said === "o") return "go on";
     if (said !== "t" || !mayTrust) continue;
@@ -51,7 +51,7 @@ export function guestTrustLines({ root, files }: GuestTrust, style: Style, t: Cl
   return [t.trustAgents(oneLine(root)), ...whole.flatMap((file) => fileLines(file, style))];
 }
 
-type FileEntries = { path: string; entries: Entry[] };
+type FileEntries = { path: string; entries: RuleEntry[] };
 
 /** Empty when only the order has changed: then there is nothing but the whole to show. */
 function differences(project: ProjectTrust, style: Style, t: CliTexts): FileEntries[] {
@@ -76,7 +76,7 @@ function filesOf(
   { files, content, scripts, modules, servers }: ProjectTrust,
   style: Style,
   t: CliTexts,
-): Map<string, Entry[]> {
+): Map<string, RuleEntry[]> {
   return new Map([
     ...files.map(({ path, settings }) => [path, entriesOf(settings, style, t)] as const),
     ...[...content.skills, ...content.agents, ...content.commands].map(
@@ -88,7 +88,7 @@ function filesOf(
   ]);
 }
 
-function serverFiles({ path, servers, scripts }: ServersFile, t: CliTexts): (readonly [string, Entry[]])[] {
+function serverFiles({ path, servers, scripts }: ServersFile, t: CliTexts): (readonly [string, RuleEntry[]])[] {
   return [
     [path, serverEntries(servers, t)],
     ...scripts.map((script) => [script.path, told(script.text, t.trustServed)] as const),
@@ -96,7 +96,7 @@ function serverFiles({ path, servers, scripts }: ServersFile, t: CliTexts): (rea
 }
 
 /** Servers in full: what is started with which variables, or where a connection leads and what is sent along. */
-function serverEntries(servers: ServersFile["servers"], t: CliTexts): Entry[] {
+function serverEntries(servers: ServersFile["servers"], t: CliTexts): RuleEntry[] {
   const named = (values: Record<string, string> = {}) =>
     Object.entries(values).map(([name, value]) => `${name}=${value}`);
   return Object.entries(servers).map(([name, { command, args, env, url = "", headers }]) =>
@@ -107,25 +107,25 @@ function serverEntries(servers: ServersFile["servers"], t: CliTexts): Entry[] {
 }
 
 /** The order of a text counts too, so the new text is shown whole. */
-function changedText(path: string, was: readonly Entry[], is: readonly Entry[]): FileEntries[] {
+function changedText(path: string, was: readonly RuleEntry[], is: readonly RuleEntry[]): FileEntries[] {
   if (JSON.stringify(was) === JSON.stringify(is)) return [];
   const fresh = missing(is, was);
   const entries = is.map((entry) => (fresh.includes(entry) ? { ...entry, mark: "+" as const } : entry));
   return [{ path, entries: [...marked("-", missing(was, is)), ...entries] }];
 }
 
-function marked(mark: "+" | "-", entries: readonly Entry[]): Entry[] {
+function marked(mark: "+" | "-", entries: readonly RuleEntry[]): RuleEntry[] {
   return entries.map((entry) => ({ ...entry, mark }));
 }
 
 /** A skill, a subagent, a command or the script of a hook: every line of it, for a model will read or a shell run them. */
-function told(text: string, what: string): Entry[] {
+function told(text: string, what: string): RuleEntry[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
   return lines.map((line) => ({ what, text: line }));
 }
 
 /** A file of a module, and what it uses that nobody looks at. */
-function code(text: string, t: CliTexts): Entry[] {
+function code(text: string, t: CliTexts): RuleEntry[] {
   const packages = packagesIn(text);
   return [
     ...told(text, t.trustCode),
@@ -134,14 +134,14 @@ function code(text: string, t: CliTexts): Entry[] {
 }
 
 function fileLines({ path, entries }: FileEntries, style: Style): string[] {
-  return [style.paint.bold(oneLine(path)), ...entryLines(entries, style)];
+  return [style.paint.bold(oneLine(path)), ...ruleLines(entries, style)];
 }
 
 function entriesOf(
   { permissions, hooks, modules = [] }: ProjectSettings,
   { t: { duration } }: Style,
   t: CliTexts,
-): Entry[] {
+): RuleEntry[] {
   const rules = (["allow", "ask", "deny"] as const).flatMap((what) =>
     permissions[what].map((listed) => ({ what, text: typeof listed === "string" ? listed : JSON.stringify(listed) })),
   );
@@ -154,7 +154,7 @@ function entriesOf(
   return [...rules, ...commands, ...modules.map((text) => ({ what: t.trustModule, text }))];
 }
 
-function missing(some: readonly Entry[], others: readonly Entry[]): Entry[] {
+function missing(some: readonly RuleEntry[], others: readonly RuleEntry[]): RuleEntry[] {
   return some.filter(({ what, text }) => !others.some((one) => one.what === what && one.text === text));
 }
 

@@ -5,7 +5,7 @@ import { projectTrust, revoke, trust } from "../../config/trust/trust.ts";
 import { checkApprover } from "../host/account.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { styleOf } from "../process/style.ts";
+import { styleOf } from "../process/stdout.ts";
 import { agrees } from "../host/journal.ts";
 import { guestTrustLines, trustLines } from "./trust-prompt.ts";
 

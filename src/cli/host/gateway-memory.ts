@@ -1,6 +1,5 @@
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { openPool, publicAddress } from "../../journal/postgres/pool.ts";
 import { explained } from "../../journal/postgres/error.ts";
-import { openPool } from "../../journal/postgres/pool.ts";
 import { misfitOf } from "../../journal/postgres/tables.ts";
 import type { SurfaceTable } from "../../journal/postgres/surface-table.ts";
 import type { SharedStore } from "../../protocol/host/surface-store.ts";
@@ -12,7 +11,7 @@ import type { ClusterTexts } from "../../texts/serve/cluster.ts";
 const missing = ["3F000", "42883", "42P01"];
 
 /** The memory of the gateways of a shared journal, for one command. */
-export type GatewayMemory = {
+type GatewayMemory = {
   gateways: SurfaceTable["gateways"];
   share(surface: string): Promise<SharedStore>;
   close(): Promise<void>;

@@ -9,7 +9,7 @@ import type { Sender } from "../../protocol/sender.ts";
 import { ask } from "./journal.ts";
 
 /** A person before a host: the host may be in this process or elsewhere. */
-export type Seat = {
+export type HostClient = {
   host: Host & { close(): Promise<void> };
   by: string;
   /** The surface that the host records, where it is the host that says so. */
@@ -23,13 +23,13 @@ export type Seat = {
   cwd: string;
   /** Loads the model of a session that somebody is about to continue, where that happens here. */
   ready(session: string): Promise<unknown>;
-  look(session: string): Promise<Look>;
+  look(session: string): Promise<SessionScreen>;
   /** Set where sessions work on this machine. */
   here?: { config: Config; store: Store };
 };
 
 /** A session as a screen shows it around its conversation. */
-export type Look = {
+export type SessionScreen = {
   /** Its folder, on the machine of the host. */
   cwd: string;
   model: string;
@@ -43,7 +43,7 @@ export type Look = {
   prompts(): Promise<readonly Named[]>;
 };
 
-export function senderAt({ by, surface }: Pick<Seat, "by" | "surface">, own: string): Sender {
+export function senderAt({ by, surface }: Pick<HostClient, "by" | "surface">, own: string): Sender {
   return { by, surface: surface ?? own };
 }
 

@@ -10,7 +10,7 @@ import { usage } from "../process/flags.ts";
 /** Names of places stand in names of queues. */
 const PLACE = /^[\w-]{1,40}$/;
 
-export function engineOf(flag: string | undefined, env: NodeJS.ProcessEnv, t: ClusterTexts): string | undefined {
+export function engineUrl(flag: string | undefined, env: NodeJS.ProcessEnv, t: ClusterTexts): string | undefined {
   const given = flag ?? env["SAGE_ENGINE"];
   if (given === undefined || (given === "" && flag === undefined)) return undefined;
   // A socket's address has no host after the @.
@@ -25,7 +25,7 @@ function withoutPassword(given: string): string {
 }
 
 /** The set of files that sessions work on: this machine's, unless another name is given. */
-export function workPlace(given: string | undefined, t: ClusterTexts): string {
+export function workplaceName(given: string | undefined, t: ClusterTexts): string {
   const place =
     given ??
     hostname()

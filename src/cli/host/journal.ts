@@ -37,11 +37,11 @@ export async function openJournal(
 
 async function engineNamed(flag: string | undefined, lang: Lang): Promise<string | undefined> {
   if (flag === undefined && !process.env["SAGE_ENGINE"]) return undefined;
-  const [{ engineOf }, { clusterTexts }] = await Promise.all([
+  const [{ engineUrl }, { clusterTexts }] = await Promise.all([
     import("./join-engine.ts"),
     import("../../texts/serve/cluster.ts"),
   ]);
-  return engineOf(flag, process.env, clusterTexts(lang));
+  return engineUrl(flag, process.env, clusterTexts(lang));
 }
 
 /** This machine's journal. */

@@ -14,7 +14,7 @@ export const hostFlag = { host: { type: "string" }, ...engineFlag } as const;
 
 type Values = { host?: string | undefined; engine?: string | undefined };
 
-export function isElsewhere({ host, engine }: Values): boolean {
+export function isRemote({ host, engine }: Values): boolean {
   return host !== undefined || (engine === undefined && Boolean(process.env["SAGE_HOST"]));
 }
 
@@ -40,15 +40,15 @@ export type Opened = AsyncDisposable & {
 export async function openHost(values: Values, { lang, looks }: { lang: Lang; looks: boolean }): Promise<Opened> {
   if (values.host !== undefined && values.engine !== undefined)
     throw usage(cliTexts(lang).conflict("--host", "--engine"));
-  if (!isElsewhere(values)) {
+  if (!isRemote(values)) {
     const { host, store, [Symbol.asyncDispose]: leave } = await openJournal(values, { lang, looks });
     const opened = { host, me: { by: person(), surface: "cli" }, store, [Symbol.asyncDispose]: leave };
     // An address may hold a password: the flag is for the person to repeat.
     if (store.shared) return { ...opened, flag: values.engine === undefined ? "" : "--engine … " };
     return { ...opened, flag: "", local: { host, store } };
   }
-  const { connectElsewhere } = await import("./remote-host.ts");
+  const { connectRemoteHost } = await import("./remote-host.ts");
   const target = await targetFor(values);
-  const { host, welcome } = await connectElsewhere(target, { surface: "sdk", lang });
+  const { host, welcome } = await connectRemoteHost(target, { surface: "sdk", lang });
   return { host, me: welcome.me, flag: `--host ${target.named} `, [Symbol.asyncDispose]: () => host.close() };
 }

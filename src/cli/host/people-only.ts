@@ -10,7 +10,7 @@ import { workerFile } from "./join-engine.ts";
  * An agent's commands must not approve, speak, trust or change rules in the person's name, however they were started. A variable says so
  * to those who mean well; a command that clears it is still a child of a call that the journal knows.
  */
-export function forPeopleOnly(env: NodeJS.ProcessEnv): void {
+export function requirePerson(env: NodeJS.ProcessEnv): void {
   if (env["SAGE_INSIDE"] === undefined && !isBelowGuest(env) && !isInsideCall(env)) return;
   throw new SageError("usage", reason("for-people-only", {}));
 }

@@ -11,21 +11,21 @@ import { hostsTexts } from "../../texts/serve/hosts.ts";
 import type { Lang } from "../../texts/language.ts";
 import { hostKey, nameHost, pair, type HostTarget } from "./paired-hosts.ts";
 import { ask } from "./journal.ts";
-import { forPeopleOnly } from "./people-only.ts";
-import type { Seat } from "./host-client.ts";
+import { requirePerson } from "./people-only.ts";
+import type { HostClient } from "./host-client.ts";
 
 const TIMEOUT_MS = 10_000;
 
-export type Elsewhere = { host: Host & { close(): Promise<void> }; welcome: Welcome; address: string };
+type RemoteHost = { host: Host & { close(): Promise<void> }; welcome: Welcome; address: string };
 
 /** Connects to a host that is elsewhere; a one-time link pairs with it first. Throws with what to do next. */
-export async function connectElsewhere(
+export async function connectRemoteHost(
   target: HostTarget,
   { surface, lang }: { surface: ClientSurface; lang: Lang },
-): Promise<Elsewhere> {
+): Promise<RemoteHost> {
   const { address, invitation } = target;
   const { env } = process;
-  forPeopleOnly(env);
+  requirePerson(env);
   const home = sageHome(env);
   if (invitation !== undefined) {
     const w = hostsTexts(lang);
@@ -46,14 +46,14 @@ export async function connectElsewhere(
     return { host: { ...host, close: async () => host.close() }, welcome, address };
   } catch (error) {
     host.close();
-    throw explained(error, address);
+    throw explainConnectError(error, address);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** Says what is wrong with the connection, and what to do about it. */
-export function explained(error: unknown, address: string): unknown {
+export function explainConnectError(error: unknown, address: string): unknown {
   if (!(error instanceof SageError) || !error.reason) return error;
   const { code, args } = error.reason;
   if (code === "device-key-unknown") return new SageError("key-unknown", reason("host-key-refused", { address }));
@@ -65,7 +65,7 @@ export function explained(error: unknown, address: string): unknown {
 }
 
 /** A person before a host that is elsewhere. Editor, history, colours and paths to write to are of this machine. */
-export function seatElsewhere({ host, welcome }: Elsewhere, target: HostTarget): Seat {
+export function remoteHostClient({ host, welcome }: RemoteHost, target: HostTarget): HostClient {
   const { home, settings } = readInstallation(process.env);
   const { by, surface } = welcome.me;
   return {

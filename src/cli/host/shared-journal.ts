@@ -1,6 +1,6 @@
 import { sageHome } from "../../config/home/home.ts";
-import { gateway } from "../../host/cluster/stream/gateway.ts";
-import { lookInto } from "../../host/cluster/observer.ts";
+import { createGatewayHost } from "../../host/cluster/stream/gateway.ts";
+import { openObserver } from "../../host/cluster/observer.ts";
 import { createHost } from "../../host/host.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -10,11 +10,11 @@ import { hostParts, type Journal } from "./journal.ts";
 /** A journal that machines share, for commands that look and answer: sessions run where their workers are. */
 export async function openSharedJournal(url: string, env: NodeJS.ProcessEnv, lang: Lang): Promise<Journal> {
   const home = sageHome(env);
-  const shared = await lookInto(url);
+  const shared = await openObserver(url);
   if ("missing" in shared) throw usage(clusterTexts(lang).journalNotThere(shared.missing));
   const { store } = shared.replica;
   const wake = (session: string) => void shared.wake(session).catch(() => {}); // recorded; the next look finds it
-  const host = gateway(createHost({ ...hostParts(store, home, env), elsewhere: { wake } }), shared.replica);
+  const host = createGatewayHost(createHost({ ...hostParts(store, home, env), elsewhere: { wake } }), shared.replica);
   let closing: Promise<void> | undefined;
   const closeAll = async () => {
     await host.close();

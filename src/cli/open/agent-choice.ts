@@ -8,8 +8,8 @@ import { cliTexts } from "../../texts/commands/cli.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import type { Lang } from "../../texts/language.ts";
 import { accountMay } from "../host/account.ts";
-import { styleOf } from "../process/style.ts";
-import { typed } from "../process/prompt.ts";
+import { styleOf } from "../process/stdout.ts";
+import { promptLine } from "../process/prompt.ts";
 import { guestTrustLines } from "../govern/trust-prompt.ts";
 
 /** Names Sage itself, where the settings name another agent. */
@@ -46,7 +46,7 @@ export async function asksGuestTrust(
   const choices = offered.map((key) => `  ${style.paint.bold(key)}  ${words[key]}`);
   console.log([...guestTrustLines(found, style, t), ...choices].join("\n"));
   for (;;) {
-    const said = (await typed(`${offered.join("/")} > `))?.toLowerCase();
+    const said = (await promptLine(`${offered.join("/")} > `))?.toLowerCase();
     if (said === undefined || said === "q") return "leave";
     if (said !== "t" || !mayTrust) continue;
     trustGuests(home.trust, found);

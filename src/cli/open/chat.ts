@@ -7,36 +7,36 @@ import { sage as commandOf } from "../../texts/command.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { exitCodeOf, exitCodes } from "../process/exit-codes.ts";
-import { wantsColor } from "../process/style.ts";
+import { wantsColor } from "../process/stdout.ts";
 import { importHint } from "./import-hint.ts";
-import { onLeave } from "../process/termination.ts";
-import { factsOf, sessionOf, type Seat } from "../host/host-client.ts";
+import { onTermination } from "../process/termination.ts";
+import { factsOf, sessionOf, type HostClient } from "../host/host-client.ts";
 
 /** Told of problems before a turn can begin. */
-export type Late = { failed?: (error: unknown) => void };
+export type ChatCallbacks = { failed?: (error: unknown) => void };
 
-export type Chat = { session: string; task: string | undefined; lang: Lang; late: Late; plain: boolean };
+export type Chat = { session: string; task: string | undefined; lang: Lang; late: ChatCallbacks; plain: boolean };
 
 /** A conversation on this terminal, or with whatever is piped in. */
-export async function chat(seat: Seat, chat: Chat): Promise<number> {
-  if (chat.plain || !drawable(process.env)) return plainly(seat, chat);
+export async function chat(seat: HostClient, chat: Chat): Promise<number> {
+  if (chat.plain || !canDraw(process.env)) return plainly(seat, chat);
   const { onTerminal } = await import("./terminal.ts");
   return onTerminal(seat, chat);
 }
 
 /** True where keys come from a keyboard and a screen can be drawn on. */
-export function drawable(env: NodeJS.ProcessEnv): boolean {
+export function canDraw(env: NodeJS.ProcessEnv): boolean {
   const { stdin, stdout, platform } = process;
   const term = env["TERM"] || (platform === "win32" ? "windows" : "dumb");
   return stdin.isTTY && stdout.isTTY && term !== "dumb" && !env["SAGE_PLAIN"];
 }
 
-async function plainly(seat: Seat, { session, task, lang, late }: Chat): Promise<number> {
+async function plainly(seat: HostClient, { session, task, lang, late }: Chat): Promise<number> {
   const { host, home, here, by, surface } = seat;
   console.log(cliTexts(lang).header(version, (await seat.look(session)).model, session));
   const hint = here && process.stdin.isTTY ? importHint(home, here.config, lang) : undefined;
   if (hint !== undefined) console.log(hint);
-  const leaving = onLeave(() => host.close());
+  const leaving = onTermination(() => host.close());
   const plain = attachPlain(host, {
     session,
     task,
@@ -64,12 +64,12 @@ async function plainly(seat: Seat, { session, task, lang, late }: Chat): Promise
   if (leaving.signal.aborted) return leaving.code;
   if ((await sessionOf(host, session))?.title)
     console.log(texts(lang).resumeWith(commandOf(`${seat.flag}--resume ${session}`)));
-  return codeOf(end);
+  return chatExitCode(end);
 }
 
 type End = Pick<PlainEnd, "waiting" | "last"> & { why: string };
 
-export function codeOf({ why, waiting, last }: End): number {
+export function chatExitCode({ why, waiting, last }: End): number {
   if (why === "interrupted") return exitCodes.interrupted;
   if (waiting > 0) return exitCodes.needsPerson;
   if (why !== "failed" && process.stdin.isTTY) return exitCodes.success;

@@ -10,16 +10,15 @@ import { headline } from "../../texts/shared/resolution.ts";
 import { demoTexts, type DemoTexts } from "../../texts/commands/demo.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
-import { drawable } from "./chat.ts";
-import { demoScript } from "./demo-script.ts";
-import { demoWorld } from "./demo-world.ts";
+import { canDraw } from "./chat.ts";
+import { demoScript, demoWorld } from "./demo-script.ts";
 import { exitCodeOf, exitCodes } from "../process/exit-codes.ts";
 import { readFlags } from "../process/flags.ts";
 import { fitted } from "../../view/lines/safe.ts";
-import { wantsColor } from "../process/style.ts";
+import { wantsColor } from "../process/stdout.ts";
 import { accountName } from "../host/account.ts";
 import { ask } from "../host/journal.ts";
-import { onLeave } from "../process/termination.ts";
+import { onTermination } from "../process/termination.ts";
 import { isAsking } from "../../view/items/summary.ts";
 import { transcriptOf } from "../../view/transcript/transcript.ts";
 
@@ -31,7 +30,7 @@ export async function demo(args: string[]): Promise<number> {
 
   const { stdin, stdout } = process;
   const alone = !stdin.isTTY;
-  const drawn = !alone && !values.plain && drawable(process.env);
+  const drawn = !alone && !values.plain && canDraw(process.env);
   const store = sqliteStore(join(dir, "journal.db"));
   const host = assemble({
     store,
@@ -46,7 +45,7 @@ export async function demo(args: string[]): Promise<number> {
     await host.close();
     remove();
   };
-  const leaving = onLeave(leave);
+  const leaving = onTermination(leave);
   try {
     const width = stdout.isTTY ? stdout.columns : undefined;
     if (!drawn) console.log(fitted(t.intro, width).join("\n"));

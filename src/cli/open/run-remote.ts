@@ -4,14 +4,14 @@ import type { CliTexts } from "../../texts/commands/cli.ts";
 import { hostsTexts } from "../../texts/serve/hosts.ts";
 import type { Lang } from "../../texts/language.ts";
 import { sessionToRun } from "../../view/find-session.ts";
-import { connectElsewhere, explained, seatElsewhere } from "../host/remote-host.ts";
+import { connectRemoteHost, explainConnectError, remoteHostClient } from "../host/remote-host.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { usage } from "../process/flags.ts";
 import type { HostTarget } from "../host/paired-hosts.ts";
 import { ask } from "../host/journal.ts";
 import { chooseSession } from "../record/sessions/pick-session.ts";
-import { senderAt, type Seat } from "../host/host-client.ts";
-import { chat, drawable } from "./chat.ts";
+import { senderAt, type HostClient } from "../host/host-client.ts";
+import { chat, canDraw } from "./chat.ts";
 
 type Flags = Readonly<Record<string, unknown>> & {
   cwd?: string | undefined;
@@ -27,14 +27,14 @@ const taken = ["host", "lang", "plain", "cwd", "model", "mode", "plan", "continu
 type Task = { words: string | undefined; mode: SessionMode | undefined; lang: Lang; t: CliTexts };
 
 /** `sage --host box`: a conversation with an agent that works on another machine. */
-export async function runElsewhere(target: HostTarget, values: Flags, task: Task): Promise<number> {
+export async function runRemote(target: HostTarget, values: Flags, task: Task): Promise<number> {
   const { words, mode, lang } = task;
   const w = hostsTexts(lang);
   for (const [flag, given] of Object.entries(values))
     if (given !== undefined && !taken.includes(flag)) throw usage(w.notWith(`--${flag}`));
-  const plain = values.plain === true || !drawable(process.env);
-  const elsewhere = await connectElsewhere(target, { surface: plain ? "plain" : "tui", lang });
-  const seat = seatElsewhere(elsewhere, target);
+  const plain = values.plain === true || !canDraw(process.env);
+  const elsewhere = await connectRemoteHost(target, { surface: plain ? "plain" : "tui", lang });
+  const seat = remoteHostClient(elsewhere, target);
   const { host } = seat;
   try {
     const session = await sessionFor(seat, values, { ...task, screen: !plain });
@@ -43,7 +43,7 @@ export async function runElsewhere(target: HostTarget, values: Flags, task: Task
     if (mode !== undefined) await ask(host, { type: "chooseMode", session, mode, ...sender });
     return await chat(seat, { session, task: words, lang, late: {}, plain });
   } catch (error) {
-    throw explained(error, elsewhere.address);
+    throw explainConnectError(error, elsewhere.address);
   } finally {
     await host.close();
   }
@@ -51,7 +51,7 @@ export async function runElsewhere(target: HostTarget, values: Flags, task: Task
 
 /** Undefined where the person was asked and chose none. */
 async function sessionFor(
-  seat: Seat,
+  seat: HostClient,
   { cwd, model, resume, continue: goesOn }: Flags,
   { lang, screen }: Task & { screen: boolean },
 ): Promise<string | undefined> {
@@ -81,7 +81,7 @@ function newest(sessions: readonly SessionSummary[]): string | undefined {
 }
 
 /** Folders of the host have names; where there is one alone, it need not be named. */
-async function folderOf({ host }: Seat, given: string | undefined, lang: Lang): Promise<string> {
+async function folderOf({ host }: HostClient, given: string | undefined, lang: Lang): Promise<string> {
   if (given !== undefined) return given;
   const { folders } = await ask(host, { type: "about" });
   const [only, ...others] = folders;
@@ -91,7 +91,7 @@ async function folderOf({ host }: Seat, given: string | undefined, lang: Lang): 
   return only.name;
 }
 
-async function pathOf({ host }: Seat, name: string): Promise<string> {
+async function pathOf({ host }: HostClient, name: string): Promise<string> {
   const { folders } = await ask(host, { type: "about" });
   return folders.find((one) => one.name === name)?.cwd ?? name;
 }

@@ -2,24 +2,24 @@ import { testHome } from "../../config/home/home.ts";
 import { readInstallation, type Installation } from "../../config/home/installation.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
-import type { Late } from "./chat.ts";
+import type { ChatCallbacks } from "./chat.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { lastSessionIn, sessionToRun } from "../../view/find-session.ts";
 import { usage } from "../process/flags.ts";
 import { directory, executionOptions, ifSilent, readRunFlags, type RunFlags, type Values } from "./run-flags.ts";
 import { ask, openLocalJournal } from "../host/journal.ts";
-import { guestChoice, lastingSpec, modelOf, modelOfSession } from "../assemble/model-choice.ts";
-import { goOnIn, goOnWith, openSage, openStore, type Sage } from "../assemble/open-sage.ts";
-import { isElsewhere, targetFor } from "../host/open-host.ts";
+import { guestChoice, absoluteModelSpec, modelOf, modelOfSession } from "../assemble/model-choice.ts";
+import { chooseMode, chooseModel, openSage, openStore, type Sage } from "../assemble/open-sage.ts";
+import { isRemote, targetFor } from "../host/open-host.ts";
 import { asksTrust } from "../govern/trust-prompt.ts";
 
 /** `sage [task]` and `sage -p`. */
 export async function run(args: string[], commands: readonly string[]): Promise<number> {
   const flags = await readRunFlags(args, commands);
   const { values, words, lang, t } = flags;
-  if (isElsewhere(values)) {
-    const { runElsewhere } = await import("./run-remote.ts");
-    return runElsewhere(await targetFor(values), values, { words, mode: flags.sessionMode, lang, t });
+  if (isRemote(values)) {
+    const { runRemote } = await import("./run-remote.ts");
+    return runRemote(await targetFor(values), values, { words, mode: flags.sessionMode, lang, t });
   }
   const { recording, replay, stand } = await standInsOf(values, lang);
   const loading: { sage?: Sage } = {};
@@ -42,7 +42,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const found =
     store && (wanted === undefined ? lastSessionIn(store.sessions(), cwd) : sessionToRun(store.sessions(), wanted));
   const named = values.replay === undefined ? values.model : `scripted/${values.replay}`;
-  const spec = lastingSpec(named) ?? (store && found && modelOfSession(store, found.id));
+  const spec = absoluteModelSpec(named) ?? (store && found && modelOfSession(store, found.id));
   // A model that is named for a new session means Sage itself.
   const other = values.agent ?? (named === undefined ? undefined : OURSELVES);
   const agent = await agentOf(installation, { named: other, session: found?.id, store });
@@ -58,7 +58,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const plan: Plan = { flags, installation, folder: found?.cwd ?? cwd, found: found?.id, named, spec, agent };
   const asked = !values.print && process.stdin.isTTY && process.stdout.isTTY;
   if (asked && (await asksToTrust(plan)) === "leave") return exitCodes.success;
-  const late: Late = {};
+  const late: ChatCallbacks = {};
   const sage = await openSage({
     installation,
     choice,
@@ -112,13 +112,13 @@ async function asksToTrust({ installation, folder, agent, flags: { lang } }: Pla
 async function converse(
   sage: Sage,
   plan: Plan,
-  { recording, again, late }: { recording: Recording | undefined; again: boolean; late: Late },
+  { recording, again, late }: { recording: Recording | undefined; again: boolean; late: ChatCallbacks },
 ): Promise<number> {
   const { values, words, format, lang, t } = plan.flags;
   let begun: string | undefined;
   const begin = async () => {
     begun = await sessionOf(sage, plan);
-    await goOnIn(sage, begun, plan.flags.sessionMode);
+    await chooseMode(sage, begun, plan.flags.sessionMode);
     return begun;
   };
   try {
@@ -149,7 +149,7 @@ async function sessionOf(sage: Sage, plan: Plan): Promise<string> {
   if (agent !== undefined) await guestMayRun(installation, agent, folder);
   else if (flags.words !== undefined || flags.values.print) await sage.ready();
   const model = agent === undefined ? spec !== undefined && { model: spec } : { agent };
-  if (found !== undefined && agent === undefined) await goOnWith(sage, found, named);
+  if (found !== undefined && agent === undefined) await chooseModel(sage, found, named);
   return found ?? (await ask(sage.host, { type: "open", cwd: folder, ...model })).session;
 }
 
@@ -190,13 +190,13 @@ function loaded({ sage }: { sage?: Sage }): Sage {
 /** Null where the person chose none. */
 async function chosenSession(values: Values, cwd: string, lang: Lang): Promise<string | null> {
   const { chooseSession } = await import("../record/sessions/pick-session.ts");
-  const { drawable } = await import("./chat.ts");
+  const { canDraw } = await import("./chat.ts");
   const { host } = openLocalJournal(process.env, { looks: true });
   const { sessions } = await ask(host, { type: "sessions" });
   await host.close();
   return chooseSession(sessions, {
     ...{ cwd, lang },
-    screen: !values.print && values.plain !== true && drawable(process.env),
+    screen: !values.print && values.plain !== true && canDraw(process.env),
   });
 }
 

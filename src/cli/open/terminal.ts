@@ -1,28 +1,36 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { hash } from "node:crypto";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { refusalOf } from "../../protocol/host/refusal.ts";
 import { ownRedaction } from "../host/redaction.ts";
 import { version } from "../../config/version.ts";
-import { attachTerminal, type TerminalOptions } from "../../surfaces/terminal/index.ts";
+import { type TerminalOptions, attachTerminal } from "../../surfaces/terminal/index.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import { sage as commandOf } from "../../texts/command.ts";
 import { texts } from "../../texts/shared/texts.ts";
-import { codeOf, type Chat } from "./chat.ts";
+import { type Chat, chatExitCode } from "./chat.ts";
 import { ask } from "../host/journal.ts";
 import { importHint } from "./import-hint.ts";
-import { onLeave } from "../process/termination.ts";
-import { sessionOf, type Look, type Seat } from "../host/host-client.ts";
-import { createRuleTrials } from "./terminal/rule-trials.ts";
-import { createHistory } from "./terminal/history.ts";
-import { ownEditor, ownNotice, ownShell, sleep } from "./terminal/programs.ts";
-import { createPlace, ownStatusLine } from "./terminal/status-line.ts";
+import { onTermination } from "../process/termination.ts";
+import { type HostClient, type SessionScreen, sessionOf } from "../host/host-client.ts";
+import { personEditor, personNotifier, personShell, suspend } from "./terminal/programs.ts";
+import { createFolderLabel, customStatusLine } from "./terminal/status-line.ts";
 import { slashCommands } from "./terminal/slash.ts";
+import type { Store } from "../../journal/store/store.ts";
+import type { Rule } from "../../protocol/facts/permission.ts";
+import type { RuleTrial } from "../../protocol/host/past.ts";
+import type { Home } from "../../config/home/home.ts";
+
+/** Old enough that calls since then might matter. */
+const FRESH_MS = 60_000;
+const MAX_ENTRIES = 500;
 
 /** A conversation on a screen that Sage draws. */
-export async function onTerminal(seat: Seat, { lang, late, ...chat }: Chat): Promise<number> {
+export async function onTerminal(seat: HostClient, { lang, late, ...chat }: Chat): Promise<number> {
   const { host, here } = seat;
   let { session, task } = chat;
-  const leaving = onLeave(() => host.close());
+  const leaving = onTermination(() => host.close());
   let hint = here && importHint(seat.home, here.config, lang);
   for (;;) {
     const look = await seat.look(session);
@@ -45,13 +53,13 @@ export async function onTerminal(seat: Seat, { lang, late, ...chat }: Chat): Pro
     if (end.session === undefined) {
       if ((await sessionOf(host, session))?.title)
         console.log(texts(lang).resumeWith(commandOf(`${seat.flag}--resume ${session}`)));
-      return codeOf(end);
+      return chatExitCode(end);
     }
     [session, task, hint] = [end.session, undefined, undefined];
   }
 }
 
-function optionsOf(seat: Seat, look: Look) {
+function optionsOf(seat: HostClient, look: SessionScreen) {
   const { by, surface, home, cwd, settings, here } = seat;
   const named = ({ name, description }: { name: string; description: string }) => ({ name, hint: description });
   const invocable = look.invocable.map(named);
@@ -61,7 +69,7 @@ function optionsOf(seat: Seat, look: Look) {
     () => {}, // they can still be typed
   );
   const { env } = process;
-  const edit = ownEditor(env);
+  const edit = personEditor(env);
   const { notify, theme, editor, statusLine } = here?.config.settings ?? settings;
   const command = notify?.command;
   return {
@@ -72,18 +80,88 @@ function optionsOf(seat: Seat, look: Look) {
     history: createHistory(home, `${seat.flag}${look.cwd}`),
     skills: invocable,
     ...(here && {
-      shell: ownShell(cwd, env, ownRedaction(env).text),
-      clipboard: async () => (await import("./terminal/clipboard.ts")).ownClipboard(join(home.dir, "clipboard"), env)(),
+      shell: personShell(cwd, env, ownRedaction(env).text),
+      clipboard: async () =>
+        (await import("./terminal/clipboard.ts")).systemClipboard(join(home.dir, "clipboard"), env)(),
       tryRule: createRuleTrials(here.store, cwd, () => here.config.rules),
     }),
-    place: here ? createPlace(cwd, homedir()) : () => ({ folder: look.cwd }),
+    place: here ? createFolderLabel(cwd, homedir()) : () => ({ folder: look.cwd }),
     ...(look.sandbox && { sandbox: look.sandbox }),
     window: look.window,
     ...(theme !== undefined && { theme }),
     ...(editor !== undefined && { editor }),
-    ...(statusLine && { statusLine: ownStatusLine(statusLine.command, { cwd, env }) }),
+    ...(statusLine && { statusLine: customStatusLine(statusLine.command, { cwd, env }) }),
     ...(edit && { edit }),
-    ...(command !== undefined && { notify: ownNotice(command, env) }),
-    ...(process.platform !== "win32" && { sleep }),
+    ...(command !== undefined && { notify: personNotifier(command, env) }),
+    ...(process.platform !== "win32" && { sleep: suspend }),
   } satisfies Partial<TerminalOptions>;
+}
+
+/** Trials of rules that are offered, each made once and kept for a minute. Without a past, or where it cannot be read, there is none. */
+function createRuleTrials(store: Store, cwd: string, rules: () => readonly Rule[]) {
+  const made = new Map<string, { at: number; trial: RuleTrial | undefined }>();
+  const make = async (rule: string) => {
+    const { readPast } = await import("../../archive/trials.ts");
+    return (await readPast(store, cwd, { rules: rules() })).trials.of({ text: rule, behavior: "allow" });
+  };
+  return (rule: string, ready: () => void): RuleTrial | undefined => {
+    const found = made.get(rule);
+    if (found && Date.now() - found.at < FRESH_MS) return found.trial;
+    made.set(rule, { at: Date.now(), trial: found?.trial });
+    void make(rule).then(
+      (trial) => {
+        made.set(rule, { at: Date.now(), trial });
+        ready();
+      },
+      () => {}, // a hint that cannot be given is no reason to disturb anybody
+    );
+    return found?.trial;
+  };
+}
+
+/** Messages that a person sent in a project, for the ↑ key; readable by them alone. Losing it must never stop anything. */
+export function createHistory(home: Home, cwd: string): { load(): readonly string[]; add(text: string): void } {
+  const file = join(home.dir, "history", `${hash("sha256", cwd).slice(0, 16)}.jsonl`);
+  const read = (): string[] => {
+    try {
+      return readFileSync(file, "utf8").split("\n").filter(Boolean).flatMap(parse);
+    } catch {
+      return [];
+    }
+  };
+  return {
+    load() {
+      const all = read();
+      if (all.length > 2 * MAX_ENTRIES)
+        attempt(() => writeFileSync(file, all.slice(-MAX_ENTRIES).map(line).join(""), { mode: 0o600 }));
+      return all.slice(-MAX_ENTRIES);
+    },
+    add: (text) =>
+      attempt(() => {
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+        appendFileSync(file, line(text), { mode: 0o600 });
+      }),
+  };
+}
+
+function line(text: string): string {
+  return `${JSON.stringify(text)}\n`;
+}
+
+/** A line that was torn by a full disk is left out. */
+function parse(text: string): string[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" ? [value] : [];
+  } catch {
+    return [];
+  }
+}
+
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // A full disk is told by the journal, which needs it more.
+  }
 }

@@ -6,6 +6,6 @@ export function isFolderGone(error: unknown): boolean {
 }
 
 /** An error that is none of Sage's own, in words. */
-export function problemOf(error: unknown, { folderGone }: { folderGone: string }): string {
+export function problemMessage(error: unknown, { folderGone }: { folderGone: string }): string {
   return isFolderGone(error) ? folderGone : thrownText(error);
 }

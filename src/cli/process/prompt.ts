@@ -1,7 +1,7 @@
 import { keyboard } from "../../surfaces/plain/typed/lines.ts";
 
 /** Reads a line that was typed after the prompt was there; undefined when the person leaves. */
-export function typed(label: string): Promise<string | undefined> {
+export function promptLine(label: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const done = (text?: string) => {
       lines.close();
@@ -13,7 +13,7 @@ export function typed(label: string): Promise<string | undefined> {
 }
 
 /** The same for what nobody may read over a shoulder or find in a scrollback: a dot for each character. */
-export function typedHidden(label: string): Promise<string | undefined> {
+export function promptHidden(label: string): Promise<string | undefined> {
   const { stdin, stdout } = process;
   return new Promise((resolve) => {
     let text = "";

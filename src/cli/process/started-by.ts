@@ -4,7 +4,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 type Program = { source: boolean; root: string };
 
 /** The bundle is always called `sage`, also when an `npm start` of somebody else calls it. */
-export function startedBy(env: Env, { source, root }: Program): string {
+export function programName(env: Env, { source, root }: Program): string {
   if (!source || env["npm_lifecycle_event"] !== "start" || !env["npm_execpath"]) return "sage";
   const from = env["INIT_CWD"] ?? root;
   const inside = !/^\.\.([\\/]|$)|^([a-zA-Z]:|\/)/.test(relative(root, from));
@@ -12,6 +12,6 @@ export function startedBy(env: Env, { source, root }: Program): string {
 }
 
 /** The same from a folder that is not Sage's own. */
-export function startedElsewhere(env: Env, program: Program): string {
-  return startedBy({ ...env, INIT_CWD: dirname(program.root) }, program);
+export function programNameAnywhere(env: Env, program: Program): string {
+  return programName({ ...env, INIT_CWD: dirname(program.root) }, program);
 }

@@ -2,12 +2,15 @@ import { format } from "node:util";
 import { lazy } from "../../base/lazy.ts";
 import { prose } from "../../base/visible.ts";
 import { fitted } from "../../view/lines/safe.ts";
+import { type Style, createPaint } from "../../view/lines/paint.ts";
+import type { Lang } from "../../texts/language.ts";
+import { texts } from "../../texts/shared/texts.ts";
 
 /** The codes of Sage's own colours. Anything else that steers a terminal came out of a file, a name, a model or a server. */
 const paint = /(\x1b\[(?:1|2|7|22|27|31|32|33|36|39)m)/;
 
 /** Writes what a program may read: as it is into a pipe or a file. On a terminal no character of it steers. */
-export function toStdout(text: string): boolean {
+export function writeStdout(text: string): boolean {
   return process.stdout.write(process.stdout.isTTY ? harmless(text) : text);
 }
 
@@ -47,4 +50,12 @@ function harmless(text: string): string {
     .split(paint)
     .map((part, n) => (n % 2 === 1 ? part : prose(part)))
     .join("");
+}
+
+export function styleOf(stream: NodeJS.WriteStream, lang: Lang): Style {
+  return { t: texts(lang), paint: createPaint(wantsColor(stream)), width: stream.isTTY ? stream.columns : undefined };
+}
+
+export function wantsColor(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
 }

@@ -1,10 +1,10 @@
 const usual = { SIGTERM: 143, SIGHUP: 129 };
 
 /** `code` is there once Sage has left; until then nothing else may decide how the process ends. */
-export type Leaving = { signal: AbortSignal; code: Promise<number> };
+type Termination = { signal: AbortSignal; code: Promise<number> };
 
 /** Being told to go is as safe as being killed: nothing is resolved, and another process may continue. */
-export function onLeave(leave: () => Promise<unknown>, codes: Record<string, number> = usual): Leaving {
+export function onTermination(leave: () => Promise<unknown>, codes: Record<string, number> = usual): Termination {
   const leaving = new AbortController();
   const code = new Promise<number>((resolve) => {
     for (const [signal, exit] of Object.entries(codes))

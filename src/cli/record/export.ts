@@ -8,7 +8,7 @@ import { lastSessionIn, sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { engineFlag, openJournal } from "../host/journal.ts";
 import { exportFormats, linesOf } from "./page/export-lines.ts";
-import { toStdout } from "../process/stdout.ts";
+import { writeStdout } from "../process/stdout.ts";
 
 const options = { format: { type: "string" }, output: { type: "string", short: "o" }, ...engineFlag } as const;
 
@@ -31,7 +31,7 @@ export async function exportSession(args: string[]): Promise<number> {
   const redaction = ownRedaction(process.env);
   const w = exportTexts(lang);
   const lines = linesOf(facts, session, { format, redaction, lang });
-  if (values.output === undefined) for (const line of lines) toStdout(line);
+  if (values.output === undefined) for (const line of lines) writeStdout(line);
   else write(values.output, lines, w);
   await host.close();
   if (values.output !== undefined) console.error(w.written(values.output));

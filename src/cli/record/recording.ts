@@ -16,7 +16,7 @@ import type { Lang } from "../../texts/language.ts";
 import { usage } from "../process/flags.ts";
 import { openStore } from "../assemble/open-sage.ts";
 
-export type RecordingFlags = {
+type RecordingFlags = {
   record?: string | undefined;
   "record-answers"?: string | undefined;
   "replay-answers"?: string | undefined;

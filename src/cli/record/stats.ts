@@ -1,4 +1,4 @@
-import { statsOf } from "../../archive/stats.ts";
+import { statsOf } from "../../archive/past.ts";
 import { projectRoot } from "../../config/trust/trust.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { Stats, Tally } from "../../protocol/host/past.ts";
@@ -12,8 +12,7 @@ import { sessionBy } from "../../view/find-session.ts";
 import { duration, readFlagsOnly } from "../process/flags.ts";
 import { engineFlag, openJournal } from "../host/journal.ts";
 import { ownRedaction } from "../host/redaction.ts";
-import { toStdout } from "../process/stdout.ts";
-import { styleOf } from "../process/style.ts";
+import { styleOf, writeStdout } from "../process/stdout.ts";
 
 const options = {
   all: { type: "boolean" },
@@ -40,7 +39,7 @@ export async function stats(args: string[]): Promise<number> {
   });
   await host.close();
   const shown = ownRedaction(process.env).value(found);
-  if (values.json) toStdout(`${JSON.stringify(shown, undefined, 2)}\n`);
+  if (values.json) writeStdout(`${JSON.stringify(shown, undefined, 2)}\n`);
   else console.log(lines(shown, pastTexts(lang), styleOf(process.stdout, lang)).join("\n"));
   return exitCodes.success;
 }

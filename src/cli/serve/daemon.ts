@@ -1,14 +1,15 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { workspacesOf } from "../../config/home/home.ts";
-import { readInstallation } from "../../config/home/installation.ts";
+import { readInstallation, type Installation } from "../../config/home/installation.ts";
 import { isRemote } from "../../config/remote-repository.ts";
-import { createAgent, type Agent } from "../../host/assembly/agent.ts";
+import { createAgent } from "../../host/assembly/agent.ts";
+import type { Agent } from "../../host/assembly/agent-parts.ts";
 import { assembleEach } from "../../host/assembly/assemble.ts";
 import type { Guard, PersonOf } from "../../host/guard.ts";
 import type { LocalHost } from "../../host/host.ts";
 import { recover, type Recovered } from "../../host/recovery.ts";
-import { keepTime } from "../../host/escalations.ts";
+import { watchEscalations } from "../../host/escalations.ts";
 import type { SessionRow, Store } from "../../journal/store/store.ts";
 import type { Model } from "../../models/model.ts";
 import type { CommandRunner } from "../../tools/process/command-runner.ts";
@@ -23,8 +24,8 @@ import type { Lang } from "../../texts/language.ts";
 import { serveTexts } from "../../texts/serve/serve.ts";
 import { createModels, modelOf, modelOfSession, smallModelOf } from "../assemble/model-choice.ts";
 import { hostHome } from "../host/host-home.ts";
-import { surroundingsOf } from "../assemble/session-environment.ts";
-import { anchoring, folderParts, withModules } from "../assemble/open-sage.ts";
+import { sessionEnvironment } from "../assemble/session-environment.ts";
+import { anchorEndedTurns, folderParts, withModules } from "../assemble/open-sage.ts";
 
 export type DaemonParts = {
   store: Store;
@@ -52,86 +53,25 @@ type Run = { agent: Agent; options: Partial<ExecutionOptions> };
 
 const isOfRemote = (code: string) => code.startsWith("remote-") || code.startsWith("clone-");
 
-export type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
+type Daemon = { host: LocalHost; recover(): Promise<Recovered> };
 
 /** A host for sessions in many folders. Settings are read when a turn begins, as a new process would read them. */
-export function openDaemon(given: DaemonParts): Daemon {
-  const { store, own, env, lang, spec, guard, personOf, warn, folders, begins } = given;
-  const warned = new Set<string>();
-  const warnOnce = (text: string) => {
-    if (warned.has(text)) return;
-    warned.add(text);
-    warn(text);
-  };
+export function openDaemon(parts: DaemonParts): Daemon {
+  const { store, own, env, lang, spec, guard, personOf, folders, begins } = parts;
   const models = createModels();
   const installed = readInstallation(env);
   const leaving = new AbortController();
-  /** The folder on this machine. Sessions whose folder is elsewhere, or has yet to be made, have an empty one. */
-  const folderOf = (cwd: string): string => {
-    if (!isRemote(cwd) && statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
-    if (!given.elsewhere && !isRemote(cwd))
-      throw new SageError("config-invalid", said(serveTexts(lang).folderGone(cwd)));
-    const nowhere = join(installed.home.dir, "nowhere");
-    mkdirSync(nowhere, { recursive: true, mode: 0o500 });
-    return nowhere;
-  };
-  const runOf = (row: SessionRow): Run => {
-    const now = isRemote(row.cwd) ? (store.session(row.id) ?? row) : row;
-    return isRemote(now.cwd) ? cloned(now) : runIn(now, folderOf(now.cwd));
-  };
-  /** Makes the session's folder when its first turn begins. A turn without one says why, and the next begins with another try. */
-  const cloned = (row: SessionRow): Run => {
-    const run = runIn(row, folderOf(row.cwd));
-    const executor: Agent["executor"] = async (session, settings, scope) => {
-      const { makeWorkspace } = await import("../../host/clones.ts");
-      const {
-        settings: { remotes: allowed = [] },
-        env: own,
-      } = readInstallation(env);
-      const options = { folder: workspacesOf(installed.home), allowed, env: own, signal: leaving.signal };
-      try {
-        const cwd = await makeWorkspace(store, row.id, row.cwd, options);
-        const made = runIn({ ...row, cwd }, cwd);
-        return await made.agent.executor(session, { options: made.options }, scope);
-      } catch (error) {
-        const failed = error instanceof SageError && error.reason !== undefined && isOfRemote(error.reason.code);
-        if (!failed || store.opened(row.id)?.agent !== undefined) throw error;
-        const model: Model = { id: "none", reply: () => Promise.reject(error) };
-        return runIn(row, folderOf(row.cwd), async () => model).agent.executor(session, settings, scope);
-      }
-    };
-    return { ...run, agent: { ...run.agent, executor } };
-  };
-  const runIn = ({ id, ...row }: SessionRow, cwd: string, other = given.model): Run => {
-    const installation = readInstallation(env);
-    const folder = folderParts({ installation, cwd, lang, models });
-    for (const warning of folder.warnings) warnOnce(warning);
-    const model = async () => {
-      if (other) return other();
-      const choice = modelOf(installation, modelOfSession(store, id) ?? spec);
-      if (!choice) throw new SageError("model-unavailable", said(cliTexts(lang).noModel));
-      return models(choice);
-    };
-    const same = { model, apart: true, ...(given.runner && { runner: given.runner }) };
-    const agent = createAgent({ ...folder.parts, ...same });
-    const placed = { id, ...row, cwd };
-    const executor: Agent["executor"] = async (_, ...turn) => {
-      if (folder.config.modules.length === 0) return agent.executor(placed, ...turn);
-      const { parts, warnings } = await withModules(folder, lang);
-      for (const warning of warnings) warnOnce(warning);
-      return createAgent({ ...parts, ...same }).executor(placed, ...turn);
-    };
-    return { agent: { ...agent, executor }, options: folder.options };
-  };
+  const folderOf = (cwd: string) => localFolder(cwd, parts, installed);
+  const runOf = createRuns({ parts, models, installed, folderOf, leaving: leaving.signal });
   const small = smallModelOf(installed);
   const host = assembleEach(store, runOf, {
     guard,
     personOf,
-    ...{ letsGo: given.letsGo, elsewhere: given.elsewhere, sleepAfterMs: given.sleepAfterMs },
+    ...{ letsGo: parts.letsGo, elsewhere: parts.elsewhere, sleepAfterMs: parts.sleepAfterMs },
     namer: small && (() => models(small)),
-    turnEnded: anchoring(store, installed),
+    turnEnded: anchorEndedTurns(store, installed),
     home: hostHome(installed.home, env),
-    surroundings: surroundingsOf({
+    surroundings: sessionEnvironment({
       ...{ store, lang, models },
       installation: () => readInstallation(env),
       folder: ({ cwd }) =>
@@ -157,7 +97,7 @@ export function openDaemon(given: DaemonParts): Daemon {
       },
     },
     async recover() {
-      leaveTime ??= keepTime(store);
+      leaveTime ??= watchEscalations(store);
       const all = (own?.list("session/") ?? []).map(({ key }) => key.slice("session/".length));
       const isUnderWay = (id: string) => {
         const row = store.session(id);
@@ -168,6 +108,81 @@ export function openDaemon(given: DaemonParts): Daemon {
       for (const id of sessions) begins?.(id);
       return (waiting = await recover(store, host, sessions));
     },
+  };
+}
+
+/** The folder on this machine. Sessions whose folder is elsewhere, or has yet to be made, have an empty one. */
+function localFolder(cwd: string, { elsewhere, lang }: DaemonParts, { home }: Installation): string {
+  if (!isRemote(cwd) && statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd;
+  if (!elsewhere && !isRemote(cwd)) throw new SageError("config-invalid", said(serveTexts(lang).folderGone(cwd)));
+  const nowhere = join(home.dir, "nowhere");
+  mkdirSync(nowhere, { recursive: true, mode: 0o500 });
+  return nowhere;
+}
+
+type RunParts = {
+  parts: DaemonParts;
+  models: ReturnType<typeof createModels>;
+  installed: Installation;
+  folderOf(cwd: string): string;
+  /** Aborted when this process leaves. */
+  leaving: AbortSignal;
+};
+
+/** Agents and options for sessions, made when their turns begin. */
+function createRuns({ parts, models, installed, folderOf, leaving }: RunParts): (row: SessionRow) => Run {
+  const { store, env, lang, spec } = parts;
+  const warned = new Set<string>();
+  const warnOnce = (text: string) => {
+    if (warned.has(text)) return;
+    warned.add(text);
+    parts.warn(text);
+  };
+  /** Makes the session's folder when its first turn begins. A turn without one says why, and the next begins with another try. */
+  const cloned = (row: SessionRow): Run => {
+    const run = runIn(row, folderOf(row.cwd));
+    const executor: Agent["executor"] = async (session, settings, scope) => {
+      const { makeWorkspace } = await import("../../host/clones.ts");
+      const { settings: personal, env: own } = readInstallation(env);
+      const folder = workspacesOf(installed.home);
+      try {
+        const options = { folder, allowed: personal.remotes ?? [], env: own, signal: leaving };
+        const cwd = await makeWorkspace(store, row.id, row.cwd, options);
+        const made = runIn({ ...row, cwd }, cwd);
+        return await made.agent.executor(session, { options: made.options }, scope);
+      } catch (error) {
+        const failed = error instanceof SageError && error.reason !== undefined && isOfRemote(error.reason.code);
+        if (!failed || store.opened(row.id)?.agent !== undefined) throw error;
+        const model: Model = { id: "none", reply: () => Promise.reject(error) };
+        return runIn(row, folderOf(row.cwd), async () => model).agent.executor(session, settings, scope);
+      }
+    };
+    return { ...run, agent: { ...run.agent, executor } };
+  };
+  const runIn = ({ id, ...row }: SessionRow, cwd: string, other = parts.model): Run => {
+    const installation = readInstallation(env);
+    const folder = folderParts({ installation, cwd, lang, models });
+    for (const warning of folder.warnings) warnOnce(warning);
+    const model = async () => {
+      if (other) return other();
+      const choice = modelOf(installation, modelOfSession(store, id) ?? spec);
+      if (!choice) throw new SageError("model-unavailable", said(cliTexts(lang).noModel));
+      return models(choice);
+    };
+    const shared = { model, apart: true, ...(parts.runner && { runner: parts.runner }) };
+    const agent = createAgent({ ...folder.parts, ...shared });
+    const placed = { id, ...row, cwd };
+    const executor: Agent["executor"] = async (_, ...turn) => {
+      if (folder.config.modules.length === 0) return agent.executor(placed, ...turn);
+      const { parts: withOwn, warnings } = await withModules(folder, lang);
+      for (const warning of warnings) warnOnce(warning);
+      return createAgent({ ...withOwn, ...shared }).executor(placed, ...turn);
+    };
+    return { agent: { ...agent, executor }, options: folder.options };
+  };
+  return (row) => {
+    const now = isRemote(row.cwd) ? (store.session(row.id) ?? row) : row;
+    return isRemote(now.cwd) ? cloned(now) : runIn(now, folderOf(now.cwd));
   };
 }
 

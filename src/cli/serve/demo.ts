@@ -3,8 +3,7 @@ import type { Model } from "../../models/model.ts";
 import { scripted, type ScriptedTurns } from "../../models/scripted.ts";
 import { demoTexts } from "../../texts/commands/demo.ts";
 import type { Lang } from "../../texts/language.ts";
-import { demoScript } from "../open/demo-script.ts";
-import { demoWorld, type DemoWorld } from "../open/demo-world.ts";
+import { type DemoWorld, demoScript, demoWorld } from "../open/demo-script.ts";
 
 /** Replies that a session of the demo may have after its script has ended. */
 const FURTHER = 200;

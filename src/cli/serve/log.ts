@@ -1,7 +1,7 @@
 import { prose } from "../../base/visible.ts";
 import type { Log } from "../../surfaces/feishu/transport/api/config.ts";
 
-export type LogFormat = "text" | "json";
+type LogFormat = "text" | "json";
 
 /** Logs a line for each event, on stderr, without secrets. Lines that help to find a mistake need SAGE_DEBUG. */
 export function createLog(redact: (text: string) => string, format: LogFormat = "text"): Log {

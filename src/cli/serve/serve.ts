@@ -5,27 +5,32 @@ import type { Sender } from "../../protocol/sender.ts";
 import { liveSettings } from "../../config/settings/people.ts";
 import type { Settings } from "../../config/settings/settings.ts";
 import type { Guard, PersonOf } from "../../host/guard.ts";
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { publicAddress } from "../../journal/postgres/pool.ts";
 import type { Store } from "../../journal/store/store.ts";
-import { createDevices, type Devices } from "../../surfaces/web/index.ts";
+import { type Devices, createDevices } from "../../surfaces/web/index.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { feishuSetupTexts } from "../../texts/serve/feishu-setup.ts";
 import { webhookPath } from "../connect/feishu/doctor.ts";
 import { accountName } from "../host/account.ts";
 import { ask } from "../host/journal.ts";
-import { onLeave } from "../process/termination.ts";
+import { onTermination } from "../process/termination.ts";
 import { openDaemon } from "./daemon.ts";
-import { botGuard, botPerson, type Bot } from "./feishu/bot.ts";
-import { createHappenings } from "./event-log.ts";
-import { createHttp, listen, type Readiness } from "./web/http.ts";
-import { inviteSelf } from "./web/invite.ts";
+import { type Bot, botGuard, botPerson } from "./feishu/bot.ts";
+import { type Readiness, createHttp, listen } from "./web/http.ts";
+import { type Visitors, createVisitors, inviteSelf } from "./web/visitors.ts";
 import { metricsText } from "./web/metrics.ts";
-import { readPage } from "./web/page-files.ts";
-import { isLoopback, placeOf } from "./web/page-address.ts";
+import { isLoopback, pageAddress, readPage } from "./web/page-files.ts";
 import { openServedJournal } from "./served-journal.ts";
-import { readStart, type Start } from "./start.ts";
-import { createVisitors, type Visitors } from "./web/visitors.ts";
-import { foldersOf, openWeb, type OpenWeb } from "./web/web.ts";
+import { type Start, readStart } from "./start.ts";
+import { type OpenWeb, foldersOf, openWeb } from "./web/web.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { Log } from "../../surfaces/feishu/transport/api/config.ts";
+import type { Lang } from "../../texts/language.ts";
+import { whoOf } from "../../texts/shared/resolution.ts";
+import { serveTexts } from "../../texts/serve/serve.ts";
+import { type Texts, texts } from "../../texts/shared/texts.ts";
+import { endNote } from "../../view/note.ts";
 
 /** `sage serve`: sessions of many folders in one process that stays, for people who are elsewhere. */
 export async function serve(args: string[]): Promise<number> {
@@ -42,7 +47,7 @@ export async function serve(args: string[]): Promise<number> {
   const bots: Bot[] = [];
   const devices = createDevices(memory.web);
   const visitors = createVisitors(devices, settings);
-  const happenings = createHappenings(store, log, lang);
+  const happenings = createEventLog(store, log, lang);
   const daemon = openDaemon({
     ...{ store, env: demo?.env ?? process.env, lang, spec, model: demo?.model },
     ...peopleOf(bots, visitors),
@@ -59,7 +64,7 @@ export async function serve(args: string[]): Promise<number> {
   bots.push(...(await Promise.all(configured.map((bot) => memory.openBot(bot, surface)))));
   const entrance = await openEntrance(start, { host, store, bots, devices, visitors, settings });
   const stopped = new AbortController();
-  const left = onLeave(
+  const left = onTermination(
     async () => {
       log("info", start.url === undefined ? t.leaving : clusterTexts(lang).gatewayLeaves);
       await entrance.close();
@@ -110,7 +115,7 @@ type Entrance = { web: OpenWeb | undefined; origins: readonly string[]; close():
 async function openEntrance(start: Start, { bots, ...parts }: EntranceParts): Promise<Entrance> {
   const { installation, at, cwd, redaction, t, log } = start;
   const { home, settings, env } = installation;
-  const place = placeOf(at.host, settings.serve ?? {}, home.dir);
+  const place = pageAddress(at.host, settings.serve ?? {}, home.dir);
   const files = place.origins && readPage(env);
   const origins: string[] = [];
   const page = { cwd, redaction, files: files ?? new Map(), origins: () => origins };
@@ -180,4 +185,59 @@ function readinessOf(bots: readonly Bot[], leaving: boolean): Readiness {
     ...(first && { feishu: first }),
     ...(more.length > 0 && { bots: states }),
   };
+}
+
+type EventLog = {
+  /** Logs what happens in a session until its turn has ended. */
+  follow(session: string): void;
+  close(): void;
+};
+
+/** A line of the log for each message, request, answer and end. Who did what, and nothing of what people or the agent wrote. */
+function createEventLog(store: Store, log: Log, lang: Lang): EventLog {
+  const following = new Map<string, () => void>();
+  const [t, words] = [texts(lang), serveTexts(lang)];
+  const tell = (fact: Fact) => {
+    const line = lineOf(fact, t, words);
+    if (line !== undefined) log("info", `${fact.session}: ${line}`);
+    if (fact.type !== "turn.ended") return;
+    following.get(fact.session)?.();
+    following.delete(fact.session);
+  };
+  return {
+    follow(session) {
+      if (!following.has(session)) following.set(session, store.hub.subscribe(session, { fact: tell }));
+    },
+    close() {
+      for (const stop of following.values()) stop();
+      following.clear();
+    },
+  };
+}
+
+function lineOf(fact: Fact, t: Texts, words: ReturnType<typeof serveTexts>): string | undefined {
+  switch (fact.type) {
+    case "user.said":
+      return words.message(whoOf(fact.data, t));
+    case "input.requested":
+      return words.asks(fact.data.kind, askedFor(fact.data), fact.data.id);
+    case "input.resolved":
+      return words.answered(fact.data.requestId, whoOf(fact.data, t), words.outcomes[howEnded(fact.data)]);
+    case "turn.interrupted":
+      return words.interrupted(whoOf(fact.data, t));
+    case "turn.ended":
+      return endNote(fact.data, t).line;
+    default:
+      return undefined;
+  }
+}
+
+function askedFor(request: InputRequest): string {
+  return request.kind === "permission" ? request.tool : "";
+}
+
+function howEnded(resolution: Resolution): Resolution["outcome"] | "granted" | "denied" {
+  if (resolution.outcome !== "answered") return resolution.outcome;
+  const { type } = resolution.response;
+  return type === "granted" || type === "denied" ? type : "answered";
 }

@@ -1,6 +1,6 @@
 import type { Cluster } from "../../host/cluster/cluster.ts";
-import { gateway } from "../../host/cluster/stream/gateway.ts";
-import type { Meeting } from "../../host/cluster/stream/stream-client.ts";
+import { createGatewayHost } from "../../host/cluster/stream/gateway.ts";
+import type { StreamClient } from "../../host/cluster/stream/stream-client.ts";
 import type { LocalHost } from "../../host/host.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { thrownText } from "../../texts/shared/error.ts";
@@ -10,13 +10,13 @@ import { joinEngine } from "../host/join-engine.ts";
 import { openRunner } from "./command-runner.ts";
 import { openStore } from "../assemble/open-sage.ts";
 import type { DaemonParts } from "./daemon.ts";
-import { fileMemory, sharedMemory, type Memory } from "./surface-memory.ts";
+import { fileMemory, sharedMemory, type SurfaceMemory } from "./surface-memory.ts";
 import type { Start } from "./start.ts";
 
 /** The journal of a daemon, and its surfaces' memory beside it. */
-export type ServedJournal = {
+type ServedJournal = {
   store: Store;
-  memory: Memory;
+  memory: SurfaceMemory;
   /** The part of the daemon that depends on where the journal is. */
   daemon: Pick<DaemonParts, "own" | "runner" | "elsewhere">;
   /** The daemon's host as people come to it. */
@@ -52,7 +52,7 @@ async function sharedJournal(start: Start, url: string): Promise<ServedJournal> 
   return {
     ...{ store: cluster.replica.store, memory },
     daemon: { elsewhere: { wake: (id: string) => void cluster.wake(id).catch(() => {}), peers, kept } },
-    serves: (host) => gateway(host, { ...cluster.replica, staffed: cluster.ledger.staffed }, meeting),
+    serves: (host) => createGatewayHost(host, { ...cluster.replica, staffed: cluster.ledger.staffed }, meeting),
     async close() {
       meeting.close();
       await cluster.closeAll();
@@ -62,9 +62,9 @@ async function sharedJournal(start: Start, url: string): Promise<ServedJournal> 
 }
 
 /** Follows sessions to the workers that run them. */
-async function meet(cluster: Cluster, { log, lang }: Start): Promise<Meeting> {
-  const { meetWorkers } = await import("../../host/cluster/stream/stream-client.ts");
-  return meetWorkers({
+async function meet(cluster: Cluster, { log, lang }: Start): Promise<StreamClient> {
+  const { createStreamClient } = await import("../../host/cluster/stream/stream-client.ts");
+  return createStreamClient({
     cluster,
     unreachable: ({ problem, ...worker }) =>
       log("warn", clusterTexts(lang).unreachable({ ...worker, problem: sentence(problem, lang) })),

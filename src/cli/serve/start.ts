@@ -10,9 +10,9 @@ import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { feishuSetupTexts } from "../../texts/serve/feishu-setup.ts";
 import type { Lang } from "../../texts/language.ts";
 import { serveTexts, type ServeTexts } from "../../texts/serve/serve.ts";
-import { engineOf, workPlace } from "../host/join-engine.ts";
+import { engineUrl, workplaceName } from "../host/join-engine.ts";
 import { readFlagsOnly, usage } from "../process/flags.ts";
-import { lastingSpec, modelOf } from "../assemble/model-choice.ts";
+import { absoluteModelSpec, modelOf } from "../assemble/model-choice.ts";
 import { feishuBots, portOf, type BotConfig } from "../connect/feishu/config.ts";
 import type { ServedDemo } from "./demo.ts";
 import { createLog } from "./log.ts";
@@ -60,8 +60,8 @@ type Served = {
 export async function readStart(args: string[]): Promise<Start> {
   const { values, lang, t: cli } = readFlagsOnly("serve", args, options);
   const cluster = clusterTexts(lang);
-  const spec = lastingSpec(values.model);
-  const url = engineOf(values.engine, process.env, cluster);
+  const spec = absoluteModelSpec(values.model);
+  const url = engineUrl(values.engine, process.env, cluster);
   if (values.demo && url !== undefined) throw usage(cluster.noDemo);
   const served = await chooseServed(values.demo === true, spec, lang, url !== undefined);
   const { settings, env } = served.installation;
@@ -75,7 +75,7 @@ export async function readStart(args: string[]): Promise<Start> {
   const log = createLog(redaction.text, format);
   const t = serveTexts(lang);
   if (served.demo && !values.demo) log("warn", t.demo);
-  const place = workPlace(values.place, cluster);
+  const place = workplaceName(values.place, cluster);
   return {
     ...{ ...served, lang, t, spec, url, place, at, redaction, log },
     engineFlag: values.engine === undefined ? "" : " --engine …",

@@ -6,7 +6,7 @@ import { surfaceOf, type BotConfig } from "../connect/feishu/config.ts";
 import { openBot, shareBot, type Bot, type SurfaceParts } from "./feishu/bot.ts";
 
 /** Memory of the surfaces of a daemon, and the bots that use it. */
-export type Memory = {
+export type SurfaceMemory = {
   web: SharedStore;
   /** The sessions that are this daemon's own; none where workers run them. */
   own?: SurfaceStore;
@@ -22,7 +22,7 @@ export type Memory = {
 export type Served = { pid: number; origins: string[] };
 
 /** In a file of this machine. */
-export function fileMemory(path: string): Memory {
+export function fileMemory(path: string): SurfaceMemory {
   const stores = openSurfaceStores(path);
   const web = shareFile(stores.of("web"));
   return {
@@ -40,7 +40,7 @@ export function fileMemory(path: string): Memory {
 export async function sharedMemory(
   { pool, process: id, connect, replica }: Cluster,
   failed: (error: unknown) => void,
-): Promise<Memory> {
+): Promise<SurfaceMemory> {
   const { joinGateways } = await import("../../host/cluster/gateways/membership.ts");
   const { surfaceTable } = await import("../../journal/postgres/surface-table.ts");
   const table = surfaceTable(pool);

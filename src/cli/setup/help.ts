@@ -15,7 +15,7 @@ export async function help(args: string[], commands: readonly string[] = []): Pr
   const [title = "", ...rest] = usage.split("\n");
   const note = sage() === "sage" ? [] : ["", insteadOf(sage("…"))];
   if (command !== undefined) {
-    show([...partOf(command, rest), ...note]);
+    show([...helpOfCommand(command, rest), ...note]);
     return exitCodes.success;
   }
   show([title, ...note, ...rest, "", exitTitle, ...codes]);
@@ -30,10 +30,10 @@ export async function showVersion(): Promise<number> {
 /** On a terminal lines are broken between words, below the column where their text begins. */
 function show(lines: readonly string[]): void {
   const width = process.stdout.isTTY ? process.stdout.columns : undefined;
-  console.log(lines.flatMap((line) => hung(line, width)).join("\n"));
+  console.log(lines.flatMap((line) => hangingIndent(line, width)).join("\n"));
 }
 
-export function hung(line: string, width: number | undefined): string[] {
+export function hangingIndent(line: string, width: number | undefined): string[] {
   const lead = /^(?: {20,}| {2}\S.*? {2,})(?=\S)/.exec(line)?.[0] ?? "";
   if (width === undefined || lead === "" || columns(lead) > width / 2) return fitted([line], width);
   const [first = "", ...more] = fitted([line.slice(lead.length)], width - columns(lead));
@@ -48,7 +48,7 @@ const shared: Record<string, string[]> = {
 };
 
 /** Help for a command: its lines with the details below them, then the flags it shares with others. */
-export function partOf(command: string, lines: readonly string[]): string[] {
+export function helpOfCommand(command: string, lines: readonly string[]): string[] {
   return [
     ...under(`sage ${command}`, lines),
     ...[...(shared[command] ?? []), "--lang"].flatMap((flag) => under(flag, lines)),

@@ -1,15 +1,14 @@
 import { readInstallation } from "../../config/home/installation.ts";
-import { aboutModel, type AboutModel } from "../../models/choice/about.ts";
+import { type AboutModel, type Offer, aboutModel, offeredModels } from "../../models/choice/offered.ts";
 import type { ModelSettings } from "../../models/choice/choose.ts";
-import { offeredModels, type Offer } from "../../models/choice/offered.ts";
 import { classify } from "../../models/failure.ts";
 import { oneLine } from "../../base/visible.ts";
 import { modelsTexts, type ModelsTexts } from "../../texts/setup/models.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags } from "../process/flags.ts";
-import { modelOf, nameOf } from "../assemble/model-choice.ts";
-import { toStdout } from "../process/stdout.ts";
+import { modelOf, modelName } from "../assemble/model-choice.ts";
+import { writeStdout } from "../process/stdout.ts";
 import { tableLines } from "../../view/lines/table.ts";
 
 type Row = AboutModel & { model: string; used: boolean };
@@ -27,19 +26,19 @@ export async function models(args: string[]): Promise<number> {
   const names = new Set(
     offers.flatMap((offer) => ("models" in offer ? offer.models.map((one) => `${offer.provider}/${one}`) : [])),
   );
-  if (choice && choice.provider !== "scripted") names.add(nameOf(choice));
+  if (choice && choice.provider !== "scripted") names.add(modelName(choice));
   const rows = [...names]
     .filter((name) => positionals.every((word) => name.toLowerCase().includes(word.toLowerCase())))
     .map((model): Row => ({
       model,
       ...aboutModel(model, settings),
-      used: choice !== undefined && model === nameOf(choice),
+      used: choice !== undefined && model === modelName(choice),
     }));
   const failed = offers.flatMap((offer) => ("problem" in offer ? [offer] : []));
   for (const { provider, problem } of failed)
     console.error(`sage: ${oneLine(own.fails(provider, sentence(classify(problem).problem, lang)))}`);
   const isNothing = offers.length === 0 && !choice;
-  if (values.json) toStdout(`${JSON.stringify(rows, undefined, 2)}\n`);
+  if (values.json) writeStdout(`${JSON.stringify(rows, undefined, 2)}\n`);
   else if (isNothing) console.error(`sage: ${t.noModel}`);
   else console.log((rows.length === 0 ? [own.none] : [...lines(rows, own), "", own.legend, own.howToPrice]).join("\n"));
   return isNothing || (failed.length > 0 && rows.length === 0) ? exitCodes.failure : exitCodes.success;

@@ -15,7 +15,7 @@ import { texts } from "../../texts/shared/texts.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlagsOnly, usage } from "../process/flags.ts";
-import { typed, typedHidden } from "../process/prompt.ts";
+import { promptLine, promptHidden } from "../process/prompt.ts";
 import { asksTrust } from "../govern/trust-prompt.ts";
 
 const LOCAL = "http://127.0.0.1:11434/v1";
@@ -50,7 +50,7 @@ export async function firstRun(lang: Lang): Promise<"set up" | "demo" | "leave">
   const t = firstRunTexts(lang);
   say(t.welcome, `  s  ${t.now}`, `  d  ${t.demo}`, `  q  ${t.leave}`);
   for (;;) {
-    const said = (await typed("s/d/q > "))?.toLowerCase();
+    const said = (await promptLine("s/d/q > "))?.toLowerCase();
     if (said === undefined || said === "q") return "leave";
     if (said === "" || said === "d") return "demo";
     if (said === "s") {
@@ -70,7 +70,7 @@ async function offerSandbox(lang: Lang): Promise<void> {
   if (!(await probeOnce(home.dir, homedir())).ok) return;
   const t = sandboxTexts(lang);
   say(t.offer, `  y  ${t.modes.autoAllow}`, `  n  ${t.modes.off}`);
-  const said = (await typed("y/n > "))?.toLowerCase();
+  const said = (await promptLine("y/n > "))?.toLowerCase();
   if (said !== "y") return;
   changeSettings(home.settings, (settings) => ({ ...settings, sandbox: { ...settings.sandbox, mode: "autoAllow" } }));
   say(t.saved("autoAllow", home.settings));
@@ -88,7 +88,7 @@ async function setUpModel(lang: Lang): Promise<boolean> {
     if (problem === undefined) say(t.works(draft.spec));
     else {
       say(t.fails(oneLine(problem)), `  a  ${t.again}`, `  k  ${t.keep}`, `  q  ${t.leave}`);
-      const said = (await typed("a/k/q > "))?.toLowerCase();
+      const said = (await promptLine("a/k/q > "))?.toLowerCase();
       if (said === undefined || said === "q") return false;
       if (said !== "k") continue;
     }
@@ -101,7 +101,7 @@ async function describe(t: FirstRunTexts): Promise<Draft | "back" | "leave"> {
   const known = Object.entries(defaultModels) as [keyof typeof defaultModels, string][];
   const names = known.map(([provider, model]) => `${provider}/${model}`);
   say(t.which, ...[...names, t.own].map((what, n) => `  ${n + 1}  ${what}`), `  q  ${t.leave}`, t.change);
-  const said = (await typed("> "))?.toLowerCase();
+  const said = (await promptLine("> "))?.toLowerCase();
   if (said === undefined || said === "q") return "leave";
   if (said === String(known.length + 1)) return describeServer(t);
   const chosen = known[Number(said) - 1];
@@ -116,19 +116,19 @@ async function describe(t: FirstRunTexts): Promise<Draft | "back" | "leave"> {
     say(t.fromEnvironment(variable));
     return { spec, variable };
   }
-  const key = await typedHidden(t.key(provider));
+  const key = await promptHidden(t.key(provider));
   return key && mayBeKey(key, t) ? { spec, variable, key } : "back";
 }
 
 async function describeServer(t: FirstRunTexts): Promise<Draft | "back" | "leave"> {
-  const said = await typed(t.address(LOCAL));
+  const said = await promptLine(t.address(LOCAL));
   if (said === undefined) return "leave";
   const baseURL = (said || LOCAL).replace(/\/+$/, "");
   if (!/^https?:$/.test(URL.parse(baseURL)?.protocol ?? "")) {
     say(t.badAddress(oneLine(baseURL)));
     return "back";
   }
-  const key = await typedHidden(t.optionalKey);
+  const key = await promptHidden(t.optionalKey);
   if (key === undefined) return "leave";
   if (!mayBeKey(key, t)) return "back";
   say(t.asking(baseURL));
@@ -151,7 +151,7 @@ async function describeServer(t: FirstRunTexts): Promise<Draft | "back" | "leave
 async function nameModel(models: readonly string[], t: FirstRunTexts): Promise<string | undefined> {
   const [only = ""] = models.length === 1 ? models : [];
   for (;;) {
-    const said = await typed(only === "" ? t.modelName : t.onlyModel(oneLine(only)));
+    const said = await promptLine(only === "" ? t.modelName : t.onlyModel(oneLine(only)));
     if (said !== "") return said && (models[Number(said) - 1] ?? said);
     if (models.length < 2) return only;
   }

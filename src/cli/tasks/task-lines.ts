@@ -33,16 +33,16 @@ export async function tasksText(
   const [action = "", id] = args.split(/\s+/).filter(Boolean);
   if (action === "") return tasks.length === 0 ? w.none : [...taskLines(tasks, lang, now), w.howHere].join("\n");
   if (id === undefined || !isAction(action)) return w.howHere;
-  return act(action, taskBy(tasks, id, w), w);
+  return runTaskAction(action, taskBy(tasks, id, w), w);
 }
 
-export type TaskAction = "output" | "stop" | "keep";
+type TaskAction = "output" | "stop" | "keep";
 
 export function isAction(word: string): word is TaskAction {
   return word === "output" || word === "stop" || word === "keep";
 }
 
-export async function act(action: TaskAction, task: BackgroundTask, w: TaskTexts): Promise<string> {
+export async function runTaskAction(action: TaskAction, task: BackgroundTask, w: TaskTexts): Promise<string> {
   switch (action) {
     case "output":
       return lastLines(task.file, w);

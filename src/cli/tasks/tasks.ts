@@ -9,9 +9,8 @@ import { titleOf } from "../../view/items/summary.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { openLocalJournal } from "../host/journal.ts";
-import { toStdout } from "../process/stdout.ts";
-import { styleOf } from "../process/style.ts";
-import { act, isAction, taskBy, taskLines } from "./task-lines.ts";
+import { styleOf, writeStdout } from "../process/stdout.ts";
+import { runTaskAction, isAction, taskBy, taskLines } from "./task-lines.ts";
 
 const options = { json: { type: "boolean" }, all: { type: "boolean" } } as const;
 
@@ -28,7 +27,7 @@ export async function tasks(args: string[]): Promise<number> {
       const shown = sessions
         .map((one) => ({ ...one, tasks: one.tasks.filter((task) => values.all || !endOfTask(task)) }))
         .filter((one) => one.tasks.length > 0);
-      if (values.json) toStdout(`${JSON.stringify(shown.flatMap(asData), undefined, 2)}\n`);
+      if (values.json) writeStdout(`${JSON.stringify(shown.flatMap(asData), undefined, 2)}\n`);
       else {
         const style = styleOf(process.stdout, lang);
         const lines = shown.flatMap((one) => [
@@ -48,7 +47,7 @@ export async function tasks(args: string[]): Promise<number> {
     // Into a pipe it goes whole and as it is; a terminal gets its end, without what would steer it.
     if (action === "output" && !process.stdout.isTTY)
       await pipeline(createReadStream(task.file), process.stdout, { end: false });
-    else console.log(await act(action, task, w));
+    else console.log(await runTaskAction(action, task, w));
     return exitCodes.success;
   } finally {
     await host.close();

@@ -5,10 +5,10 @@ import { keptKey, keptOrNewKey } from "./keys.ts";
 import { MAX_STATE_BYTES, readSmallFile } from "../files/small-file.ts";
 
 /** The newest record of a session: its hash covers all before it. */
-export type Head = { seq: number; hash: string };
+type Head = { seq: number; hash: string };
 
 /** The end of a session's chain of hashes after a turn, sealed with a key that is not in the journal. */
-export type Anchor = Head & { session: string; at: number };
+type Anchor = Head & { session: string; at: number };
 
 export type Anchors = {
   /** Writes an anchor at the end of a turn. Never throws: no turn is lost because its anchor could not be written. */

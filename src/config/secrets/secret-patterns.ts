@@ -1,5 +1,5 @@
 /** `secret` is what is taken out; `before` and `after` tell it from ordinary text and stay. */
-export type SecretPattern = { pattern: RegExp; worth?: (secret: string) => boolean };
+type SecretPattern = { pattern: RegExp; worth?: (secret: string) => boolean };
 
 /** Tokens by the marks that their issuers gave them, so that they are recognised wherever they stand. */
 const tokens = [

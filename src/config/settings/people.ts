@@ -4,7 +4,7 @@ import { readSettings, type PeopleSettings, type Settings } from "./settings.ts"
 export type Role = PeopleSettings[string]["roles"][number];
 
 /** A person of the settings: one name on every surface. */
-export type Person = { name: string; ids: readonly string[]; roles: readonly Role[] };
+type Person = { name: string; ids: readonly string[]; roles: readonly Role[] };
 
 type Listed = Pick<Settings, "people">;
 

@@ -6,12 +6,10 @@ import { messageOf, reasonOf, SageError } from "../../protocol/reasons/error.ts"
 import { misfits } from "../../protocol/reasons/misfit.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
-import { guestName, guests } from "./guest-settings.ts";
+import { effort, guestName, guests, hosts, limit, price, provider, serve, webSearch } from "./model-settings.ts";
 import { changeFile } from "../files/locked-file.ts";
 import { serversSchema } from "./servers.ts";
-import { effort, limit, price, provider, webSearch } from "./model-settings.ts";
 import { sandboxSchema as sandbox } from "./sandbox-schema.ts";
-import { hosts, serve } from "./serve-settings.ts";
 import { quietHours, silence, silenceOfRun, time, timeoutOf } from "./silence.ts";
 import { readSmallFile } from "../files/small-file.ts";
 
@@ -238,7 +236,7 @@ export function settingsSchema(): object {
   return { title: "Settings of Sage", $schema: DRAFT, ...userSchema.json() };
 }
 
-export type { WebSettings } from "./serve-settings.ts";
+export type { WebSettings } from "./model-settings.ts";
 export type Settings = z.infer<typeof userSchema>;
 export type FeishuSettings = z.infer<typeof feishu>;
 /** A bot of the Feishu settings. */

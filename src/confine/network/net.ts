@@ -3,7 +3,7 @@ import { closeSync, openSync } from "node:fs";
 import type { Server, Socket } from "node:net";
 
 /** A network of its own that commands may join. */
-export type Net = {
+type Net = {
   port: number;
   /** Words in front of a program that is to run in it. */ enter: string[];
   close(): void;

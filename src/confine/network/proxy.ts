@@ -6,14 +6,14 @@ import { isLocal, isOwn, isPrivate } from "./addresses.ts";
 /** `named`: a rule names this very host or address, and not a pattern that it fits. */
 export type HostVerdict = { allowed: true; named: boolean } | { allowed: false };
 
-export type Gate = {
+type Gate = {
   judge(host: string, port: number): HostVerdict;
   /** `final`: no rule would help. */
   refused(host: string, port: number, final: boolean): void;
 };
 
 /** Decides and dials for the connections of confined commands. They come from a network that has nothing else in it. */
-export type Proxy = (connection: Socket) => void;
+type Proxy = (connection: Socket) => void;
 
 const HEAD_MS = 30_000;
 const DIAL_MS = 30_000;

@@ -5,7 +5,7 @@ import { fields, text, type Fields } from "../json.ts";
 import { NOT_OFFERED, type Rpc, type RpcId } from "../rpc.ts";
 
 /** Prompts of an agent that wait for an answer. */
-export type Asks = {
+type Asks = {
   permission(id: RpcId, params: Fields): void;
   form(id: RpcId, params: Fields): Promise<void>;
   answer(ask: GuestAsk, given: GuestAnswer): void;

@@ -17,7 +17,7 @@ import { fields, list, text } from "../json.ts";
 import { startPeer, type Json, type Peer } from "../peer.ts";
 import { createQueue } from "../queue.ts";
 
-export type ClaudeOptions = {
+type ClaudeOptions = {
   /** The agent's name in the settings. */
   name: string;
   /** The person's own install. */
@@ -97,19 +97,16 @@ type Speaking = {
 
 function createSpeaking(peer: Peer): Speaking {
   const events = createQueue<GuestEvent>();
-  /** Prompts without an answer. */
-  const open = new Map<string, { ask: GuestAsk; from: "hook" | "prompt" }>();
-  /** Calls that a person has allowed, as they run: a prompt of its own rules for them is answered already. */
-  const allowed = new Set<string>();
   const counted = new Set<string>();
   let tasks = 0;
-  let deferred = false;
   let over = false;
   const { promise: greeting, resolve: greet } = Promise.withResolvers<Json>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<boolean>();
+  const prompts = createPrompts(peer, {
+    arrived: () => ask(true),
+    asks: (prompt) => events.push({ type: "asks", ask: prompt }),
+  });
 
-  const reply = (id: string, response: Json) =>
-    peer.send({ type: "control_response", response: { subtype: "success", request_id: id, response } });
   const control = (request: Json) => peer.send({ type: "control_request", request_id: randomUUID(), request });
   const end = (event: GuestEvent & { type: "ended" }) => {
     if (over) return;
@@ -117,44 +114,15 @@ function createSpeaking(peer: Peer): Speaking {
     events.push(event);
     events.end();
   };
-  const answer = (id: string, given: GuestAnswer | "defer") => {
-    const one = open.get(id);
-    if (!one || !open.delete(id)) return;
-    if (given === "defer") return reply(id, hookReply(one.ask, given));
-    if (given.type !== "refused" && (given.type === "answers" || given.by === "person"))
-      allowed.add(runOf(one.ask.call, inputFor(one.ask.call, given)));
-    reply(id, one.from === "hook" ? hookReply(one.ask, given) : promptReply(one.ask, given));
-  };
-  const asks = (prompt: GuestAsk, from: "hook" | "prompt") => {
-    open.set(prompt.id, { ask: prompt, from });
-    ask(true);
-    if (deferred) return answer(prompt.id, { type: "refused", by: "rule", words: another });
-    events.push({ type: "asks", ask: prompt });
-  };
-
-  const requested = (id: string, request: Json) => {
-    const { subtype } = request;
-    if (subtype === "hook_callback") {
-      const prompt = askOfHook(id, request);
-      if (isBookkeeping(prompt.call.tool)) reply(id, {});
-      else asks(prompt, "hook");
-    } else if (subtype === "can_use_tool") {
-      const prompt = askOfPrompt(id, request);
-      if (allowed.has(runOf(prompt.call))) reply(id, promptReply(prompt, { type: "allowed", by: "person" }));
-      else asks(prompt, "prompt");
-    } else
-      peer.send({ type: "control_response", response: { subtype: "error", request_id: id, error: "not supported" } });
-  };
-
   const heard = (message: Json) => {
     switch (message["type"]) {
       case "control_request":
-        return requested(text(message["request_id"]) ?? "", { ...fields(message["request"]) });
+        return prompts.requested(text(message["request_id"]) ?? "", { ...fields(message["request"]) });
       case "control_response": // the first is the one to the greeting
         return greet({ ...fields(fields(message["response"])["response"]) });
       case "control_cancel_request": {
         const id = text(message["request_id"]) ?? "";
-        if (open.delete(id)) events.push({ type: "withdrawn", id });
+        if (prompts.withdraw(id)) events.push({ type: "withdrawn", id });
         return;
       }
       case "assistant": {
@@ -194,27 +162,88 @@ function createSpeaking(peer: Peer): Speaking {
         const content = { role: "user", content: words };
         peer.send({ type: "user", message: content, parent_tool_use_id: null, session_id: "", uuid: randomUUID() });
       },
-      answer: (prompt, given) => answer(prompt.id, given),
+      answer: (prompt, given) => prompts.answer(prompt.id, given),
       async park(asks) {
-        const [first] = asks;
-        const one = asks.length === 1 && first ? open.get(first.id) : undefined;
-        const others = [...open.values()].filter((other) => other !== one);
-        // A deferral inside a subagent is lost, and so is whatever else the process holds when it ends.
-        const lost = [one, ...others].some((other) => other && (other.ask.agent.length > 0 || other.from === "prompt"));
-        if (!one || !defers || lost || tasks > 0) return false;
-        deferred = true;
-        for (const { ask: other } of others) answer(other.id, { type: "refused", by: "rule", words: another });
-        answer(one.ask.id, "defer");
+        // Whatever else the process holds is lost when it ends.
+        if (!defers || tasks > 0 || !prompts.defer(asks)) return false;
         setTimeout(() => !over && peer.kill(), DEFERRED_MS).unref();
         return true;
       },
       interrupt: () => control({ subtype: "interrupt" }),
       async close() {
         // At the end of its input it would refuse what it asks in the person's name, and continue by itself.
-        if (open.size > 0 || !over) peer.kill();
+        if (prompts.isWaiting || !over) peer.kill();
         await peer.close(CLOSE_MS);
       },
     }),
+  };
+}
+
+type Prompts = {
+  readonly isWaiting: boolean;
+  requested(id: string, request: Json): void;
+  /** False where no such prompt waits. */
+  withdraw(id: string): boolean;
+  answer(id: string, given: GuestAnswer | "defer"): void;
+  /** Leaves the process with the one call that it asks for, and refuses the others. False where something would be lost. */
+  defer(asks: readonly GuestAsk[]): boolean;
+};
+
+/** Prompts without an answer. `arrived` is told of each, `asks` of those that a person is to answer. */
+function createPrompts(peer: Peer, on: { arrived(): void; asks(prompt: GuestAsk): void }): Prompts {
+  const open = new Map<string, { ask: GuestAsk; from: "hook" | "prompt" }>();
+  /** Calls that a person has allowed, as they run: a prompt of its own rules for them is answered already. */
+  const allowed = new Set<string>();
+  let deferred = false;
+
+  const reply = (id: string, response: Json) =>
+    peer.send({ type: "control_response", response: { subtype: "success", request_id: id, response } });
+  const answer = (id: string, given: GuestAnswer | "defer") => {
+    const prompt = open.get(id);
+    if (!prompt || !open.delete(id)) return;
+    if (given === "defer") return reply(id, hookReply(prompt.ask, given));
+    if (given.type !== "refused" && (given.type === "answers" || given.by === "person"))
+      allowed.add(runOf(prompt.ask.call, inputFor(prompt.ask.call, given)));
+    reply(id, prompt.from === "hook" ? hookReply(prompt.ask, given) : promptReply(prompt.ask, given));
+  };
+  const asks = (prompt: GuestAsk, from: "hook" | "prompt") => {
+    open.set(prompt.id, { ask: prompt, from });
+    on.arrived();
+    if (deferred) return answer(prompt.id, { type: "refused", by: "rule", words: another });
+    on.asks(prompt);
+  };
+
+  return {
+    get isWaiting() {
+      return open.size > 0;
+    },
+    requested(id, request) {
+      const { subtype } = request;
+      if (subtype === "hook_callback") {
+        const prompt = askOfHook(id, request);
+        if (isBookkeeping(prompt.call.tool)) reply(id, {});
+        else asks(prompt, "hook");
+      } else if (subtype === "can_use_tool") {
+        const prompt = askOfPrompt(id, request);
+        if (allowed.has(runOf(prompt.call))) reply(id, promptReply(prompt, { type: "allowed", by: "person" }));
+        else asks(prompt, "prompt");
+      } else
+        peer.send({ type: "control_response", response: { subtype: "error", request_id: id, error: "not supported" } });
+    },
+    withdraw: (id) => open.delete(id),
+    answer,
+    defer(asks) {
+      const [first] = asks;
+      const kept = asks.length === 1 && first ? open.get(first.id) : undefined;
+      const others = [...open.values()].filter((other) => other !== kept);
+      // A deferral inside a subagent is lost, and so is whatever else the process holds when it ends.
+      const lost = [kept, ...others].some((other) => other && (other.ask.agent.length > 0 || other.from === "prompt"));
+      if (!kept || lost) return false;
+      deferred = true;
+      for (const { ask: other } of others) answer(other.id, { type: "refused", by: "rule", words: another });
+      answer(kept.ask.id, "defer");
+      return true;
+    },
   };
 }
 

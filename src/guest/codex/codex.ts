@@ -6,7 +6,7 @@ import { fields, list, text, type Fields } from "../json.ts";
 import { createQueue } from "../queue.ts";
 import { createRpc, type Incoming, type Rpc } from "../rpc.ts";
 
-export type CodexAgent = CodexInstall & {
+type CodexAgent = CodexInstall & {
   name: string;
   /** "plan": it plans, and asks questions. */
   mode?: string;
@@ -36,11 +36,7 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
     ...{ news, push, steer },
   });
 
-  const before = list(thread["turns"]).map(fields).at(-1);
-  if (goesOn && before) {
-    turn = text(before["id"]) ?? "";
-    for (const item of list(before["items"]).map(fields)) news.worked(item);
-  }
+  if (goesOn) turn = replayTurn(thread, news.worked);
   void listen();
 
   async function listen(): Promise<void> {
@@ -83,6 +79,13 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
     await rpc.request("turn/steer", { threadId: session, expectedTurnId: turn, input: inputOf(words) });
   }
 
+  function joinTurn(words: string): Promise<boolean> {
+    return steer(words).then(
+      () => true,
+      () => false, // the turn is over
+    );
+  }
+
   return {
     session,
     version: text(thread["cliVersion"]) ?? "",
@@ -90,17 +93,12 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
     goesOn,
     events,
     async say(words) {
-      if (turn !== "") {
-        const joined = await steer(words).then(
-          () => true,
-          () => false, // the turn is over
-        );
-        if (joined) return;
-      }
-      const plan = agent.mode === "plan" && {
-        collaborationMode: { mode: "plan", settings: { model, reasoning_effort: null, developer_instructions: null } },
-      };
-      const begun = await rpc.request("turn/start", { threadId: session, input: inputOf(words), ...plan });
+      if (turn !== "" && (await joinTurn(words))) return;
+      const begun = await rpc.request("turn/start", {
+        threadId: session,
+        input: inputOf(words),
+        ...(agent.mode === "plan" && { collaborationMode: planMode(model) }),
+      });
       turn = text(fields(begun["turn"])["id"]) ?? turn;
     },
     answer: asks.answer,
@@ -133,6 +131,17 @@ async function openThread(rpc: Rpc, cwd: string, resume: string | undefined): Pr
       ? undefined
       : await rpc.request("thread/resume", { threadId: resume, ...policy }).catch(() => undefined);
   return resumed ?? rpc.request("thread/start", policy);
+}
+
+/** Tells of the work of the turn that the thread is in, and gives its id. */
+function replayTurn(thread: Fields, worked: (item: Fields) => void): string {
+  const current = list(thread["turns"]).map(fields).at(-1);
+  for (const item of list(current?.["items"]).map(fields)) worked(item);
+  return text(current?.["id"]) ?? "";
+}
+
+function planMode(model: string): object {
+  return { mode: "plan", settings: { model, reasoning_effort: null, developer_instructions: null } };
 }
 
 function inputOf(words: string): object[] {

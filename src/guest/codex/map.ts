@@ -38,7 +38,7 @@ function lineOf({ command, cwd }: Fields, sessionCwd: string): string {
   return commandLine(command, { cwd, sessionCwd }) ?? "";
 }
 
-export type Change = { path: string; kind: "add" | "delete" | "update"; diff: string; movedTo?: string };
+type Change = { path: string; kind: "add" | "delete" | "update"; diff: string; movedTo?: string };
 
 export function changesOf(item: Fields): Change[] {
   return list(item["changes"]).flatMap((one) => {

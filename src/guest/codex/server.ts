@@ -64,7 +64,7 @@ export async function stopCodex(dir: string): Promise<number> {
   return servers.length;
 }
 
-export type CodexServer = { pid: number; command: string; since: number; lives: boolean; parked: number };
+type CodexServer = { pid: number; command: string; since: number; lives: boolean; parked: number };
 
 export function serversIn(dir: string): CodexServer[] {
   if (!existsSync(dir)) return [];

@@ -4,7 +4,8 @@ import type { SessionRow, Store } from "../../journal/store/store.ts";
 import type { Model } from "../../models/model.ts";
 import { noticeOf, type Reason } from "../../protocol/reasons/reason.ts";
 import { canonicalJson } from "../../base/canonical-json.ts";
-import { createAgent, flushTraces, type Agent, type AgentParts, type RunSettings } from "./agent.ts";
+import { createAgent, flushTraces } from "./agent.ts";
+import type { Agent, AgentParts, RunSettings } from "./agent-parts.ts";
 import type { Guard, PersonOf } from "../guard.ts";
 import { createHost, type HostParts, type LocalHost } from "../host.ts";
 

@@ -3,7 +3,7 @@ import { addressOf, chooseModel, type ModelSettings } from "../../models/choice/
 import type { Env } from "../../models/proxy.ts";
 import type { ProviderSearch } from "../../models/wire/search.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import type { SearchEngine } from "../../tools/web/search-engines.ts";
+import type { SearchEngine } from "../../tools/web/web-search.ts";
 
 /** Providers that search by themselves, with the address of each. */
 const searching = {
@@ -25,7 +25,7 @@ export function searchEngine(settings: SearchSettings, env: Env): SearchEngine |
   if (engine !== "searxng" && key === "") return { problem: reason("search-key-missing", { engine, variable }) };
   const made = async () => {
     const [engines, { fetchJson }] = await Promise.all([
-      import("../../tools/web/search-engines.ts"),
+      import("../../tools/web/web-search.ts"),
       import("../../models/wire/search.ts"),
     ]);
     const fetch: Parameters<typeof engines.searxng>[1] = (url, options) => fetchJson(url, { ...options, env });

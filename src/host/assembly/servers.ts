@@ -17,7 +17,7 @@ const DEFER_ABOVE = 40;
 /** Servers that settings no longer name are left to the calls that still use them. */
 const RETIRE_MS = 600_000;
 
-export type OutsideParts = { home: Home; env: NodeJS.ProcessEnv };
+type OutsideParts = { home: Home; env: NodeJS.ProcessEnv };
 
 /** The part of a folder's servers that an agent needs. */
 export function outsideOf(config: Config, parts: OutsideParts): Outside {

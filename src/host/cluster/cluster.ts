@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { Client, Pool } from "pg";
 import type { Reason } from "../../protocol/reasons/reason.ts";
 import type { Store } from "../../journal/store/store.ts";
-import { createReplica, type Replica } from "../../journal/replica/replica.ts";
+import { type Replica, createReplica } from "../../journal/replica/replica.ts";
 import { postgresLedger } from "../../journal/postgres/postgres-ledger.ts";
-import { listen } from "../../journal/postgres/listen.ts";
+import { listen } from "../../journal/postgres/stay-connected.ts";
 import { openClient, openPool } from "../../journal/postgres/pool.ts";
 import type { Ledger } from "../../journal/replica/ledger.ts";
-import { startDispatch, type Dispatch } from "./dispatch.ts";
-import type { Client, Pool } from "pg";
+import { type Dispatch, startDispatch } from "./dispatch.ts";
 
 /** A process's part in a shared journal: gateway and workers have the same. */
 export type Cluster = {
@@ -26,7 +26,7 @@ export type Cluster = {
   close(): Promise<void>;
 };
 
-export type ClusterOptions = {
+type ClusterOptions = {
   url: string;
   /** A worker writes nothing in a person's name. */
   as: "worker" | "gateway";
@@ -45,7 +45,7 @@ export type ClusterOptions = {
   note?: ((why: Reason) => void) | undefined;
 };
 
-const POLL_MS = 1_000;
+const CATCH_UP_MS = 1_000;
 /** A process that has just lost the connection judges nobody for so long: the server was away, and everybody lives. */
 const GRACE_MS = 10_000;
 
@@ -83,7 +83,7 @@ export async function joinCluster({
     ? listen({ connect, heard: replica.heard, back: catchUp, signal: over.signal })
     : undefined;
   // A process that hears nothing looks: a second late, and nothing is lost.
-  const looking = notified ? undefined : setInterval(catchUp, POLL_MS);
+  const timer = notified ? undefined : setInterval(catchUp, CATCH_UP_MS);
   return {
     ...{ process, ledger, replica, dispatch: started, pool, connect, notified, graceMs },
     async wake(session) {
@@ -92,7 +92,7 @@ export async function joinCluster({
       if (standing && !standing.owned) await started.wake(session, standing.place);
     },
     async close() {
-      clearInterval(looking);
+      clearInterval(timer);
       over.abort();
       replica.store.close();
       await listening;
@@ -100,4 +100,22 @@ export async function joinCluster({
       await ledger.close();
     },
   };
+}
+
+type MoveResult = { how: "moved" } | { how: "runs"; at: string } | { how: "unknown" };
+
+/** Gives a session to another place, unless a living process runs it. Whoever has it in its queue there looks at it once. */
+export async function moveSession(
+  { pool, ledger, dispatch }: Cluster,
+  session: string,
+  place: string,
+): Promise<MoveResult> {
+  const { rows } = await pool.query<{ done: boolean }>("SELECT sage.move_session($1,$2) AS done", [session, place]);
+  if (!rows[0]?.done) {
+    const [standing] = await ledger.standing(session);
+    return standing ? { how: "runs", at: standing.place } : { how: "unknown" };
+  }
+  // A message or a deadline may be waiting in the queue of the other place.
+  await dispatch.wake(session, place);
+  return { how: "moved" };
 }

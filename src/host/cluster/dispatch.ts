@@ -4,11 +4,11 @@ import type { Pool, PoolClient } from "pg";
 import { explained } from "../../journal/postgres/error.ts";
 import { SILENT_MS } from "../../journal/postgres/pool.ts";
 import { unprepared } from "../../journal/postgres/tables.ts";
+import { createServerClock } from "./server-clock.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
-import { createClock } from "./server-clock.ts";
 
-const POLL_MS = 1_000;
-const GOODBYE_MS = 2_000;
+const CHECK_MS = 1_000;
+const DISCONNECT_MS = 2_000;
 
 /** A session to be run, under a job that only one process has at a time. */
 export type Job = {
@@ -28,17 +28,17 @@ export type Dispatch = {
   /** Runs sessions of a place until the dispatch is stopped. */
   work(place: string, run: (job: Job) => Promise<void>, options: { atOnce: number }): Promise<void>;
   /** Begins nothing more: what runs continues until its job ends. */
-  rest(place: string): Promise<void>;
+  pause(place: string): Promise<void>;
   /** Gives the job of a process that is gone to another. */
-  giveUp(place: string, job: { id: string; attempt: number }): Promise<void>;
+  failJob(place: string, job: { id: string; attempt: number }): Promise<void>;
   /** True for a while after the connection was lost. */
-  isBlind(): boolean;
+  isInGracePeriod(): boolean;
   /** The server's clock. */
   now(): number;
   stop(options: { timeoutMs: number }): Promise<void>;
 };
 
-export type DispatchOptions = {
+type DispatchOptions = {
   /** False: jobs are found by looking, within half a second. */
   notified: boolean;
   graceMs: number;
@@ -55,25 +55,27 @@ export async function startDispatch(url: string, pool: Pool, options: DispatchOp
   const migrate = await mayMake(pool);
   const boss = await startBoss(url, pool, { notified, migrate, silentMs });
   const { turnsOf, duesOf, names } = createQueues(boss, { notified, migrate });
-  const sight = createSight(graceMs);
-  const clock = createClock();
+  const gracePeriod = createGracePeriod(graceMs);
+  const clock = createServerClock();
   await clock.look(pool);
-  const look = async (): Promise<void> => {
+  const superviseQueues = async (): Promise<void> => {
     try {
       await clock.look(pool);
-      sight.looked();
-      if (sight.isBlind()) return;
+      gracePeriod.answered();
+      if (gracePeriod.isActive()) return;
       for (const name of names()) await boss.supervise(name);
     } catch {
-      sight.lost();
+      gracePeriod.begin();
     }
   };
-  const looking = setInterval(() => void look(), POLL_MS).unref();
+  const timer = setInterval(() => void superviseQueues(), CHECK_MS).unref();
   return {
     async wake(session, place, asks) {
       const name = await turnsOf(place);
-      const own = asks && { db: { executeSql: (text: string, values?: unknown[]) => asks.query(text, values) } };
-      await boss.upsert(name, { session }, { singletonKey: session, ...own });
+      const transaction = asks && {
+        db: { executeSql: (text: string, values?: unknown[]) => asks.query(text, values) },
+      };
+      await boss.upsert(name, { session }, { singletonKey: session, ...transaction });
     },
     async wakeAt(session, place, at) {
       const name = await duesOf(place);
@@ -84,21 +86,21 @@ export async function startDispatch(url: string, pool: Pool, options: DispatchOp
       await runTurns(boss, turns, run, atOnce);
       await moveDues(boss, await duesOf(place), turns);
     },
-    async rest(place) {
+    async pause(place) {
       for (const name of [await turnsOf(place), await duesOf(place)]) await boss.offWork(name, { wait: false });
     },
-    async giveUp(place, { id, attempt }) {
+    async failJob(place, { id, attempt }) {
       await boss.fail(await turnsOf(place), [{ id, retryCount: attempt }], { why: "its worker is gone" });
     },
-    isBlind: sight.isBlind,
+    isInGracePeriod: gracePeriod.isActive,
     now: clock.now,
     async stop({ timeoutMs }) {
-      clearInterval(looking);
+      clearInterval(timer);
       const stopped = new AbortController();
       const stopping = boss.stop({ graceful: true, timeout: timeoutMs, close: true });
       // It says goodbye on each connection, and would wait for ever for an answer on one that the network has forgotten.
-      const over = sleep(timeoutMs + GOODBYE_MS, undefined, { signal: stopped.signal });
-      await Promise.race([stopping, over]).catch(() => {});
+      const timeout = sleep(timeoutMs + DISCONNECT_MS, undefined, { signal: stopped.signal });
+      await Promise.race([stopping, timeout]).catch(() => {});
       stopped.abort();
     },
   };
@@ -123,8 +125,8 @@ async function startBoss(
   });
   boss.on("error", () => {}); // told by the look, which decides what it means
   await boss.start().catch((error: unknown) => {
-    const told = explained(unprepared(pool).args.path, error); // a server that is away says nothing about what is prepared
-    throw migrate || told !== error ? told : new SageError("config-invalid", unprepared(pool), { cause: error });
+    const problem = explained(unprepared(pool).args.path, error); // a server that is away says nothing about what is prepared
+    throw migrate || problem !== error ? problem : new SageError("config-invalid", unprepared(pool), { cause: error });
   });
   return boss;
 }
@@ -161,20 +163,20 @@ function createQueues(boss: PgBoss, { notified, migrate }: QueueOptions): Queues
 }
 
 /** Judges nobody for a while after the connection was lost. A process that has just come knows nothing either: the server may have been away until now. */
-function createSight(graceMs: number): { looked(): void; lost(): void; isBlind(): boolean } {
-  let blindUntil = performance.now() + graceMs;
-  let lookedAt = performance.now();
-  const lost = () => {
-    blindUntil = performance.now() + graceMs;
+function createGracePeriod(graceMs: number): { answered(): void; begin(): void; isActive(): boolean } {
+  let endsAt = performance.now() + graceMs;
+  let checkedAt = performance.now();
+  const begin = () => {
+    endsAt = performance.now() + graceMs;
   };
   return {
-    lost,
-    looked() {
+    begin,
+    answered() {
       // This process stood still, and may have slept through an outage.
-      if (performance.now() - lookedAt > POLL_MS + graceMs / 2) lost();
-      lookedAt = performance.now();
+      if (performance.now() - checkedAt > CHECK_MS + graceMs / 2) begin();
+      checkedAt = performance.now();
     },
-    isBlind: () => performance.now() < blindUntil,
+    isActive: () => performance.now() < endsAt,
   };
 }
 

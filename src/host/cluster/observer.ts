@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { explained } from "../../journal/postgres/error.ts";
-import { publicAddress } from "../../journal/postgres/address.ts";
+import { PATIENT_MS, openClient, openPool, publicAddress } from "../../journal/postgres/pool.ts";
 import { postgresLedger } from "../../journal/postgres/postgres-ledger.ts";
-import { listen } from "../../journal/postgres/listen.ts";
-import { openClient, openPool, PATIENT_MS } from "../../journal/postgres/pool.ts";
+import { listen } from "../../journal/postgres/stay-connected.ts";
 import { createReplica, type Replica } from "../../journal/replica/replica.ts";
-import { createClock } from "./server-clock.ts";
+import { createServerClock } from "./server-clock.ts";
 import { startDispatch, type Dispatch } from "./dispatch.ts";
 
 /** A shared journal as somebody sees it who looks and answers, and runs nothing. */
-export type Look = {
+type Observer = {
   replica: Replica;
   /** Has a worker of its place look at a session. */
   wake(session: string): Promise<void>;
@@ -19,7 +18,7 @@ export type Look = {
 const TIMEOUT_MS = 10_000;
 
 /** Looks into a shared journal, and makes none where there is none. Jobs are joined by the first answer that wakes somebody. */
-export async function lookInto(url: string): Promise<Look | { missing: string }> {
+export async function openObserver(url: string): Promise<Observer | { missing: string }> {
   const where = publicAddress(url);
   const connection = { connectionString: url, connectionTimeoutMillis: TIMEOUT_MS };
   const pool = await openPool({ ...connection, max: 4 }, { silentMs: PATIENT_MS });
@@ -46,7 +45,7 @@ export async function lookInto(url: string): Promise<Look | { missing: string }>
       wake: async (asks, session, place) => (await dispatch()).wake(session, place, asks),
     });
     const nothing = { noteChild() {}, children: () => [], callOf: () => undefined, place: undefined };
-    const clock = createClock();
+    const clock = createServerClock();
     await clock.look(pool);
     const replica = createReplica(ledger, nothing, { roster: true, now: clock.now });
     await replica.caughtUp();

@@ -1,19 +1,18 @@
 import { PgBoss } from "pg-boss";
 import type { ClientBase, Pool } from "pg";
-import { addressOf } from "../../journal/postgres/address.ts";
+import { addressOf, inTransaction } from "../../journal/postgres/pool.ts";
 import { definer } from "../../journal/postgres/schema/definer.ts";
 import { grants, quoted, rolesOf, type Roles } from "../../journal/postgres/schema/grants.ts";
 import { makeTables, misfitOf } from "../../journal/postgres/tables.ts";
-import { inTransaction } from "../../journal/postgres/transaction.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 import { queues } from "./dispatch.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
-export type Logins = Partial<Roles> & {
+type Logins = Partial<Roles> & {
   /** Places whose sessions the worker's login runs; none: every place. Without it, they stay as they are. */
   places?: readonly string[];
 };
 
-export type Prepared = {
+type Prepared = {
   roles: Roles;
   /** Logins that were made. They have no password yet. */
   made: string[];
@@ -27,7 +26,7 @@ export type Prepared = {
  * A login with which a worker could answer for people, at every place, and why: it owns the journal, it is a gateway's too, it was given
  * rights by somebody else, or it is a role that logins are in, which no place binds.
  */
-export type Beyond = { login: string; as: "owner" | "gateway" | "rights" | "group" };
+type Beyond = { login: string; as: "owner" | "gateway" | "rights" | "group" };
 
 /** A login has places, and rights that places do not limit. */
 export class NotLimited extends Error {

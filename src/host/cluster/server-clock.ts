@@ -4,9 +4,9 @@ import type { Pool } from "pg";
  * The server's clock. Deadlines go by it, for the clocks of several machines differ. It is known as well as one round trip is short, and
  * rather a little behind than ahead: nothing expires early.
  */
-export type Clock = { now(): number; look(pool: Pick<Pool, "query">): Promise<void> };
+type ServerClock = { now(): number; look(pool: Pick<Pool, "query">): Promise<void> };
 
-export function createClock(): Clock {
+export function createServerClock(): ServerClock {
   let ahead: number | undefined;
   return {
     // The time in whole milliseconds, as facts have it.

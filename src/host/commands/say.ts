@@ -33,6 +33,8 @@ export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
           "input-invalid",
           reason("message-too-long", { limit: MAX_MESSAGE_LENGTH, length: text.length }),
         );
+      // In the same breath where nothing has to be fetched and the journal is on this machine: a command that comes next finds the session
+      // running. Hence no `await` of a value that is there.
       const expansion = expand(row, text);
       const expanded = isPromised(expansion) ? await expansion : expansion;
       if (expanded === undefined && readSlash(text)?.args === "")
@@ -52,7 +54,6 @@ export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
           ...(limits && { limits }),
         },
       });
-      // In the same breath where the journal is on this machine: a command that comes next finds the session running.
       const { fact } = isPromised(written) ? await written : written;
       runner.wake(session);
       if (!runner.of(session))

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { endOf } from "../../input/respond.ts";
 import { existingSession } from "../../journal/session/existing-session.ts";
-import { openSession, Stopped } from "../../journal/session/session.ts";
-import { isPromised, type SessionRow, type Store } from "../../journal/store/store.ts";
+import { Stopped, openSession } from "../../journal/session/session.ts";
+import type { SessionRow, Store } from "../../journal/store/store.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { errorOf } from "../../protocol/host/refusal.ts";
 import { interruptKey, modeChosenKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { interruptOf, standingOf } from "../run/interrupt.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
+import type { SessionRun } from "../run/session-run.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** Turns: stopped, continued, and compacted. */
 export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resume" | "chooseMode" | "compact"> {
@@ -24,8 +24,7 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
       endOf(request, { requestId: request.id, ...sender, at, outcome: "cancelled", reason: why }),
     );
     const fact = { key, type: "turn.interrupted", at, data: { to, ...sender } } as const;
-    const written = store.appendAll([...ends, { session, fact }]);
-    if (isPromised(written)) await written;
+    await store.appendAll([...ends, { session, fact }]);
     if (to === "cancel") runner.wake(session); // if nobody runs it, the turn is ended here
   };
 
@@ -91,4 +90,42 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
 /** Was something said that no turn has taken up? The process that took it may have been killed before the turn began. */
 function isUnseen(store: Store, session: string): boolean {
   return unseenMessages(store.since(session, 0)).length > 0;
+}
+
+/** How far a session is when somebody interrupts it. */
+export type Standing =
+  /** No turn is open and none is about to begin. */
+  | "idle"
+  /** A message was said here and its turn has not begun, or an open turn is about to continue. */
+  | "beginning"
+  | "working"
+  /** For a person: in memory or asleep, here or in another process. */
+  | "waiting"
+  /** A turn is open, and it is paused or no process runs it. */
+  | "stopped";
+
+/** An interrupt pauses work, and cancels a turn that waits. Without a surface nobody could end a pause, and it cancels too. */
+export function interruptOf(standing: Standing, { attended }: { attended: boolean }): "nothing" | "pause" | "cancel" {
+  switch (standing) {
+    case "idle":
+      return "nothing";
+    case "beginning":
+    case "working":
+      return attended ? "pause" : "cancel";
+    case "waiting":
+    case "stopped":
+      return "cancel";
+    default:
+      return standing satisfies never;
+  }
+}
+
+/** `run`: the session's run in this process, if there is one. */
+export function standingOf({ open, owned, pending }: SessionRow, run: SessionRun | undefined): Standing {
+  if (run?.phase.name === "preparing") return "beginning";
+  if (!open) return run?.log && run.log.unseen().length > 0 ? "beginning" : "idle";
+  if (!run) return !owned ? "stopped" : pending > 0 ? "waiting" : "working";
+  if (run.phase.name !== "working") return "waiting";
+  const { state } = run.phase.lifecycle.state;
+  return state === "executing" ? "working" : state === "waitingForConfirmation" ? "waiting" : "stopped";
 }

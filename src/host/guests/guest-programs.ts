@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import type { GuestsSettings } from "../../config/settings/guest-settings.ts";
+import type { GuestsSettings } from "../../config/settings/model-settings.ts";
 import type { Home } from "../../config/home/home.ts";
 import type { GuestDriver } from "../../guest/driver.ts";
 import { reason } from "../../protocol/reasons/reason.ts";

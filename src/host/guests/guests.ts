@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import type { GuestsSettings } from "../../config/settings/guest-settings.ts";
+import type { GuestsSettings } from "../../config/settings/model-settings.ts";
 import { guestTrust } from "../../config/trust/guest-trust.ts";
 import type { Home } from "../../config/home/home.ts";
 import type { GuestDriver } from "../../guest/driver.ts";

@@ -9,7 +9,7 @@ import { webWire } from "./web-wire.ts";
 
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
-export type WebHostOptions = Pick<LastingOptions, "changed"> & { surface?: ClientSurface; lang?: string };
+type WebHostOptions = Pick<LastingOptions, "changed"> & { surface?: ClientSurface; lang?: string };
 
 /** The host behind the web address of a `sage serve`, which comes back by itself. `key` is a device's. */
 export function connectWeb(url: string, key: string, options: WebHostOptions = {}): LastingHost {

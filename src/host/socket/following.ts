@@ -33,7 +33,7 @@ export type FollowParts = {
   /** The newest fact that the watcher has, by its seq. */
   newest(): number;
   /** Facts up to here are in the journal: they come before whatever the owner streams next, which waits for the promise. */
-  reached(seq: number): void | Promise<void>;
+  reached(seq: number): Promise<void>;
   delta(delta: Delta): void;
   changed(seen: Seen): void;
 };
@@ -130,8 +130,7 @@ function dial(to: string, parts: FollowParts, { ahead, blocks }: Heard, tell: (e
       if (event.type === "ready") tell({ type: "answered" });
       else if (event.type === "fact") {
         ahead.reach(event.fact.seq);
-        const unread = reached(event.fact.seq);
-        if (unread) await unread;
+        await reached(event.fact.seq);
       } else if (event.type === "delta" && !ahead.has(event.delta.key)) {
         blocks.delta(event.delta);
         delta(event.delta);

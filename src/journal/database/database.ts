@@ -2,8 +2,7 @@ import { statSync } from "node:fs";
 import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { openForReading, openForWriting } from "./open-database.ts";
-import { explained } from "./sqlite-error.ts";
+import { explained, openForReading, openForWriting } from "./open-database.ts";
 
 export type Database = {
   /** A prepared statement, by its text. */

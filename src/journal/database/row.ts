@@ -34,7 +34,7 @@ function nameOf(type: FactType): FactType {
 }
 
 /** Finds the data of a fact that is too long for its row; empty when it is gone, which is no JSON either. */
-export type LongOf = (where: Pick<Row, "session" | "key">) => string;
+type LongOf = (where: Pick<Row, "session" | "key">) => string;
 
 /** Longer data lies in a table of its own; in its place stands its hash, behind a mark that no JSON begins with. */
 const MAX_INLINE_LENGTH = 32_000;
@@ -97,7 +97,7 @@ function link(head: string, key: string, type: string, at: number, data: string)
   return hash("sha256", `${head}\n${key}\n${type}\n${at}\n${data}`, "base64url");
 }
 
-export function parse({ seq, session, key }: Pick<Row, "seq" | "session" | "key">, data: string): unknown {
+function parse({ seq, session, key }: Pick<Row, "seq" | "session" | "key">, data: string): unknown {
   try {
     return JSON.parse(data);
   } catch (error) {

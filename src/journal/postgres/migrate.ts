@@ -5,7 +5,7 @@ import { openForReading, type Opened } from "../database/open-database.ts";
 import { sqliteStore } from "../sqlite/sqlite.ts";
 import { splitData } from "./cells.ts";
 import { postgresLedger } from "./postgres-ledger.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction } from "./pool.ts";
 
 /** How a session came over, or why it did not. */
 export type Brought = {

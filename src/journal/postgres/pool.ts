@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Client, ClientBase, ClientConfig, Pool, PoolConfig } from "pg";
+import type { Client, ClientBase, ClientConfig, Pool, PoolClient, PoolConfig } from "pg";
 
 /**
  * A server that has been asked and says nothing for so long is taken for gone, and so is one whose connections nobody gets: a network
@@ -9,7 +9,7 @@ export const SILENT_MS = 30_000;
 /** The same where a person waits for one long answer: a search of years, functions that are made anew, a session that is brought over. */
 export const PATIENT_MS = 300_000;
 
-export type Patience = { silentMs?: number | undefined };
+type Patience = { silentMs?: number | undefined };
 
 /** Opens a pool. A connection that breaks, or falls silent, is met by the next caller who asks something on it. */
 export async function openPool(config: PoolConfig, { silentMs = SILENT_MS }: Patience = {}): Promise<Pool> {
@@ -64,4 +64,33 @@ function forgetful(silentMs: number): string {
   return `SELECT ${Object.entries(settings)
     .map(([name, value]) => `set_config('${name}','${value}',false)`)
     .join(",")}`;
+}
+
+/** Runs the work in one transaction, on one connection. */
+export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    const done = await work(client);
+    await client.query("COMMIT");
+    client.release();
+    return done;
+  } catch (error) {
+    client.release(true); // the transaction ends with its connection
+    throw error;
+  }
+}
+
+/** The address of the pool's database, as people may read it. */
+export function addressOf({ options: { connectionString, host = "localhost", database = "" } }: Pool): string {
+  return connectionString === undefined ? `postgres://${host}/${database}` : publicAddress(connectionString);
+}
+
+/** The address without user, password and options; the folder of a socket as people write it. */
+export function publicAddress(url: string): string {
+  const [given = "", options] = url.replace(/\/\/.*@/s, "//").split("?");
+  const [, scheme = "", folder, rest = ""] = /^(\w+:\/\/)(%2F[^/]*)(.*)$/i.exec(given) ?? [];
+  const address = folder === undefined ? given : scheme + rest;
+  const socket = folder === undefined ? new URLSearchParams(options).get("host") : folder.replaceAll(/%2F/gi, "/");
+  return socket === null ? address : `${address}?host=${socket}`;
 }

@@ -8,14 +8,13 @@ import type { Ledger, Standing, Written } from "../replica/ledger.ts";
 import { REMOVED } from "../store/housekeeping.ts";
 import { stored } from "../database/row.ts";
 import type { Appended, InboundFact } from "../store/store.ts";
-import { addressOf } from "./address.ts";
+import { addressOf, inTransaction } from "./pool.ts";
 import { postgresArchive } from "./postgres-archive.ts";
 import { factOf, splitData, type Ask, type Asking, type Asks, type CellsOf, type FactRow } from "./cells.ts";
 import { explained, explainedFor } from "./error.ts";
 import { prepare } from "./tables.ts";
-import { inTransaction } from "./transaction.ts";
 
-export type PostgresOptions = {
+type PostgresOptions = {
   /** Id of this process in the `process` table. */ process: string;
   /** A worker writes what runs do and nothing in a person's name: the database sees to that. */ as?:
     | "worker"

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
+import type { News } from "../replica/ledger.ts";
 
 const PAUSE_MS = 200;
 
@@ -36,4 +37,25 @@ export async function stayConnected({ connect, begin, lost, ref = true, signal }
     }
     await sleep(PAUSE_MS, undefined, { signal, ref }).catch(() => {});
   }
+}
+
+type Listening = {
+  connect(): Promise<Client>;
+  heard(news: News): void;
+  /** After every connection, the first too: what was told in between was missed. */
+  back(): void;
+  signal: AbortSignal;
+};
+
+/** Hears which sessions have new facts. Notifications only make it quicker: whoever misses one reads it at the next look. */
+export function listen({ connect, heard, back, signal }: Listening): Promise<void> {
+  const begin = async (client: Client) => {
+    client.on("notification", ({ payload = "" }) => {
+      const [before = "", upTo = "", ...session] = payload.split(" ");
+      heard({ session: session.join(" "), before: Number(before), upTo: Number(upTo) });
+    });
+    await client.query("LISTEN sage_fact");
+    if (!signal.aborted) back();
+  };
+  return stayConnected({ connect, begin, signal });
 }

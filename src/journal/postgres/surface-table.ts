@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { explained } from "./error.ts";
-import { publicAddress } from "./address.ts";
+import { publicAddress } from "./pool.ts";
 
 const HOLD_LOST = "SG003";
 
@@ -23,7 +23,7 @@ export type SurfaceStanding = {
 
 export type LivingGateway = { id: string; host: string; since: Date; holds: string[] };
 
-export type GatewayLook = {
+type GatewayLook = {
   id: string;
   /** Number of the lock that the server lets go of when this process dies; null where none is held. */
   lock: number | null;

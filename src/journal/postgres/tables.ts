@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { ClientBase, Pool } from "pg";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { addressOf } from "./address.ts";
+import { addressOf, inTransaction } from "./pool.ts";
 import type { Asks } from "./cells.ts";
 import { explained } from "./error.ts";
 import { rolesOf } from "./schema/grants.ts";
 import { FORMAT, LIVING, REVISION, schema } from "./schema/schema.ts";
-import { inTransaction } from "./transaction.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 type Head = { id: string; format: number; revision: number };
 

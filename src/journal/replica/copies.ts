@@ -1,12 +1,12 @@
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { emptySession, hold, sessionIn, type Held } from "../store/held-session.ts";
+import { emptySession, holdSession, sessionIn, type HeldSession } from "../store/held-session.ts";
 import type { Ledger } from "./ledger.ts";
 import { untilWritten } from "../store/retry.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** A session that is held here, as far as the ledger has confirmed it. */
-export type Copy = Held & {
+type Copy = HeldSession & {
   /** Epoch of this process's lease; 0 where it only looks. */
   epoch: number;
   /** Counts commits under that epoch. A batch that was not confirmed keeps its number, for it may have been written. */
@@ -35,7 +35,7 @@ export type Copies = {
   remove(id: string): void;
 };
 
-export type CopiesParts = {
+type CopiesParts = {
   ledger: Ledger;
   /** Told of facts in the order of their numbers, each once. */
   tell(facts: readonly Fact[]): void;
@@ -47,7 +47,7 @@ export function createCopies({ ledger, tell, signal }: CopiesParts): Copies {
   const all = new Map<string, Copy>();
   const keep = (copy: Copy, facts: readonly Fact[]) => {
     const fresh = facts.filter(({ seq }) => seq > newest(copy));
-    for (const fact of fresh) hold(copy, fact);
+    for (const fact of fresh) holdSession(copy, fact);
     tell(fresh);
   };
   const catchUp = (id: string): Promise<void> => {
@@ -73,7 +73,7 @@ export function createCopies({ ledger, tell, signal }: CopiesParts): Copies {
         throw new SageError("session-unknown", reason("session-missing", { session: id }));
       const session = emptySession(opened.data.cwd);
       const copy: Copy = { ...session, epoch: 0, batch: 0, catchingUp: Promise.resolve(), uses: 0 };
-      for (const fact of facts) hold(copy, fact);
+      for (const fact of facts) holdSession(copy, fact);
       all.set(id, copy);
       return copy;
     },

@@ -3,7 +3,7 @@ import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { createCopies, newest, type Copies } from "./copies.ts";
-import { pageOf, reading, rowOf, type Held } from "../store/held-session.ts";
+import { pageOf, reading, rowOf, type HeldSession } from "../store/held-session.ts";
 import type { Housekeeping } from "../store/housekeeping.ts";
 import { createHub } from "../store/hub.ts";
 import type { Ledger, News, TakeOptions } from "./ledger.ts";
@@ -14,7 +14,7 @@ import { createMembers, type Appended, type InboundFact, type SessionRow, type S
 /** Notes that this process keeps of its own: commands that it has started, which only its machine can see. */
 type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place">;
 
-export type ReplicaOptions = {
+type ReplicaOptions = {
   /** The place of new sessions. */
   place?(): string;
   /** The clock of the server. */
@@ -121,7 +121,7 @@ export function createReplica(
 function readingHalf(ledger: Ledger, copies: Copies, list: Roster | undefined) {
   const older = (a: Fact, b: Fact) =>
     a.at - b.at || (a.session < b.session ? -1 : a.session > b.session ? 1 : a.seq - b.seq);
-  const known = list ? joined<Held>(copies.all, list.sessions) : copies.all;
+  const known = list ? joined<HeldSession>(copies.all, list.sessions) : copies.all;
   const held = reading(copies.all, older);
   const { pending, find } = list ? reading(known, older) : held;
   const session = (id: string): SessionRow | undefined => {

@@ -1,5 +1,5 @@
 import type { Fact, FactType } from "../../protocol/facts/fact.ts";
-import { emptySession, hold, type Held } from "../store/held-session.ts";
+import { emptySession, holdSession, type HeldSession } from "../store/held-session.ts";
 import type { Hub } from "../store/hub.ts";
 import type { Ledger, Standing } from "./ledger.ts";
 import { untilWritten } from "../store/retry.ts";
@@ -19,10 +19,10 @@ const quiet: readonly FactType[] = [
 const POLL_MS = 5_000;
 
 /** A session that nobody here looks at: how it stands, and its open requests. */
-type Listed = Held & { standing: Standing; told: number; catchingUp: Promise<void> };
+type Listed = HeldSession & { standing: Standing; told: number; catchingUp: Promise<void> };
 
 export type Roster = {
-  readonly sessions: ReadonlyMap<string, Held>;
+  readonly sessions: ReadonlyMap<string, HeldSession>;
   row(id: string): SessionRow | undefined;
   /** The holder of the session has told its facts up to this one. */
   told(session: string, upTo: number): void;
@@ -55,9 +55,9 @@ export function createRoster(
     return listed;
   };
   const note = (listed: Listed, fact: Fact) => {
-    if (fact.type === "input.requested") hold(listed, fact);
+    if (fact.type === "input.requested") holdSession(listed, fact);
     if (fact.type !== "input.resolved") return;
-    hold(listed, fact);
+    holdSession(listed, fact);
     // Neither is needed any more: a session is held while somebody looks at what ended in it.
     listed.facts.length = 0;
     for (const key of listed.keys.keys()) if (!listed.open.has(key)) listed.keys.delete(key);
@@ -102,7 +102,7 @@ export function createRoster(
         for (const standing of all) list(standing);
         for (const fact of await untilWritten(() => ledger.open(), { signal })) {
           const listed = sessions.get(fact.session);
-          if (listed) hold(listed, fact);
+          if (listed) holdSession(listed, fact);
         }
         return;
       }

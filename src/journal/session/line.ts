@@ -64,8 +64,7 @@ export class Line implements Durable {
     return new Line(this.#log, `${this.#prefix}${key}/`, new Stopped("interrupted", reason("interrupted", {})));
   }
   known(key: string): boolean {
-    const { replay } = this.#log;
-    return replay !== undefined && replay.has(this.#prefix + key);
+    return this.#log.peek(this.#prefix + key) !== undefined;
   }
   interruptedSince(key: string): boolean {
     const fact = this.#log.peek(this.#prefix + key);
@@ -90,13 +89,13 @@ export class Line implements Durable {
     const earlier = log.take<T>(path);
     if (earlier) return earlier.data;
     if (this.stopped) throw this.stopped;
-    log.working++; // not with `during`, which is one promise more for each step
+    log.enter(); // not with `during`, which is one promise more for each step
     let value: FactData[T];
     try {
       const made = work(new Scope(log, path));
       value = isPromised(made) ? await made : made;
     } finally {
-      log.working--;
+      log.leave();
     }
     log.add(path, type, value);
     return value;
@@ -130,12 +129,12 @@ export class Line implements Durable {
     const written = log.flush(); // on disk before the effect
     // A stop that comes while it is written reaches the effect as an aborted signal, and its end is recorded as usual.
     if (written) await written;
-    log.working++;
+    log.enter();
     let value: FactData["call.finished"];
     try {
       value = await work(scope);
     } finally {
-      log.working--;
+      log.leave();
     }
     return this.#finish(path, value);
   }

@@ -25,7 +25,7 @@ type Writing = Pick<LocalStore, "create" | "commit" | "append" | "appendAll" | "
 
 type SessionHead = { epoch: number; head: string; process: string | null };
 
-export type Facts = Reading &
+type Facts = Reading &
   Writing & {
     /** Inside of a transaction: writes one fact, and gives the hash that the next one builds on. */
     insert(fact: Fact, head: string): string;
@@ -45,50 +45,61 @@ type FactParts = Pick<Database, "prepared" | "all" | "cells" | "write"> & {
 };
 
 /** The `fact` table: rows that are written once, each session a chain of hashes. Write, then tell. */
-export function createFacts({ prepared, all, cells, write, path, index, mend, hub }: FactParts): Facts {
-  const insert = (fact: Fact, head: string): string => {
-    const text = JSON.stringify(fact.data);
-    const data = inlineFor(text);
-    if (data !== text) prepared("INSERT INTO long VALUES(?,?,?)").run(fact.session, fact.key, text);
-    const next = chain(head, fact, data);
-    const { lastInsertRowid } = prepared("INSERT INTO fact(session,key,type,at,data,hash) VALUES(?,?,?,?,?,?)").run(
-      fact.session,
-      fact.key,
-      fact.type,
-      fact.at,
-      data,
-      next,
-    );
-    fact.seq = Number(lastInsertRowid);
-    return next;
+export function createFacts(parts: FactParts): Facts {
+  const rows = createRows(parts);
+  const reading = createReading(parts, rows);
+  return { ...rows.chained, ...reading, ...createWriting(parts, rows, reading) };
+}
+
+type Chained = Pick<Facts, "insert" | "advance" | "row">;
+
+/** Rows of the table by session and key, and the chain on which each is written. */
+function createRows({ prepared, all, cells }: FactParts) {
+  const chained: Chained = {
+    insert(fact, head) {
+      const text = JSON.stringify(fact.data);
+      const data = inlineFor(text);
+      if (data !== text) prepared("INSERT INTO long VALUES(?,?,?)").run(fact.session, fact.key, text);
+      const next = chain(head, fact, data);
+      const { lastInsertRowid } = prepared("INSERT INTO fact(session,key,type,at,data,hash) VALUES(?,?,?,?,?,?)").run(
+        fact.session,
+        fact.key,
+        fact.type,
+        fact.at,
+        data,
+        next,
+      );
+      fact.seq = Number(lastInsertRowid);
+      return next;
+    },
+    advance: (session, at, head) =>
+      void prepared("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session),
+    row(session) {
+      const [found] = all<SessionHead>("SELECT epoch, head, process FROM session WHERE id=?", session);
+      if (!found) throw new SageError("session-unknown", reason("session-missing", { session }));
+      return found;
+    },
   };
-  const advance = (session: string, at: number, head: string) =>
-    void prepared("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
-  const row = (session: string): SessionHead => {
-    const [found] = all<SessionHead>("SELECT epoch, head, process FROM session WHERE id=?", session);
-    if (!found) throw new SageError("session-unknown", reason("session-missing", { session }));
-    return found;
-  };
-  const facts = (which: string, ...values: SQLInputValue[]) =>
+  const where = (which: string, ...values: SQLInputValue[]) =>
     cells(`SELECT ${columns} FROM fact WHERE ${which}`, ...values) as unknown as Cells[];
   const read = (found: Cells): Fact => factIn(all, found);
-  const byKey = (session: string, key: string) => {
-    const [found] = facts("session=? AND key=?", session, key);
+  const byKey = (session: string, key: string): Fact | undefined => {
+    const [found] = where("session=? AND key=?", session, key);
     return found && read(found);
   };
   // Numbers are sorted and then looked up: sorting whole rows of a long session takes half as long again.
   const wholeSession = `SELECT ${columnsOfSession} FROM fact WHERE seq IN (SELECT seq FROM fact WHERE session=?) ORDER BY seq`;
-  const rowsOf = (session: string) => cells(wholeSession, session) as unknown as Cells[];
-  const resolution = (id: string): Resolution | undefined => {
-    const { session, key } = splitRequestId(id);
-    return byKey(session, resolvedKey(key))?.data as Resolution | undefined;
-  };
-  const approvals = (id: string): Approval[] => {
-    const { session, key } = splitRequestId(id);
-    const { prefix, end } = approvalKeys(key);
-    const found = facts("session=? AND key>=? AND key<? ORDER BY seq", session, prefix, end);
-    return found.map((row) => read(row).data as Approval);
-  };
+  const ofSession = (session: string) => cells(wholeSession, session) as unknown as Cells[];
+  return { chained, where, read, byKey, ofSession };
+}
+
+type Rows = ReturnType<typeof createRows>;
+
+function createWriting(
+  { prepared, write, index, hub }: FactParts,
+  { chained: { insert, advance, row }, byKey }: Rows,
+  { resolution, approvals }: Pick<Reading, "resolution" | "approvals">,
+): Writing {
   /** In a transaction: the key is the fence. */
   const appendOne = (session: string, inbound: InboundFact): Appended => {
     const { head } = row(session);
@@ -102,9 +113,6 @@ export function createFacts({ prepared, all, cells, write, path, index, mend, hu
   };
 
   return {
-    insert,
-    advance,
-    row,
     create(session, opened) {
       const at = Date.now();
       const fact: Fact = { session, seq: 0, key: "session", type: "session.opened", at, data: opened };
@@ -171,11 +179,29 @@ export function createFacts({ prepared, all, cells, write, path, index, mend, hu
       hub.tell(written.flatMap((one) => (one.won ? [one.fact] : [])));
       return { won, approvals: given, ...(ended && { ended }) };
     },
+  };
+}
+
+function createReading(
+  { all, path, mend }: FactParts,
+  { chained: { row }, where, read, byKey, ofSession }: Rows,
+): Reading {
+  const resolution = (id: string): Resolution | undefined => {
+    const { session, key } = splitRequestId(id);
+    return byKey(session, resolvedKey(key))?.data as Resolution | undefined;
+  };
+  const approvals = (id: string): Approval[] => {
+    const { session, key } = splitRequestId(id);
+    const { prefix, end } = approvalKeys(key);
+    const found = where("session=? AND key>=? AND key<? ORDER BY seq", session, prefix, end);
+    return found.map((row) => read(row).data as Approval);
+  };
+  return {
     approvals,
     opened: (session) => byKey(session, "session")?.data as FactData["session.opened"] | undefined,
     load(session, { verified = false } = {}) {
       const { head } = row(session);
-      const rows = rowsOf(session);
+      const rows = ofSession(session);
       const broken = verified ? firstBroken(longIn(all), session, rows, head) : undefined;
       if (broken) throw new SageError("journal-damaged", reason("record-changed", { key: broken.key, session, path }));
       const found = rows.map((one) => factIn(all, one, session));
@@ -187,14 +213,14 @@ export function createFacts({ prepared, all, cells, write, path, index, mend, hu
       const [found] = all<{ seq: number; hash: string }>(newest, session, upTo);
       return found && { ...found };
     },
-    verify: (session) => firstBroken(longIn(all), session, rowsOf(session), row(session).head),
+    verify: (session) => firstBroken(longIn(all), session, ofSession(session), row(session).head),
     pending(session, page) {
       const { after = "", limit = -1 } = page ?? {};
       const { session: of, key } = splitRequestId(after);
       const seq = after === "" ? 0 : (byKey(of, key)?.seq ?? 0);
       // Numbers are sorted and then looked up: sorting whole requests takes ten times as long.
       const found = (which: string, ...values: string[]) =>
-        facts(
+        where(
           `seq IN (SELECT seq FROM ask WHERE ${which} seq>? ORDER BY seq LIMIT ?) ORDER BY seq`,
           ...values,
           seq,
@@ -212,19 +238,19 @@ export function createFacts({ prepared, all, cells, write, path, index, mend, hu
     draft(id) {
       const { session, key } = splitRequestId(id);
       const { prefix, end } = draftKeys(key);
-      const [found] = facts("session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1", session, prefix, end);
+      const [found] = where("session=? AND key>=? AND key<? ORDER BY seq DESC LIMIT 1", session, prefix, end);
       return found && (read(found).data as FactData["draft.saved"]).draft;
     },
     inquiries(id) {
       const { session, key } = splitRequestId(id);
       const { from, end } = inquiryKeys(key);
-      return facts("session=? AND key>=? AND key<? ORDER BY seq", session, from, end).map(read) as InquiryFact[];
+      return where("session=? AND key>=? AND key<? ORDER BY seq", session, from, end).map(read) as InquiryFact[];
     },
     since: (session, after, limit = -1) =>
-      facts("session=? AND seq>? ORDER BY seq LIMIT ?", session, after, limit).map(read),
+      where("session=? AND seq>? ORDER BY seq LIMIT ?", session, after, limit).map(read),
     read: (session, { types, after = 0, limit = -1 } = {}) => {
       const some = types ? `AND type IN (${types.map(() => "?").join(",")})` : "";
-      return facts(`session=? AND seq>? ${some} ORDER BY seq LIMIT ?`, session, after, ...(types ?? []), limit).map(
+      return where(`session=? AND seq>? ${some} ORDER BY seq LIMIT ?`, session, after, ...(types ?? []), limit).map(
         read,
       );
     },

@@ -2,14 +2,18 @@ import { randomUUID } from "node:crypto";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Database } from "../database/database.ts";
-import { dataVersion } from "./poller.ts";
 import { isOfThisBoot, pidNamespace, startOf, uptime } from "../process.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import { requestId, withoutEnd } from "../../protocol/key.ts";
+import { type Hub, createHub } from "../store/hub.ts";
+import { type Row, stored, whole } from "../database/row.ts";
 
 const BEAT_MS = 2_500;
 /** A process that lives but has been silent for longer may be frozen for good: others may take its sessions. */
 const SILENT_MS = 10_000;
 /** Rows of processes that nobody has heard of for so long are removed. */
 const FORGOTTEN_MS = 24 * 3_600_000;
+const POLL_MS = 25;
 
 export type Lease = {
   /** This process's id in the `process` table. */
@@ -33,7 +37,7 @@ type LeaseParts = Pick<Database, "prepared" | "all" | "writeUnsynced" | "writeIf
 
 /** Ownership of sessions: one process at a time, under an epoch that grows with each owner. Every commit is fenced by that epoch. */
 export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gone, row, lost }: LeaseParts): Lease {
-  const me = { id: randomUUID(), pid: process.pid, started: startOf(process.pid), namespace: pidNamespace() };
+  const { me, beat, living, forgetDead } = createProcesses({ prepared, all });
   /** Epochs of the sessions that this process holds. */
   const held = new Map<string, number>();
   /** Sessions that were released while the disk was full: others would wait for this process until it ends. */
@@ -41,11 +45,6 @@ export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gon
   let beating: NodeJS.Timeout | undefined;
   let seenVersion = -1;
 
-  const beat = () => {
-    const done = prepared("UPDATE process SET beat=? WHERE id=?").run(uptime(), me.id);
-    if (done.changes === 0)
-      prepared("INSERT INTO process VALUES(?,?,?,?,?)").run(me.id, me.pid, me.started, uptime(), me.namespace);
-  };
   const release = (session: string, epoch: number) => {
     if (held.get(session) === epoch) held.delete(session);
     const written = writeIfPossible(() =>
@@ -88,20 +87,9 @@ export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gon
   const register = () => {
     beat(); // also after a long sleep: the session claimed now must not look abandoned
     if (beating) return;
-    for (const other of all<Process>("SELECT * FROM process"))
-      if (!lives(other) || silenceOf(other) > FORGOTTEN_MS) prepared("DELETE FROM process WHERE id=?").run(other.id);
+    forgetDead();
     beating = setInterval(onBeat, BEAT_MS).unref();
   };
-  /** Of a process with other process numbers only its heartbeat can tell, unless the machine was started since. */
-  const lives = ({ pid, started, namespace }: Process): boolean => {
-    const isStranger = namespace !== null && me.namespace !== null && namespace !== me.namespace;
-    return isStranger ? isOfThisBoot(started) : startOf(pid) === started;
-  };
-  const living = (id: string | null) => {
-    const [other] = all<Process>("SELECT * FROM process WHERE id=?", id);
-    return other && lives(other) && silenceOf(other) < SILENT_MS ? other : undefined;
-  };
-
   return {
     process: me.id,
     claim: (session) =>
@@ -139,8 +127,95 @@ export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gon
 
 type Process = { id: string; pid: number; started: string; beat: number; namespace: string | null };
 
+/** The `process` table: this process's heartbeat, and whether others live. */
+function createProcesses({ prepared, all }: Pick<LeaseParts, "prepared" | "all">) {
+  const me = { id: randomUUID(), pid: process.pid, started: startOf(process.pid), namespace: pidNamespace() };
+  /** Of a process with other process numbers only its heartbeat can tell, unless the machine was started since. */
+  const lives = ({ pid, started, namespace }: Process): boolean => {
+    const isStranger = namespace !== null && me.namespace !== null && namespace !== me.namespace;
+    return isStranger ? isOfThisBoot(started) : startOf(pid) === started;
+  };
+  return {
+    me,
+    beat() {
+      const done = prepared("UPDATE process SET beat=? WHERE id=?").run(uptime(), me.id);
+      if (done.changes === 0)
+        prepared("INSERT INTO process VALUES(?,?,?,?,?)").run(me.id, me.pid, me.started, uptime(), me.namespace);
+    },
+    living(id: string | null): Process | undefined {
+      const [other] = all<Process>("SELECT * FROM process WHERE id=?", id);
+      return other && lives(other) && silenceOf(other) < SILENT_MS ? other : undefined;
+    },
+    forgetDead() {
+      for (const other of all<Process>("SELECT * FROM process"))
+        if (!lives(other) || silenceOf(other) > FORGOTTEN_MS) prepared("DELETE FROM process WHERE id=?").run(other.id);
+    },
+  };
+}
+
 /** Time since a process was heard of; Infinity when its heartbeat is from before the machine was started. */
 function silenceOf({ beat }: Process): number {
   const silence = uptime() - beat;
   return silence < 0 ? Infinity : silence;
+}
+
+/**
+ * A hub that also hears what other processes write. `data_version` moves only when another connection has committed, so a quiet
+ * poll costs microseconds.
+ */
+export function createPoller({ all }: Pick<Database, "all">): { hub: Hub; stop(): void } {
+  // This timer alone keeps a process alive that only waits for an answer from elsewhere.
+  let timer: NodeJS.Timeout | undefined;
+  let version = 0;
+  /** Facts up to this seq are told, or about to be. */
+  let last = 0;
+
+  const readUpTo = (seq: number): Fact[] => {
+    const rows = all<Row>("SELECT seq, session, key, type FROM fact WHERE seq>? AND seq<=? ORDER BY seq", last, seq);
+    const wanted = rows.flatMap((row) => {
+      if (!hub.cares(row.session, requestId(row.session, withoutEnd(row.key)), row.type)) return [];
+      return all<Row>("SELECT * FROM fact WHERE seq=?", row.seq).map((found) => stored(whole(all, found)));
+    });
+    last = Math.max(last, seq); // only now: a read that failed is repeated
+    return wanted;
+  };
+  const look = () => {
+    let news: Fact[];
+    try {
+      const now = dataVersion(all);
+      if (now === version) return;
+      news = readUpTo(newestSeq(all));
+      version = now;
+    } catch {
+      return; // the disk failed for a moment: look again next time
+    }
+    hub.tell(news);
+  };
+  const hub = createHub({
+    interest(interested) {
+      clearInterval(timer);
+      timer = interested ? setInterval(look, POLL_MS) : undefined;
+      if (interested) [version, last] = [dataVersion(all), newestSeq(all)];
+    },
+    before(facts) {
+      const [first, end] = [facts[0]?.seq ?? 0, facts.at(-1)?.seq ?? 0];
+      try {
+        const others = timer && first > last + 1 ? readUpTo(first - 1) : [];
+        last = Math.max(last, end);
+        return others;
+      } catch {
+        version = -1; // the disk failed for a moment: the next look tells these facts with the others
+        return undefined;
+      }
+    },
+  });
+  return { hub, stop: () => clearInterval(timer) };
+}
+
+function dataVersion(all: Database["all"]): number {
+  return all<{ data_version: number }>("PRAGMA data_version")[0]?.data_version ?? 0;
+}
+
+export function newestSeq(all: Database["all"]): number {
+  return all<{ n: number | null }>("SELECT max(seq) n FROM fact")[0]?.n ?? 0;
 }

@@ -3,15 +3,15 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { createChildren } from "./children.ts";
-import { openDatabase, type Database, type DatabaseOptions } from "../database/database.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "../database/database.ts";
 import { createFacts } from "./facts.ts";
-import { createHousekeeping, REMOVED } from "../store/housekeeping.ts";
-import { createIndexes, UNHEARD } from "../database/indexes.ts";
-import { createLease, type Lease } from "./lease.ts";
-import { createPoller, newestSeq } from "./poller.ts";
-import { createMembers, type SessionRow, type LocalStore } from "../store/store.ts";
+import { REMOVED, createHousekeeping } from "../store/housekeeping.ts";
+import { UNHEARD, createIndexes } from "../database/indexes.ts";
+import { type Lease, createLease, createPoller, newestSeq } from "./lease.ts";
+import { type LocalStore, type SessionRow, createMembers } from "../store/store.ts";
+import { requestId, withoutEnd } from "../../protocol/key.ts";
+import { groupLives, spawnerOf, startOf } from "../process.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** The journal of one machine: one database, any number of processes. */
 export function sqliteStore(
@@ -131,4 +131,53 @@ function summaries(all: Database["all"], lease: Lease, which: string, ...values:
     unheard: open === UNHEARD,
     owned: owned(found.id, process),
   }));
+}
+
+type Children = {
+  note(session: string, key: string, pid: number): void;
+  /** Process groups noted under a key that still live. */
+  living(session: string, key: string): number[];
+  /** The call whose process group still lives and is led by one of these. */
+  callOf(processes: readonly number[]): { session: string; key: string } | undefined;
+  /** In the transaction of a fact: a call that finished has no children to look for, unless its command runs on in the background. */
+  index(fact: Fact): void;
+};
+
+/** Process groups of running commands. Should this process be killed, recovery looks for them here. */
+function createChildren({
+  prepared,
+  all,
+  writeUnsynced,
+}: Pick<Database, "prepared" | "all" | "writeUnsynced">): Children {
+  /** Calls whose children this process has noted: most calls have none, and cost no statement. */
+  const noted = new Set<string>();
+  return {
+    note(session, key, pid) {
+      writeUnsynced(() => prepared("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
+      noted.add(requestId(session, key));
+    },
+    living: (session, key) =>
+      all<{ pid: number; started: string }>("SELECT pid, started FROM child WHERE session=? AND key=?", session, key)
+        .filter(({ pid, started }) => groupLives(pid, started))
+        .map(({ pid }) => pid),
+    callOf(processes) {
+      const rows = all<{ session: string; key: string; pid: number; started: string }>("SELECT * FROM child");
+      const isIn = (pid: number) => processes.includes(pid) || processes.includes(spawnerOf(pid) ?? 0);
+      const found = rows.find(({ pid, started }) => isIn(pid) && groupLives(pid, started));
+      return found && { session: found.session, key: found.key };
+    },
+    index(fact) {
+      if (fact.type !== "call.finished") return;
+      const key = withoutEnd(fact.key);
+      if (!noted.delete(requestId(fact.session, key))) return;
+      if (fact.data.background) forgetDead();
+      else prepared("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
+    },
+  };
+
+  /** Commands in the background end without a fact of their own. */
+  function forgetDead(): void {
+    for (const { pid, started } of all<{ pid: number; started: string }>("SELECT pid, started FROM child"))
+      if (!groupLives(pid, started)) prepared("DELETE FROM child WHERE pid=? AND started=?").run(pid, started);
+  }
 }

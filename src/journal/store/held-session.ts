@@ -7,7 +7,7 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import type { LocalStore, Page, SessionRow, Store } from "./store.ts";
 
 /** A session in memory: its facts, and what is looked up in them. */
-export type Held = {
+export type HeldSession = {
   facts: Fact[];
   keys: Map<string, Fact>;
   cwd: string;
@@ -19,12 +19,12 @@ export type Held = {
   open: Map<string, Fact<"input.requested">>;
 };
 
-export function emptySession(cwd: string): Held {
+export function emptySession(cwd: string): HeldSession {
   return { facts: [], keys: new Map(), cwd, open: new Map() };
 }
 
 /** Adds a fact that has its number. */
-export function hold(session: Held, fact: Fact): void {
+export function holdSession(session: HeldSession, fact: Fact): void {
   session.facts.push(fact);
   session.keys.set(fact.key, fact);
   switch (fact.type) {
@@ -68,12 +68,12 @@ export type Reading = Pick<
 >;
 
 /** Sessions by their id; a map is enough. */
-export type Sessions<H extends Held> = Pick<ReadonlyMap<string, H>, "get" | "keys" | "values">;
+type Sessions<H extends HeldSession> = Pick<ReadonlyMap<string, H>, "get" | "keys" | "values">;
 
 type Older = (a: Fact, b: Fact) => number;
 
 /** The reading half of a store over sessions in memory. `older` sorts facts of several sessions. */
-export function reading(sessions: Sessions<Held>, older: Older): Reading {
+export function reading(sessions: Sessions<HeldSession>, older: Older): Reading {
   const factsOf = (id: string) => sessions.get(id)?.facts ?? [];
   const resolution: Store["resolution"] = (id) => {
     const { session, key } = splitRequestId(id);
@@ -130,14 +130,14 @@ export function reading(sessions: Sessions<Held>, older: Older): Reading {
   };
 }
 
-export function sessionIn<H extends Held>(sessions: Sessions<H>, id: string): H {
+export function sessionIn<H extends HeldSession>(sessions: Sessions<H>, id: string): H {
   const session = sessions.get(id);
   if (!session) throw new SageError("session-unknown", reason("session-missing", { session: id }));
   return session;
 }
 
 /** The session as a list shows it. */
-export function rowOf(id: string, session: Held, owned: boolean): SessionRow {
+export function rowOf(id: string, session: HeldSession, owned: boolean): SessionRow {
   const { facts, cwd, said, titled, turn, open } = session;
   return {
     id,

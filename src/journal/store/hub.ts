@@ -28,7 +28,7 @@ export type Hub = {
 };
 
 /** The way in which a hub hears of other processes. */
-export type Others = {
+type Others = {
   /** The first listener has come, or the last one has left. */
   interest(interested: boolean): void;
   /** Facts of others that come before these. Undefined when they cannot be read now: then these are told later, with them. */

@@ -2,66 +2,107 @@ import type { Fact } from "../../protocol/facts/fact.ts";
 import { removedKey } from "../../protocol/key.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { emptySession, hold, pageOf, reading, rowOf, sessionIn, type Held } from "./held-session.ts";
+import {
+  emptySession,
+  holdSession,
+  pageOf,
+  reading,
+  rowOf,
+  sessionIn,
+  type HeldSession,
+  type Reading,
+} from "./held-session.ts";
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
-import { createHub } from "./hub.ts";
+import { createHub, type Hub } from "./hub.ts";
 import { createMembers, type Appended, type InboundFact, type LocalStore } from "./store.ts";
 
-type Session = Held & { epoch: number; owned: boolean };
+type Session = HeldSession & { epoch: number; owned: boolean };
 
+/** Facts of a journal in memory. */
+type Memory = { hub: Hub; sessions: Map<string, Session>; removed: Fact<"session.removed">[]; seq: number };
+
+// SQLite's `:memory:` would spare this file. It is eight times as slow before it has any index or hash chain: 2.7 µs for a bare insert
+// against 0.3 µs for a commit here, and 1.9 µs against 0.03 µs for a fact by its key.
 /** A journal in memory, gone with the process: for tests, and for embedders who want no disk. */
 export function memoryStore(): LocalStore {
-  const hub = createHub();
-  const sessions = new Map<string, Session>();
+  const memory: Memory = { hub: createHub(), sessions: new Map(), removed: [], seq: 0 };
+  const { hub, sessions } = memory;
   const journal = crypto.randomUUID();
-  let seq = 0;
-  let removed: Fact<"session.removed">[] = [];
-  const sessionOf = (id: string) => sessionIn(sessions, id);
   const read = reading(sessions, (a, b) => a.seq - b.seq);
-  const { resolution, approvals } = read;
-  const keep = (session: Session, fact: Fact) => {
-    fact.seq = ++seq;
-    hold(session, fact);
-  };
-  const empty = (cwd: string): Session => ({ ...emptySession(cwd), epoch: 0, owned: false });
-  const append = (id: string, inbound: InboundFact): Appended => {
-    const session = sessionOf(id);
-    const had = session.keys.get(inbound.key);
-    if (had) return { won: false, fact: had };
-    const { key, type, at, data } = inbound;
-    const fact = { session: id, seq: 0, key, type, at, data } as Fact; // of the same shape as those of a commit
-    keep(session, fact);
-    hub.tell([fact]);
-    return { won: true, fact };
-  };
+  const rows = () => [...sessions].map(([id, session]) => rowOf(id, session, session.owned));
   const members = createMembers();
   const store: LocalStore = {
     ...read,
+    ...writing(memory, read),
     hub,
     member: (make) => members(store, make),
     test: true, // nothing outlives the process
     place: undefined,
     owner: () => undefined,
-    create(id, opened) {
-      if (sessions.has(id)) return false;
-      const session = empty(opened.cwd);
-      sessions.set(id, session);
-      const fact: Fact = { session: id, seq: 0, key: "session", type: "session.opened", at: Date.now(), data: opened };
-      keep(session, fact);
-      hub.tell([fact]);
-      return true;
-    },
     claim(id) {
-      const session = sessionOf(id);
+      const session = sessionIn(sessions, id);
       session.owned = true;
       return ++session.epoch;
     },
     release(id, epoch) {
-      const session = sessionOf(id);
+      const session = sessionIn(sessions, id);
       if (session.epoch === epoch) session.owned = false;
     },
+    session(id) {
+      const session = sessions.get(id);
+      return session && rowOf(id, session, session.owned);
+    },
+    sessions: (page) => pageOf(rows(), page),
+    journalId: () => journal,
+    noteChild() {},
+    children: () => [],
+    callOf: () => undefined,
+    leftCalls: () => false, // nothing outlives the process
+    lookAtIndexes: () => ({ missing: 0, stale: 0 }), // there are none on a disk, which could differ from the facts
+    rebuildIndexes() {},
+    housekeeping: housekeeping(memory),
+    head: () => undefined,
+    verify: () => undefined,
+    close() {},
+  };
+  return store;
+}
+
+function addSession({ sessions }: Memory, id: string, cwd: string): Session {
+  const session = { ...emptySession(cwd), epoch: 0, owned: false };
+  sessions.set(id, session);
+  return session;
+}
+
+function addFact(memory: Memory, session: Session, fact: Fact): void {
+  fact.seq = ++memory.seq;
+  holdSession(session, fact);
+}
+
+type Writing = Pick<LocalStore, "create" | "commit" | "append" | "appendAll" | "approve">;
+
+function writing(memory: Memory, { resolution, approvals }: Pick<Reading, "resolution" | "approvals">): Writing {
+  const { hub, sessions } = memory;
+  const append = (id: string, inbound: InboundFact): Appended => {
+    const session = sessionIn(sessions, id);
+    const had = session.keys.get(inbound.key);
+    if (had) return { won: false, fact: had };
+    const { key, type, at, data } = inbound;
+    const fact = { session: id, seq: 0, key, type, at, data } as Fact; // of the same shape as those of a commit
+    addFact(memory, session, fact);
+    hub.tell([fact]);
+    return { won: true, fact };
+  };
+  return {
+    create(id, opened) {
+      if (sessions.has(id)) return false;
+      const fact: Fact = { session: id, seq: 0, key: "session", type: "session.opened", at: Date.now(), data: opened };
+      addFact(memory, addSession(memory, id, opened.cwd), fact);
+      hub.tell([fact]);
+      return true;
+    },
     commit(id, epoch, facts) {
-      const session = sessionOf(id);
+      const session = sessionIn(sessions, id);
       if (session.epoch !== epoch) throw new SageError("lease-lost", reason("taken-over", { session: id }));
       // Somebody may have answered since: their answer stands.
       let late = 0;
@@ -74,7 +115,7 @@ export function memoryStore(): LocalStore {
         place++;
       }
       const fresh = late > 0 ? facts.filter(({ key }) => !session.keys.has(key)) : facts;
-      for (const fact of fresh) keep(session, fact);
+      for (const fact of fresh) addFact(memory, session, fact);
       hub.tell(fresh);
     },
     append,
@@ -97,61 +138,45 @@ export function memoryStore(): LocalStore {
       if (end) append(id, end);
       return { won, approvals: given, ...(end && { ended: end.data }) };
     },
-    session(id) {
-      const session = sessions.get(id);
-      return session && rowOf(id, session, session.owned);
-    },
-    sessions: (page) =>
-      pageOf(
-        [...sessions].map(([id, session]) => rowOf(id, session, session.owned)),
-        page,
-      ),
-    journalId: () => journal,
-    noteChild() {},
-    children: () => [],
-    callOf: () => undefined,
-    leftCalls: () => false, // nothing outlives the process
-    lookAtIndexes: () => ({ missing: 0, stale: 0 }), // there are none on a disk, which could differ from the facts
-    rebuildIndexes() {},
-    housekeeping: {
-      copy(id, facts) {
-        if (sessions.has(id)) throw new SageError("input-invalid", reason("session-exists", { session: id }));
-        const session = empty(cwdOf(facts));
-        sessions.set(id, session);
-        for (const fact of renumbered(facts, id, seq + 1)) keep(session, fact);
-      },
-      remove(id, upTo, last) {
-        const session = sessionOf(id);
-        if (session.owned) throw owned(id, "this process");
-        if (session.open.size > 0) throw waiting(id);
-        if (session.facts.at(-1)?.seq !== upTo) throw meanwhile(id);
-        sessions.delete(id);
-        const frame = { session: REMOVED, seq: ++seq, key: removedKey(`${seq}`), at: Date.now() };
-        removed.push({ ...frame, type: "session.removed", data: last });
-      },
-      removed: () => [...removed],
-      verifyRemoved: () => undefined,
-      forget(before) {
-        const old = removed.filter(({ at }) => at < before).length;
-        removed = removed.filter(({ at }) => at >= before);
-        return old;
-      },
-      search(text, types) {
-        const wanted = JSON.stringify(text).slice(1, -1).toLowerCase();
-        const has = (fact: Fact) =>
-          types.includes(fact.type) && JSON.stringify(fact.data).toLowerCase().includes(wanted);
-        return [...sessions].flatMap(([session, { facts }]) => {
-          const found = facts.find(has);
-          return found ? [{ session, seq: found.seq }] : [];
-        });
-      },
-      shrink: () => undefined,
-    },
-    head: () => undefined,
-    verify: () => undefined,
-    close() {},
   };
-  return store;
+}
+
+function housekeeping(memory: Memory): LocalStore["housekeeping"] {
+  const { sessions } = memory;
+  return {
+    copy(id, facts) {
+      if (sessions.has(id)) throw new SageError("input-invalid", reason("session-exists", { session: id }));
+      const session = addSession(memory, id, cwdOf(facts));
+      for (const fact of renumbered(facts, id, memory.seq + 1)) addFact(memory, session, fact);
+    },
+    remove(id, upTo, last) {
+      const session = sessionIn(sessions, id);
+      if (session.owned) throw owned(id, "this process");
+      if (session.open.size > 0) throw waiting(id);
+      if (session.facts.at(-1)?.seq !== upTo) throw meanwhile(id);
+      sessions.delete(id);
+      const seq = ++memory.seq;
+      const frame = { session: REMOVED, seq, key: removedKey(`${seq}`), at: Date.now() };
+      memory.removed.push({ ...frame, type: "session.removed", data: last });
+    },
+    removed: () => [...memory.removed],
+    verifyRemoved: () => undefined,
+    forget(before) {
+      const kept = memory.removed.filter(({ at }) => at >= before);
+      const forgotten = memory.removed.length - kept.length;
+      memory.removed = kept;
+      return forgotten;
+    },
+    search(text, types) {
+      const wanted = JSON.stringify(text).slice(1, -1).toLowerCase();
+      const has = (fact: Fact) => types.includes(fact.type) && JSON.stringify(fact.data).toLowerCase().includes(wanted);
+      return [...sessions].flatMap(([session, { facts }]) => {
+        const found = facts.find(has);
+        return found ? [{ session, seq: found.seq }] : [];
+      });
+    },
+    shrink: () => undefined,
+  };
 }
 
 /** True when a fact before this place has the key. */

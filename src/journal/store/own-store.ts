@@ -55,7 +55,7 @@ const wrapped = new WeakMap<object, Store>();
  * A store of an embedder's own, whose results are looked at: a promise that is taken for an epoch or for a list of facts would go wrong
  * much later, and far from its cause.
  */
-export function ownStore(store: Store): Store {
+export function wrapStore(store: Store): Store {
   const known = wrapped.get(store);
   if (known) return known;
   const checked: Record<string, unknown> = {};

@@ -4,7 +4,7 @@ import type { Awaitable } from "./store.ts";
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
-export type Retry = {
+type Retry = {
   /** Ends the trying; its reason is thrown. */
   signal?: AbortSignal | undefined;
   /** Hears of each failure that may be followed by another try; false ends the trying, and the error is thrown. */

@@ -1,10 +1,18 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import type { Model, ModelRequest } from "../model.ts";
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  SharedV4ProviderOptions,
+} from "@ai-sdk/provider";
+import type { Model, ModelRequest, ToolOffer } from "../model.ts";
 import { collect } from "./collect.ts";
-import { createPrompts, toTool } from "./prompt.ts";
+import type { Message, Part } from "../../protocol/facts/message.ts";
+import type { ImagePart } from "../../protocol/image.ts";
+import { type LoadImage, showImages, takesFiles, takesImages } from "../images.ts";
 
 /** The differences between providers of the AI SDK. */
-export type LanguageModelOptions = {
+type LanguageModelOptions = {
   /** provider/model, by default as the model names itself. Reasoning of a message with another id is never sent. */
   id?: string;
   /** Does the model take pictures? By default its name tells. */
@@ -40,4 +48,103 @@ export function fromLanguageModel(model: LanguageModelV4, options: LanguageModel
       return { ...(await collect(stream, scope)), model: id };
     },
   };
+}
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
+
+/** Converts each message object once, so that a step costs what is new in it. */
+function createPrompts(options: { id: string; callId?(call: string): string; images?: boolean; files?: boolean }) {
+  const { id, callId = (call) => call, images: takes = takesImages(id), files = takesFiles(id) } = options;
+  const converted = new WeakMap<Message, LanguageModelV4Message>();
+
+  const pictures = (images: readonly ImagePart[] | undefined, load: LoadImage | undefined) =>
+    showImages(images, { takes, files, load }).map((image) =>
+      image.type === "text"
+        ? image
+        : ({
+            type: "file",
+            mediaType: image.mime,
+            filename: image.name,
+            data: { type: "data", data: image.data },
+          } as const),
+    );
+
+  function convert(message: Message, load: LoadImage | undefined): LanguageModelV4Message {
+    switch (message.role) {
+      case "user":
+        return {
+          role: "user",
+          content: [
+            ...(isBlank(message.text) ? [] : [{ type: "text" as const, text: message.text }]),
+            ...pictures(message.images, load),
+          ],
+        };
+      case "assistant":
+        return { role: "assistant", content: message.parts.flatMap((part) => toPart(part, message.model)) };
+      case "tool":
+        return {
+          role: "tool",
+          content: message.results.map(({ call, tool, result }) => ({
+            type: "tool-result",
+            toolCallId: callId(call),
+            toolName: tool,
+            output:
+              result.ok && result.images
+                ? {
+                    type: "content",
+                    value: [{ type: "text", text: result.text }, ...pictures(result.images, load)],
+                  }
+                : { type: result.ok ? "text" : "error-text", value: result.text },
+          })),
+        };
+      default:
+        return message satisfies never;
+    }
+  }
+
+  function toPart(part: Part, model: string): AssistantContent {
+    const providerOptions = part.metadata && { providerOptions: part.metadata as SharedV4ProviderOptions };
+    switch (part.type) {
+      case "text":
+        return isBlank(part.text) ? [] : [{ type: "text", text: part.text, ...providerOptions }];
+      case "reasoning":
+        return model === id ? [{ type: "reasoning", text: part.text, ...providerOptions }] : [];
+      case "call":
+        return [
+          {
+            type: "tool-call",
+            toolCallId: callId(part.id),
+            toolName: part.tool,
+            input: part.input,
+            ...providerOptions,
+          },
+        ];
+      default:
+        return part satisfies never;
+    }
+  }
+
+  return ({
+    system,
+    messages,
+    image,
+  }: Pick<ModelRequest, "system" | "messages" | "image">): LanguageModelV4Message[] => {
+    const prompt: LanguageModelV4Message[] = system === "" ? [] : [{ role: "system", content: system }];
+    for (const message of messages) {
+      let item = converted.get(message);
+      if (!item) converted.set(message, (item = convert(message, image)));
+      // Nothing is left of a reply that was only another model's reasoning, and providers refuse empty messages.
+      if (item.content.length > 0) prompt.push(item);
+    }
+    return prompt;
+  };
+}
+
+function toTool({ name, description, inputSchema }: ToolOffer): LanguageModelV4FunctionTool {
+  return { type: "function", name, description, inputSchema };
+}
+
+/** Providers refuse text without a visible character, even when they wrote it themselves. */
+function isBlank(text: string): boolean {
+  return text.trim() === "";
 }

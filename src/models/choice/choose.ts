@@ -15,9 +15,9 @@ export type ModelSettings = {
 };
 
 /** Formats that servers speak: Chat Completions, Responses, Anthropic's Messages, Google's Gemini API. */
-export type WireFormat = "chat" | "responses" | "messages" | "google";
+type WireFormat = "chat" | "responses" | "messages" | "google";
 
-export type ProviderSettings = {
+type ProviderSettings = {
   baseURL?: string;
   apiKeyEnv?: string;
   format?: WireFormat;

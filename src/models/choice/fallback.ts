@@ -3,7 +3,7 @@ import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Model } from "../model.ts";
 
-export type Standby = { id: string; load(): Promise<Model> };
+type Standby = { id: string; load(): Promise<Model> };
 
 /**
  * Goes on with another model where the first one cannot be had, to the end of the turn: asking it again at every step would

@@ -1,7 +1,10 @@
 import type { Env } from "../proxy.ts";
 import { GOOGLE_URL } from "../wire/google.ts";
 import { listAnthropic, listGoogle, listModels } from "../wire/list.ts";
-import { addressOf, defaultModels, formatOf, type ModelSettings } from "./choose.ts";
+import { type ModelSettings, addressOf, defaultModels, formatOf } from "./choose.ts";
+import { takesFiles, takesImages } from "../images.ts";
+import { type Price, type Prices, priceOf } from "../prices.ts";
+import { knownWindow } from "../window.ts";
 
 /** The models of one provider, or why they are not known. */
 export type Offer = { provider: string; models: string[] } | { provider: string; problem: unknown };
@@ -42,4 +45,22 @@ export async function modelsOf(
   if (format === "google")
     return listGoogle((baseURL ?? GOOGLE_URL).replace(/\/+$/, ""), { key: apiKey, headers, env });
   return listModels((baseURL ?? `https://${host}/v1`).replace(/\/+$/, ""), apiKey, env, headers);
+}
+
+/** Everything that is known of a model before it is asked. Undefined: nobody here knows. */
+export type AboutModel = { contextTokens?: number; price?: Price; images: boolean; files: boolean };
+
+/** `model` is provider/name. The settings say more than names do. */
+export function aboutModel(model: string, settings: ModelSettings & { prices?: Prices } = {}): AboutModel {
+  const provider = model.slice(0, model.indexOf("/"));
+  const { providers = {}, prices } = settings;
+  const own = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
+  const contextTokens = knownWindow(model);
+  const price = priceOf(model, prices);
+  return {
+    ...(contextTokens !== undefined && { contextTokens }),
+    ...(price && { price }),
+    images: own?.images ?? takesImages(model),
+    files: own?.files ?? takesFiles(model),
+  };
 }

@@ -17,7 +17,7 @@ type Spoken = Exclude<Part, Call>;
 type Id = string | number;
 
 /** Puts a reply together from a stream, and shows it while it comes. Ids are those of the wire: an index, or the id of an item. */
-export type Assembly = {
+type Assembly = {
   begin(type: Spoken["type"], id: Id, metadata?: ProviderMetadata): void;
   /** More of a part. What was never begun is not of ours. */
   extend(id: Id, delta: string): void;

@@ -1,5 +1,5 @@
 /** Limits of a model. `output`: tokens of one reply. `budget`: thinking is told how long it may be, else the model decides. */
-export type Claude = { output: number; temperature: boolean; budget: boolean; isKnown: boolean };
+type Claude = { output: number; temperature: boolean; budget: boolean; isKnown: boolean };
 
 const newest: Claude = { output: 128_000, temperature: false, budget: false, isKnown: true };
 

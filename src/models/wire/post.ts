@@ -5,7 +5,7 @@ import { mayWorkAgain, request, type Body } from "./request.ts";
 /** No bytes for so long means that the server hangs. */
 const IDLE_TIMEOUT_MS = 5 * 60_000;
 
-export type PostOptions = {
+type PostOptions = {
   url: string;
   headers: Record<string, string>;
   idleTimeoutMs?: number | undefined;
@@ -14,7 +14,7 @@ export type PostOptions = {
 };
 
 /** Sends a body, and hands the data of each server-sent event of the reply to `read`. Resolves at the end of the stream. */
-export type Post = (body: Body, read: (data: unknown) => void, signal: AbortSignal) => Promise<void>;
+type Post = (body: Body, read: (data: unknown) => void, signal: AbortSignal) => Promise<void>;
 
 export function createPost(options: PostOptions): Post {
   const { idleTimeoutMs = IDLE_TIMEOUT_MS, env = process.env } = options;

@@ -4,7 +4,7 @@ import { agentFor, type Env } from "../proxy.ts";
 /** Parts of a body, in their order; text is sent in UTF-8. */
 export type Body = readonly (string | Uint8Array)[];
 
-export type RequestOptions = {
+type RequestOptions = {
   method: "GET" | "POST";
   headers: Record<string, string>;
   body?: Body;

@@ -3,7 +3,7 @@ import { request, textOf } from "./request.ts";
 
 const TIMEOUT_MS = 60_000;
 
-export type Answer = { found: { title: string; url: string; text: string }[]; summary?: string };
+type Answer = { found: { title: string; url: string; text: string }[]; summary?: string };
 
 /** Lets the provider of a model search: it has a search of its own, and bills it. */
 export type ProviderSearch = {

@@ -34,7 +34,7 @@ export function namesOf(path: string): NamedPath {
 }
 
 /** Folders that rules are anchored to: as named, and where they really are. */
-export type Anchors = Record<"exact" | "loose", Record<Pattern["anchor"], string[][]>> & {
+type Anchors = Record<"exact" | "loose", Record<Pattern["anchor"], string[][]>> & {
   place: Place;
   disk: Disk | undefined;
   /** Targets of the folders that rules name, looked up once; undefined for a folder that is no link. */

@@ -7,8 +7,8 @@ import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 
 /** The specifier is kept as written: its escapes mean something to the matcher. */
-export type ReadRule = { ok: true; tool: string; specifier?: string };
-export type RuleReading = ReadRule | { ok: false; problem: Reason };
+type ReadRule = { ok: true; tool: string; specifier?: string };
+type RuleReading = ReadRule | { ok: false; problem: Reason };
 /** Rules as settings files list them. */
 export type RuleLists = { deny?: readonly string[]; ask?: readonly (string | AskRule)[]; allow?: readonly string[] };
 /** An ask rule that demands more than one yes of anybody. */

@@ -5,7 +5,7 @@ import type { Judgement } from "../decide.ts";
 import type { CommandReading } from "../shell/judge/flow/command-reading.ts";
 
 /** Judges a call of the past by today's rules; `reading`: its command, read before. */
-export type JudgePast = (call: PastCall, rules: readonly Rule[], reading?: CommandReading) => Judgement;
+type JudgePast = (call: PastCall, rules: readonly Rule[], reading?: CommandReading) => Judgement;
 
 export type Trials = {
   /** Holds a rule against the past before it is kept. */

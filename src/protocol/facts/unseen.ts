@@ -13,7 +13,7 @@ function heardBy(fact: Fact): Partial<Heard> | undefined {
 }
 
 /** Follows the fate of people's messages, from the facts in their order. */
-export type Mail = {
+type Mail = {
   /** The model has seen messages up to this seq. */
   readonly sawUpTo: number;
   note(fact: Fact): void;

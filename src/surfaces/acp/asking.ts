@@ -16,7 +16,7 @@ import { requestedCall, text } from "./tool-call.ts";
 /** Tries for an answer that fits; then the request is left to other surfaces. */
 const MAX_TRIES = 5;
 
-export type Asking = {
+type Asking = {
   /** A request is open: the editor asks, in the way it can. */
   open(request: InputRequest): void;
   /** It has ended, here or elsewhere: the editor's question folds. */

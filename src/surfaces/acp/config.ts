@@ -29,7 +29,7 @@ export function configOf({ mode, model, offered }: Chosen, w: AcpTexts): Session
   ];
 }
 
-export type Chosen = { mode: SessionMode; model: string; offered: readonly string[] };
+type Chosen = { mode: SessionMode; model: string; offered: readonly string[] };
 
 /** The surface's own commands, then those of the folder: own commands, skills and prompts of servers. */
 export function commandsOf(about: SessionAbout | undefined, w: AcpTexts): AvailableCommand[] {

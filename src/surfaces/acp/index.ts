@@ -18,12 +18,10 @@ import { messageOf } from "./prompt.ts";
 import { send } from "./send.ts";
 import { createSessions } from "./sessions.ts";
 
-export type { Editor } from "./editor.ts";
-
 const PROTOCOL = 1;
 const PAGE = 50;
 
-export type AcpOptions = {
+type AcpOptions = {
   version: string;
   lang: Lang;
   /** The person's name. */

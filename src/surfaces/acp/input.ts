@@ -13,14 +13,14 @@ import { neededOf } from "../../view/request/describe.ts";
 export type Words = { t: Texts; w: AcpTexts };
 
 /** The editor's own means to ask: buttons, a form, or the conversation, in which the next message answers. */
-export type Way =
+type Way =
   | { type: "buttons"; buttons: Button[] }
   | { type: "form"; schema: ElicitationSchema }
   | { type: "chat"; text: string };
 
 export type Button = { option: PermissionOption; response: InputResponse };
 
-export type QuestionRequest = InputRequest & { kind: "question" };
+type QuestionRequest = InputRequest & { kind: "question" };
 
 export function wayOf(request: InputRequest, words: Words, { form }: { form: boolean }): Way {
   switch (request.kind) {

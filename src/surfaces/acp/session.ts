@@ -19,7 +19,7 @@ import { runSlash } from "./slash.ts";
 import { createView } from "./view.ts";
 import { createWaiting } from "./waiting.ts";
 
-export type SessionParts = {
+type SessionParts = {
   host: Host;
   editor: Editor;
   words: Words;

@@ -12,10 +12,10 @@ import { send } from "./send.ts";
 import { editSession, type Session } from "./session.ts";
 
 /** Modes and options of a session, as the editor shows them. */
-export type Setup = { modes: SessionModeState; configOptions: SessionConfigOption[] };
+type Setup = { modes: SessionModeState; configOptions: SessionConfigOption[] };
 
 /** Sessions that the editor has open. */
-export type Sessions = {
+type Sessions = {
   get(id: string): Session | undefined;
   /** The session; refused where the editor has not loaded it. */
   of(id: string): Session;
@@ -25,7 +25,7 @@ export type Sessions = {
   setupOf(session: string, progress: Readonly<Progress>): Promise<Setup>;
 };
 
-export type SessionsParts = {
+type SessionsParts = {
   host: Host;
   editor: Editor;
   words: Words;

@@ -9,7 +9,7 @@ import { noteOf } from "../../view/note.ts";
 import { todosOf } from "../../view/items/summary.ts";
 import { shownCall } from "./tool-call.ts";
 
-export type View = {
+type View = {
   /** Updates for the editor now that this item is new or has changed. */
   update(item: Item): SessionUpdate[];
 };

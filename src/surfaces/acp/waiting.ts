@@ -2,7 +2,7 @@ import type { StopReason } from "@agentclientprotocol/sdk";
 import { Refusal } from "./editor.ts";
 
 /** Prompts that wait for the end of a turn. */
-export type Waiting = {
+type Waiting = {
   /** `key`: the message whose turn is waited for; without one, any turn's end. */
   add(key: string | undefined): { end: Promise<StopReason>; forget(): void };
   /** A turn has heard the message. */

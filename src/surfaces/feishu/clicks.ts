@@ -14,7 +14,7 @@ import { mayAnswer, mayStop, mayTalk, type People } from "./bot/people.ts";
 import { isAt, type AskRecord, type Records, type RunRecord } from "./bot/records.ts";
 import type { SessionManager } from "./session/session-manager.ts";
 
-export type ClickParts = {
+type ClickParts = {
   records: Records;
   sessions: SessionManager;
   people(): People;
@@ -178,7 +178,7 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     });
 }
 
-export type Refusal = "wrongCard" | "notTalker" | "notStopper" | "notYours";
+type Refusal = "wrongCard" | "notTalker" | "notStopper" | "notYours";
 
 type ReadValue = { rid: string; act: string; g: number };
 

@@ -17,7 +17,6 @@ import { createSessionManager } from "./session/session-manager.ts";
 import { createStops } from "./commands/stops.ts";
 import { languageOf, type ChangeTeam, type Examine, type Team } from "./bot/team.ts";
 
-export type { Redaction } from "./cards/redact.ts";
 export type { People } from "./bot/people.ts";
 export type { ChangeTeam, ChatSettings, Team } from "./bot/team.ts";
 export { defaultLimits } from "./bot/team.ts";
@@ -50,7 +49,7 @@ export type FeishuOptions = {
   signal: AbortSignal;
 };
 
-export type Feishu = {
+type Feishu = {
   /** Resolves once open sessions are taken up again. The channel may be started before. */
   ready: Promise<void>;
   /** Everything that was to be sent is sent, or has failed. */

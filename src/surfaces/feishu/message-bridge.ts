@@ -16,7 +16,7 @@ import type { Team } from "./bot/team.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export type BridgeParts = {
+type BridgeParts = {
   channel: FeishuChannel;
   records: Records;
   sessions: SessionManager;
@@ -37,7 +37,7 @@ export type Bridge = BridgeParts & Replies;
 /** A message on its way. `refers`: it replies to something that no session has heard of. */
 export type Going = { signal: AbortSignal; refers: boolean };
 
-export type MessageBridge = {
+type MessageBridge = {
   handle(message: Incoming): Promise<void>;
   recalled(recall: Recall): Promise<void>;
   /** Replies that were on their way are sent, or have failed. */

@@ -6,7 +6,7 @@ import type { Plain, PlainOptions } from "./options.ts";
 import { createParts } from "./parts.ts";
 import { interrupt } from "./sending.ts";
 
-export type { Plain, PlainEnd, PlainOptions } from "./options.ts";
+export type { PlainEnd } from "./options.ts";
 
 /** A session on lines of text: events are printed, requests are asked one at a time. */
 export function attachPlain(host: Host, options: PlainOptions): Plain {

@@ -24,7 +24,7 @@ export type Dialog =
   | { at: "remark"; answers: Answers };
 
 /** Result of a typed line. */
-export type Step =
+type Step =
   | { type: "respond"; response: InputResponse }
   | { type: "respondAll"; requestIds: string[]; answer: SharedAnswer }
   | { type: "next"; dialog: Dialog; draft?: Draft; note?: string }

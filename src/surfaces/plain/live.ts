@@ -3,7 +3,7 @@ import type { Style } from "../../view/lines/paint.ts";
 import { framed } from "../../view/lines/safe.ts";
 
 /** The first rows of what a command prints, as they come. A pipe gets the result alone. */
-export type Live = {
+type Live = {
   /** Rows that are whole now and were not shown yet. */
   more(item: CallItem): string[];
   /** Rows of the result that do not stand on the screen already. */

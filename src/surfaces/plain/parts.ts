@@ -1,7 +1,7 @@
 import type { Host } from "../../protocol/host/host.ts";
 import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { unlessLost } from "../../remote/unless-lost.ts";
+import { unlessLost } from "../../remote/repeat.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { createPaint, type Style } from "../../view/lines/paint.ts";
 import { pastOf } from "../../view/items/summary.ts";

@@ -24,7 +24,7 @@ export type View = {
 };
 
 /** Facts that the person has seen already, or caused. */
-export type Known = {
+type Known = {
   /** The message stands on the screen as it was typed there. */
   isEchoed(key: string): boolean;
   /** The person answered it here, and was told so. */

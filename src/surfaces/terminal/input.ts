@@ -2,7 +2,7 @@ import { readSlash } from "../../base/slash.ts";
 import { matchesKey } from "./draw/tui.ts";
 
 /** A submitted text, read: a message, a command to Sage, or one for the person's shell. */
-export type Typed =
+type Typed =
   | { type: "nothing" }
   | { type: "say"; text: string }
   | { type: "command"; name: string; args: string }

@@ -1,6 +1,6 @@
 import type { Host } from "../../protocol/host/host.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { unlessLost } from "../../remote/unless-lost.ts";
+import { unlessLost } from "../../remote/repeat.ts";
 import { terminalTexts, type TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import { pagerTexts } from "../../texts/surfaces/pager.ts";
 import { texts, type Texts } from "../../texts/shared/texts.ts";

@@ -20,7 +20,7 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 /** Commands to Sage: `/name`. */
-export type Slash = {
+type Slash = {
   commands(): readonly { name: string; hint: string }[];
   /** Does what was typed as a command; `text` is the whole line. */
   command(name: string, args: string, text: string): void;

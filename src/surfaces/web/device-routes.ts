@@ -5,7 +5,7 @@ import type { Devices } from "./devices.ts";
 import type { Entered, Turned } from "./entrance.ts";
 import type { Origins } from "./headers.ts";
 
-export type DeviceParts = {
+type DeviceParts = {
   devices: Devices;
   origins(): Origins;
   enter(incoming: IncomingMessage): Promise<Entered | Turned>;

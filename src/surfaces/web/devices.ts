@@ -30,7 +30,7 @@ export type Device = {
 };
 
 /** An invitation lets one device in, once. */
-export type Invitation = {
+type Invitation = {
   owner: string;
   /** Name for the device; the device's own word for itself otherwise. */
   name?: string;
@@ -41,7 +41,7 @@ export type Invitation = {
 };
 
 /** The device that took up an invitation, before somebody said yes to it. */
-export type Applicant = { name: string; from: string };
+type Applicant = { name: string; from: string };
 
 export type Paired = { key: string; device: Device };
 
@@ -77,7 +77,7 @@ export type Devices = {
 export type Taken = { state: "paired"; paired: Paired } | { state: "waiting"; look(): Promise<Verdict> };
 
 /** State of an applicant: let in, turned away, or still waiting. */
-export type Verdict = Paired | "refused" | "waiting";
+type Verdict = Paired | "refused" | "waiting";
 
 type Kept = Invitation & { applicant?: Applicant; admitted?: boolean };
 

@@ -35,7 +35,7 @@ export type Caller = { address: string; proxy?: string | undefined };
 /** Somebody who may look. `ended` is aborted when they no longer may, with the reason; `leave` when they have gone. */
 export type Entered = { identity: Identity; visitor: Visitor; ended: AbortSignal; leave(): void };
 
-export type EntranceParts = {
+type EntranceParts = {
   devices: Devices;
   /** The visitor by the settings of this moment; undefined for somebody who has no role in them. */
   visitorOf(identity: Identity): Visitor | undefined;

@@ -14,7 +14,7 @@ const types: Record<string, string> = {
   ".webmanifest": "application/manifest+json",
 };
 
-export type Shown = (name: string, acceptEncoding: string | undefined) => Response | undefined;
+type Shown = (name: string, acceptEncoding: string | undefined) => Response | undefined;
 
 /** Answers with a file of the page. Each is compressed once, at the start; those with a hash in their name never change. */
 export function pageFiles(files: PageFiles): Shown {

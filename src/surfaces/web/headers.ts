@@ -27,7 +27,7 @@ export const guardHeaders: Readonly<Record<string, string>> = {
 };
 
 /** Facts about a request that decide whether it is looked at. `rawHeaders` are as they came: names and values in turn. */
-export type Approach = { rawHeaders: readonly string[] };
+type Approach = { rawHeaders: readonly string[] };
 
 /**
  * Refuses a request that names another host than ours, whose name may lead here by a foreign DNS server, or that comes from another

@@ -22,7 +22,7 @@ export type { PageFiles } from "./files.ts";
 
 const POLL_MS = 250;
 
-export type WebParts = {
+type WebParts = {
   /** Known once the port is. */
   origins(): Origins;
   files: PageFiles;

@@ -2,7 +2,7 @@ const MINUTE = 60_000;
 const A_MINUTE = { ofAddress: 10, together: 60 };
 
 /** Failed tries to pair are counted by address and all together; whoever has the right link is not kept from it by their own tries. */
-export type PairLimits = { may(address: string): boolean; failed(address: string): void };
+type PairLimits = { may(address: string): boolean; failed(address: string): void };
 
 export function createPairLimits(now: () => number = Date.now): PairLimits {
   const failures = new Map<string, number>();

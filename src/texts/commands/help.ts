@@ -11,7 +11,7 @@ export type ExitName =
   | "incomplete"
   | "interrupted";
 
-export type HelpTexts = {
+type HelpTexts = {
   usage: string;
   /** For a command that has another name here. */
   insteadOf: (command: string) => string;

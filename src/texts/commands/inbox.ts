@@ -21,7 +21,7 @@ const en = {
   how: (flag: string) => `See one with ${sage(`${flag}inbox <id>`)}, answer it with ${sage(`${flag}answer <id>`)}.`,
 };
 
-export type InboxTexts = typeof en;
+type InboxTexts = typeof en;
 
 const zh: InboxTexts = {
   watching: (n) => `${n === 0 ? "没有待处理的请求" : `${n} 个待处理`}。新请求会显示在这里（Ctrl-C 退出）。`,

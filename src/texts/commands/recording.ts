@@ -14,7 +14,7 @@ const en = {
   unanswered: (path: string, request: string, what: string) => `${path} has no answer to ${request}: ${what}`,
 };
 
-export type RecordingTexts = typeof en;
+type RecordingTexts = typeof en;
 
 const zh: RecordingTexts = {
   noFolder: (flag, path) => `${flag} 无法写入 ${path}：目录不存在`,

@@ -23,7 +23,7 @@ const en = {
   needsId: (lines: readonly string[]) => `name the session:\n${lines.map((one) => `  ${one}`).join("\n")}`,
 };
 
-export type HostsTexts = typeof en;
+type HostsTexts = typeof en;
 
 const zh: HostsTexts = {
   none: `没有主机。在另一台机器上运行：\`sage devices add\`；在这里运行：\`${sage("hosts add '<链接>' [名称]")}\``,

@@ -24,7 +24,7 @@ const en = {
   notImported: "Nothing was imported.",
 };
 
-export type McpTexts = typeof en;
+type McpTexts = typeof en;
 
 const zh: McpTexts = {
   usage: `用法：${sage("mcp list")} | add <名字> <命令或网址> … | remove <名字> | test [名字] | login <名字> | import [文件]`,

@@ -8,7 +8,7 @@ const en = {
   back: "Connected again.",
 };
 
-export type OwnerTexts = typeof en;
+type OwnerTexts = typeof en;
 
 const zh: OwnerTexts = {
   stopped: "运行本轮的进程已不在。回答、发送消息或输入 /resume 即可在这里继续。",

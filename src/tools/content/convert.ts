@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 
 /** A page to be made into text. */
-export type Conversion = { kind: "html"; text: string; url: string } | { kind: "pdf"; body: Uint8Array };
+type Conversion = { kind: "html"; text: string; url: string } | { kind: "pdf"; body: Uint8Array };
 
 type Outcome = { text: string } | { problem: string };
 
@@ -74,7 +74,17 @@ async function serve(conversion: Conversion): Promise<void> {
 
 async function textOf(conversion: Conversion): Promise<string> {
   if (conversion.kind === "html") return (await import("./html.ts")).toMarkdown(conversion.text, conversion.url);
-  return (await import("./pdf.ts")).pdfText(conversion.body);
+  return pdfText(conversion.body);
+}
+
+/** The text of a PDF, page by page. */
+async function pdfText(body: Uint8Array): Promise<string> {
+  const { extractText, getDocumentProxy } = await import("unpdf"); // loaded with the first PDF
+  const document = await getDocumentProxy(new Uint8Array(body), { verbosity: 0 });
+  const { totalPages, text } = await extractText(document, { mergePages: false });
+  if (text.every((page) => page.trim() === ""))
+    return `(This PDF of ${totalPages} pages holds no text: it may be a scan.)`;
+  return text.map((page, n) => `(page ${n + 1} of ${totalPages})\n${page.trim()}`).join("\n\n");
 }
 
 const given = threads.isMainThread ? undefined : (threads.workerData as { sageConverts?: Conversion } | undefined);

@@ -8,7 +8,7 @@ const maxCharacters = 30_000;
 const maxKept = 100 * 1024 * 1024;
 
 /** `output` only where `text` is not all of it. */
-export type Excerpt = { text: string; output?: Output };
+type Excerpt = { text: string; output?: Output };
 
 /**
  * Output of any length in bounded memory: its beginning and its end for the model, all of it in a file once it is long. `first`: how

@@ -16,7 +16,7 @@ import {
   sha256,
   type FileState,
 } from "./file-state.ts";
-import { keep, replacedBy } from "./kept-content.ts";
+import { keepContent, replacedBy } from "./kept-content.ts";
 import { pathSchema } from "./path.ts";
 import { keptChange, previewEdit, type Replacement } from "./preview.ts";
 import { failed, isProblem, unseen, type ToolProblem } from "../definition/result.ts";
@@ -57,7 +57,7 @@ export const edit: Tool<Input> = {
     if (isProblem(found)) return failed(found);
     const { real, before, text, old, fresh, places } = found;
     const after = Buffer.from(text.split(old).join(fresh));
-    const { note } = await keep(scope.keepDir, before);
+    const { note } = await keepContent(scope.keepDir, before);
     const change = keptChange(previewOf(input, scope));
     await replaceFile(real, after, before);
     const where = `${places.length} ${places.length === 1 ? "place" : "places"}, ${linesOf(text, places)}`;

@@ -11,7 +11,7 @@ import type { ToolPlace } from "../definition/tool.ts";
 const MAX_KEPT_BYTES = 10 * 1024 * 1024;
 
 /** Keeps what a call is about to replace, under its hash. `note`: a word for the result when it is too large. */
-export async function keep(keepDir: string, state: FileState): Promise<{ note: string }> {
+export async function keepContent(keepDir: string, state: FileState): Promise<{ note: string }> {
   if (state.kind !== "file") return { note: "" };
   if (state.bytes.length > MAX_KEPT_BYTES)
     return {

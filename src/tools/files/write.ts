@@ -14,7 +14,7 @@ import {
   showSize,
   type FileState,
 } from "./file-state.ts";
-import { keep, replacedBy } from "./kept-content.ts";
+import { keepContent, replacedBy } from "./kept-content.ts";
 import { pathSchema } from "./path.ts";
 import { keptChange, previewWrite } from "./preview.ts";
 import { failed, isProblem, unseen, type ToolProblem } from "../definition/result.ts";
@@ -44,7 +44,7 @@ export const write: Tool<Input> = {
   async execute(input, scope) {
     const found = await lookBefore(input, scope);
     if (isProblem(found)) return failed(found);
-    const { note } = await keep(scope.keepDir, found.before);
+    const { note } = await keepContent(scope.keepDir, found.before);
     // A new file is its content, which is in the input.
     const change =
       found.before.kind === "missing" ? {} : keptChange(previewWrite(input.file_path, scope, input.content));

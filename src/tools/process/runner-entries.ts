@@ -28,9 +28,9 @@ export type Keeping = { keeper: number; keeperStarted: string; pid: number; star
  * `never`: it did not begin, and nobody else can begin it any more. `entered`: its entry is in `folder`, with what is known of its end.
  * `unknown`: nothing can be said.
  */
-export type Found = "never" | "unknown" | { folder: string };
+type Found = "never" | "unknown" | { folder: string };
 
-export type Entries = {
+type RunnerEntries = {
   /** Raises the epoch of a session; owners before this one begin nothing from now on. Undefined: somebody later has the session, or it is impossible. */
   take(session: string, epoch: number): { id: string } | undefined;
   /** Like `take`, where commands of the session were entered already; otherwise there is nobody to be kept out. */
@@ -51,7 +51,7 @@ export type Entries = {
  * its folder, which succeeds once. `machine` changes with each start of the machine: a folder that was made and not yet on disk when the power
  * failed would otherwise look as if nothing had begun.
  */
-export function createEntries(root: string, machine: string): Entries {
+export function createRunnerEntries(root: string, machine: string): RunnerEntries {
   const base = join(root, machine);
   const homeOf = (session: string) => join(base, encodeURIComponent(session));
   const folderOf = ({ session, epoch, key }: RunnerCall) => join(homeOf(session), String(epoch), nameOf(key));
@@ -72,7 +72,7 @@ export function createEntries(root: string, machine: string): Entries {
     }
     return undefined; // it is there, and cannot be read
   };
-  const take: Entries["take"] = (session, epoch) => {
+  const take: RunnerEntries["take"] = (session, epoch) => {
     try {
       return raise(session, epoch);
     } catch {

@@ -5,17 +5,18 @@ import { constants as system, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { groupRuns, signalGroup } from "./process-group.ts";
-import { isHeld, KEEPER, keptEnding } from "./keeper.ts";
 import {
-  boxedEnding,
-  spawnDirectly,
   type Ending,
   type Launch,
   type ShellCommand,
   type Spawn,
   type Spawned,
+  boxedEnding,
+  groupRuns,
+  signalGroup,
+  spawnDirectly,
 } from "./spawn.ts";
+import { isHeld, KEEPER, keptEnding } from "./keeper.ts";
 
 /** An argument of a program may have 128 kB; whatever comes near it is started directly, which says what is wrong. */
 const MAX_LINE_LENGTH = 30_000;
@@ -139,8 +140,31 @@ type Lane = {
   close(): void;
 };
 
-/** A spawner. `tied`: it ends with this process, whatever it runs. Rejects when it cannot be started. */
+/** A lane with a spawner of its own. `tied`: it ends with this process, whatever it runs. Rejects when it cannot be started. */
 async function openLane(env: NodeJS.ProcessEnv, tied: boolean): Promise<Lane> {
+  const spawner = await startSpawner(env, tied);
+  return {
+    isAlive: spawner.isAlive,
+    close: spawner.close,
+    start: (command, free) => startCommand(spawner, command, free),
+  };
+}
+
+/** A process that starts commands, one at a time. */
+type Spawner = {
+  pid: number;
+  /** Path of the pipe into which commands write. */
+  pipe: string;
+  input: Writable & Handle;
+  isAlive(): boolean;
+  /** Hears its reports and its death from now on, in place of the listener before. */
+  listen(listener: Listener): void;
+  /** While nothing runs, the spawner does not keep this process alive. */
+  hold(on: boolean): void;
+  close(): void;
+};
+
+async function startSpawner(env: NodeJS.ProcessEnv, tied: boolean): Promise<Spawner> {
   const folder = mkdtempSync(join(tmpdir(), "sage-spawner-"));
   const pipe = join(folder, "output");
   const child = spawn("bash", ["--noprofile", "--norc", "-c", PROGRAM, "sage-spawner", pipe, tied ? "tied" : ""], {
@@ -167,96 +191,106 @@ async function openLane(env: NodeJS.ProcessEnv, tied: boolean): Promise<Lane> {
   life?.unref();
   input.on("error", () => {}); // it died; its exit says so
   readLines(reports, (line) => hear(line));
-  /** While nothing runs, the spawner does not keep this process alive. */
   const hold = (on: boolean) => [child, input, reports].forEach((one) => (on ? one.ref() : one.unref()));
-  const close = () => {
-    input.end();
-    life?.end();
-  };
 
   await new Promise<void>((resolve, reject) => {
     hear = (line) => (line === "ready" ? resolve() : reject(new Error("the spawner did not start")));
   });
   hold(false);
-
   return {
+    pid: child.pid,
+    pipe,
+    input,
     isAlive: () => alive,
-    close,
-    async start({ line, cwd, noted, launch, kept }, free) {
-      const output = kept || !alive ? undefined : openOutput(pipe);
-      if (!output && !(kept && alive)) {
-        close();
-        return undefined;
-      }
-      hold(true);
-      const started = Promise.withResolvers<number | undefined>();
-      const ended = Promise.withResolvers<Ending>();
-      let remark = "";
-      let isOver = false;
-      let isWhole = launch === undefined; // a sandbox that failed may have left its byte unread
-      let wasAnswered = false; // before that, the next command would read the answer to this one
-      /** Once the command is over and its output read. Somebody who still holds the pipe would write into the next command's output. */
-      const settle = () => {
-        if (!isOver || !wasAnswered || (output && !output.readableEnded && !output.destroyed)) return;
-        output?.off("end", settle).off("close", settle);
-        hear = () => {};
-        hold(false);
-        if (alive && isWhole && (!output || output.readableEnded)) free();
-        else close();
-      };
-      output?.on("end", settle).on("close", settle);
-      hear = (said) => {
-        if (said === "died") {
-          started.resolve(undefined);
-          void started.promise.then((pid) => ended.resolve(pid === undefined ? "unknown" : endOf(pid)));
-          isOver = true;
-        } else if (/^s\d+$/.test(said)) {
-          started.resolve(Number(said.slice(1)));
-        } else if (kept && said.startsWith("e")) {
-          ended.resolve(keptEnding(said.slice(1)));
-          isWhole = !isHeld(said);
-          isOver = true;
-        } else if (/^e\d+$/.test(said)) {
-          ended.resolve(launch ? boxedEnding(Number(said.slice(1))) : endingOf(Number(said.slice(1)), remark));
-          isOver = true;
-        } else if (launch && said.startsWith("{")) {
-          void begin(launch, said, started.promise, input).then((began) => (isWhole ||= began));
-        } else {
-          remark = said;
-        }
-        settle();
-      };
-      const box = launch ? ["confined", launch.args, launch.filter, ...launch.words, ""] : [];
-      const run = kept
-        ? ["kept", kept.folder, `${kept.timeoutMs / 1_000}`, `${kept.largest / 1_024}`]
-        : [...box, "run"];
-      input.write([...run, cwd, line, ""].join("\0"));
-      const pid = await started.promise;
-      if (pid === undefined) {
-        wasAnswered = true;
-        output?.destroy();
-        return undefined;
-      }
-      try {
-        input.write((await noted(pid, child.pid)) ? "go\0" : "no\0");
-      } catch (error) {
-        input.write("no\0");
-        output?.destroy();
-        throw error;
-      } finally {
-        wasAnswered = true;
-        settle();
-      }
-      if (output) return { pid, output, ended: ended.promise };
-      const letGo = () => {
-        hear = () => {};
-        ended.resolve("unknown"); // nobody follows its output any more
-        hold(false);
-        close();
-      };
-      return { pid, output: kept!.follow(ended.promise), ended: ended.promise, letGo };
+    listen: (listener) => void (hear = listener),
+    hold,
+    close() {
+      input.end();
+      life?.end();
     },
   };
+}
+
+/** Starts a command. Undefined when it could not begin. */
+async function startCommand(
+  { pid: spawnerPid, pipe, input, isAlive, listen, hold, close }: Spawner,
+  { line, cwd, noted, launch, kept }: ShellCommand,
+  free: () => void,
+): Promise<Spawned | undefined> {
+  const output = kept || !isAlive() ? undefined : openOutput(pipe);
+  if (!output && !(kept && isAlive())) {
+    close();
+    return undefined;
+  }
+  hold(true);
+  const started = Promise.withResolvers<number | undefined>();
+  const ended = Promise.withResolvers<Ending>();
+  let remark = "";
+  let isOver = false;
+  let isWhole = launch === undefined; // a sandbox that failed may have left its byte unread
+  let wasAnswered = false; // before that, the next command would read the answer to this one
+  /** Once the command is over and its output read. Somebody who still holds the pipe would write into the next command's output. */
+  const settle = () => {
+    if (!isOver || !wasAnswered || (output && !output.readableEnded && !output.destroyed)) return;
+    output?.off("end", settle).off("close", settle);
+    listen(() => {});
+    hold(false);
+    if (isAlive() && isWhole && (!output || output.readableEnded)) free();
+    else close();
+  };
+  output?.on("end", settle).on("close", settle);
+  listen((said) => {
+    if (said === "died") {
+      started.resolve(undefined);
+      void started.promise.then((pid) => ended.resolve(pid === undefined ? "unknown" : endOf(pid)));
+      isOver = true;
+    } else if (/^s\d+$/.test(said)) {
+      started.resolve(Number(said.slice(1)));
+    } else if (kept && said.startsWith("e")) {
+      ended.resolve(keptEnding(said.slice(1)));
+      isWhole = !isHeld(said);
+      isOver = true;
+    } else if (/^e\d+$/.test(said)) {
+      ended.resolve(launch ? boxedEnding(Number(said.slice(1))) : endingOf(Number(said.slice(1)), remark));
+      isOver = true;
+    } else if (launch && said.startsWith("{")) {
+      void begin(launch, said, started.promise, input).then((began) => (isWhole ||= began));
+    } else {
+      remark = said;
+    }
+    settle();
+  });
+  input.write([...instruction({ launch, kept }), cwd, line, ""].join("\0"));
+  const pid = await started.promise;
+  if (pid === undefined) {
+    wasAnswered = true;
+    output?.destroy();
+    return undefined;
+  }
+  try {
+    input.write((await noted(pid, spawnerPid)) ? "go\0" : "no\0");
+  } catch (error) {
+    input.write("no\0");
+    output?.destroy();
+    throw error;
+  } finally {
+    wasAnswered = true;
+    settle();
+  }
+  if (output) return { pid, output, ended: ended.promise };
+  const letGo = () => {
+    listen(() => {});
+    ended.resolve("unknown"); // nobody follows its output any more
+    hold(false);
+    close();
+  };
+  return { pid, output: kept!.follow(ended.promise), ended: ended.promise, letGo };
+}
+
+/** The words that tell the spawner how to run a command. */
+function instruction({ launch, kept }: { [Key in "launch" | "kept"]: ShellCommand[Key] }): string[] {
+  if (kept) return ["kept", kept.folder, `${kept.timeoutMs / 1_000}`, `${kept.largest / 1_024}`];
+  return launch ? ["confined", launch.args, launch.filter, ...launch.words, "", "run"] : ["run"];
 }
 
 /** Lets a confined command begin once its sandbox is as planned, or ends it. */

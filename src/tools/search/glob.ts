@@ -4,11 +4,11 @@ import { canonicalPath, lexicalPath } from "../../permission/paths/canonical.ts"
 import { messageOf } from "../../protocol/reasons/error.ts";
 import * as z from "../../base/z.ts";
 import { describe } from "../definition/describe.ts";
-import { compileGlob } from "./glob-match.ts";
 import { pathSchema, showPath } from "../files/path.ts";
 import { failed, noMatches } from "../definition/result.ts";
 import { ripgrep } from "./ripgrep.ts";
 import type { Tool } from "../definition/tool.ts";
+import { type Star, star, wild } from "../../permission/text/wild.ts";
 
 const maxShown = 500;
 const maxFound = 50_000;
@@ -65,4 +65,67 @@ async function newestFirst(paths: string[]): Promise<string[]> {
     dated.push(...(await Promise.all(ages)));
   }
   return dated.sort((a, b) => b.at - a.at || (a.path < b.path ? -1 : 1)).map(({ path }) => path);
+}
+
+/** Pattern of a name in a path: characters, sets of characters and stars. */
+type Name = readonly (string | ((char: string) => boolean) | Star)[];
+
+/**
+ * `*` and `?` within a name, `**` across names, `[abc]`, `{a,b}`. A pattern without a slash matches names at any depth.
+ * Matching is bounded by length times length, where a regular expression with many stars could hang.
+ */
+export function compileGlob(pattern: string): (path: string) => boolean {
+  const alternatives = expandBraces(pattern.replace(/^(\.\/)+/, "")).map(parse);
+  return (path) => {
+    const names = path.split("/").map((name) => Array.from(name));
+    return alternatives.some((pattern) => wild(pattern, names, matchesName));
+  };
+}
+
+function expandBraces(pattern: string): string[] {
+  let ready = [pattern];
+  for (let again = true; again;) {
+    again = false;
+    ready = ready.flatMap((text) => {
+      const innermost = /\{([^{}]*,[^{}]*)\}/.exec(text);
+      if (innermost?.[1] === undefined) return [text];
+      again = true;
+      const [before, after] = [text.slice(0, innermost.index), text.slice(innermost.index + innermost[0].length)];
+      return innermost[1].split(",").map((choice) => before + choice + after);
+    });
+    if (ready.length > 1_000) throw new Error("the pattern has too many alternatives in braces");
+  }
+  return ready;
+}
+
+function parse(pattern: string): (Name | Star)[] {
+  const names = pattern.split("/").map((name) => (name === "**" ? star : parseName(name)));
+  return names.length === 1 && names[0] !== star ? [star, ...names] : names;
+}
+
+function parseName(name: string): Name {
+  return [...name.matchAll(/\[([!^]?)(\]?[^\]]*)\]|\\(.)|(.)/gsu)].map(([, not, among, escaped, plain]) => {
+    if (among !== undefined) {
+      const listed = spellOut(among);
+      return (char: string) => listed.includes(char) === (not === "");
+    }
+    if (plain === "*") return star;
+    return plain === "?" ? () => true : (escaped ?? plain ?? "");
+  });
+}
+
+function matchesName(pattern: Name, name: readonly string[]): boolean {
+  return wild(pattern, name, (expected: string | ((char: string) => boolean), char) =>
+    typeof expected === "string" ? expected === char : expected(char),
+  );
+}
+
+/** a-e to abcde. */
+function spellOut(among: string): string {
+  return among.replace(/(.)-(.)/gsu, (range, from: string, to: string) => {
+    const [first = 0, last = 0] = [from.codePointAt(0), to.codePointAt(0)];
+    return last - first > 1_000
+      ? range
+      : Array.from({ length: last - first + 1 }, (_, i) => String.fromCodePoint(first + i)).join("");
+  });
 }

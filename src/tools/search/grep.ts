@@ -4,7 +4,7 @@ import { canonicalPath, lexicalPath } from "../../permission/paths/canonical.ts"
 import { messageOf } from "../../protocol/reasons/error.ts";
 import * as z from "../../base/z.ts";
 import { describe } from "../definition/describe.ts";
-import { compileGlob } from "./glob-match.ts";
+import { compileGlob } from "./glob.ts";
 import { pathSchema, showPath } from "../files/path.ts";
 import { failed, noMatches } from "../definition/result.ts";
 import { ripgrep } from "./ripgrep.ts";

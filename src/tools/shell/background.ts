@@ -5,8 +5,7 @@ import { oneLine } from "../../base/visible.ts";
 import type { ToolResult } from "../../protocol/facts/message.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { failed } from "../definition/result.ts";
-import { shellEnv } from "./shell-env.ts";
-import { blockedNotes, notConfined } from "./blocked.ts";
+import { blockedNotes, notConfined, shellEnv } from "./shell-env.ts";
 import { endHeld, spawnNoted, type Launch, type LaunchEnd } from "../process/spawn.ts";
 import type { ToolScope } from "../definition/tool.ts";
 

@@ -6,14 +6,12 @@ import type { ToolResult } from "../../protocol/facts/message.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
 import { startInBackground } from "./background.ts";
-import { blockedNotes, notConfined, withWrites } from "./blocked.ts";
+import { blockedNotes, notConfined, shellEnv, withWrites } from "./shell-env.ts";
 import { describe } from "../definition/describe.ts";
 import { type Note, failed } from "../definition/result.ts";
 import { createExcerpt } from "../content/excerpt.ts";
-import { endGroup } from "../process/process-group.ts";
+import { type Ending, type Launch, type Spawned, endGroup, spawnDirectly } from "../process/spawn.ts";
 import { watchForPrompt } from "./prompt-watch.ts";
-import { shellEnv } from "./shell-env.ts";
-import { spawnDirectly, type Ending, type Launch, type Spawned } from "../process/spawn.ts";
 import type { Tool, ToolScope } from "../definition/tool.ts";
 
 const graceMs = 2_000;

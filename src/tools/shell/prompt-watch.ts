@@ -9,7 +9,7 @@ const MAX_PROMPT_LENGTH = 160;
 const MAX_PROMPTS = 5;
 
 /** Watches one command for the moment in which it waits for somebody to type, which nobody can here. */
-export type Waiting = {
+type PromptWatch = {
   output(text: string): void;
   /** Its question when it last seemed to wait; undefined if it never did, or continued. */
   asked(): string | undefined;
@@ -19,7 +19,7 @@ export type Waiting = {
 };
 
 /** Only tells: a command that merely takes its time must not die of a guess. */
-export function watchForPrompt(leader: number, quietMs: number, tell: (question: string) => void): Waiting {
+export function watchForPrompt(leader: number, quietMs: number, tell: (question: string) => void): PromptWatch {
   let tail = "";
   let asked: string | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -1,10 +1,10 @@
 import type { Agent } from "node:http";
 import type { Reason } from "../../protocol/reasons/reason.ts";
 import { isPrivateAddress } from "../../permission/web.ts";
-import type { Cache } from "./cache.ts";
-import { exchange, locationOf, type Answer, type Limits, type Way } from "./exchange.ts";
-import { addressesOf, type Lookup } from "./lookup.ts";
-import { toText, type PageText } from "./page-text.ts";
+import { type Answer, type Limits, type Way, exchange, locationOf } from "./exchange.ts";
+import { type Lookup, addressesOf } from "./lookup.ts";
+import { imageKindOf, isPdf } from "../../protocol/image.ts";
+import { convert } from "../content/convert.ts";
 
 const MAX_HOPS = 10;
 
@@ -20,7 +20,7 @@ export type Page = PageText & { at: number };
 /** A step of a visit as it is kept: a page, or the address that stands in its place. */
 export type Kept = { to: string } | { page: Page };
 
-export type Means = {
+type Means = {
   /** Addresses judged with the call; undefined when nobody looked them up. */
   addresses: readonly string[] | undefined;
   objection(url: string, addresses?: readonly string[]): Reason | undefined;
@@ -101,4 +101,98 @@ function messageIn(error: unknown): string {
   const { message = "", code = "", errors } = Object(error) as { message?: string; code?: string; errors?: Error[] };
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_|UNABLE_)/.test(code)) return `its certificate is not good (${code})`;
   return (message || errors?.[0]?.message || code || String(error)).replace(/\s+/g, " ").slice(0, 200);
+}
+
+/** A page as text, or a picture as it is. `type`: the kind of content, in the words of its server. */
+type PageText = { type: string; whole: boolean } & ({ text: string } | { image: Buffer });
+
+type Raw = { url: string; type: string; body: Buffer; whole: boolean };
+
+/** A body as text for a model: HTML as Markdown, the text of a PDF, anything else that is text as it is. */
+async function toText(raw: Raw, signal: AbortSignal): Promise<PageText | { problem: string }> {
+  const { body, whole, url } = raw;
+  const type = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})\s*(;|$)/.exec(raw.type)?.[1]?.toLowerCase() ?? "";
+  const named = { type: type || "unknown type", whole };
+  if (imageKindOf(body)) return whole ? { ...named, image: body } : { problem: "the picture is too large" };
+  if (isPdf(body) || type === "application/pdf") {
+    if (!whole) return { problem: `the PDF is larger than ${body.length / 1024 / 1024} MB` };
+    return { ...named, type: "application/pdf", text: await convert({ kind: "pdf", body }, signal) };
+  }
+  if (!isText(type) || (marked(body) === undefined && body.subarray(0, 8_192).includes(0)))
+    return { problem: `it is not text (${type || "of no stated type"}, ${body.length} bytes)` };
+  const text = decode(body, raw.type);
+  if (!isHtml(type, text)) return { ...named, text };
+  return { ...named, text: await convert({ kind: "html", text, url }, signal) };
+}
+
+function isText(type: string): boolean {
+  return type === "" || /^text\/|[/+](json|xml|yaml|toml|javascript|ecmascript|x-ndjson|x-sh|sql|graphql)\b/.test(type);
+}
+
+function isHtml(type: string, text: string): boolean {
+  if (type === "text/html" || type === "application/xhtml+xml") return true;
+  return type === "" && /^\s*<(!doctype html|html)\b/i.test(text);
+}
+
+/** In the encoding that a mark at its beginning, its server or the page itself names. */
+function decode(body: Buffer, type: string): string {
+  const head = body.subarray(0, 2_048).toString("latin1");
+  const named =
+    marked(body) ??
+    /charset\s*=\s*["']?([\w:.-]+)/i.exec(type)?.[1] ??
+    /<meta[^>]{0,200}charset\s*=\s*["']?([\w:.-]+)/i.exec(head)?.[1];
+  try {
+    return new TextDecoder(named).decode(body);
+  } catch {
+    return new TextDecoder().decode(body); // an encoding that nobody knows
+  }
+}
+
+function marked(body: Buffer): string | undefined {
+  if (body[0] === 0xff && body[1] === 0xfe) return "utf-16le";
+  return body[0] === 0xfe && body[1] === 0xff ? "utf-16be" : undefined;
+}
+
+/** Things that were fetched a short while ago, within bounds: the oldest go first. */
+type Cache<T> = { get(key: string): T | undefined; set(key: string, value: T, size: number): void };
+
+const KEPT_MS = 15 * 60_000;
+const MAX_ENTRIES = 200;
+
+/** `room`: what the sizes of all that is kept may add up to. `now` is a clock that is never set back. */
+export function createCache<T>({
+  room,
+  now = () => performance.now(),
+}: {
+  room: number;
+  now?: () => number;
+}): Cache<T> {
+  const kept = new Map<string, { value: T; size: number; at: number }>();
+  let used = 0;
+  const drop = (key: string) => {
+    used -= kept.get(key)?.size ?? 0;
+    kept.delete(key);
+  };
+  return {
+    get(key) {
+      const found = kept.get(key);
+      return found && now() - found.at < KEPT_MS ? found.value : undefined;
+    },
+    set(key, value, size) {
+      drop(key);
+      kept.set(key, { value, size, at: now() });
+      used += size;
+      for (const [oldest, { at }] of kept)
+        if (kept.size > MAX_ENTRIES || used > room || now() - at >= KEPT_MS) drop(oldest);
+        else break;
+    },
+  };
+}
+
+/** The part of a cache that belongs to one session. */
+export function partOf<T>(cache: Cache<T>, session: string): Cache<T> {
+  return {
+    get: (key) => cache.get(`${session}\n${key}`),
+    set: (key, value, size) => cache.set(`${session}\n${key}`, value, size),
+  };
 }

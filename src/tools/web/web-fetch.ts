@@ -10,9 +10,8 @@ import { keepImage } from "../content/image.ts";
 import { failed } from "../definition/result.ts";
 import type { Tool, ToolScope } from "../definition/tool.ts";
 import { asData } from "./as-data.ts";
-import { createCache, partOf } from "./cache.ts";
+import { type Kept, type Page, type Visit, createCache, partOf } from "./visit.ts";
 import type { Lookup } from "./lookup.ts";
-import type { Kept, Page, Visit } from "./visit.ts";
 
 export type WebFetchOptions = {
   /** Connections to this address by way of the person's proxy, if there is one for it. */

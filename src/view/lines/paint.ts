@@ -3,7 +3,7 @@ import type { Texts } from "../../texts/shared/texts.ts";
 type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
 /** `token` is for what stands in the place of characters: no foreign text can look like that. */
-export type Paint = Record<Colour | "token", (text: string) => string>;
+type Paint = Record<Colour | "token", (text: string) => string>;
 
 export type Style = { t: Texts; paint: Paint; width: number | undefined };
 

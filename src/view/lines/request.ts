@@ -10,7 +10,7 @@ import { changeLines } from "./change.ts";
 import { clipped, columns, framed, rows } from "./safe.ts";
 
 /** `place`: which of several this is. Paths are told from `cwd`, where it is known. `approvals`: given so far. `carried`: the agent that asks was stopped. */
-export type Shown = {
+type Shown = {
   place?: string | undefined;
   cwd?: string | undefined;
   approvals?: readonly Approval[] | undefined;

@@ -3,7 +3,7 @@ import { createMail } from "../../protocol/facts/unseen.ts";
 import type { Item, SaidItem } from "./item.ts";
 
 /** Messages of people, until a turn has read them or left them out. */
-export type Messages = {
+type Messages = {
   /** Every fact, before the functions below are told of it. */
   note(fact: Fact): void;
   said(fact: Fact<"user.said">): Item[];

@@ -10,7 +10,7 @@ import type { AskedItem, CallItem, InquiryItem, Item } from "./item.ts";
 type Change = (item: CallItem | undefined, more?: Partial<CallItem>) => CallItem[];
 
 /** Open requests: asked by a call, or by themselves. */
-export type Requests = {
+type Requests = {
   requested(fact: Fact<"input.requested">, call: CallItem | undefined): Item[];
   approved(fact: Fact<"input.approved">): Item[];
   resolved(fact: Fact<"input.resolved">): Item[];

@@ -24,7 +24,7 @@ import { createStreams } from "./streams.ts";
  * order; an item keeps its identity while it changes, so a caller knows a new one by not having seen it before.
  * The transcript itself keeps only what may still change.
  */
-export type Transcript = {
+type Transcript = {
   fact(fact: Fact): Item[];
   delta(delta: Delta): Item[];
 };

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { UnifiedExecutor } from "../../../src/agent/turn/executor.ts";
 import { joinCluster } from "../../../src/host/cluster/cluster.ts";
-import { gateway } from "../../../src/host/cluster/stream/gateway.ts";
+import { createGatewayHost } from "../../../src/host/cluster/stream/gateway.ts";
 import { startWorker } from "../../../src/host/cluster/worker/worker.ts";
 import { createHost, type LocalHost } from "../../../src/host/host.ts";
 import { explained } from "../../../src/journal/postgres/error.ts";
@@ -51,7 +51,10 @@ observe({ type: "booted" });
 if (role === "gateway") {
   const wake = (session: string) => void cluster.wake(session).catch(() => {});
   const refuse = async (): Promise<never> => Promise.reject(new Error("a gateway runs nothing"));
-  const host = gateway(createHost({ store, version: "test", executor: refuse, elsewhere: { wake } }), cluster.replica);
+  const host = createGatewayHost(
+    createHost({ store, version: "test", executor: refuse, elsewhere: { wake } }),
+    cluster.replica,
+  );
   process.on("message", async (told: { n: number } & ({ command: Command } | Watching)) => {
     const reply = "command" in told ? await host.send(told.command) : await watch(host, told);
     process.send?.({ n: told.n, reply });

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ConnectionLimits } from "../../../src/cli/serve/web/connection-limits.ts";
-import { createHttp, listen } from "../../../src/cli/serve/web/http.ts";
+import { type ConnectionLimits, createHttp, listen } from "../../../src/cli/serve/web/http.ts";
 import type { SurfaceStore } from "../../../src/protocol/host/surface-store.ts";
 import { openSurfaceStores } from "../../../src/host/surface-store.ts";
 import type { Incoming } from "../../../src/surfaces/feishu/channel/channel.ts";

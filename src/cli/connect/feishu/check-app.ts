@@ -25,7 +25,7 @@ export const neededScopes = [
 ] as const;
 
 /** Looks at the app as the platform sees it. Nothing is changed. */
-export async function examine(api: Api, app: FeishuApp): Promise<Finding[]> {
+export async function checkApp(api: Api, app: FeishuApp): Promise<Finding[]> {
   const bot = await examineBot(api, app);
   // Without an answer nothing else can be asked.
   if (bot.length === 1) return bot;

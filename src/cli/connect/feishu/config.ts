@@ -29,7 +29,7 @@ export function surfaceOf({ app }: Pick<BotConfig, "app">): string {
 export type ConfigParts = { cwd: string; lang: Lang; t: FeishuSetupTexts };
 
 export const secretVariables = ["FEISHU_APP_SECRET", "FEISHU_ENCRYPT_KEY", "FEISHU_VERIFICATION_TOKEN"] as const;
-export type SecretVariable = (typeof secretVariables)[number];
+type SecretVariable = (typeof secretVariables)[number];
 
 /** The variable of a secret: `FEISHU_APP_SECRET`, or `FEISHU_APP_SECRET_OPS` of the bot `ops`. */
 function variableOf(variable: SecretVariable, bot: string): string {
@@ -100,7 +100,7 @@ function botOf(name: string, settings: Settings, env: Env, parts: Reading): BotC
       ...{ appId, appSecret, domain, mode: mode as FeishuApp["mode"] },
       ...(encryptKey && { encryptKey }),
       ...(verificationToken && { verificationToken }),
-      ...(domain !== "" && wayTo(domain, env)),
+      ...(domain !== "" && proxyAgentFor(domain, env)),
     },
     team,
     warnings,
@@ -185,7 +185,7 @@ function readPeople(
 }
 
 /** Agent for the proxy that the environment names for this address, if any. */
-export function wayTo(domain: string, env: Env): Pick<FeishuApp, "agent"> {
+export function proxyAgentFor(domain: string, env: Env): Pick<FeishuApp, "agent"> {
   const url = new URL(domain);
   return proxyFor(url, env) === undefined ? {} : { agent: agentFor(url, env) };
 }

@@ -10,7 +10,7 @@ import { feishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { feishuBots, type BotConfig } from "./config.ts";
-import { examine, type Finding } from "./check-app.ts";
+import { checkApp, type Finding } from "./check-app.ts";
 
 const marks = { ok: "✓", bad: "✗", note: "·" } as const;
 
@@ -37,7 +37,7 @@ export async function doctor(args: string[]): Promise<number> {
 async function findingsOf({ name, app, team, warnings }: BotConfig, webhook: string): Promise<Finding[]> {
   const api = createApi(app, { ...usual, retryMs: 200 }, () => {}, sleep);
   const count = team.people.approve.length;
-  const seen = await examine(api, app);
+  const seen = await checkApp(api, app);
   const reachable = seen.length > 1;
   const path = webhookPath(name);
   return [

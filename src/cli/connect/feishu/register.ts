@@ -9,7 +9,7 @@ import { neededScopes } from "./check-app.ts";
 const CALL_MS = 15_000;
 
 /** An app that the platform has just made for whoever scanned the code. */
-export type Registered = {
+type Registered = {
   appId: string;
   appSecret: string;
   /** The person who scanned it. */

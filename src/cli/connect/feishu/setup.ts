@@ -15,8 +15,8 @@ import type { Lang } from "../../../texts/language.ts";
 import { feishuSetupTexts, type FeishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
-import { typed, typedHidden } from "../../process/prompt.ts";
-import { domainOf, isAppId, isOpenId, secretVariables, wayTo } from "./config.ts";
+import { promptLine, promptHidden } from "../../process/prompt.ts";
+import { domainOf, isAppId, isOpenId, secretVariables, proxyAgentFor } from "./config.ts";
 import { register } from "./register.ts";
 
 /** The person left: nothing is written. */
@@ -66,7 +66,7 @@ async function walk(t: FeishuSetupTexts, lang: Lang): Promise<void> {
   ): Promise<string> => {
     for (;;) {
       const kept = env[variable];
-      const typedIn = await typedHidden(label(kept !== undefined));
+      const typedIn = await promptHidden(label(kept !== undefined));
       if (typedIn === undefined) throw new Left();
       if (typedIn !== "") return (secrets[variable] = typedIn);
       if (kept !== undefined) return kept;
@@ -81,7 +81,7 @@ async function walk(t: FeishuSetupTexts, lang: Lang): Promise<void> {
   );
   const mode = chosen === "2" ? "webhook" : "socket";
   const domain = domainOf(named) ?? "";
-  const app: FeishuApp = { appId, appSecret, domain, mode, ...wayTo(domain, env) };
+  const app: FeishuApp = { appId, appSecret, domain, mode, ...proxyAgentFor(domain, env) };
   if (mode === "webhook") {
     app.encryptKey = await secret("FEISHU_ENCRYPT_KEY", t.askEncryptKey);
     app.verificationToken = await secret("FEISHU_VERIFICATION_TOKEN", t.askToken);
@@ -208,7 +208,7 @@ function keep(home: Home, feishu: FeishuSettings, secrets: Record<string, string
 const list = (text: string): string[] => text.split(/[\s,;]+/).filter((one) => one !== "");
 
 async function line(label: string): Promise<string> {
-  const said = await typed(label);
+  const said = await promptLine(label);
   if (said === undefined) throw new Left();
   return said;
 }

@@ -16,7 +16,7 @@ const CODEX_WAITS_MS = 30_000;
 const POLL_MS = 1_000;
 
 /** The process around the hook. */
-export type HookProcess = {
+type HookProcess = {
   env: NodeJS.ProcessEnv;
   input: AsyncIterable<unknown>;
   /** Aborted when the agent tells the hook to end: the person refused or interrupted there. */

@@ -9,8 +9,9 @@ import type { OutsideBody } from "../../../protocol/host/outside.ts";
 import { reasonOf } from "../../../protocol/reasons/error.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { ask } from "../../host/journal.ts";
-import { waitForEnd } from "./wait-for-end.ts";
-import { resultOf, yesAndNo, type Result } from "./result.ts";
+import { reasonFrom } from "../../../protocol/reasons/reason.ts";
+import { texts } from "../../../texts/shared/texts.ts";
+import { nameOf } from "../../../view/items/summary.ts";
 
 /** Clients give up after a minute unless they are told of progress: by then they have a ticket. */
 const WAIT_SECONDS = 50;
@@ -27,14 +28,14 @@ export type AskParts = {
   signal: AbortSignal;
 };
 
-export type Calling = {
+type Calling = {
   /** Aborted when the client cancels. */
   signal: AbortSignal;
   _meta?: { progressToken?: string | number | undefined } | undefined;
   notify(notification: { method: "notifications/progress"; params: Record<string, unknown> }): Promise<void>;
 };
 
-export type Input = Zod.infer<ReturnType<typeof askPersonInput>>;
+type Input = Zod.infer<ReturnType<typeof askPersonInput>>;
 
 /** Input of the tool, as a schema of the library that the server package takes. */
 export function askPersonInput(z: typeof Zod) {
@@ -140,4 +141,76 @@ async function waited(
 /** The client has cancelled its call before it had a ticket: nobody would hear the answer. */
 async function forget({ host, agent }: AskParts, { id }: InputRequest): Promise<void> {
   await host.send({ type: "unask", requestId: id, end: { type: "gone" }, by: agent(), surface: "mcp" });
+}
+
+/** Waits until a request has ended, whoever ends it and in which process. Undefined once `enough` aborts. */
+async function waitForEnd(store: Store, requestId: string, enough: AbortSignal): Promise<Resolution | undefined> {
+  const ended = Promise.withResolvers<Resolution | undefined>();
+  const forget = store.hub.wait(requestId, ended.resolve);
+  const stop = () => ended.resolve(undefined);
+  enough.addEventListener("abort", stop);
+  try {
+    const already = store.resolution(requestId); // between the look before and the listening
+    if (already || enough.aborted) return already;
+    return await ended.promise;
+  } finally {
+    forget();
+    enough.removeEventListener("abort", stop);
+  }
+}
+
+export type Result = {
+  content: { type: "text"; text: string }[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+};
+
+/** The end of a request, or that it still waits, for the agent that asked. */
+function resultOf(request: InputRequest, resolution: Resolution | undefined): Result {
+  return asResult(resultData(request, resolution));
+}
+
+export function asResult(data: Record<string, unknown>): Result {
+  return { content: [{ type: "text", text: JSON.stringify(data, undefined, 2) }], structuredContent: data };
+}
+
+export function resultData(request: InputRequest, resolution: Resolution | undefined): Record<string, unknown> {
+  const frame = { ticket: request.id, asked: nameOf(request, texts("en")) };
+  if (!resolution)
+    return {
+      ...{ status: "waiting", ...frame },
+      note: "Nobody has answered yet. The request stays open; call ask_person with this ticket to wait on.",
+    };
+  const { outcome, by, surface, at } = resolution;
+  const response = "response" in resolution ? resolution.response : undefined;
+  const reason = "reason" in resolution && resolution.reason ? sentence(reasonFrom(resolution.reason), "en") : "";
+  return {
+    ...{ status: outcome, ...frame, by, surface, at: new Date(at).toISOString() },
+    ...(reason !== "" && { reason }),
+    ...(response?.type === "answers" && {
+      answers: response.answers,
+      ...confirmedIn(request, response.answers),
+      ...(response.remark !== undefined && { remark: response.remark }),
+    }),
+    ...(response?.type === "text" && { text: response.text }),
+  };
+}
+
+/** Set where yes or no was asked, and one of them chosen: own words are neither. */
+function confirmedIn(request: InputRequest, answers: Record<string, { selected: string[] }>): { confirmed?: boolean } {
+  const [only, more] = request.kind === "question" ? request.questions : [];
+  const labels = only?.options.map(({ label }) => label).join("\n");
+  if (!only || more || !words.some((pair) => pair.join("\n") === labels)) return {};
+  const [chosen] = answers[only.question]?.selected ?? [];
+  return chosen === undefined ? {} : { confirmed: chosen === only.options[0]?.label };
+}
+
+const words = [
+  ["Yes", "No"],
+  ["是", "否"],
+] as const;
+
+/** Yes and no in the language of a question. */
+function yesAndNo(question: string): readonly string[] {
+  return words[/\p{Script=Han}/u.test(question) ? 1 : 0];
 }

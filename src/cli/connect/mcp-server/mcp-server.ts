@@ -6,8 +6,10 @@ import { agentNameFrom } from "../../../protocol/host/outside.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { openLocalJournal } from "../../host/journal.ts";
-import { askPerson, askPersonInput } from "./ask-person.ts";
-import { asked } from "./list-requests.ts";
+import { type AskParts, type Result, asResult, askPerson, askPersonInput, resultData } from "./ask-person.ts";
+import { sessionOutside } from "../../../input/outside.ts";
+
+const MAX_SHOWN = 50;
 
 const options = { name: { type: "string" } } as const;
 
@@ -51,7 +53,7 @@ export async function mcpServer(args: string[]): Promise<number> {
       inputSchema: z.object({}),
       annotations: { readOnlyHint: true },
     },
-    async () => asked(parts),
+    async () => listRequests(parts),
   );
   const closed = Promise.withResolvers<void>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => closed.resolve());
@@ -62,4 +64,13 @@ export async function mcpServer(args: string[]): Promise<number> {
   over.abort();
   await host.close();
   return exitCodes.success;
+}
+
+/** Requests of this agent in this folder, the newest first: an agent sees nothing of others, nor of Sage's own sessions. */
+function listRequests({ store, agent, cwd }: AskParts): Result {
+  const session = sessionOutside({ agent: [agent()], cwd });
+  const facts = store.session(session) ? store.load(session) : [];
+  const requests = facts.flatMap((fact) => (fact.type === "input.requested" ? [fact.data] : []));
+  const shown = requests.toReversed().slice(0, MAX_SHOWN);
+  return asResult({ requests: shown.map((request) => resultData(request, store.resolution(request.id))) });
 }

@@ -6,7 +6,7 @@ import { serversSchema } from "../../../config/settings/servers.ts";
 import { changeSettings, readSettings } from "../../../config/settings/settings.ts";
 import { readSmallFile } from "../../../config/files/small-file.ts";
 import { mayBeTrusted, projectTrust, trust } from "../../../config/trust/trust.ts";
-import { ServerFailure } from "../../../mcp/failure.ts";
+import { ServerFailure } from "../../../mcp/server.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 import { thrownText } from "../../../texts/shared/error.ts";

@@ -72,7 +72,7 @@ export async function test(args: string[]): Promise<number> {
   return tried.every(({ problem }) => problem === undefined) ? exitCodes.success : exitCodes.failure;
 }
 
-export type Tried = { server: string; tools: string[]; prompts: number; ms: number; problem?: string };
+type Tried = { server: string; tools: string[]; prompts: number; ms: number; problem?: string };
 
 /** Each server that counts here, or the one of this name: what it offers, or why it cannot be had. */
 export async function tryServers(config: Config, lang: Lang, name?: string): Promise<Tried[]> {

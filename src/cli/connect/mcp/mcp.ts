@@ -1,12 +1,19 @@
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
-import { langOf, usage } from "../../process/flags.ts";
+import { langOf, readFlags, usage } from "../../process/flags.ts";
+import { sageHome } from "../../../config/home/home.ts";
+import { tokensOf } from "../../../host/assembly/servers.ts";
+import { ServerFailure } from "../../../mcp/server.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { exitCodes } from "../../process/exit-codes.ts";
+import { configHere, serverNamed } from "./list.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 
 const actions: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
   list: async () => (await import("./list.ts")).list,
   add: async () => (await import("./change.ts")).add,
   remove: async () => (await import("./change.ts")).remove,
   test: async () => (await import("./list.ts")).test,
-  login: async () => (await import("./login.ts")).login,
+  login: async () => login,
   import: async () => (await import("./import.ts")).importServers,
 };
 
@@ -16,4 +23,26 @@ export async function mcp(args: string[]): Promise<number> {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action) throw usage(mcpTexts(langOf(args)).usage);
   return (await action())(rest);
+}
+
+/** Logs in to a remote server: the person opens the address, and their browser comes back to this machine. */
+async function login(args: string[]): Promise<number> {
+  const { positionals, lang } = readFlags(args, {});
+  const texts = mcpTexts(lang);
+  const [name, ...more] = positionals;
+  if (name === undefined || more.length > 0) throw usage(texts.loginHow);
+  const definition = serverNamed(configHere(), name);
+  if (definition.transport.type !== "http") throw usage(texts.notHttp(name));
+  const { login: begin } = await import("../../../mcp/oauth.ts");
+  const leaving = new AbortController();
+  process.once("SIGINT", () => leaving.abort(new Error("SIGINT")));
+  const show = (address: URL) => console.log(`${texts.open(name)}\n${oneLine(address.href)}`);
+  try {
+    const home = sageHome(process.env);
+    await begin(definition, tokensOf(definition, { home, env: process.env }), show, leaving.signal);
+  } catch (error) {
+    throw error instanceof ServerFailure ? new SageError("config-invalid", error.reason) : error;
+  }
+  console.log(texts.loggedIn(name));
+  return exitCodes.success;
 }

@@ -14,8 +14,7 @@ import { readFlags, readFlagsOnly, usage } from "../../process/flags.ts";
 import { openLocalJournal } from "../../host/journal.ts";
 import { readPast } from "../../../archive/trials.ts";
 import { ownRedaction } from "../../host/redaction.ts";
-import { toStdout } from "../../process/stdout.ts";
-import { styleOf } from "../../process/style.ts";
+import { styleOf, writeStdout } from "../../process/stdout.ts";
 
 const options = { json: { type: "boolean" }, behavior: { type: "string", default: "allow" } } as const;
 
@@ -39,7 +38,7 @@ export async function backtest(args: string[]): Promise<number> {
   const results = ownRedaction(process.env).value(asked.map((rule) => trials.of(rule)));
   await close();
   if (values.json) {
-    toStdout(`${JSON.stringify(results, undefined, 2)}\n`);
+    writeStdout(`${JSON.stringify(results, undefined, 2)}\n`);
     return exitCodes.success;
   }
   const style = styleOf(process.stdout, lang);
@@ -62,7 +61,7 @@ export async function suggestRules(args: string[]): Promise<number> {
   await close();
   const asked = calls.filter((call) => call.asked !== undefined).length;
   if (values.json) {
-    toStdout(`${JSON.stringify({ asked, ideas }, undefined, 2)}\n`);
+    writeStdout(`${JSON.stringify({ asked, ideas }, undefined, 2)}\n`);
     return exitCodes.success;
   }
   if (ideas.length === 0) {

@@ -2,7 +2,7 @@ import { oneLine } from "../../../base/visible.ts";
 import type { Rule } from "../../../protocol/facts/permission.ts";
 import { sessionRules } from "../../../protocol/facts/session.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
-import { isSameReason, said, type Reason } from "../../../protocol/reasons/reason.ts";
+import { type Reason, isSameReason, said } from "../../../protocol/reasons/reason.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { meaningOf } from "../../../permission/rules/meaning.ts";
@@ -11,15 +11,15 @@ import { pastTexts } from "../../../texts/setup/past.ts";
 import { timeOf } from "../../../texts/shared/resolution.ts";
 import { trialLines } from "../../../view/lines/past.ts";
 import { ownRedaction } from "../../host/redaction.ts";
-import { styleOf } from "../../process/style.ts";
+import { styleOf } from "../../process/stdout.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { permissionTexts } from "../../../texts/setup/permissions.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
-import { destinationOf, destinations } from "./destination.ts";
-import { rulesIn } from "../../assemble/listed-rules.ts";
+import { listedRules } from "../../assemble/listed-rules.ts";
 import { checkApprover, person } from "../../host/account.ts";
 import { ask, openLocalJournal } from "../../host/journal.ts";
+import type { CliTexts } from "../../../texts/commands/cli.ts";
 
 const options = { to: { type: "string" } } as const;
 
@@ -71,7 +71,7 @@ export async function remove(args: string[]): Promise<number> {
   const home = sageHome(process.env);
   const config = loadConfig(home, process.cwd(), process.env);
   const asked = destinationOf(values.to, t);
-  const found = rulesIn(config, home.settings).filter((one) => one.rule === rule && one.counts);
+  const found = listedRules(config, home.settings).filter((one) => one.rule === rule && one.counts);
   const places = destinations.filter(
     (place) => (asked ?? place) === place && found.some(({ source }) => source === place),
   );
@@ -97,4 +97,14 @@ async function takenBack(rule: string): Promise<string | undefined> {
   if (found) await ask(host, { type: "removeRule", session: found.id, rule, destination: "session", ...sender });
   await host.close();
   return found?.id;
+}
+
+const destinations = ["local", "project", "user"] as const;
+export type Destination = (typeof destinations)[number];
+
+/** The value of --to. */
+export function destinationOf(given: string | undefined, t: CliTexts): Destination | undefined {
+  const found = destinations.find((one) => one === given);
+  if (given !== undefined && !found) throw usage(t.expected("--to", t.oneOf(destinations), given));
+  return found;
 }

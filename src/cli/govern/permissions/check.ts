@@ -11,7 +11,7 @@ import { permissionTexts } from "../../../texts/setup/permissions.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 import { loadDecision, type Question } from "../../../archive/decision.ts";
-import { toStdout } from "../../process/stdout.ts";
+import { writeStdout } from "../../process/stdout.ts";
 
 const list = z.array(z.string()).optional();
 const schema = z.object({
@@ -34,7 +34,7 @@ export async function check(args: string[]): Promise<number> {
   const answer = createAnswer((await loadDecision()).judge, lang);
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === "") continue;
-    const roomy = toStdout(`${JSON.stringify(answer(line))}\n`);
+    const roomy = writeStdout(`${JSON.stringify(answer(line))}\n`);
     if (!roomy) await new Promise((resolve) => process.stdout.once("drain", resolve));
   }
   return exitCodes.success;

@@ -13,9 +13,8 @@ import { rows } from "../../../view/lines/safe.ts";
 import { permissionTexts, type PermissionTexts } from "../../../texts/setup/permissions.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
-import { styleOf } from "../../process/style.ts";
+import { styleOf, writeStdout } from "../../process/stdout.ts";
 import { loadDecision } from "../../../archive/decision.ts";
-import { toStdout } from "../../process/stdout.ts";
 
 /** Tells the verdict on a call here and now, and the rule and file behind it. Nothing runs. */
 export async function explain(args: string[]): Promise<number> {
@@ -38,7 +37,7 @@ export async function explain(args: string[]): Promise<number> {
   const file = result.source && result.source !== "session" ? ruleFiles[result.source] : undefined;
   const number = decisionSteps.indexOf(step) + 1;
   if (values.json)
-    toStdout(
+    writeStdout(
       `${JSON.stringify({ ...result, message: sentence(result.reason, lang), step: number, stepName: step, ...(file !== undefined && { file }) }, undefined, 2)}\n`,
     );
   else {

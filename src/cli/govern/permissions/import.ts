@@ -15,10 +15,10 @@ import { permissionTexts, type PermissionTexts } from "../../../texts/setup/perm
 import { checkApprover } from "../../host/account.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
-import { styleOf } from "../../process/style.ts";
+import { styleOf } from "../../process/stdout.ts";
 import { agrees } from "../../host/journal.ts";
 import { convertSettings, type Finding, type Origin } from "./claude-code.ts";
-import { destinationOf, type Destination } from "./destination.ts";
+import { type Destination, destinationOf } from "./change.ts";
 
 const options = { to: { type: "string" }, yes: { type: "boolean" }, "dry-run": { type: "boolean" } } as const;
 

@@ -5,10 +5,10 @@ import { sentence } from "../../../texts/shared/sentence.ts";
 import { permissionTexts } from "../../../texts/setup/permissions.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags } from "../../process/flags.ts";
-import { styleOf } from "../../process/style.ts";
-import { entryLines } from "./rule-lines.ts";
-import { rulesIn, type ListedRule } from "../../assemble/listed-rules.ts";
-import { toStdout } from "../../process/stdout.ts";
+import { styleOf, writeStdout } from "../../process/stdout.ts";
+import { type ListedRule, listedRules } from "../../assemble/listed-rules.ts";
+import type { Style } from "../../../view/lines/paint.ts";
+import { exact, fitted } from "../../../view/lines/safe.ts";
 
 /** Every rule with where it stands, also those that would count if the folder were trusted. */
 export async function list(args: string[]): Promise<number> {
@@ -16,10 +16,10 @@ export async function list(args: string[]): Promise<number> {
   const t = permissionTexts(lang);
   const home = sageHome(process.env);
   const config = loadConfig(home, process.cwd(), process.env);
-  const rules = rulesIn(config, home.settings);
+  const rules = listedRules(config, home.settings);
   const warnings = config.warnings.map((why) => sentence(why, lang));
   if (values.json) {
-    toStdout(`${JSON.stringify({ rules, warnings }, undefined, 2)}\n`);
+    writeStdout(`${JSON.stringify({ rules, warnings }, undefined, 2)}\n`);
     return exitCodes.success;
   }
   const style = styleOf(process.stdout, lang);
@@ -30,7 +30,7 @@ export async function list(args: string[]): Promise<number> {
     console.log(style.paint.bold(`${oneLine(file)} (${t.source[source]})`));
     if (!counts) console.log(style.paint.yellow(`  ${t.notCounting}`));
     console.log(
-      entryLines(
+      ruleLines(
         own.map(({ behavior, rule, approvals, notAsker }) => ({
           what: behavior,
           text: [
@@ -45,4 +45,16 @@ export async function list(args: string[]): Promise<number> {
   }
   for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
   return exitCodes.success;
+}
+
+/** A rule or a hook's command under what it is; marked where it is a difference. */
+export type RuleEntry = { what: string; text: string; mark?: "+" | "-" };
+
+/** In full, in their order; what several have in common stands above them once. */
+export function ruleLines(entries: readonly RuleEntry[], style: Style): string[] {
+  const { paint } = style;
+  return entries.flatMap(({ what, text, mark }, n) => {
+    const rows = exact(text, style).map((row) => (mark ? paint[mark === "+" ? "green" : "red"](`${mark}${row}`) : row));
+    return what === entries[n - 1]?.what ? rows : [...fitted([`  ${what}`], style.width), ...rows];
+  });
 }

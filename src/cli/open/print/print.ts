@@ -1,27 +1,32 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import type { Delta, FactData } from "../../../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../../protocol/facts/outcome.ts";
-import type { InputRequest } from "../../../protocol/facts/request.ts";
+import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
-import { said } from "../../../protocol/reasons/reason.ts";
+import { type Reason, said } from "../../../protocol/reasons/reason.ts";
 import { errorText, noticeText } from "../../../texts/shared/error.ts";
-import { cliTexts } from "../../../texts/commands/cli.ts";
+import { type CliTexts, cliTexts } from "../../../texts/commands/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { texts } from "../../../texts/shared/texts.ts";
+import { type Texts, texts } from "../../../texts/shared/texts.ts";
 import { exitCodeOf, exitCodes } from "../../process/exit-codes.ts";
 import { usage } from "../../process/flags.ts";
 import { person } from "../../host/account.ts";
 import { ask } from "../../host/journal.ts";
-import { styleOf } from "../../process/style.ts";
-import { onLeave } from "../../process/termination.ts";
-import { createRefusals } from "./refusals.ts";
+import { styleOf, writeStdout } from "../../process/stdout.ts";
+import { onTermination } from "../../process/termination.ts";
 import type { Format } from "./format.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import type { Sage } from "../../assemble/open-sage.ts";
-import { toStdout } from "../../process/stdout.ts";
 import { deltaInEnglish, factInEnglish, outcomeInEnglish } from "../../../view/in-english.ts";
 import { endNote, ruleNote } from "../../../view/note.ts";
 import { followSession, type SessionChange } from "../../../view/session.ts";
+import { oneLine } from "../../../base/visible.ts";
+import type { Asked, Standing } from "../../../protocol/host/receipt.ts";
+import { changeLine } from "../../../texts/shared/resolution.ts";
+import type { CallItem, Item } from "../../../view/transcript/item.ts";
+import { briefOf, isOver, nameOf } from "../../../view/items/summary.ts";
+
+const MAX_TEXT_LENGTH = 200;
 
 type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
 
@@ -29,7 +34,7 @@ type Job = { session: string; task: string | undefined; format: Format; lang: La
 export async function print({ host, store }: Sage, { session: id, task, format, lang }: Job): Promise<number> {
   const t = cliTexts(lang);
   const sender = { by: person(), surface: "cli" };
-  const line = (value: object) => void toStdout(`${JSON.stringify(value)}\n`);
+  const line = (value: object) => void writeStdout(`${JSON.stringify(value)}\n`);
   const refused = createRefusals((text) => console.error(`sage: ${text}`), t, texts(lang));
   const rules: FactData["rule.added"][] = [];
   const ended = new AbortController();
@@ -60,7 +65,7 @@ export async function print({ host, store }: Sage, { session: id, task, format, 
     interrupted = true;
     void session.send({ type: "interrupt", session: id, cancel: true, ...sender });
   });
-  const leaving = onLeave(() => host.close());
+  const leaving = onTermination(() => host.close());
   if (task !== undefined) await ask(session, { type: "say", session: id, text: task, ...sender });
   let outcome = await host.run(id);
   // An answer may have come while this process still had the session: whoever gave it was told that it is taken up here.
@@ -103,7 +108,7 @@ async function tell(
   requests: InputRequest[],
   { lang, cwd, isOpen }: { lang: Lang; cwd: string | undefined; isOpen: boolean },
 ): Promise<void> {
-  if (outcome.text !== "") toStdout(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
+  if (outcome.text !== "") writeStdout(outcome.text.endsWith("\n") ? outcome.text : `${outcome.text}\n`);
   if (outcome.status === "success") return;
   const t = cliTexts(lang);
   if (outcome.status !== "needs-input") {
@@ -115,9 +120,71 @@ async function tell(
       console.error(t.goOn(`${how} ${outcome.session}`));
     return;
   }
-  const { openLines } = await import("./request-lines.ts");
+  const { requestLines } = await import("./request-lines.ts");
   const style = styleOf(process.stderr, lang);
   console.error(t.needed(requests.length));
-  for (const request of requests) console.error(openLines(request, style, { lang, cwd }).join("\n"));
+  for (const request of requests) console.error(requestLines(request, style, { lang, cwd }).join("\n"));
   console.error(t.thenResume(outcome.session));
+}
+
+const refusals: readonly Standing[] = ["refused-by-rule", "refused-by-person", "not-run"];
+
+/** Tells of each call that was refused or did not run, and of each question nobody answered: a result that says "done" does not. */
+export function createRefusals(
+  tell: (line: string) => void,
+  t: CliTexts,
+  words: Texts,
+): (items: readonly Item[]) => void {
+  const told = new WeakSet<CallItem | Asked>();
+  const once = (item: CallItem | Asked, line: string) => {
+    if (!told.has(item)) tell(line);
+    told.add(item);
+  };
+  return (items) => {
+    for (const item of items) {
+      if (item.type !== "call" || !isOver(item)) continue;
+      for (const asked of item.asked) {
+        const why = asked.request.kind === "permission" ? undefined : whyNot(asked.resolution);
+        if (why !== undefined)
+          once(asked, t.notAnswered(oneLine(nameOf(asked.request, words)), oneLine(words.because(why))));
+      }
+      const asks = item.asked.some(({ request }) => request.kind !== "permission");
+      if (asks || item.turnStopped || !refusals.includes(item.standing)) continue;
+      const call = oneLine(`${item.call.tool} ${briefOf(item)}`).slice(0, MAX_TEXT_LENGTH);
+      const why = [item.changed ? changeLine(item.changed, words) : "", oneLine(words.because(reasonOf(item)))];
+      once(item, t.wasRefused(howOf(item, t, words), call, why.filter((one) => one !== "").join(" · ")));
+    }
+  };
+}
+
+/** Somebody who only stands in for a person is told by name. */
+function howOf({ standing, asked }: CallItem, t: CliTexts, words: Texts): string {
+  const end = asked.at(-1)?.resolution;
+  const stoodIn = standing === "refused-by-person" && end?.surface === "persona" && end.by !== undefined;
+  return stoodIn ? t.refusedBy(oneLine(end.by)) : words.standing[standing];
+}
+
+function reasonOf({ verdict, asked }: CallItem): Reason | string {
+  if (verdict?.behavior === "deny") return verdict.reason;
+  return whyNot(asked.at(-1)?.resolution) ?? "";
+}
+
+/** Undefined when it was answered, and not with a no. */
+function whyNot(end: Resolution | undefined): Reason | string | undefined {
+  switch (end?.outcome) {
+    case undefined:
+    case "cancelled": // the outcome of the turn says it
+    case "superseded":
+      return undefined;
+    case "answered":
+    case "partial":
+      return end.response.type === "denied" ? (end.reason ?? end.response.reason ?? "") : undefined;
+    case "timed_out":
+      return end.response ? undefined : end.reason;
+    case "declined":
+    case "no_surface":
+      return end.reason ?? "";
+    default:
+      return end satisfies never;
+  }
 }

@@ -13,7 +13,7 @@ import { rulesFor } from "../../../view/request/answering.ts";
 import { neededOf } from "../../../view/request/describe.ts";
 
 /** A request with what to type to answer it. It is named by an id of its own: by its session alone another one may be meant by then. */
-export function openLines(
+export function requestLines(
   request: InputRequest,
   style: Style,
   {

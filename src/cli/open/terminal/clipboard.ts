@@ -11,7 +11,7 @@ const TIMEOUT_MS = 5_000;
 const KEEP_MS = 24 * 3_600_000;
 
 /** Ctrl-V: the picture in the clipboard as a file. A message that names the file keeps its own copy, so old ones are removed. */
-export function ownClipboard(
+export function systemClipboard(
   folder: string,
   env: Env,
   platform: NodeJS.Platform = process.platform,

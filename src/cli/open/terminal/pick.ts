@@ -7,11 +7,14 @@ import { errorText } from "../../../texts/shared/error.ts";
 import { pickerTexts } from "../../../texts/surfaces/picker.ts";
 import { texts } from "../../../texts/shared/texts.ts";
 import { ask } from "../../host/journal.ts";
-import { checkRule } from "./check-rule.ts";
-import { senderAt, type Seat } from "../../host/host-client.ts";
+import { type HostClient, senderAt } from "../../host/host-client.ts";
+import { readRule } from "../../../permission/rules/rules.ts";
+import type { FactData } from "../../../protocol/facts/fact.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 
 /** `/model`: what each provider offers, as the answers come in. */
-export function pickModel(seat: Seat, session: string, lang: Lang): Picking {
+export function pickModel(seat: HostClient, session: string, lang: Lang): Picking {
   const { host } = seat;
   const w = pickerTexts(lang);
   const t = texts(lang);
@@ -50,7 +53,7 @@ export function pickModel(seat: Seat, session: string, lang: Lang): Picking {
 type Place = { rule: string; behavior: Rule["behavior"]; source: RuleDestination };
 
 /** `/permissions`: every rule that applies here, each to be edited or removed, and a new one to be added. */
-export function pickRule(seat: Seat, session: string, lang: Lang): Picking {
+export function pickRule(seat: HostClient, session: string, lang: Lang): Picking {
   const w = pickerTexts(lang);
   const t = texts(lang);
   const { host } = seat;
@@ -142,4 +145,9 @@ export function pickRule(seat: Seat, session: string, lang: Lang): Picking {
     await removed(one);
     return result;
   }
+}
+
+function checkRule(rule: string, behavior: FactData["rule.added"]["behavior"]): void {
+  const reading = readRule(rule, behavior);
+  if (!reading.ok) throw new SageError("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
 }

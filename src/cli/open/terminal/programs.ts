@@ -10,7 +10,7 @@ type Env = NodeJS.ProcessEnv;
 const MAX_OUTPUT_BYTES = 64 * 1024;
 
 /** `!command`: the person's own shell, with everything they have. Their screen shows what it prints; what goes further is redacted. */
-export function ownShell(
+export function personShell(
   cwd: string,
   env: Env,
   redact: (text: string) => string,
@@ -47,7 +47,7 @@ export function ownShell(
 }
 
 /** Ctrl-G: $VISUAL or $EDITOR, on a file that is gone afterwards. Undefined where neither is set. */
-export function ownEditor(env: Env): TerminalOptions["edit"] {
+export function personEditor(env: Env): TerminalOptions["edit"] {
   const editor = env["VISUAL"] || env["EDITOR"];
   if (!editor) return undefined;
   return async (text) => {
@@ -67,14 +67,14 @@ export function ownEditor(env: Env): TerminalOptions["edit"] {
 }
 
 /** Ctrl-Z: until the shell brings Sage back. */
-export async function sleep(): Promise<void> {
+export async function suspend(): Promise<void> {
   const back = once(process, "SIGCONT");
   process.kill(0, "SIGTSTP"); // the whole group, as the terminal itself would
   await back;
 }
 
 /** The person's own command, which reads the text from SAGE_NOTICE. */
-export function ownNotice(command: string, env: Env): NonNullable<TerminalOptions["notify"]> {
+export function personNotifier(command: string, env: Env): NonNullable<TerminalOptions["notify"]> {
   return async (text) => {
     const child = spawn("sh", ["-c", command], { stdio: "ignore", env: { ...env, SAGE_NOTICE: text }, detached: true });
     child.unref();

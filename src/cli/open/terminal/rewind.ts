@@ -10,12 +10,12 @@ import { timeOf } from "../../../texts/shared/resolution.ts";
 import { texts } from "../../../texts/shared/texts.ts";
 import { ask } from "../../host/journal.ts";
 import { doubtful, overwriting, planLines, pointLines, turnOf } from "../../record/rewind-lines.ts";
-import { senderAt, sessionOf, type Seat } from "../../host/host-client.ts";
+import { senderAt, sessionOf, type HostClient } from "../../host/host-client.ts";
 
 const kinds = ["both", "conversation", "files"] as const;
 
 /** `/rewind` where there are only lines: what there is to go back to, then what would change, then a `yes` at the end. */
-export async function rewindLines(seat: Seat, session: string, args: string, lang: Lang): Promise<string[]> {
+export async function rewindLines(seat: HostClient, session: string, args: string, lang: Lang): Promise<string[]> {
   const { host } = seat;
   const words = args.split(/\s+/).filter(Boolean);
   const w = rewindTexts(lang);
@@ -37,7 +37,7 @@ export async function rewindLines(seat: Seat, session: string, args: string, lan
 
 /** `/rewind`: a message, then what to take back, then a yes below everything that will change. */
 export async function rewind(
-  seat: Seat,
+  seat: HostClient,
   session: string,
   words: readonly string[],
   lang: Lang,

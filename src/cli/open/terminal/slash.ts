@@ -11,13 +11,13 @@ import type { Lang } from "../../../texts/language.ts";
 import { terminalTexts, type TerminalTexts } from "../../../texts/surfaces/terminal.ts";
 import { ask } from "../../host/journal.ts";
 import { pickSession } from "../../record/sessions/pick-session.ts";
-import { factsOf, senderAt, sessionOf, type Seat } from "../../host/host-client.ts";
+import { factsOf, senderAt, sessionOf, type HostClient } from "../../host/host-client.ts";
 import { pickModel, pickRule } from "./pick.ts";
 import { rewind } from "./rewind.ts";
 import { dollars, spentOf } from "../../../view/items/summary.ts";
 
 /** Slash commands that need more than a surface knows. */
-export function slashCommands(seat: Seat, session: string, lang: Lang): SlashCommand[] {
+export function slashCommands(seat: HostClient, session: string, lang: Lang): SlashCommand[] {
   const { host, cwd, here } = seat;
   const tt = terminalTexts(lang);
   const sender = senderAt(seat, "tui");

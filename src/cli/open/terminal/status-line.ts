@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { version } from "../../../config/version.ts";
-import { repositoryRoot } from "../../../context/repository.ts";
+import { repositoryRoot } from "../../../context/environment.ts";
 import type { TerminalOptions } from "../../../surfaces/terminal/index.ts";
 
 const FRESH_MS = 2_000;
@@ -12,7 +12,7 @@ const APART_MS = 300;
 const MAX_OUTPUT_LENGTH = 4_096;
 
 /** Folder and branch. The branch is read again now and then: commands change it. */
-export function createPlace(cwd: string, home: string): NonNullable<TerminalOptions["place"]> {
+export function createFolderLabel(cwd: string, home: string): NonNullable<TerminalOptions["place"]> {
   const folder = cwd === home ? "~" : cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd;
   const root = repositoryRoot(cwd);
   let read = { at: -Infinity, branch: undefined as string | undefined };
@@ -48,7 +48,7 @@ function headIn(folder: string): string | undefined {
  * The person's own command writes the line. It runs again when something has changed, never twice at a time and never for long; what
  * it prints is text and steers nothing. Until it has printed something, and when it fails, Sage's own line is shown.
  */
-export function ownStatusLine(
+export function customStatusLine(
   command: string,
   { cwd, env, timeoutMs = TIMEOUT_MS }: { cwd: string; env: NodeJS.ProcessEnv; timeoutMs?: number },
 ): NonNullable<TerminalOptions["statusLine"]> {

@@ -5,8 +5,8 @@ import type { Fact } from "../../../protocol/facts/fact.ts";
 import type { Asked } from "../../../protocol/host/receipt.ts";
 import { changeLine, headline } from "../../../texts/shared/resolution.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { pageTexts, type PageTexts } from "../../../texts/commands/export-page.ts";
-import { texts, type Texts } from "../../../texts/shared/texts.ts";
+import { type PageTexts, pageTexts } from "../../../texts/commands/export-page.ts";
+import { type Texts, texts } from "../../../texts/shared/texts.ts";
 import { changeOf, detailed } from "../../../view/items/change.ts";
 import type { CallItem, Item, TextItem, ThoughtItem } from "../../../view/transcript/item.ts";
 import { noteOf } from "../../../view/note.ts";
@@ -14,13 +14,11 @@ import { resultText } from "../../../view/items/result.ts";
 import { saidText } from "../../../view/items/said.ts";
 import { summaryOf } from "../../../view/items/summary.ts";
 import { transcriptOf } from "../../../view/transcript/transcript.ts";
-import { markup, verbatim, type Markup } from "./markup.ts";
-import { style } from "./page-style.ts";
 
 const MAX_TEXT_LENGTH = 20_000;
 const SHORT_LINES = 12;
 
-export type Page = {
+type Page = {
   title: string;
   session: string;
   cwd: string;
@@ -188,3 +186,48 @@ function cut(text: string, t: PageTexts): string {
 function time(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace("T", " ");
 }
+
+/** Markup, as opposed to text: only `markup` makes it, and it escapes every text it is given. */
+type Markup = { readonly markup: string };
+
+type Value = string | Markup | readonly Markup[];
+
+/** A template for a page. Text becomes text; markup, or a list of it, goes in as it is. */
+function markup(parts: TemplateStringsArray, ...values: Value[]): Markup {
+  return { markup: parts.reduce((text, part, n) => `${text}${spelled(values[n - 1] ?? "")}${part}`) };
+}
+
+/** For a constant of our own that is no text, such as a style sheet. */
+function verbatim(text: string): Markup {
+  return { markup: text };
+}
+
+function spelled(value: Value): string {
+  if (typeof value === "string") return value.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return "markup" in value ? value.markup : value.map((one) => one.markup).join("\n");
+}
+
+/** The page's whole style sheet; its hash stands in the page's policy. */
+const style = `
+:root { --ink: #1d2327; --dim: #5d6a73; --paper: #fdfdfc; --line: #dcdfe1; --box: #f3f4f4; --good: #14653a; --bad: #a3231f; --mark: #1d5fa8; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #dfe3e6; --dim: #98a3ab; --paper: #16191b; --line: #343a3f; --box: #1f2427; --good: #6fcf97; --bad: #ff8a80; --mark: #7db7f5; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1rem 4rem; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.4rem; margin: 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+h3 { font-size: .95rem; margin: 1.2rem 0 .3rem; }
+small, header p, footer, .note, .asked { color: var(--dim); font-size: .85rem; font-weight: normal; }
+.said { border-left: 3px solid var(--mark); padding-left: .8rem; }
+.sub { margin-left: 1.5rem; }
+.call { border: 1px solid var(--line); border-radius: 6px; padding: 0 .8rem .6rem; margin: .6rem 0; }
+.call h3 { font-family: ui-monospace, monospace; margin-top: .6rem; }
+.prose { white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { background: var(--box); border-radius: 4px; margin: .3rem 0; padding: .5rem .7rem; font: .85rem/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 40rem; overflow-y: auto; }
+summary { cursor: pointer; color: var(--dim); font-size: .85rem; }
+.asked b { color: var(--good); }
+h3 span { color: var(--dim); font-size: .85rem; }
+.failed, .refused-by-rule, .refused-by-person, .invalid, .unknown { color: var(--bad); }
+footer { margin-top: 3rem; border-top: 1px solid var(--line); }
+`;

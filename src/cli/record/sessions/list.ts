@@ -13,10 +13,9 @@ import { hostFlag, openHost } from "../../host/open-host.ts";
 import { ask } from "../../host/journal.ts";
 import { applyRetention } from "./retention.ts";
 import { readInstallation } from "../../../config/home/installation.ts";
-import { toStdout } from "../../process/stdout.ts";
-import { styleOf } from "../../process/style.ts";
+import { styleOf, writeStdout } from "../../process/stdout.ts";
 import { titleOf } from "../../../view/items/summary.ts";
-import { stateOf } from "./pick-session.ts";
+import { sessionStateText } from "./pick-session.ts";
 
 const options = { json: { type: "boolean" }, search: { type: "string" }, ...hostFlag } as const;
 
@@ -34,14 +33,14 @@ export async function list(args: string[]): Promise<number> {
   await host.close();
   const shown = all.filter(({ id, title }) => (where ? where.has(id) : title !== "" || values.json));
   if (values.json) {
-    toStdout(`${JSON.stringify(shown, undefined, 2)}\n`);
+    writeStdout(`${JSON.stringify(shown, undefined, 2)}\n`);
     return exitCodes.success;
   }
   if (shown.length === 0)
     console.log(search === undefined ? t.noSessions : sessionTexts(lang).nothingFound(oneLine(search)));
   const { age } = texts(lang);
   const w = clusterTexts(lang);
-  const state = (one: SessionSummary) => `${stateOf(one, lang)}${one.pending > 0 ? ` (${one.pending})` : ""}`;
+  const state = (one: SessionSummary) => `${sessionStateText(one, lang)}${one.pending > 0 ? ` (${one.pending})` : ""}`;
   const at = ({ place, state: now }: SessionSummary) =>
     place ? `${place.works || now !== "waiting" ? w.atPlace(place.name) : w.waitsFor(place.name)}  ` : "";
   const { width } = styleOf(process.stdout, lang);

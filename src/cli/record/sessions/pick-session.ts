@@ -45,7 +45,7 @@ export function pickSession(
     value: one.id,
     label: oneLine(titleOf(one)),
     detail: [
-      ...(one.state === "idle" ? [] : [stateOf(one, lang)]),
+      ...(one.state === "idle" ? [] : [sessionStateText(one, lang)]),
       t.ago(age(Date.now() - one.lastAt)),
       oneLine(shortFolder(one.cwd)),
       one.id,
@@ -55,7 +55,7 @@ export function pickSession(
 }
 
 /** The state of a session in words. One of a shared journal that nothing runs is taken up by a worker. */
-export function stateOf({ state, place }: SessionSummary, lang: Lang): string {
+export function sessionStateText({ state, place }: SessionSummary, lang: Lang): string {
   return place && state === "stopped" ? clusterTexts(lang).forWorker : cliTexts(lang).states[state];
 }
 

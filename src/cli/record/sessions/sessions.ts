@@ -1,11 +1,20 @@
 import { sessionTexts } from "../../../texts/commands/sessions.ts";
-import { langOf, usage } from "../../process/flags.ts";
+import { langOf, readFlags, usage } from "../../process/flags.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { exitCodes } from "../../process/exit-codes.ts";
+import { sessionBy } from "../../../view/find-session.ts";
+import { person } from "../../host/account.ts";
+import { agrees, ask, engineFlag, openJournal } from "../../host/journal.ts";
+import { sageHome } from "../../../config/home/home.ts";
+import { deleteSession } from "../../../archive/sessions.ts";
+import { clipped } from "../../../view/lines/safe.ts";
+import { titleOf } from "../../../view/items/summary.ts";
 
 const actions: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
   list: async () => (await import("./list.ts")).list,
-  rename: async () => (await import("./rename.ts")).rename,
-  fork: async () => (await import("./fork.ts")).fork,
-  delete: async () => (await import("./delete.ts")).deleteSessions,
+  rename: async () => rename,
+  fork: async () => fork,
+  delete: async () => deleteSessions,
   gc: async () => (await import("./gc.ts")).gc,
 };
 
@@ -16,4 +25,58 @@ export async function sessions(args: string[]): Promise<number> {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action) throw usage(sessionTexts(langOf(args)).usage);
   return (await action())(rest);
+}
+
+async function rename(args: string[]): Promise<number> {
+  const { values, positionals, lang } = readFlags(args, engineFlag);
+  const w = sessionTexts(lang);
+  const [target, ...words] = positionals;
+  if (target === undefined) throw usage(w.which("rename"));
+  if (words.length === 0) throw usage(w.noTitle);
+  await using journal = await openJournal(values, { lang });
+  const { host, store } = journal;
+  const { id } = sessionBy(store.sessions(), target);
+  await ask(host, { type: "rename", session: id, title: words.join(" "), by: person(), surface: "cli" });
+  console.log(w.renamed(id, oneLine(store.session(id)?.title ?? "")));
+  await host.close();
+  return exitCodes.success;
+}
+
+async function fork(args: string[]): Promise<number> {
+  const { values, positionals, lang } = readFlags(args, { at: { type: "string" }, ...engineFlag });
+  const w = sessionTexts(lang);
+  const [target, stray] = positionals;
+  if (target === undefined || stray !== undefined) throw usage(w.which("fork"));
+  await using journal = await openJournal(values, { lang });
+  const { host, store } = journal;
+  const source = sessionBy(store.sessions(), target);
+  const sender = { by: person(), surface: "cli" };
+  const at = values.at === undefined ? {} : { at: values.at };
+  const { session: id } = await ask(host, { type: "fork", session: source.id, ...at, ...sender });
+  await host.close();
+  console.log(w.forked(id, source.id));
+  console.log(w.goOn(id));
+  return exitCodes.success;
+}
+
+async function deleteSessions(args: string[]): Promise<number> {
+  const { values, positionals, lang } = readFlags(args, { yes: { type: "boolean" }, ...engineFlag });
+  const w = sessionTexts(lang);
+  if (positionals.length === 0) throw usage(w.which("delete"));
+  const home = sageHome(process.env);
+  const { host, store } = await openJournal(values, { lang });
+  try {
+    const chosen = [
+      ...new Map(positionals.map((one) => sessionBy(store.sessions(), one)).map((one) => [one.id, one])).values(),
+    ];
+    console.log(w.deleteWhat(chosen.map((one) => `  ${one.id}  ${clipped(titleOf(one), 80)}`)));
+    if (!values.yes && !(await agrees(w.deleteAsk))) throw usage(w.deleteHow);
+    const waiting = chosen.reduce((n, { pending }) => n + pending, 0);
+    for (const { id } of chosen) await deleteSession(store, home, id, { by: person(), surface: "cli" });
+    if (waiting > 0) console.log(w.cancelled(waiting));
+    console.log(w.deleted(chosen.length));
+    return exitCodes.success;
+  } finally {
+    await host.close();
+  }
 }

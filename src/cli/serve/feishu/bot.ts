@@ -9,8 +9,8 @@ import type { Home } from "../../../config/home/home.ts";
 import { receivedFor } from "../../../config/output-folder.ts";
 import { createRedaction } from "../../../config/secrets/redact.ts";
 import type { Guard, PersonOf } from "../../../host/guard.ts";
-import type { Hold } from "../../../host/cluster/gateways/surface-lease.ts";
-import type { Presence } from "../../../host/cluster/gateways/membership.ts";
+import type { HeldSurface } from "../../../host/cluster/gateways/surface-lease.ts";
+import type { Membership } from "../../../host/cluster/gateways/membership.ts";
 import { mayApprove, mayTalk } from "../../../surfaces/feishu/bot/people.ts";
 import type { Team } from "../../../surfaces/feishu/index.ts";
 import { usual, type Log } from "../../../surfaces/feishu/transport/api/config.ts";
@@ -61,7 +61,7 @@ export async function openBot(bot: BotConfig, store: SurfaceStore, parts: Surfac
 /** A bot that several gateways could speak for: one of them does, and the others wait until it is gone. */
 export function shareBot(
   bot: BotConfig,
-  presence: Pick<Presence, "hold">,
+  presence: Pick<Membership, "hold">,
   {
     caughtUp,
     t,
@@ -74,7 +74,7 @@ export function shareBot(
   const live = teamNow(bot, parts);
   const log = logOf(bot, parts);
   let current: OpenFeishu | undefined;
-  const speak = async ({ store, kept, signal }: Hold): Promise<void> => {
+  const speak = async ({ store, kept, signal }: HeldSurface): Promise<void> => {
     log("info", t.botTaken(bot.app.appId));
     // Sessions of whoever spoke for it before: a card of one that is not known here would be closed.
     await caughtUp();
@@ -175,8 +175,8 @@ export function botPerson(bots: readonly Pick<Bot, "team">[]): PersonOf {
 /** Complaints of `sage feishu doctor`, for people who ask from a chat. */
 async function missingOf({ app }: BotConfig): ReturnType<Examine> {
   const { createApi } = await import("../../../surfaces/feishu/transport/api/api.ts");
-  const { examine } = await import("../../connect/feishu/check-app.ts");
-  const found = await examine(
+  const { checkApp } = await import("../../connect/feishu/check-app.ts");
+  const found = await checkApp(
     createApi(app, usual, () => {}, sleep),
     app,
   );

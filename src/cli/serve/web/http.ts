@@ -1,15 +1,14 @@
-import { serve, type HttpBindings } from "@hono/node-server";
-import { Hono } from "hono";
 import { once } from "node:events";
 import type { IncomingMessage, Server } from "node:http";
 import { createServer as createHttps } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { SageError } from "../../../protocol/reasons/error.ts";
+import { type HttpBindings, serve } from "@hono/node-server";
+import { Hono } from "hono";
 import { thrownText } from "../../../texts/shared/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import { said } from "../../../protocol/reasons/reason.ts";
 import type { ServeTexts } from "../../../texts/serve/serve.ts";
-import { limitConnections, type ConnectionLimits } from "./connection-limits.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Bytes of all bodies that are being received. */
@@ -19,12 +18,12 @@ const usual: ConnectionLimits = { most: 500, silentMs: 10_000 };
 
 export type Readiness = { ready: boolean; [detail: string]: unknown };
 
-export type Webhook = (request: {
+type Webhook = (request: {
   headers: Record<string, string | undefined>;
   body: Buffer;
 }) => Promise<{ status: number; body: object }>;
 
-export type HttpParts = {
+type HttpParts = {
   ready(): Readiness;
   /** In Prometheus text; only this machine may read it. */
   metrics?(): string;
@@ -116,13 +115,13 @@ function bodyReader(slowestMs: number): BodyReader {
   };
 }
 
-export type Listening = {
+type Listening = {
   port: number;
   /** Takes nothing new; what is being answered gets a moment. */
   close(): Promise<void>;
 };
 
-export type ListenOptions = {
+type ListenOptions = {
   host: string;
   port: number;
   t: ServeTexts;
@@ -171,4 +170,45 @@ export async function listen(
       clearTimeout(patience);
     },
   };
+}
+
+export type ConnectionLimits = {
+  /** Connections open at once. */
+  most: number;
+  /** A connection that has sent no byte for this long after it was opened is closed. */
+  silentMs: number;
+};
+
+/**
+ * Keeps strangers from using up all connections. Node's own `maxConnections` turns the newest caller away, which during a flood is
+ * the platform; here the connection that has waited longest gives way, one that is being answered last of all.
+ */
+function limitConnections(server: Server, { most, silentMs }: ConnectionLimits): void {
+  const open = new Set<Socket>();
+  const answering = new Set<Socket>();
+
+  server.on("request", ({ socket }, response) => {
+    answering.add(socket);
+    response.once("close", () => answering.delete(socket));
+  });
+  // A client that has become a WebSocket is known, or gone within seconds.
+  server.on("upgrade", ({ socket }) => answering.add(socket));
+  server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    const silent = setTimeout(() => {
+      if (socket.bytesRead === 0) socket.destroy();
+    }, silentMs).unref();
+    socket.once("close", () => {
+      clearTimeout(silent);
+      open.delete(socket);
+      answering.delete(socket);
+    });
+    if (open.size > most) oldest(socket)?.destroy();
+  });
+
+  /** Sets keep the order of insertion. */
+  function oldest(newest: Socket): Socket | undefined {
+    const others = [...open].filter((one) => one !== newest);
+    return others.find((one) => one.bytesRead === 0) ?? others.find((one) => !answering.has(one)) ?? others[0];
+  }
 }

@@ -2,14 +2,14 @@ import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
 
 type Measurable = { name: string; channel: Pick<OpenFeishu, "status" | "counts"> };
 
-export type Measured = {
+type DaemonMeasures = {
   /** The bots that this process speaks for. */ bots: readonly Measurable[];
   running(): number;
   waiting(): number;
 };
 
 /** Metrics of the daemon for Prometheus. No name of a person, a chat or a session is in it. */
-export function metricsText({ bots, running, waiting }: Measured): string {
+export function metricsText({ bots, running, waiting }: DaemonMeasures): string {
   const lines: string[] = [];
   const metric = (
     name: string,

@@ -26,7 +26,7 @@ import type { Visitors } from "./visitors.ts";
 
 const MAX_FRAME_BYTES = 1024 * 1024;
 
-export type WebOptions = {
+type WebOptions = {
   host: Host;
   store: Store;
   devices: Devices;

@@ -9,26 +9,29 @@ import { createAnchors } from "../../../config/home/anchors.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { loadContent } from "../../../config/load-content.ts";
 import { loadModules } from "../../../config/load-modules.ts";
-import { sageHome, type Home } from "../../../config/home/home.ts";
-import { readInstallation } from "../../../config/home/installation.ts";
+import { type Home, sageHome } from "../../../config/home/home.ts";
+import { type Installation, readInstallation } from "../../../config/home/installation.ts";
 import { withKeys } from "../../../config/home/keys.ts";
 import { readSettings } from "../../../config/settings/settings.ts";
 import { probeOnce } from "../../../host/assembly/confining.ts";
-import { cliTexts, type CliTexts } from "../../../texts/commands/cli.ts";
+import { type CliTexts, cliTexts } from "../../../texts/commands/cli.ts";
 import { sage } from "../../../texts/command.ts";
 import { errorText, thrownText } from "../../../texts/shared/error.ts";
-import { journalTexts, type JournalTexts } from "../../../texts/serve/journal.ts";
+import { type JournalTexts, journalTexts } from "../../../texts/serve/journal.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { sandboxTexts } from "../../../texts/setup/sandbox.ts";
 import { texts } from "../../../texts/shared/texts.ts";
 import { clusterTexts } from "../../../texts/serve/cluster.ts";
-import { engineOf } from "../../host/join-engine.ts";
-import { problemOf } from "../../process/folder-gone.ts";
+import { engineUrl } from "../../host/join-engine.ts";
+import { problemMessage } from "../../process/folder-gone.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { modelOf } from "../../assemble/model-choice.ts";
+import { guestPrograms } from "../../../host/guests/guest-programs.ts";
+import { installedAgents, isOlder, leastClaude } from "../../../host/guests/installed-agents.ts";
+import { agentsTexts } from "../../../texts/setup/agents.ts";
 
 /** Looks, asks the providers, and tells. Nothing is started but MCP servers, for a moment, and nothing mended but the indexes, when asked to. */
 export async function doctor(args: string[]): Promise<number> {
@@ -47,7 +50,7 @@ export async function doctor(args: string[]): Promise<number> {
     try {
       await work();
     } catch (error) {
-      const text = prose(error instanceof SageError ? errorText(error, texts(lang)) : problemOf(error, t));
+      const text = prose(error instanceof SageError ? errorText(error, texts(lang)) : problemMessage(error, t));
       // Settings that cannot be read stop several checks: one problem, told once.
       if (!stopped.has(text)) bad(text);
       stopped.add(text);
@@ -55,7 +58,7 @@ export async function doctor(args: string[]): Promise<number> {
   };
   const report = { ok, bad, note: (text: string) => console.log(`· ${text}`), t: t.doctor };
 
-  const url = engineOf(values.engine, process.env, clusterTexts(lang));
+  const url = engineUrl(values.engine, process.env, clusterTexts(lang));
   const { node } = process.versions;
   if (Number.parseInt(node, 10) >= 24) ok(t.doctor.node(node));
   else bad(t.doctor.oldNode(node));
@@ -73,7 +76,6 @@ export async function doctor(args: string[]): Promise<number> {
   await check(() => checkRipgrep(report));
   await check(() => checkSandbox(sageHome(process.env), report, lang));
   await check(async () => {
-    const { checkAgents } = await import("./agents.ts");
     await checkAgents(readInstallation(process.env), report, lang);
   });
 
@@ -212,5 +214,15 @@ async function checkRipgrep({ ok, bad, t }: Report): Promise<void> {
     else bad(t.noRipgrep(rgPath));
   } catch (error) {
     bad(t.noRipgrep(thrownText(error)));
+  }
+}
+
+/** Other agents that are installed. One that is not there is no problem. */
+async function checkAgents({ settings }: Installation, { ok, bad }: Report, lang: Lang): Promise<void> {
+  const t = agentsTexts(lang);
+  for (const { name, protocol, version } of await installedAgents(guestPrograms(settings.agents), process.env)) {
+    if (version === undefined) continue;
+    if (protocol === "claude" && isOlder(version, leastClaude)) bad(t.old(version, leastClaude));
+    else ok(t.ready(name, version));
   }
 }

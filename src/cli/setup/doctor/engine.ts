@@ -1,10 +1,10 @@
 import { oneLine } from "../../../base/visible.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
-import { lookInto } from "../../../host/cluster/observer.ts";
+import { openObserver } from "../../../host/cluster/observer.ts";
 import { misfitOf } from "../../../journal/postgres/tables.ts";
 import { REMOVED } from "../../../journal/store/housekeeping.ts";
-import { publicAddress } from "../../../journal/postgres/address.ts";
+import { publicAddress } from "../../../journal/postgres/pool.ts";
 import { cliTexts } from "../../../texts/commands/cli.ts";
 import { clusterTexts } from "../../../texts/serve/cluster.ts";
 import type { Lang } from "../../../texts/language.ts";
@@ -31,7 +31,7 @@ const OLDEST = 13;
 
 /** Looks at each chain of hashes again, one session after the other. */
 async function checkRecords(url: string, { ok, bad }: Pick<Report, "ok" | "bad">, lang: Lang): Promise<void> {
-  const look = await lookInto(url);
+  const look = await openObserver(url);
   if ("missing" in look) return;
   const t = cliTexts(lang).doctor;
   const { store } = look.replica;

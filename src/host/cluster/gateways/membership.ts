@@ -6,26 +6,26 @@ import { GATEWAY_LIVES } from "../../../journal/postgres/schema/surface-schema.t
 import type { SurfaceTable } from "../../../journal/postgres/surface-table.ts";
 import type { SharedStore } from "../../../protocol/host/surface-store.ts";
 import type { Cluster } from "../cluster.ts";
-import { createHolding, type Holding, type HoldWatch } from "./surface-lease.ts";
+import { createSurfaceLease, type SurfaceLease, type SurfaceLeaseWatch } from "./surface-lease.ts";
 import { shareMemory, type SharedMemory } from "./shared-memory.ts";
 
-const POLL_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
 /** A gateway that was not heard of for so long has lost what it held. */
 const LEASE_MS = 10_000;
 
-export type Presence = {
+export type Membership = {
   /** A memory that all gateways write. */
   share(surface: string): Promise<SharedStore>;
   /**
    * Takes the surface up whenever nobody else holds it. `taken` runs each time, until the signal of the hold says so; what it has remembered
    * by then is written before the hold is given up.
    */
-  hold(surface: string, watch: HoldWatch): void;
+  hold(surface: string, watch: SurfaceLeaseWatch): void;
   /** Gives up everything; others continue at once. */
   leave(): Promise<void>;
 };
 
-export type PresenceOptions = {
+type MembershipOptions = {
   /** False: nobody hears, and nobody is taken for dead but by time. */
   notified?: boolean;
   leaseMs?: number;
@@ -42,57 +42,57 @@ export type PresenceOptions = {
 export async function joinGateways(
   table: SurfaceTable,
   { process, connect }: Pick<Cluster, "process" | "connect">,
-  { notified = true, leaseMs = LEASE_MS, graceMs = LEASE_MS, failed = () => {} }: PresenceOptions = {},
-): Promise<Presence> {
+  { notified = true, leaseMs = LEASE_MS, graceMs = LEASE_MS, failed = () => {} }: MembershipOptions = {},
+): Promise<Membership> {
   /** Nothing more is taken up, and what is held ends; while it does, this gateway lives on. */
   const leaving = new AbortController();
   const over = new AbortController();
   const shared = new Map<string, SharedMemory>();
-  const holdings = new Map<string, Holding>();
-  const certainty = createCertainty();
-  const own = { id: process, host: hostname(), leaseMs };
+  const leases = new Map<string, SurfaceLease>();
+  const leaseGuard = createLeaseGuard();
+  const gateway = { id: process, host: hostname(), leaseMs };
   /** True once an outage was told: each is told once. */
-  let troubled = false;
-  const inTrouble = (error: unknown) => {
-    if (!troubled) failed(error);
-    troubled = true;
+  let isReported = false;
+  const reportProblem = (error: unknown) => {
+    if (!isReported) failed(error);
+    isReported = true;
   };
 
-  const lookOnce = async (): Promise<void> => {
+  const beatOnce = async (): Promise<void> => {
     const at = performance.now();
-    const byLock = at - line.since >= graceMs;
-    const names = [...shared.keys(), ...holdings.keys()];
-    const standings = await table.look({ ...own, lock: line.lock, byLock, names });
-    troubled = false;
-    for (const standing of standings) holdings.get(standing.name)?.judge(standing);
-    certainty.extend(at + leaseMs);
+    const byLock = at - connection.since >= graceMs;
+    const names = [...shared.keys(), ...leases.keys()];
+    const standings = await table.look({ ...gateway, lock: connection.lock, byLock, names });
+    isReported = false;
+    for (const standing of standings) leases.get(standing.name)?.judge(standing);
+    leaseGuard.extend(at + leaseMs);
     if (leaving.signal.aborted) return;
     await Promise.all([
       ...standings.map(({ name, version }) => shared.get(name)?.seen(version, at)),
-      ...standings.map((standing) => holdings.get(standing.name)?.take(standing, byLock)),
+      ...standings.map((standing) => leases.get(standing.name)?.take(standing, byLock)),
     ]);
   };
-  let looking: Promise<void> | undefined;
+  let beating: Promise<void> | undefined;
   let again = false;
   /** A look that is asked for while one runs follows it. */
-  const look = (): Promise<void> => {
-    again = looking !== undefined;
-    looking ??= lookOnce()
-      .catch(inTrouble)
+  const heartbeat = (): Promise<void> => {
+    again = beating !== undefined;
+    beating ??= beatOnce()
+      .catch(reportProblem)
       .finally(() => {
-        looking = undefined;
-        if (again && !leaving.signal.aborted) void look();
+        beating = undefined;
+        if (again && !leaving.signal.aborted) void heartbeat();
       });
-    return looking;
+    return beating;
   };
 
-  await table.look({ ...own, lock: null, byLock: false, names: [] });
-  const line = openLine({
+  await table.look({ ...gateway, lock: null, byLock: false, names: [] });
+  const connection = openLockConnection({
     ...{ connect, notified, signal: over.signal },
-    heard: (name) => void ((name === "" || shared.has(name) || holdings.has(name)) && look()),
-    changed: () => void look(),
+    heard: (name) => void ((name === "" || shared.has(name) || leases.has(name)) && heartbeat()),
+    changed: () => void heartbeat(),
   });
-  const timer = setInterval(() => void look(), POLL_MS).unref();
+  const timer = setInterval(() => void heartbeat(), HEARTBEAT_MS).unref();
   return {
     async share(name) {
       const memory = await shareMemory(table, name);
@@ -100,26 +100,35 @@ export async function joinGateways(
       return memory;
     },
     hold(name, watch) {
-      const ended = () => void (leaving.signal.aborted || look());
-      const parts = { name, watch, table, process, sure: certainty.reached, leaving: leaving.signal, inTrouble, ended };
-      holdings.set(name, createHolding(parts));
-      void look();
+      const ended = () => void (leaving.signal.aborted || heartbeat());
+      const parts = {
+        name,
+        watch,
+        table,
+        process,
+        sure: leaseGuard.reached,
+        leaving: leaving.signal,
+        writeFailed: reportProblem,
+        ended,
+      };
+      leases.set(name, createSurfaceLease(parts));
+      void heartbeat();
     },
     async leave() {
       leaving.abort(new Error("this gateway leaves"));
-      await looking;
-      await Promise.allSettled([...holdings.values()].flatMap(({ done }) => done ?? []));
+      await beating;
+      await Promise.allSettled([...leases.values()].flatMap(({ done }) => done ?? []));
       clearInterval(timer);
       over.abort();
-      await looking;
+      await beating;
       await table.gatewayLeaves(process).catch(() => {});
-      await line.closed;
+      await connection.closed;
     },
   };
 }
 
 /** Knows until when nobody else can have taken what is held here. */
-function createCertainty(): { extend(until: number): void; reached(lost: AbortSignal): Promise<void> } {
+function createLeaseGuard(): { extend(until: number): void; reached(lost: AbortSignal): Promise<void> } {
   let until = -Infinity;
   const waiting: (() => void)[] = [];
   return {
@@ -138,7 +147,7 @@ function createCertainty(): { extend(until: number): void; reached(lost: AbortSi
   };
 }
 
-type Line = {
+type LockConnection = {
   /** Number of the lock, while the connection that holds it stands. */
   readonly lock: number | null;
   /** Moment from which it has stood; later than any other while it does not. */
@@ -146,7 +155,7 @@ type Line = {
   readonly closed: Promise<void>;
 };
 
-type LineParts = Pick<Cluster, "connect"> & {
+type LockConnectionParts = Pick<Cluster, "connect"> & {
   notified: boolean;
   signal: AbortSignal;
   /** A surface has changed, or all may have: "". */
@@ -156,7 +165,7 @@ type LineParts = Pick<Cluster, "connect"> & {
 };
 
 /** The connection whose end the server notices when this process is killed. Changes of surfaces are told on it. */
-function openLine({ connect, notified, signal, heard, changed }: LineParts): Line {
+function openLockConnection({ connect, notified, signal, heard, changed }: LockConnectionParts): LockConnection {
   const number = randomInt(2 ** 31 - 1);
   let since = Infinity;
   const begin = async (client: Client): Promise<void> => {

@@ -6,7 +6,7 @@ const SWEEP_MS = 60_000;
 type Kept = { value: string; until: number };
 
 /** A surface's memory in this process, and what has changed in it. */
-export type Entries = {
+type MemoryEntries = {
   store: SurfaceStore;
   /** Takes the changes since the last time, one for each key: the last one counts. */
   changes(): Change[];
@@ -14,10 +14,10 @@ export type Entries = {
   all(): Entry[];
 };
 
-export function createEntries(
+export function createMemoryEntries(
   entries: readonly Entry[],
   { now = Date.now, changed = () => {} }: { now?(): number; changed?(): void } = {},
-): Entries {
+): MemoryEntries {
   const kept = new Map<string, Kept>();
   /** Entries in the order of their keys. */
   let keys: string[] = [];
@@ -51,7 +51,7 @@ export function createEntries(
     made.set(key, entry);
     if (!before) changed();
   };
-  const replace: Entries["replace"] = (all) => {
+  const replace: MemoryEntries["replace"] = (all) => {
     kept.clear();
     const at = now();
     for (const { key, value, leftMs } of all) kept.set(key, { value, until: at + leftMs });

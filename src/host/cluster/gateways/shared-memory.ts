@@ -1,6 +1,6 @@
 import type { Entry, SurfaceTable } from "../../../journal/postgres/surface-table.ts";
 import type { SharedStore } from "../../../protocol/host/surface-store.ts";
-import { createEntries } from "./memory-entries.ts";
+import { createMemoryEntries } from "./memory-entries.ts";
 
 /** Nothing heard for so long: others may have changed anything. Longer than a look that is late, shorter than people can wait. */
 const STALE_MS = 5_000;
@@ -18,7 +18,7 @@ export async function shareMemory(
 ): Promise<SharedMemory> {
   let version = -1;
   let lookedAt = -Infinity;
-  const memory = createEntries([], { now });
+  const memory = createMemoryEntries([], { now });
   let reading: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
   const take = (read: { version: number; entries: Entry[] }, at: number) => {
@@ -53,7 +53,7 @@ export async function shareMemory(
       for (;;) {
         const at = clock();
         const read = await table.read(name);
-        const own = createEntries(read.entries, { now });
+        const own = createMemoryEntries(read.entries, { now });
         const done = own.store.atomically(() => work(own.store));
         const changes = own.changes();
         if (changes.length === 0) {

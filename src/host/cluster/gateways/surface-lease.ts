@@ -1,23 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SurfaceStanding, SurfaceTable } from "../../../journal/postgres/surface-table.ts";
-import { holdMemory, type HeldMemory } from "./leased-memory.ts";
+import type { Entry, SurfaceStanding, SurfaceTable } from "../../../journal/postgres/surface-table.ts";
+import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
+import { createMemoryEntries } from "./memory-entries.ts";
 
-const PAUSE_MS = 1_000;
+const RESTART_MS = 1_000;
+const MIN_RETRY_MS = 50;
+const MAX_RETRY_MS = 1_000;
 
 /** A surface that this gateway holds, until the signal is aborted: another one has it, or this one leaves. */
-export type Hold = Pick<HeldMemory, "store" | "kept"> & { signal: AbortSignal };
+export type HeldSurface = Pick<LeasedMemory, "store" | "kept"> & { signal: AbortSignal };
 
-export type HoldWatch = {
-  taken(hold: Hold): Promise<void>;
+export type SurfaceLeaseWatch = {
+  taken(hold: HeldSurface): Promise<void>;
   /** Another gateway holds it, or nobody does any more. */
   elsewhere(holder: string | undefined): void;
   /** `taken` rejected while the hold was this gateway's. It is tried again. */
   failed(error: unknown): void;
 };
 
-export type HoldingParts = {
+type SurfaceLeaseParts = {
   name: string;
-  watch: HoldWatch;
+  watch: SurfaceLeaseWatch;
   table: SurfaceTable;
   /** Id of this gateway. */
   process: string;
@@ -26,13 +29,13 @@ export type HoldingParts = {
   /** Aborted when this gateway leaves: nothing more is taken up. */
   leaving: AbortSignal;
   /** A write to the memory failed. It is tried again. */
-  inTrouble(error: unknown): void;
+  writeFailed(error: unknown): void;
   /** The surface was given up. */
   ended(): void;
 };
 
 /** A gateway's hold on a surface, which it takes up whenever nobody else has it. */
-export type Holding = {
+export type SurfaceLease = {
   /** Gives the hold up where another gateway took it while this process stood still, or could not reach the server. */
   judge(standing: SurfaceStanding): void;
   /** Takes the surface up where it is free and not held yet; the work on it continues after this resolves. */
@@ -41,17 +44,26 @@ export type Holding = {
   readonly done: Promise<void> | undefined;
 };
 
-export function createHolding({ name, watch, table, process, sure, leaving, inTrouble, ended }: HoldingParts): Holding {
+export function createSurfaceLease({
+  name,
+  watch,
+  table,
+  process,
+  sure,
+  leaving,
+  writeFailed,
+  ended,
+}: SurfaceLeaseParts): SurfaceLease {
   let held: { number: number; lost: AbortController; done: Promise<void> } | undefined;
   /** The holder that `elsewhere` was told of. */
-  let told: string | undefined;
+  let reportedHolder: string | undefined;
 
   const work = async (number: number, lost: AbortController): Promise<void> => {
     const lose = () => lost.abort(new Error("another gateway took it"));
     try {
       const { entries } = await table.read(name);
-      const memory = holdMemory({
-        ...{ entries, lose, lost: lost.signal, failed: inTrouble },
+      const memory = createLeasedMemory({
+        ...{ entries, lose, lost: lost.signal, failed: writeFailed },
         write: (changes) => table.write(name, number, changes),
         sure: () => sure(lost.signal),
       });
@@ -60,7 +72,7 @@ export function createHolding({ name, watch, table, process, sure, leaving, inTr
       await memory.close();
     } catch (error) {
       if (!lost.signal.aborted && !leaving.aborted) watch.failed(error);
-      await sleep(PAUSE_MS, undefined, { signal: leaving }).catch(() => {}); // it would fail again at once
+      await sleep(RESTART_MS, undefined, { signal: leaving }).catch(() => {}); // it would fail again at once
     } finally {
       lose();
       held = undefined;
@@ -77,15 +89,106 @@ export function createHolding({ name, watch, table, process, sure, leaving, inTr
       const number = free || holder === process ? await table.hold(name, process, byLock) : undefined;
       if (leaving.aborted) return; // it is given up in a moment
       if (number === undefined) {
-        if (told !== holder) watch.elsewhere((told = holder));
+        if (reportedHolder !== holder) watch.elsewhere((reportedHolder = holder));
         return;
       }
-      told = undefined;
+      reportedHolder = undefined;
       const lost = new AbortController();
       held = { number, lost, done: work(number, lost) };
     },
     get done() {
       return held?.done;
     },
+  };
+}
+
+/** The memory of a surface that this gateway holds: read here, written through in order. */
+type LeasedMemory = {
+  store: SurfaceStore;
+  /**
+   * Resolves once everything so far is on the server and the hold is this gateway's for sure; rejects when it is not. Nothing that rests on
+   * the memory may leave the process before: whoever takes over must know of it.
+   */
+  kept(): Promise<void>;
+  /** Writes what is left, as far as that is possible. */
+  close(): Promise<void>;
+};
+
+type LeasedMemoryParts = {
+  entries: readonly Entry[];
+  write(changes: Parameters<SurfaceTable["write"]>[2]): Promise<boolean>;
+  /** Resolves once nobody else can have the hold at this moment; rejects when somebody has it. */
+  sure(): Promise<void>;
+  /** The hold is over: nothing is written any more. */
+  lose(): void;
+  /** Aborted when the hold is over. */
+  lost: AbortSignal;
+  failed(error: unknown): void;
+  now?(): number;
+};
+
+function createLeasedMemory({
+  entries,
+  write,
+  sure,
+  lose,
+  lost,
+  failed,
+  now = Date.now,
+}: LeasedMemoryParts): LeasedMemory {
+  let latest = 0;
+  let written = 0;
+  let waiting: { upTo: number; resolve(): void }[] = [];
+  let writing: Promise<void> | undefined;
+  const memory = createMemoryEntries(entries, {
+    now,
+    changed() {
+      latest++;
+      // Changes of one moment go together.
+      writing ??= Promise.resolve()
+        .then(writeAll)
+        .finally(() => (writing = undefined));
+    },
+  });
+
+  const settleWaiting = () => {
+    const all = waiting;
+    waiting = all.filter(({ upTo }) => upTo > written && !lost.aborted);
+    for (const one of all) if (!waiting.includes(one)) one.resolve();
+  };
+  lost.addEventListener("abort", settleWaiting, { once: true });
+
+  async function writeAll(): Promise<void> {
+    while (written < latest && !lost.aborted) {
+      const upTo = latest;
+      const changes = memory.changes();
+      for (let tries = 0; !lost.aborted; tries++) {
+        try {
+          if (!(await write(changes))) lose();
+          break;
+        } catch (error) {
+          failed(error);
+          await sleep(Math.min(MIN_RETRY_MS * 2 ** tries, MAX_RETRY_MS), undefined, { signal: lost }).catch(() => {});
+        }
+      }
+      if (lost.aborted) return;
+      written = upTo;
+      settleWaiting();
+    }
+  }
+
+  const settled = async (): Promise<void> => {
+    const upTo = latest;
+    if (written < upTo && !lost.aborted) await new Promise<void>((resolve) => waiting.push({ upTo, resolve }));
+    lost.throwIfAborted();
+  };
+  return {
+    store: memory.store,
+    async kept() {
+      await settled();
+      await sure();
+    },
+    close: async () =>
+      void (await Promise.race([settled().catch(() => {}), sleep(MAX_RETRY_MS * 2, undefined, { ref: false })])),
   };
 }

@@ -4,7 +4,7 @@ import type { Command, CommandReply, Host, WatchEvent } from "../../../protocol/
 import { splitRequestId } from "../../../protocol/key.ts";
 import { noticeOf, reason } from "../../../protocol/reasons/reason.ts";
 import type { LocalHost } from "../../host.ts";
-import type { Meeting } from "./stream-client.ts";
+import type { StreamClient } from "./stream-client.ts";
 
 /** Sessions stay held for a while after a command: the next one is likely to be about the same. */
 const LINGER_MS = 30_000;
@@ -13,12 +13,12 @@ const LINGER_MS = 30_000;
  * A host whose sessions run on other machines: each is held here while somebody watches it or says something in it. Everything else
  * is the host's own.
  */
-export function gateway(
+export function createGatewayHost(
   host: LocalHost,
   { look, store, staffed }: Pick<Replica, "look"> & Partial<Pick<Replica, "store"> & Pick<Ledger, "staffed">>,
-  meeting?: Pick<Meeting, "watching">,
+  streams?: Pick<StreamClient, "watching">,
 ): LocalHost {
-  const hold = async (session: string): Promise<() => void> => {
+  const holdSession = async (session: string): Promise<() => void> => {
     try {
       const unlook = await look(session);
       return () => void setTimeout(unlook, LINGER_MS).unref();
@@ -29,16 +29,16 @@ export function gateway(
   return {
     ...host,
     async send<C extends Command>(command: C): Promise<CommandReply<C["type"]>> {
-      const held = await Promise.all([...sessionsOf(command)].map(hold));
+      const releases = await Promise.all([...sessionsOf(command)].map(holdSession));
       try {
         return await host.send(command);
       } finally {
-        for (const release of held) release();
+        for (const release of releases) release();
       }
     },
     async *watch(session, options) {
       const unlook = await look(session);
-      const unwatch = await meeting?.watching(session);
+      const unwatch = await streams?.watching(session);
       try {
         let ready = false;
         for await (const event of host.watch(session, options)) {
@@ -49,7 +49,7 @@ export function gateway(
           if (!row?.place || row.place.works || (event.type === "ready" && !row.open && !row.unheard)) continue;
           const places = await staffed?.().catch(() => undefined); // somebody may have come since
           if (places && !places.includes(row.place.name))
-            yield nobodyAt(session, row.place.name, event.type === "ready");
+            yield noWorkerNotice(session, row.place.name, event.type === "ready");
         }
       } finally {
         unwatch?.();
@@ -66,7 +66,7 @@ function isForWorkers(event: WatchEvent): boolean {
 }
 
 /** `whole`: a connection that came back has told it already. */
-function nobodyAt(session: string, place: string, whole: boolean): WatchEvent {
+function noWorkerNotice(session: string, place: string, whole: boolean): WatchEvent {
   const why = reason("no-worker", { place });
   return {
     type: "delta",

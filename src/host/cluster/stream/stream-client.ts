@@ -11,31 +11,31 @@ import { createLines, type Lines } from "../../socket/lines.ts";
 import type { Peers } from "../../socket/peers.ts";
 import type { HostParts } from "../../host.ts";
 import type { Cluster } from "../cluster.ts";
-import { BEAT_MS } from "./stream-server.ts";
+import { HEARTBEAT_MS } from "./stream-server.ts";
 import { secureConnect } from "./secure-wire.ts";
 
-const POLL_MS = 1_000;
+const REFRESH_MS = 1_000;
 const CONNECT_MS = 3_000;
-const AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 /** Pauses before a worker is called unreachable: one that has died stands in the list for a while. */
-const TELL_AFTER = 4;
+const REPORT_AFTER_RETRIES = 4;
 /** A fact that a worker has told comes by its notification; after so long it is asked for. */
-const NOTIFIED_MS = 50;
+const NOTIFICATION_MS = 50;
 /** A stream whose facts cannot be read for so long is left, and joined anew. */
-const READ_MS = 5_000;
+const READ_TIMEOUT_MS = 5_000;
 /** Workers of a place that are asked for a file, one after the other. */
 const MAX_ASKED = 5;
 
-export type MeetingParts = {
+type StreamClientParts = {
   cluster: Pick<Cluster, "pool" | "replica">;
   /** A worker that has an address cannot be reached there. Told once for each. */
   unreachable(worker: { process: string; place: string; address: string; problem: Reason }): void;
   /** A worker that could not be reached is not tried again for so long. */
-  againMs?: number;
+  retryMs?: number;
 };
 
 /** A gateway's ways to workers. */
-export type Meeting = {
+export type StreamClient = {
   peers: Peers;
   /** Asks a worker of the session's place. */
   kept: NonNullable<NonNullable<HostParts["elsewhere"]>["kept"]>;
@@ -50,14 +50,18 @@ type Watched = { watchers: number; owner: string | undefined };
  * Follows sessions to the workers that run them: one connection to each worker, one stream for each session, however many watch it.
  * Facts come from the database alone. Where a worker cannot be reached, there are facts only.
  */
-export function meetWorkers({ cluster: { pool, replica }, unreachable, againMs = AGAIN_MS }: MeetingParts): Meeting {
+export function createStreamClient({
+  cluster: { pool, replica },
+  unreachable,
+  retryMs = RETRY_MS,
+}: StreamClientParts): StreamClient {
   const watched = new Map<string, Watched>();
-  const follow = sharedFollowing({
+  const follow = sharedStreams({
     owner: (session) => watched.get(session)?.owner,
     read: (session, seq, newest) => readUpTo(replica, session, seq, newest),
     asked: () => void refresh(),
   });
-  let looking: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   let refreshing: Promise<void> | undefined;
   /** The living owners of everything that is watched, in one question. */
   const refresh = (): Promise<void> => {
@@ -69,9 +73,9 @@ export function meetWorkers({ cluster: { pool, replica }, unreachable, againMs =
       );
       const owners = new Map(rows.map(({ session, owner }) => [session, owner]));
       for (const session of sessions) {
-        const one = watched.get(session);
-        if (!one || one.owner === owners.get(session)) continue;
-        one.owner = owners.get(session);
+        const watch = watched.get(session);
+        if (!watch || watch.owner === owners.get(session)) continue;
+        watch.owner = owners.get(session);
         follow.look(session);
       }
     };
@@ -79,42 +83,42 @@ export function meetWorkers({ cluster: { pool, replica }, unreachable, againMs =
       .catch(() => {}) // the database is away: at the next look, then
       .finally(() => (refreshing = undefined)));
   };
-  const reach = reachWorkers(pool, unreachable, againMs);
+  const reach = reachWorkers(pool, unreachable, retryMs);
   return {
     peers: { serve: () => () => {}, reach, follow: follow.join },
     kept: (command) => askAtPlace(pool, reach, command),
     async watching(session) {
-      const one = watched.get(session) ?? { watchers: 0, owner: undefined };
-      watched.set(session, one);
-      one.watchers++;
-      looking ??= setInterval(() => void refresh(), POLL_MS).unref();
-      if (one.watchers === 1) {
+      const watch = watched.get(session) ?? { watchers: 0, owner: undefined };
+      watched.set(session, watch);
+      watch.watchers++;
+      timer ??= setInterval(() => void refresh(), REFRESH_MS).unref();
+      if (watch.watchers === 1) {
         await refreshing; // that one began without this session
         await refresh();
       }
       return () => {
-        if (--one.watchers > 0 || watched.get(session) !== one) return;
+        if (--watch.watchers > 0 || watched.get(session) !== watch) return;
         watched.delete(session);
         if (watched.size > 0) return;
-        clearInterval(looking);
-        looking = undefined;
+        clearInterval(timer);
+        timer = undefined;
       };
     },
-    close: () => clearInterval(looking),
+    close: () => clearInterval(timer),
   };
 }
 
 type Sharing = {
   owner(session: string): string | undefined;
-  read(session: string, seq: number, newest: () => number): Promise<void> | undefined;
+  read(session: string, seq: number, newest: () => number): Promise<void>;
   /** Another worker may run a session now. */
   asked(): void;
 };
 
 /** One stream for each session, and everybody who watches it hears of it. */
-function sharedFollowing({ owner, read, asked }: Sharing) {
+function sharedStreams({ owner, read, asked }: Sharing) {
   type Shared = { following: Following; listeners: Set<FollowParts> };
-  const all = new Map<string, Shared>();
+  const streams = new Map<string, Shared>();
   const begin = (parts: FollowParts): Shared => {
     const { session } = parts;
     const listeners = new Set([parts]);
@@ -130,11 +134,11 @@ function sharedFollowing({ owner, read, asked }: Sharing) {
     return { following, listeners };
   };
   return {
-    look: (session: string) => all.get(session)?.following.look(),
+    look: (session: string) => streams.get(session)?.following.look(),
     join(parts: FollowParts): Following {
       const { session } = parts;
-      const shared = all.get(session) ?? begin(parts);
-      all.set(session, shared);
+      const shared = streams.get(session) ?? begin(parts);
+      streams.set(session, shared);
       const { following, listeners } = shared;
       listeners.add(parts);
       return {
@@ -148,7 +152,7 @@ function sharedFollowing({ owner, read, asked }: Sharing) {
           listeners.delete(parts);
           if (listeners.size > 0) return;
           following.stop();
-          if (all.get(session) === shared) all.delete(session);
+          if (streams.get(session) === shared) streams.delete(session);
         },
       };
     },
@@ -161,12 +165,12 @@ function readUpTo(
   session: string,
   seq: number,
   newest: () => number,
-): Promise<void> | undefined {
-  if (seq <= newest()) return undefined;
+): Promise<void> {
+  if (seq <= newest()) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const stop = store.hub.subscribe(session, { fact: (fact) => fact.seq >= seq && end(resolve) });
-    const late = setTimeout(() => heard({ session, before: seq - 1, upTo: seq }), NOTIFIED_MS).unref();
-    const never = setTimeout(() => end(() => reject(new Error("its facts cannot be read"))), READ_MS).unref();
+    const late = setTimeout(() => heard({ session, before: seq - 1, upTo: seq }), NOTIFICATION_MS).unref();
+    const never = setTimeout(() => end(() => reject(new Error("its facts cannot be read"))), READ_TIMEOUT_MS).unref();
     const end = (settle: () => void) => {
       clearTimeout(late);
       clearTimeout(never);
@@ -176,7 +180,7 @@ function readUpTo(
   });
 }
 
-function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreachable"], againMs: number): Lines {
+function reachWorkers(pool: Cluster["pool"], unreachable: StreamClientParts["unreachable"], againMs: number): Lines {
   const failed = new Map<string, { since: number; at: number; told: boolean }>();
   const gone = () => new SageError("host-gone", reason("process-unreachable", {}));
   const dial = async (process: string): Promise<RemoteHost> => {
@@ -197,7 +201,7 @@ function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreacha
     } catch (error) {
       const { since, told } = before ?? { since: now, told: false };
       // A worker that was killed stands in the list for a while.
-      const tells = now - since > TELL_AFTER * againMs;
+      const tells = now - since > REPORT_AFTER_RETRIES * againMs;
       if (tells && !told) unreachable({ process, place: worker.place, address, problem: reasonOf(error) });
       if (failed.size > 1_000) failed.clear();
       failed.set(process, { since, at: performance.now(), told: told || tells });
@@ -239,7 +243,7 @@ async function dialWorker(address: string, key: string): Promise<RemoteHost> {
   const { hostname, port } = new URL(`tcp://${address}`);
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   const socket = secureConnect({ host, port: Number(port) }, Buffer.from(key, "base64url"), {
-    silenceMs: 3 * BEAT_MS,
+    silenceMs: 3 * HEARTBEAT_MS,
   });
   let problem: Error | undefined;
   socket.once("error", (error) => (problem = error));

@@ -7,10 +7,10 @@ import type { Command, Host, WatchEvent } from "../../../protocol/host/host.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 import type { LocalHost } from "../../host.ts";
-import { veilText } from "../../person/veiled-text.ts";
+import { veilText } from "../../person/veil.ts";
 import { lineWire } from "../../socket/line-wire.ts";
 import { createWireServer, onlyTells, processLimits, type Limits } from "../../socket/serve.ts";
-import { gateway } from "./gateway.ts";
+import { createGatewayHost } from "./gateway.ts";
 import { KEY_BYTES, secureServer } from "./secure-wire.ts";
 
 /** Gateways, and whoever knocks. */
@@ -18,7 +18,7 @@ const MAX_CONNECTIONS = 64;
 /** Bytes of a gateway's call: an id and a few words. */
 const MAX_CALL_BYTES = 16 * 1024;
 /** A gateway takes a worker for gone that says nothing for three of these. */
-export const BEAT_MS = 5_000;
+export const HEARTBEAT_MS = 5_000;
 
 const limits: Limits = {
   ...processLimits,
@@ -26,16 +26,16 @@ const limits: Limits = {
   unknown: MAX_CONNECTIONS,
   watches: 10_000, // a gateway keeps one for each session that somebody watches there
   commands: 32,
-  beatMs: BEAT_MS,
+  beatMs: HEARTBEAT_MS,
 };
 
 /** Commands that read, and are answered at the place where the files are. Nobody speaks, answers or stops anything through the door. */
-const takes: readonly Command["type"][] = ["output"];
+const readCommands: readonly Command["type"][] = ["output"];
 
 /** Address at which gateways reach a worker, and the key that lets them in. */
-export type Door = { address: string; key: string; close(): Promise<void> };
+export type StreamServer = { address: string; key: string; close(): Promise<void> };
 
-export type DoorParts = {
+export type StreamServerParts = {
   host: LocalHost;
   /** Sessions are looked up while somebody asks for their output. */
   replica: Pick<Replica, "look">;
@@ -50,15 +50,22 @@ export type DoorParts = {
 };
 
 /** Lets gateways follow what this worker runs: its deltas, which are in no journal. */
-export async function openDoor({ host, process, journal, listen, address, ...rest }: DoorParts): Promise<Door> {
+export async function openStreamServer({
+  host,
+  process,
+  journal,
+  listen,
+  address,
+  ...rest
+}: StreamServerParts): Promise<StreamServer> {
   const { replica, redaction, handshakeMs } = rest;
   const key = randomBytes(KEY_BYTES);
   const wires = createWireServer(limits);
-  const told = toldHost(host, replica, redaction);
+  const served = followerHost(host, replica, redaction);
   const server = secureServer({ process, key, handshakeMs }, (socket) =>
     wires.serve(
       (hear) => lineWire(socket, hear, { longest: MAX_CALL_BYTES }),
-      () => ({ host: told, version, journal, me: { by: "gateway", surface: "process" }, may: [] }),
+      () => ({ host: served, version, journal, me: { by: "gateway", surface: "process" }, may: [] }),
     ),
   );
   server.maxConnections = MAX_CONNECTIONS;
@@ -79,15 +86,15 @@ export async function openDoor({ host, process, journal, listen, address, ...res
 }
 
 /** The host as a gateway may use it. Facts go without their content: the gateway reads them where everybody does. */
-function toldHost(host: LocalHost, replica: DoorParts["replica"], redaction: Redaction): Host {
-  const { send, ...rest } = onlyTells(gateway(host, replica), takes);
+function followerHost(host: LocalHost, replica: StreamServerParts["replica"], redaction: Redaction): Host {
+  const { send, ...rest } = onlyTells(createGatewayHost(host, replica), readCommands);
   return {
     ...rest,
     send: async (command) => redaction.value(await send(command)),
     async *watch(session, options) {
-      const veiled = veilText(redaction);
+      const veil = veilText(redaction);
       for await (const event of host.watch(session, options)) {
-        const told = bare(event, veiled);
+        const told = bare(event, veil);
         if (told) yield told;
       }
     },

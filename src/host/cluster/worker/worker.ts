@@ -7,21 +7,21 @@ import { reason } from "../../../protocol/reasons/reason.ts";
 import type { LocalHost } from "../../host.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Job } from "../dispatch.ts";
-import type { Door } from "../stream/stream-server.ts";
-import { live } from "./liveness.ts";
+import type { StreamServer } from "../stream/stream-server.ts";
+import { startLiveness } from "./liveness.ts";
 
 /** Pause before another look at a session that this worker is too old for. */
-const ANOTHER_MS = 1_000;
+const RECHECK_MS = 1_000;
 /** A turn or a message whose run ended in an error is tried again after so long: the fault may have been this worker's, or may have passed. */
-const FAILED_MS = 60_000;
+const RETRY_MS = 60_000;
 
-export type WorkerParts = {
+type WorkerParts = {
   cluster: Cluster;
   place: string;
   /** Runs turns on the cluster's store, and lets go of sessions that wait. */
   host: LocalHost;
   /** Address at which gateways follow what it runs. Without one they have facts only. */
-  door?: Pick<Door, "address" | "key"> | undefined;
+  streamServer?: Pick<StreamServer, "address" | "key"> | undefined;
   /** A run ended by an error that its facts may not tell. */
   failed?(session: string, error: unknown): void;
   /** Sessions that it runs at once. */
@@ -31,7 +31,7 @@ export type WorkerParts = {
   failedMs?: number;
 };
 
-export type Worker = {
+type Worker = {
   /** Leaves: sessions that run here continue elsewhere, at once. Closes the host too. */
   stop(): Promise<void>;
 };
@@ -41,27 +41,27 @@ type Running = { leave(): void; ended: Promise<unknown> };
 
 /** Runs sessions of a place, one job after the other, until it is stopped. What it leaves continues elsewhere. */
 export async function startWorker(parts: WorkerParts): Promise<Worker> {
-  const { cluster, place, host, door, atOnce = 20, loop = LOOP } = parts;
+  const { cluster, place, host, streamServer, atOnce = 20, loop = LOOP } = parts;
   const { process, replica, dispatch, pool, connect, graceMs, notified } = cluster;
   await mayServe(pool, place);
   const running = new Map<string, Running>();
-  const left = new AbortController();
-  const living = live({
-    ...{ process, place, loop, door, pool, connect, graceMs, locks: notified },
-    isBlind: () => dispatch.isBlind(),
-    buried: () => running.forEach(({ leave }) => leave()),
+  const leaving = new AbortController();
+  const liveness = startLiveness({
+    ...{ process, place, loop, streamServer, pool, connect, graceMs, locks: notified },
+    isInGracePeriod: () => dispatch.isInGracePeriod(),
+    expired: () => running.forEach(({ leave }) => leave()),
     async orphaned(orphans) {
       for (const { session, place: at, job, attempt } of orphans)
-        if (job !== null && attempt !== null) await dispatch.giveUp(at, { id: job, attempt });
+        if (job !== null && attempt !== null) await dispatch.failJob(at, { id: job, attempt });
         else await dispatch.wake(session, at);
     },
   });
   const run = async (job: Job): Promise<void> => {
     const { session, signal } = job;
     const before = running.get(session);
-    const given = new AbortController();
+    const lost = new AbortController();
     const leave = () => {
-      given.abort();
+      lost.abort();
       replica.lost(session);
       host.leave(session);
     };
@@ -69,28 +69,28 @@ export async function startWorker(parts: WorkerParts): Promise<Worker> {
       // The job was given away while this process stood still, and came back to it: what was begun under it before ends first.
       before?.leave();
       await before?.ended.catch(() => {});
-      if (left.signal.aborted) throw new Error("this worker leaves");
-      const isOver = () => given.signal.aborted || left.signal.aborted;
-      if (!signal.aborted && (await isForMe(parts, session))) await runSession(parts, job, isOver);
+      if (leaving.signal.aborted) throw new Error("this worker leaves");
+      const isOver = () => lost.signal.aborted || leaving.signal.aborted;
+      if (!signal.aborted && (await canTake(parts, session))) await runSession(parts, job, isOver);
     };
     signal.addEventListener("abort", leave, { once: true });
-    const own: Running = { leave, ended: begin() };
-    running.set(session, own);
+    const current: Running = { leave, ended: begin() };
+    running.set(session, current);
     try {
-      await own.ended;
+      await current.ended;
     } finally {
-      if (running.get(session) === own) running.delete(session);
+      if (running.get(session) === current) running.delete(session);
       signal.removeEventListener("abort", leave);
     }
   };
   await dispatch.work(place, run, { atOnce });
   return {
     async stop() {
-      left.abort();
-      await dispatch.rest(place).catch(() => {}); // the server is away: then nothing comes anyway
+      leaving.abort();
+      await dispatch.pause(place).catch(() => {}); // the server is away: then nothing comes anyway
       await host.close();
       await Promise.allSettled([...running.values()].map(({ ended }) => ended));
-      await living.stop();
+      await liveness.stop();
     },
   };
 }
@@ -99,19 +99,19 @@ export async function startWorker(parts: WorkerParts): Promise<Worker> {
  * It may have been moved since it was put into this place's queue; whoever moved it has woken the other place. A turn that a newer worker
  * has begun is left to such a one: somebody looks again soon.
  */
-async function isForMe({ cluster, place, loop = LOOP }: WorkerParts, session: string): Promise<boolean> {
+async function canTake({ cluster, place, loop = LOOP }: WorkerParts, session: string): Promise<boolean> {
   const [standing] = await cluster.ledger.standing(session);
   if (standing?.place !== place) return false;
   if (standing.loop <= loop) return true;
-  await cluster.dispatch.wakeAt(session, place, Date.now() + ANOTHER_MS);
+  await cluster.dispatch.wakeAt(session, place, Date.now() + RECHECK_MS);
   return false;
 }
 
 /** Runs a session until nothing of it is left to run, and has it woken when something is due. */
 async function runSession(parts: WorkerParts, { session, id, attempt }: Job, isOver: () => boolean): Promise<void> {
-  const { cluster, place, host, failed, loop = LOOP, failedMs = FAILED_MS } = parts;
+  const { cluster, place, host, failed, loop = LOOP, failedMs = RETRY_MS } = parts;
   const { replica, dispatch } = cluster;
-  const unlook = await replica.look(session); // its requests are read after it was let go of
+  const release = await replica.look(session); // its requests are read after it was let go of
   try {
     let since: number;
     let again: boolean;
@@ -142,7 +142,7 @@ async function runSession(parts: WorkerParts, { session, id, attempt }: Job, isO
     const due = Math.min(retry, nextDue(replica.store.pending(session), since) ?? Infinity);
     if (due !== Infinity) await dispatch.wakeAt(session, place, due);
   } finally {
-    unlook();
+    release();
   }
 }
 

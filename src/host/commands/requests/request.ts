@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { approve, type Approver } from "../../../input/approve.ts";
-import { ended, endOf, isRepeated, prepare } from "../../../input/respond.ts";
-import type { Page, Store } from "../../../journal/store/store.ts";
+import { type Approver, approve } from "../../../input/approve.ts";
+import { endOf, ended, isRepeated, prepare } from "../../../input/respond.ts";
+import type { Appended, InboundFact, Page, Store } from "../../../journal/store/store.ts";
 import { readRule } from "../../../permission/rules/rules.ts";
 import type { InputResponse, LooseResponse } from "../../../protocol/facts/answer.ts";
 import { needsConsent } from "../../../protocol/facts/consent.ts";
@@ -16,7 +16,6 @@ import type { Sender } from "../../../protocol/sender.ts";
 import { checkResponse } from "../../../input/validate.ts";
 import { builtinTools } from "../../../tools/registry.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
-import { batchAppends } from "./batched-appends.ts";
 import type { CommandParts, Handlers } from "../parts.ts";
 import { respondAll } from "./respond-all.ts";
 
@@ -179,4 +178,34 @@ export function alreadyResolved(resolution: Resolution): SageError {
   return new SageError("request-resolved", reason("request-ended", { outcome, by, surface, at }), {
     cause: resolution,
   });
+}
+
+type Inbound = { session: string; fact: InboundFact };
+
+type Queued = Inbound & {
+  done(written: Appended): void;
+  failed(error: unknown): void;
+};
+
+/** Facts that come in one tick share one commit. Each is on disk before its sender hears of it. */
+function batchAppends(store: Store): (inbound: Inbound) => Promise<Appended> {
+  let queued: Queued[] = [];
+  const write = async () => {
+    const batch = queued;
+    queued = [];
+    try {
+      const written = await store.appendAll(batch);
+      for (const [n, { done, failed }] of batch.entries()) {
+        const result = written[n] as Appended | SageError;
+        if (result instanceof SageError) failed(result);
+        else done(result);
+      }
+    } catch (error) {
+      for (const { failed } of batch) failed(error);
+    }
+  };
+  return (inbound) =>
+    new Promise((done, failed) => {
+      if (queued.push({ ...inbound, done, failed }) === 1) setImmediate(() => void write());
+    });
 }

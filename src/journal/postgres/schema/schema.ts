@@ -1,7 +1,6 @@
 import { resolvedKey } from "../../../protocol/key.ts";
 import { checks } from "./checks.ts";
-import { definer } from "./definer.ts";
-import { index } from "./make-index.ts";
+import { definer, index } from "./definer.ts";
 import { surfaceSchema } from "./surface-schema.ts";
 import { wholeSessions } from "./whole-sessions.ts";
 

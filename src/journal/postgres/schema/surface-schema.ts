@@ -1,5 +1,4 @@
-import { definer } from "./definer.ts";
-import { index } from "./make-index.ts";
+import { definer, index } from "./definer.ts";
 
 /** The name of locks that say "this gateway lives". */
 export const GATEWAY_LIVES = 8;

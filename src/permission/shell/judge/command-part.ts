@@ -10,7 +10,7 @@ import { disguised } from "../suspect/disguised.ts";
 import { gather, waysToRun, type PossibleCommand } from "../suspect/possible.ts";
 import type { CommandView } from "./command-view.ts";
 import { gluedTo, operandTargets, redirectTargets, type Target } from "./files/targets.ts";
-import { guarded } from "./flow/command-reading.ts";
+import { knownText } from "./flow/command-reading.ts";
 import type { Step } from "./flow/flow.ts";
 import { marked } from "./judge-target.ts";
 import type { JudgedPart, Need } from "./shell-finding.ts";
@@ -55,7 +55,7 @@ export function against(text: string, ways: readonly PossibleCommand[], book: Ru
 
 /** `/bin/r?` may be any program that its last name fits. */
 export function waysOf(words: readonly Word[], book: RuleBook): PossibleCommand[] {
-  const texts = words.map(guarded);
+  const texts = words.map(knownText);
   const pattern = words[0]?.glob?.split("/").at(-1);
   const fits = pattern === undefined ? undefined : namePattern(pattern);
   const names = fits === undefined ? [] : book.namedAgainst.filter(fits);

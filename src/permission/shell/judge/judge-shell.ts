@@ -26,7 +26,7 @@ import { isReader } from "../../programs/files/readers.ts";
 import { baseName, keywords } from "../../text/tokens.ts";
 import { packed, shownByGit } from "./shown-files.ts";
 import { foundWrite } from "./files/found-writes.ts";
-import { handedOut, heldIn } from "./files/served-folders.ts";
+import { servesRuledFolder, ruleInside } from "./files/served-folders.ts";
 import { against, commandPart, targetsOf, waysOf } from "./command-part.ts";
 import { againstLine, pick, note, type Found, type JudgedPart, type ShellFinding } from "./shell-finding.ts";
 import { unlistedParts } from "./unlisted.ts";
@@ -92,11 +92,11 @@ function* guess(reading: CommandReading, call: ShellCall): Generator<Found> {
   const written = ways.map(({ words }) => placeWritten(words)).find(Boolean);
   if (written) yield { mustAsk: reason("protected", { path: written.place, kind: written.kind }) };
   const shown = ways
-    .map(({ words }) => handedOut(words, { bases: [call.cwd], home: call.home }, call.reach))
+    .map(({ words }) => servesRuledFolder(words, { bases: [call.cwd], home: call.home }, call.reach))
     .find(Boolean);
   // Code from standard input is part of the text.
   const looks = ways.some(({ words: [name = ""] }) => runsScript(baseName(name))) && listsFiles(call.command);
-  const held = looks && call.reach.watchful ? heldIn(["."], [call.cwd], call) : undefined;
+  const held = looks && call.reach.watchful ? ruleInside(["."], [call.cwd], call) : undefined;
   const mustAsk = shown ?? held;
   if (mustAsk) yield { mustAsk };
   for (const { possible: commandWays } of commands)
@@ -130,7 +130,7 @@ function* judgeCode(ways: readonly PossibleCommand[], { fed, bases }: Given, cal
         if (mustAsk) yield { mustAsk };
         const built = builtPath(builtInCode(code.text), bases, { home, reach });
         if (built) yield { mustAsk: reason("code-builds", { program: code.program, path: built }) };
-        const held = reach.watchful && listsFiles(code.text) ? heldIn(["."], bases, { home, reach }) : undefined;
+        const held = reach.watchful && listsFiles(code.text) ? ruleInside(["."], bases, { home, reach }) : undefined;
         if (held) yield { mustAsk: held };
         yield { words };
         break;
@@ -249,7 +249,7 @@ function* proveStep(
   const shown =
     shownByGit(view, { ...where, bases: folders }, reach) ??
     packed(view, where, reach) ??
-    handedOut(
+    servesRuledFolder(
       view.words.map((word) => word.text ?? common.source(word)),
       where,
       reach,

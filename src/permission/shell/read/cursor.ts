@@ -32,7 +32,7 @@ export type Cursor = {
 };
 
 /** A here-document whose body comes after the line. */
-export type PendingHeredoc = { delimiter: string; tabs: boolean; raw: boolean; heredoc: Heredoc };
+type PendingHeredoc = { delimiter: string; tabs: boolean; raw: boolean; heredoc: Heredoc };
 
 /** `literal`: nothing in it is replaced when it runs. `pieces`: what it is made of, unless it is literal. */
 export type Heredoc = { scripts: Script[]; literal: boolean; text: string; pieces: readonly Piece[] };

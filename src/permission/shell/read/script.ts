@@ -28,10 +28,10 @@ export type Simple = {
   redirects: Redirect[];
 };
 
-export type Group = { kind: "subshell" | "braces"; body: Script; redirects: Redirect[] };
+type Group = { kind: "subshell" | "braces"; body: Script; redirects: Redirect[] };
 
 /** `if`: its conditions and its branches, in the order of the text. `case`: its branches, and the word they are about. */
-export type Condition = { kind: "if"; scripts: Script[]; subject?: Word; redirects: Redirect[] };
+type Condition = { kind: "if"; scripts: Script[]; subject?: Word; redirects: Redirect[] };
 
 /** `while` and `until`, with the condition first; or `for`, with the words that its variable goes through or its counter. */
 export type Loop = {
@@ -49,7 +49,7 @@ export type Redirect = { op: string; target: Word; heredoc?: Heredoc };
 /** Several keywords that may end a script are joined by `|`. */
 export type Closer = "" | ")" | "}" | "`" | "then" | "elif|else|fi" | "fi" | "do" | "done" | ";;|esac";
 
-export type ScriptReading =
+type ScriptReading =
   /** `marks` are all words and operators, to be compared with what another reader found. */
   { ok: true; script: Script; marks: string[] } | { ok: false; why: Reason };
 

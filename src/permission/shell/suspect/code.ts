@@ -8,7 +8,7 @@ import type { PossibleCommand } from "./possible.ts";
 export type Fed = { text: string } | "unknown" | "hidden" | undefined;
 
 /** Code that a command is given to run. */
-export type Code =
+type Code =
   | { type: "shell"; text: string }
   /** In another language: any text in it may be the name of a file. */
   | { type: "program"; program: string; text: string }

@@ -55,7 +55,7 @@ function isUnknownName(word: string | undefined): boolean {
 }
 
 /** A way to run a command, taken apart once and held against many rules. */
-export type Spelling = { name: string; args: readonly string[]; operands: readonly Operand[] };
+type Spelling = { name: string; args: readonly string[]; operands: readonly Operand[] };
 
 export function spellingsOf({ words, anywhere }: PossibleCommand): Spelling[] {
   return (anywhere ? words : [words[0] ?? ""]).map((name, at) => {

@@ -14,7 +14,7 @@ export type People = {
   tenant?: string;
 };
 
-export type Person = { openId: string; tenantKey: string };
+type Person = { openId: string; tenantKey: string };
 
 export function mayTalk(people: People, person: Person): boolean {
   if (!isKnown(people, person)) return false;

@@ -4,7 +4,7 @@ import type { Home, Place, Records } from "./records.ts";
 const REMEMBER_MS = 60_000;
 
 /** Remembers which session speaks where: in a chat with one person, or in a thread. */
-export type Places = {
+type Places = {
   /** The session of the place of this message. A mention at the top of a group belongs to none. */
   sessionAt(message: Incoming): string | undefined;
   /** Marks a session as used, so that it is not forgotten. */

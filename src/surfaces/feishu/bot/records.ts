@@ -37,7 +37,7 @@ export function isAway({ chat }: Home): boolean {
 }
 
 /** Record behind a button's id. Nothing of the request is kept: the journal has it. */
-export type CardRecord = {
+type CardRecord = {
   rid: string;
   session: string;
   /** Chat of the card, or a person (`ou_…`) in their chat with the bot. */

@@ -13,14 +13,14 @@ export type Element = { tag: string; [field: string]: unknown };
 export type Template = "blue" | "wathet" | "green" | "orange" | "red" | "grey";
 
 /** Value of a button: a kind, a random id that only this bridge can look up, what is to be done, and which card it was. */
-export type CardValue = { k: "perm" | "ask" | "run"; rid: string; act: string; g: number };
+type CardValue = { k: "perm" | "ask" | "run"; rid: string; act: string; g: number };
 
 /** The platform refuses 30 KB of its own counting; this much of ours is safe. */
 export const MAX_CARD_BYTES = 24 * 1024;
 const MAX_ELEMENTS = 180;
 const MAX_LABEL_LENGTH = 100;
 
-export type Heading = {
+type Heading = {
   title: string;
   subtitle?: string;
   template: Template;
@@ -77,7 +77,7 @@ export function panel(
   };
 }
 
-export type Button = { id: string; text: string; value: CardValue; type?: string };
+type Button = { id: string; text: string; value: CardValue; type?: string };
 
 export function button({ id, text, value, type = "default" }: Button): Element {
   return {
@@ -100,7 +100,7 @@ export function link(text: string, url: string): Element {
 }
 
 /** `confirm`: the client asks again, and does so for buttons of a form alone. A courtesy, never the safety check. */
-export type Submit = Button & { confirm?: { title: string; text: string } };
+type Submit = Button & { confirm?: { title: string; text: string } };
 
 /** Sends the form it stands in. */
 function submit({ id, confirm, ...rest }: Submit): Element {

@@ -15,7 +15,7 @@ import { withTime } from "./time.ts";
 const rooms = [3_000, 800, 200];
 
 /** When a card is drawn, and the session's folder: paths in it are told from there. */
-export type Place = { now: number; cwd?: string };
+type Place = { now: number; cwd?: string };
 
 /** A request that ended, wherever it did. Nothing on it can be clicked. */
 export function closedCard(request: InputRequest, resolution: Resolution, place: Place, speeches: Speeches): Card {
@@ -87,7 +87,7 @@ function noticeCard(speeches: Speeches, title: Phrase, body: Phrase): Card {
   );
 }
 
-export type End = keyof FeishuTexts["ended"];
+type End = keyof FeishuTexts["ended"];
 
 export function endOf(resolution: Resolution): End {
   if (resolution.outcome !== "answered") return resolution.outcome;

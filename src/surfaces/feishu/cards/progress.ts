@@ -7,7 +7,7 @@ import { code, inline, markdownOf, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Speech, type Speeches } from "./speech.ts";
 
 /** A call of the turn, as it stands. `about` is of the input that runs or ran. */
-export type Step = { tool: string; about: string; standing: Standing; changed?: InputChange };
+type Step = { tool: string; about: string; standing: Standing; changed?: InputChange };
 
 /** Progress of a turn, as a card shows it. */
 export type ProgressView = {

@@ -19,7 +19,7 @@ import { typedHint } from "./typed.ts";
 import type { Speech, Speeches } from "./speech.ts";
 
 export type QuestionRequest = InputRequest & { kind: "question" };
-export type TextRequest = InputRequest & { kind: "text" };
+type TextRequest = InputRequest & { kind: "text" };
 
 /** All questions of a request on one form; a single one with buttons. */
 export function questionCard(request: QuestionRequest, asked: Asked, speeches: Speeches): AskingCard {

@@ -22,7 +22,7 @@ export type Incoming = {
   editedAt?: number;
 };
 
-export type Attachment = { kind: "image" | "file"; key: string; name?: string };
+type Attachment = { kind: "image" | "file"; key: string; name?: string };
 
 /** A message that somebody else has written, fetched because a person refers to it. */
 export type Referred = {

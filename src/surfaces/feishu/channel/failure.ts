@@ -1,5 +1,5 @@
 /** Meaning of a refusal by the platform, for the sender. */
-export type FailureKind =
+type FailureKind =
   /** Too many requests; waiting helps. */
   | "rate"
   /** A click on this card is being answered. */

@@ -15,7 +15,7 @@ const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
 const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
 const MAX_SENT_FILES = 5;
 
-export type ReceiveParts = {
+type ReceiveParts = {
   channel: FeishuChannel;
   folder: string;
   log(line: string): void;
@@ -77,7 +77,7 @@ function fileName(name: string, n: number, type: string | undefined): string {
 
 type Sending = { redaction: Redaction; mayRead(path: string, cwd: string): Promise<boolean> };
 
-export type OutFile = { name: string; content: Buffer; image: boolean };
+type OutFile = { name: string; content: Buffer; image: boolean };
 
 /**
  * Files of the session's own folder that an answer links to. Nothing hidden, nothing from elsewhere, by way of a link neither, and

@@ -6,7 +6,7 @@ import type { Records } from "../bot/records.ts";
 /** While the platform is out of reach, nothing else could be sent either. */
 const AGAIN_MS = [2_000, 5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000];
 
-export type Work = () => Promise<unknown> | void;
+type Work = () => Promise<unknown> | void;
 
 /** Messages and cards that one session sends, one after the other, and none before everything is known. */
 export type Queue = {

@@ -5,7 +5,7 @@ import type { FeishuChannel, Incoming, Referred } from "../channel/channel.ts";
 const MAX_TEXT_LENGTH = 20_000;
 const MAX_PARTS = 100;
 
-export type Brought = {
+type Brought = {
   /** Text for the model before the person's own words. */
   words: string;
   /** Messages whose files come along. */

@@ -5,7 +5,7 @@ import type { Redaction } from "../cards/redact.ts";
 import type { Speeches } from "../cards/speech.ts";
 
 /** The part of a turn that does not stand on earlier cards, with secrets removed. */
-export type Rest = {
+type Rest = {
   of(view: ProgressView): ProgressView;
   /** The same while it is being written: without its last word, for half a secret is not recognised as one. */
   settledOf(view: ProgressView): ProgressView;

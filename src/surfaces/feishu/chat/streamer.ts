@@ -51,7 +51,7 @@ export type Streamer = {
   reset(): void;
 };
 
-export type FinishOptions = { ifShown?: boolean; uuid: string; attach(): Promise<boolean> };
+type FinishOptions = { ifShown?: boolean; uuid: string; attach(): Promise<boolean> };
 
 type Shown = ProgressRecord & { since: number; out: string; steps: string };
 

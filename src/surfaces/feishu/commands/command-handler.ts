@@ -14,7 +14,7 @@ import type { Stops } from "./stops.ts";
 import { folderOf } from "../bot/team.ts";
 import { createTeamCommands, teamCommands, type TeamCommand, type TeamCommandParts } from "./team-commands.ts";
 
-export type CommandParts = TeamCommandParts &
+type CommandParts = TeamCommandParts &
   SessionCommandParts & {
     model?: string;
     stops: Stops;

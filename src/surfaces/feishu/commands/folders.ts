@@ -7,7 +7,7 @@ import { mayApprove } from "../bot/people.ts";
 import { folderOf, type Team } from "../bot/team.ts";
 
 /** Folders in which sessions of a chat may work. */
-export type Folders = {
+type Folders = {
   /** The folder for a session that this person begins after `follow`. */
   next(message: Incoming, follow: Follow | undefined): string;
   /** The folders that a chat may choose from, its own first. */

@@ -21,7 +21,7 @@ export type SessionCommandParts = {
 };
 
 /** Commands about sessions that were begun earlier. */
-export type SessionCommands = {
+type SessionCommands = {
   /** A card of the sessions that this person may see here; `sent` learns the message that it became. */
   list(message: Incoming, current: string | undefined): Promise<{ card: Card; sent(message: string): void }>;
   /** Takes a session over to this person's chat, if they may. */

@@ -13,7 +13,7 @@ export type TeamCommandParts = {
 export const teamCommands = ["timeout", "bind", "lang", "invite", "approver", "doctor"] as const;
 export type TeamCommand = (typeof teamCommands)[number];
 
-export type TeamCommands = (name: TeamCommand, message: Incoming, words: string) => Promise<Phrase>;
+type TeamCommands = (name: TeamCommand, message: Incoming, words: string) => Promise<Phrase>;
 
 const MAX_TIMEOUT_MS = 30 * 24 * 60 * 60_000;
 

@@ -17,7 +17,7 @@ export type ConclusionParts = Sending & {
 };
 
 /** Tells the chat how a turn ended. Resolves when the last card is as it should be; may be called again after a failure that passes. */
-export type Conclude = () => Promise<void>;
+type Conclude = () => Promise<void>;
 
 /**
  * Takes down now what is to be told, for the next turn may begin before it is. Files go out before the card: the card promises

@@ -64,7 +64,7 @@ export type Effect =
   | { do: "resume" }
   | { do: "leave" };
 
-export type Step = { phase: Phase; effects: Effect[] };
+type Step = { phase: Phase; effects: Effect[] };
 
 /** Effects of an event. Pure: `follow.ts` carries the effects out. */
 export function nextPhase(phase: Phase, happening: Happening): Step {

@@ -26,7 +26,7 @@ export type Decision = { allow: "once" | "always" | "outside"; comment?: string 
 /** Fate of a message that is no command. Decided here and nowhere else. */
 export type Hint = "useCard" | "replyToCard" | "notThis" | "quoteCard";
 
-export type Route =
+type Route =
   | { to: "task" }
   | { to: "queue" }
   | { to: "answer"; request: InputRequest; text: string }

@@ -7,7 +7,7 @@ import type { Log } from "./api/config.ts";
 const MAX_PAUSE_MS = 60_000;
 
 /** The bot's own id and name, to recognise its mentions. The last known ones count while the platform cannot be reached. */
-export type Bot = {
+type Bot = {
   id(): string | undefined;
   name(): string;
   /** Asks until the platform answers; resolves after the first attempt. */

@@ -24,7 +24,7 @@ export type OpenFeishu = FeishuChannel & {
   counts(): Readonly<Record<"messages" | "clicks" | "calls" | "failures", number>>;
 };
 
-export type FeishuParts = {
+type FeishuParts = {
   /** Storage of this app alone: two bots in one group receive the same messages. */
   store: SurfaceStore;
   lang: Lang;

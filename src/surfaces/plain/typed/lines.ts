@@ -4,7 +4,7 @@ import { Writable, type Readable } from "node:stream";
 export type Input = Readable & { isTTY?: boolean };
 export type Output = Writable & { isTTY?: boolean; columns?: number };
 
-export type Ask = {
+type Ask = {
   /** Nothing typed before this was shown, or within a moment after, may answer it. */
   fresh: boolean;
   /** For a message: lines that were pasted together are one, and what was typed before is there. */
@@ -22,7 +22,7 @@ export type Lines = {
   close(): void;
 };
 
-export type LineHandlers = {
+type LineHandlers = {
   line(text: string): void;
   /** Typed while nothing was asked. */
   early(text: string): void;

@@ -4,7 +4,7 @@ import type { OpenRequest, Session } from "../../../view/session.ts";
 /** Why it ended: /quit, Ctrl-C, no more input, or no turn can begin. */
 export type Leaving = "left" | "interrupted" | "ended" | "failed";
 
-export type Prompt = { for: "nothing" } | { for: "message" } | { for: "request"; id: string };
+type Prompt = { for: "nothing" } | { for: "message" } | { for: "request"; id: string };
 
 /** The session as far as it decides what the next typed line means. */
 export type Around = Pick<Session, "phase" | "run"> & {

@@ -6,7 +6,7 @@ import { wrap } from "./rows.ts";
 import type { Theme } from "./theme.ts";
 import { truncateToWidth } from "./tui.ts";
 
-export type Diff = {
+type Diff = {
   theme: Theme;
   /** Columns for all of a row, its margin too. */
   width: number;

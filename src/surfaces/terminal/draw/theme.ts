@@ -1,6 +1,6 @@
 export type ColorDepth = "none" | "16" | "256" | "true";
 
-export type Background = "dark" | "light";
+type Background = "dark" | "light";
 
 /** The person's choice; `auto` asks the terminal. */
 export type ThemeSetting = "auto" | Background;

@@ -9,7 +9,7 @@ import type { Key } from "../widgets/key.ts";
 import type { Model, Step } from "./model.ts";
 
 /** A panel in which the person may also ask about the request. */
-export type Asking<S> = {
+type Asking<S> = {
   inner: S;
   /** Set while a question is written. */
   writing: boolean;

@@ -25,7 +25,7 @@ export type PermissionState = {
   note: string;
 };
 
-export type Always = { row: number; ticked: boolean[]; own: Field; place: RuleDestination };
+type Always = { row: number; ticked: boolean[]; own: Field; place: RuleDestination };
 
 export type AlwaysRow =
   | { type: "offer"; n: number; offer: Offer }

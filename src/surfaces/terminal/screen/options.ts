@@ -37,7 +37,7 @@ export type SlashCommand = {
   run(args: string): Promise<Picked>;
 };
 
-export type Place = { folder: string; branch?: string };
+type Place = { folder: string; branch?: string };
 
 /** Data for the foot. */
 export type StatusInfo = Partial<Place> & {

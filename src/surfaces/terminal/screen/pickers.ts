@@ -10,7 +10,7 @@ import { readKey } from "../widgets/key.ts";
 import { filled, pickerRows, pressPicker, startPicker, type PickerEntry } from "../widgets/picker.ts";
 
 /** A list that the person chooses from, on the screen. */
-export type Picker = Component & { focused: boolean; handleInput(data: string): void };
+type Picker = Component & { focused: boolean; handleInput(data: string): void };
 
 export type Pickers = {
   /** The one that is open. */

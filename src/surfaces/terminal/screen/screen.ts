@@ -1,13 +1,13 @@
 import { SafeTui, visibleWidth, type Terminal } from "../draw/tui.ts";
 
 /** Content of the screen: rows that are drawn for good, and below them the ones that still change. */
-export type Frame = { above: string[]; live: string[] };
+type Frame = { above: string[]; live: string[] };
 
 /**
  * The screen has another size, and what was drawn is erased as far as it is in the window. So many rows of it are to be drawn
  * again, `Infinity` for all.
  */
-export type Fresh = number | undefined;
+type Fresh = number | undefined;
 
 export type Compose = (width: number, rows: number, fresh: Fresh) => Frame;
 

@@ -6,7 +6,7 @@ import { isOver, todosOf, type Todo } from "../../../view/items/summary.ts";
 import { finishedUpTo } from "./chunks.ts";
 
 /** Lines of the terminal's own, such as the answer to a command. */
-export type NoteItem = { type: "note"; tone: Tone; lines: string[] };
+type NoteItem = { type: "note"; tone: Tone; lines: string[] };
 /** Foreign text behind a margin. */
 export type BoxItem = { type: "box"; title: string; text: string; note?: string; done: boolean };
 

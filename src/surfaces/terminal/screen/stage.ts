@@ -1,7 +1,7 @@
 import type { Compose } from "./screen.ts";
 import type { Entry, Scroll } from "./scroll.ts";
 
-export type Parts = {
+type Parts = {
   scroll: Scroll;
   rowsOf(entry: Entry, width: number): string[];
   /** Rows below the transcript: status, panel or editor, and the last line. */

@@ -1,7 +1,7 @@
 import { harmless } from "../../../base/visible.ts";
 import { fuzzyFilter, type AutocompleteItem, type AutocompleteProvider } from "../draw/tui.ts";
 
-export type Completable = { name: string; hint: string };
+type Completable = { name: string; hint: string };
 
 export type Sources = {
   commands(): readonly Completable[];
@@ -10,7 +10,7 @@ export type Sources = {
 };
 
 /** Text before the caret that may be completed. */
-export type Prefix = { kind: "command" | "file"; text: string; query: string };
+type Prefix = { kind: "command" | "file"; text: string; query: string };
 
 const MAX_SUGGESTIONS = 20;
 

@@ -15,7 +15,7 @@ export type Sections = {
   keys: string[];
 };
 
-export type Laid = {
+type Laid = {
   lines: string[];
   /** The first row of the body that is shown, after it was brought back into bounds. */
   scroll: number;

@@ -7,9 +7,9 @@ import { readKey, type Key } from "./key.ts";
 import type { Source } from "./source.ts";
 
 /** A long text on the screen, a page at a time. */
-export type Pager = Component & { focused: boolean; handleInput(data: string): void };
+type Pager = Component & { focused: boolean; handleInput(data: string): void };
 
-export type Paged = { title: string; source: Source };
+type Paged = { title: string; source: Source };
 
 type Parts = {
   theme: Theme;

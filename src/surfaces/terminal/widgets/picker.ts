@@ -9,7 +9,7 @@ import type { Key } from "./key.ts";
 /** A line to choose. `detail` stands dim at the right, and is searched too. */
 export type PickerEntry = { value: string; label: string; detail?: string };
 
-export type PickerState = {
+type PickerState = {
   readonly query: Field;
   readonly entries: readonly PickerEntry[];
   /** Lines that fit the query, in their order. */
@@ -23,7 +23,7 @@ export type PickerState = {
   readonly typing: boolean;
 };
 
-export type PickerStep = { state: PickerState; choose?: PickerEntry; typed?: string; close?: true };
+type PickerStep = { state: PickerState; choose?: PickerEntry; typed?: string; close?: true };
 
 export function startPicker({ query = "", typing = false }: { query?: string; typing?: boolean } = {}): PickerState {
   return { query: createField(query), entries: [], fitting: [], at: 0, loading: !typing, note: "", typing };
@@ -97,7 +97,7 @@ function folded(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
-export type PickerLook = {
+type PickerLook = {
   theme: Theme;
   w: PickerTexts;
   title: string;

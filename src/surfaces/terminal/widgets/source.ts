@@ -25,7 +25,7 @@ export function textSource(text: string): Source {
 }
 
 /** A page of a text that lies elsewhere, or a sentence that says why it cannot be had. */
-export type FetchPage = (page: number) => Promise<{ text: string; pages: number } | { trouble: string }>;
+type FetchPage = (page: number) => Promise<{ text: string; pages: number } | { trouble: string }>;
 
 /** A text that lies on another machine, fetched as it is read. Until its first page is there, and without it, `instead` is shown. */
 export function fetchedSource(instead: string, fetch: FetchPage, changed: () => void): Source {

@@ -5,7 +5,7 @@ import { vimEscape, vimKey, vimStart, type Step, type Vim } from "./vim.ts";
 const keys = { left: "\x1b[D", right: "\x1b[C", up: "\x1b[A", down: "\x1b[B", delete: "\x1b[3~", undo: "\x1f" };
 
 /** Vim's keys on the library's editor, which is moved by its own keys: so folded pastes stay what they are. */
-export type VimEditor = {
+type VimEditor = {
   /** True when the key was for Vim. */
   take(data: string): boolean;
   mode(): Vim["mode"];

@@ -1,5 +1,5 @@
 /** A key as the browser tells it. `writing`: a text has the focus. */
-export type Pressed = {
+type Pressed = {
   key: string;
   repeat: boolean;
   modified: boolean;

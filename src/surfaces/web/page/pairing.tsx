@@ -5,7 +5,7 @@ import type { Words } from "./words/words.ts";
 import { Form, Trouble } from "./components/form.tsx";
 
 /** `busy`: a link or a code is being traded for a key, and somebody at a terminal may have to say yes first. */
-export type Trading = "idle" | "busy" | "failed";
+type Trading = "idle" | "busy" | "failed";
 
 /** Instead of the page, until this browser has a key. */
 export function drawPairing(root: HTMLElement, words: Words, begun: Trading): void {

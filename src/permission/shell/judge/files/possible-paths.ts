@@ -92,7 +92,8 @@ export function rootRemoval(scene: Scene): Reason | undefined {
     const operands = at < 0 ? [...foundIn(words), ...movedIn(words, anywhere, scene)] : words.slice(at + 1);
     if (at > 0 && baseName(words[0]!) === "xargs" && isBlind(operands)) return reason("removes-anything", {});
     const read = operands.some((word) => isReadInto(word, scene.command)) ? listedIn(possible) : [];
-    const held = isDeep(operands) && operands.some((word) => /^\$\{?\w+\}?$/.test(word)) ? heldIn(scene.command) : [];
+    const held =
+      isDeep(operands) && operands.some((word) => /^\$\{?\w+\}?$/.test(word)) ? ruleInside(scene.command) : [];
     const isOpaque = operands.some((word) => /^(\$\w*|\$[{(].*[)}]|`.*`)$/s.test(word));
     const otherwise = isOpaque && (isDeep(operands) || operands.includes("$")) ? expandedIn(scene.command) : [];
     for (const operand of [...operands, ...otherwise, ...held, ...read]) {
@@ -121,7 +122,7 @@ function isDeep(operands: readonly string[]): boolean {
 }
 
 /** Texts that variables of a line may hold, by their looks: what is assigned, and what a loop goes through. */
-function heldIn(command: string): string[] {
+function ruleInside(command: string): string[] {
   const assigned = [...command.matchAll(/(?<=(?:^|[\s;&|(])\w+=)[^\s;&|)]+/g)].map(([value]) => value);
   const listed = [...command.matchAll(/(?<=\bin\s)[^;\n]+/g)].flatMap(([list]) => list.split(/\s+/));
   const plain = [...assigned, ...listed].map((text) => text.replace(/["']/g, "").replace(/^\$\{?HOME\b\}?/, "~"));

@@ -5,7 +5,7 @@ import type { Reach } from "../../../rules/access.ts";
 import { baseName, wrappers } from "../../../text/tokens.ts";
 
 /** Whole folders are served, copied away or given to a container with what a rule is against in them. */
-export function handedOut(
+export function servesRuledFolder(
   words: readonly string[],
   { bases, home }: { bases: readonly string[]; home: string },
   reach: Reach,
@@ -18,7 +18,7 @@ export function handedOut(
   const first = baseName(plain[0] ?? "");
   const starts = wrappers.has(first) || runners.has(first) ? plain.keys() : [0];
   const places = [...starts].flatMap((at) => servedPlaces(plain.slice(at)));
-  return heldIn([...new Set(places)], bases, { home, reach });
+  return ruleInside([...new Set(places)], bases, { home, reach });
 }
 
 const runners = new Set(
@@ -32,7 +32,7 @@ function servedPlaces([program = "", ...args]: readonly string[]): string[] {
 }
 
 /** A rule against something that lies in one of these places. Of a place that is not known it may be all of the folder. */
-export function heldIn(
+export function ruleInside(
   places: readonly string[],
   bases: readonly string[],
   { home, reach }: { home: string; reach: Reach },

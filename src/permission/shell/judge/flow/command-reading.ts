@@ -68,7 +68,7 @@ function tooMuch(command: string): Reason | undefined {
 function commandsOf(root: ShellNode, text: string, home: string): CommandReading["commands"] {
   return commandsIn(root).map(({ start, end, words }) => {
     const sources = words.map((word) => text.slice(word.start, word.end));
-    const given = sources.map((source) => guarded(readWord(source, home)));
+    const given = sources.map((source) => knownText(readWord(source, home)));
     // A script that is spelled in escapes shows only when they are decoded.
     const scripts = sources.flatMap((source, i) =>
       source.includes("$'") && /[\s;|&]/.test(given[i]!) ? scriptsIn(given[i]!) : [],
@@ -78,7 +78,7 @@ function commandsOf(root: ShellNode, text: string, home: string): CommandReading
 }
 
 /** The word as far as it is known; no rule names the rest. */
-export function guarded(word: Word | undefined): string {
+export function knownText(word: Word | undefined): string {
   if (word?.pipe) return "/dev/fd/63";
   return word === undefined ? anyWords : spelled(word, { text: anyText, words: anyWords, file: anyFile });
 }

@@ -4,8 +4,8 @@ import { PathError, type Disk } from "../../../paths/canonical.ts";
 import type { Word } from "../../read/word.ts";
 import type { Command, Item, Loop, Redirect, Script, Simple } from "../../read/script.ts";
 import { expandPattern } from "./expand-pattern.ts";
-import { fedTo } from "./stdin.ts";
-import { MAX_BASES, moveOf, unique, type Move } from "./folder-changes.ts";
+import { stdinOf } from "./stdin.ts";
+import { MAX_BASES, folderChangeOf, unique, type FolderChange } from "./folder-changes.ts";
 import type { Fed } from "../../suspect/code.ts";
 import { variablesOf, type Variables } from "./variables.ts";
 import { tracesWords } from "../../../programs/builtins.ts";
@@ -17,7 +17,7 @@ import { unwrapped } from "../../../programs/wrappers.ts";
 export type Step = {
   command: Simple;
   bases: readonly string[];
-  moves?: Move;
+  moves?: FolderChange;
   /** Its standard input. */
   fed: Fed;
   /** The names of files that it reads from there, if it is only names. */
@@ -144,10 +144,10 @@ function run(
   const assignments = command.assignments.map(({ name, value }) => ({ name, value: variables.resolve(value) }));
   const resolved: Simple = { ...command, words, assignments };
   // In a loop, a `pushd` further down may have come before a `popd`.
-  const moves = moveOf(resolved, { bases, left: loops > 0 ? [] : walking.left }, walking.scene);
+  const moves = folderChangeOf(resolved, { bases, left: loops > 0 ? [] : walking.left }, walking.scene);
   if (words[0]?.text === "pushd") walking.left = unique([...walking.left, ...bases]);
   const feeding = before && resolvedBy(variables, before);
-  const fed = fedTo(resolved, feeding);
+  const fed = stdinOf(resolved, feeding);
   const listing = isMixed || !isFedOnly(resolved) ? undefined : listingBy(feeding);
   const secret = walking.secrets > 0 || (tracesWords(unwrapped(words)) && variables.holdSecret());
   walking.steps.push({

@@ -5,7 +5,7 @@ import type { Disk } from "../../../paths/canonical.ts";
 import type { Simple } from "../../read/script.ts";
 
 /** A `cd`: the folders it leads to, or why rules cannot cover it, and where it leads if that is known. */
-export type Move = { to: readonly string[] } | { why: Reason; led?: readonly string[] };
+export type FolderChange = { to: readonly string[] } | { why: Reason; led?: readonly string[] };
 
 /** `bases`: folders that the command may run in. `left`: folders that `popd` may lead back to. */
 type Folders = { bases: readonly string[]; left: readonly string[] };
@@ -13,11 +13,11 @@ type Folders = { bases: readonly string[]; left: readonly string[] };
 export const MAX_BASES = 8;
 
 /** Undefined for a command that stays in its folder. */
-export function moveOf(
+export function folderChangeOf(
   { words, assignments }: Simple,
   { bases, left }: Folders,
   { reach, disk }: { reach: Reach; disk: Disk },
-): Move | undefined {
+): FolderChange | undefined {
   const [name, ...more] = words.map(({ text }) => text);
   if (name === "popd" && left.length > 0 && more.length === 0 && assignments.length === 0)
     return { to: unique([...left, ...bases]) };

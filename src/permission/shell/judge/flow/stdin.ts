@@ -1,10 +1,10 @@
 import { baseName } from "../../../text/tokens.ts";
 import type { Command, Redirect, Simple } from "../../read/script.ts";
 import { type Fed, decodes } from "../../suspect/code.ts";
-import { guarded } from "./command-reading.ts";
+import { knownText } from "./command-reading.ts";
 
 /** Standard input of a command: by its own redirections, else from the command before it in the pipeline. */
-export function fedTo(command: Simple, before: Command | undefined): Fed {
+export function stdinOf(command: Simple, before: Command | undefined): Fed {
   const own = command.redirects.findLast(({ op }) => op.startsWith("<"));
   if (own) return redirected(own);
   const pipe = command.words.slice(1).find((word) => word.pipe);
@@ -19,14 +19,14 @@ function redirected({ op, target, heredoc }: Redirect): Fed {
     };
   if (target.pipe)
     return printedBy(target.scripts[0]?.items.length === 1 ? target.scripts[0].items[0]!.command : undefined);
-  if (op === "<<<") return { text: guarded(target) };
+  if (op === "<<<") return { text: knownText(target) };
   return op === "<" ? "unknown" : undefined;
 }
 
 /** The output of a command that only prints its words, or what it is fed with itself. */
 function printedBy(command: Command | undefined): Fed {
   if (command?.kind !== "simple") return "unknown";
-  const words = command.words.map(guarded);
+  const words = command.words.map(knownText);
   const name = baseName(words[0] ?? "");
   if (name === "echo" || name === "printf") {
     const printed = words.slice(1).filter((word, n) => !(name === "echo" && n === 0 && /^-[neE]+$/.test(word)));

@@ -4,13 +4,13 @@ import type { FeishuServeTexts } from "../../../../texts/surfaces/feishu-serve.t
 import type { CardAnswer, CardClick } from "../../channel/channel.ts";
 import type { Log } from "../api/config.ts";
 
-export type Clicks = {
+type Clicks = {
   onCard(handler: (click: CardClick) => Promise<CardAnswer>): void;
   /** Resolves within the platform's time limit, whatever the handler does. */
   answer(click: CardClick): Promise<CardAnswer>;
 };
 
-export type ClickParts = {
+type ClickParts = {
   store: SurfaceStore;
   rememberMs: number;
   answerMs: number;

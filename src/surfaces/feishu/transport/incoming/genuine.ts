@@ -11,7 +11,7 @@ export type WebhookKeys = { appId: string; encryptKey: string; verificationToken
 export type WebhookRequest = { headers: Record<string, string | undefined>; body: Buffer };
 
 /** Is a request the platform's own? Decided on the bytes as they came, and nothing in it is believed before that. */
-export type Verdict =
+type Verdict =
   | { genuine: true; envelope: Envelope }
   /** The console asks whether this address is ours. */
   | { genuine: true; challenge: string }

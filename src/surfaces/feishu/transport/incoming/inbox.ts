@@ -9,7 +9,7 @@ const TRIES = 5;
 type Kept = { message: Incoming; tries: number };
 
 /** Messages on disk, between the platform and their handler: claimed and stored in one step, deleted once handled. */
-export type Inbox = {
+type Inbox = {
   /** Stores the message before it returns. False: it was there already. An edited message counts as new. */
   accept(message: Incoming): boolean;
   /** Drops a message that was not handled yet; otherwise tells the handler that it was recalled. */

@@ -4,7 +4,7 @@ import type { ChannelStatus } from "../../channel/channel.ts";
 import type { FeishuApp, Log, Timings } from "../api/config.ts";
 import { libraryLogger, redactorOf } from "../api/redact.ts";
 
-export type Connection = {
+type Connection = {
   /** Resolves when the first attempt has succeeded or failed. */
   start(): Promise<void>;
   status(): ChannelStatus;

@@ -13,7 +13,7 @@ import { createPace, type Queues } from "../api/queues.ts";
 const PER_CHAT = 4;
 const PER_MESSAGE = 4;
 
-export type Sending = Pick<
+type Sending = Pick<
   FeishuChannel,
   | "sendCard"
   | "patchCard"
@@ -37,7 +37,7 @@ export type Sending = Pick<
   replaced(messageId: string): void;
 };
 
-export type SendingParts = {
+type SendingParts = {
   api: Api;
   appId: string;
   queues: Queues;

@@ -5,7 +5,7 @@ import { useApp } from "../state/context.ts";
 import type { Unsigned } from "../state/input.ts";
 import { Trouble } from "./form.tsx";
 
-export type Asked<T extends Command["type"]> = {
+type Asked<T extends Command["type"]> = {
   reply: Extract<CommandReply<T>, { ok: true }> | undefined;
   trouble: string;
 };

@@ -16,7 +16,7 @@ export function unseen(now: number): Attention {
 }
 
 /** A look at the page: is the end in view, is the page itself visible, and where is the request? */
-export type Look = { end: boolean; visible: boolean; place: string };
+type Look = { end: boolean; visible: boolean; place: string };
 
 export function look(before: Attention, { end, visible, place }: Look, now: number): Attention {
   const endSince = end && visible ? (before.endSince ?? now) : undefined;
@@ -29,7 +29,7 @@ export function look(before: Attention, { end, visible, place }: Look, now: numb
 }
 
 /** Why an answer cannot be taken now. */
-export type Lock = "away" | "unseen" | "moving" | "not-approver";
+type Lock = "away" | "unseen" | "moving" | "not-approver";
 
 /** The lock that keeps an answer from being taken; `allows`: the answer lets something run. */
 export function lockOf(

@@ -15,7 +15,7 @@ import { allows, editable, inputFrom, mayAcceptEdits, mayEdit, type Choice } fro
 import { neededOf } from "../../../../view/request/describe.ts";
 
 /** A choice that waits for its second step. */
-export type Armed = Exclude<Choice, "always" | "reason" | "edit" | "comment" | "together"> | "allowAll" | "refuseAll";
+type Armed = Exclude<Choice, "always" | "reason" | "edit" | "comment" | "together"> | "allowAll" | "refuseAll";
 
 /** State of an answer that a person is giving. Nothing of it is known elsewhere but its draft. */
 export type Answering = {
@@ -72,7 +72,7 @@ export function signed(command: Unsigned, { by, surface }: Sender): Command {
 }
 
 export type Problem = "empty" | "unchanged" | "not-an-object" | "not-json" | "no-rule" | "place-gone" | "no-answer";
-export type Step = { state: Answering; send?: Unsigned[]; problem?: Problem };
+type Step = { state: Answering; send?: Unsigned[]; problem?: Problem };
 
 export function begin(request: InputRequest, draft: Draft = {}): Answering {
   const offers = request.kind === "permission" ? rulesFor(request) : [];

@@ -21,10 +21,10 @@ import type { Settings } from "./settings.ts";
 import type { Words } from "../words/words.ts";
 
 /** State of the link to the host. `lost`: it tries again by itself. `refused`: this device has to be paired. */
-export type Connection = { state: "connecting" | "open" | "lost" | "refused"; since: number };
+type Connection = { state: "connecting" | "open" | "lost" | "refused"; since: number };
 
 /** A person's way with one request. `saving`: an answer is on its way. */
-export type Panel = { answering: Answering; note: Note | undefined; sending: boolean; more: boolean };
+type Panel = { answering: Answering; note: Note | undefined; sending: boolean; more: boolean };
 export type Note =
   | { problem: Problem }
   | { text: string }
@@ -72,7 +72,7 @@ export type App = {
   help: Signal<boolean>;
 };
 
-export type AppOptions = {
+type AppOptions = {
   settings: Settings;
   host: Host;
   words: Words;

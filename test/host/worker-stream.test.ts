@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { after, suite, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import { openDoor } from "../../src/host/cluster/stream/stream-server.ts";
+import { openStreamServer } from "../../src/host/cluster/stream/stream-server.ts";
 import { secureConnect } from "../../src/host/cluster/stream/secure-wire.ts";
 import { createHost } from "../../src/host/host.ts";
 import { lineWire } from "../../src/host/socket/line-wire.ts";
@@ -33,7 +33,15 @@ suite("the door of a worker", () => {
     await host.send({ type: "say", session: "s", text: "go", ...lin });
     const listen = { host: "127.0.0.1", port: 0 };
     const replica = { look: async () => () => {} };
-    const door = await openDoor({ host, replica, process: "p", journal: "j", listen, redaction, handshakeMs: 300 });
+    const door = await openStreamServer({
+      host,
+      replica,
+      process: "p",
+      journal: "j",
+      listen,
+      redaction,
+      handshakeMs: 300,
+    });
     const port = Number(door.address.split(":")[1]);
     const dial = () => {
       const key = Buffer.from(door.key, "base64url");

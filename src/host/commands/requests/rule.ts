@@ -1,14 +1,47 @@
-import type { Past } from "../../../archive/trials.ts";
+import { randomUUID } from "node:crypto";
 import { existingSession } from "../../../journal/session/existing-session.ts";
+import { readRule } from "../../../permission/rules/rules.ts";
+import { ruleAddedKey, ruleRemovedKey } from "../../../protocol/key.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { type CommandParts, type Handlers, given } from "../parts.ts";
+import type { Past } from "../../../archive/trials.ts";
 import { neededOf } from "../../../view/request/describe.ts";
 import { rulesFor } from "../../../view/request/answering.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { existingRequest } from "./request.ts";
-import type { CommandParts, Handlers } from "../parts.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 
 /** Enough to tell a rule by, and read in the blink of an eye: everybody else waits while the past is judged. */
 const MAX_CALLS = 2_000;
 const FRESH_MS = 60_000;
+
+/** Rules that a person adds and removes by hand. A turn that runs hears of them before its next call. */
+export function ruleCommands({ store, surroundings }: CommandParts): Handlers<"addRule" | "removeRule"> {
+  return {
+    async addRule({ session, rule, behavior, destination, by }) {
+      const row = existingSession(store, session);
+      const reading = readRule(rule, behavior);
+      if (!reading.ok)
+        throw new SageError("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
+      if (destination !== "session") {
+        const file = given(surroundings, "addRule").saveRule(row, { rule, behavior, destination });
+        return { ok: true, file };
+      }
+      const data = { rule, behavior, destination, by };
+      await store.append(session, { key: ruleAddedKey(randomUUID()), type: "rule.added", at: Date.now(), data });
+      return { ok: true };
+    },
+    async removeRule({ session, rule, behavior, destination, by, surface }) {
+      const row = existingSession(store, session);
+      if (destination !== "session") given(surroundings, "removeRule").dropRule(row, rule, destination);
+      else {
+        const data = { rule, ...(behavior && { behavior }), by, surface };
+        await store.append(session, { key: ruleRemovedKey(randomUUID()), type: "rule.removed", at: Date.now(), data });
+      }
+      return { ok: true };
+    },
+  };
+}
 
 /** Rules that are offered with a request, held against the past. Requests that come together are told of one look at it. */
 export function trialCommands({ store, rulesIn }: CommandParts): Handlers<"past"> {

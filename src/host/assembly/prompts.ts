@@ -1,0 +1,89 @@
+import { environment } from "../../context/environment.ts";
+import { findInstructions } from "../../context/instructions.ts";
+import { systemPrompt } from "../../context/prompt.ts";
+import type { Skill } from "../../context/skills.ts";
+import type { RuleBooks } from "../../permission/rules/book.ts";
+import { readFilter } from "../../permission/rules/filter.ts";
+import type { Rule } from "../../protocol/facts/permission.ts";
+import type { Reason } from "../../protocol/reasons/reason.ts";
+import type { SubagentDefinition } from "../../protocol/subagent.ts";
+
+/** A thousand runs that begin within this time in one folder have read the same files. */
+const RECENT_MS = 1_000;
+const MAX_RECENT = 256;
+
+type PromptParts = {
+  rules: readonly Rule[];
+  ruleBooks: RuleBooks;
+  skills: readonly Skill[];
+  home: string;
+  sageHome: string | undefined;
+};
+
+/** The facts about a run that its prompts mention. */
+export type PromptScope = {
+  /** Id of the model. */
+  model: string;
+  interactive: boolean;
+  startedAt: number;
+  /** An instruction file could not be used. */
+  warn(why: Reason): void;
+};
+
+type Child = {
+  definition: SubagentDefinition;
+  agent: readonly string[];
+  workingDirectory: string;
+  tools: readonly string[];
+};
+
+export type Prompts = {
+  system(cwd: string, tools: readonly string[]): string;
+  subagent(child: Child): string;
+};
+
+/** System prompts of one agent's runs. Files and finished prompts are remembered for a moment, for runs that begin together. */
+export function createPrompts({
+  rules,
+  ruleBooks,
+  skills,
+  home,
+  sageHome,
+}: PromptParts): (scope: PromptScope) => Prompts {
+  const instructions = createRecent<ReturnType<typeof findInstructions>>();
+  const prompts = createRecent<string>();
+  const mayRead = (cwd: string) => {
+    const filter = readFilter(rules, { cwd, home, sageHome }, ruleBooks);
+    return (path: string) => filter?.(path, cwd) ?? true;
+  };
+  return ({ model, interactive, startedAt, warn }) => {
+    const promptOf = (cwd: string, tools: readonly string[], agent: readonly string[]) => {
+      const found = instructions(cwd, () => findInstructions(cwd, { home, mayRead: mayRead(cwd) }));
+      for (const why of found.warnings) warn(why);
+      const date = new Date(startedAt);
+      const facts = { model, tools, skills, interactive, agent };
+      return prompts(JSON.stringify([cwd, date.toDateString(), { ...facts, skills: [] }]), () =>
+        systemPrompt({ ...environment({ cwd, date }), ...facts, instructions: found.instructions }),
+      );
+    };
+    return {
+      system: (cwd, tools) => promptOf(cwd, tools, []),
+      subagent: ({ definition, agent, workingDirectory, tools }) =>
+        `${promptOf(workingDirectory, tools, agent)}\n\n# You are ${definition.name}\n\n${definition.prompt}`,
+    };
+  };
+}
+
+/** Remembers results for a moment. */
+export function createRecent<T>(): (key: string, make: () => T) => T {
+  const made = new Map<string, { value: T; at: number }>();
+  return (key, make) => {
+    const now = performance.now();
+    const before = made.get(key);
+    if (before && now - before.at < RECENT_MS) return before.value;
+    if (made.size >= MAX_RECENT) made.clear();
+    const value = make();
+    made.set(key, { value, at: now });
+    return value;
+  };
+}
