@@ -3,6 +3,7 @@ import { type InboundFact, type Store, timeOf } from "../journal/store/store.ts"
 import type { InputRequest } from "../protocol/facts/request.ts";
 import type { Deadline } from "../protocol/facts/silence.ts";
 import { escalatedKey, remindedKey, splitRequestId } from "../protocol/key.ts";
+import { duesOf } from "./due.ts";
 import { expired, settle } from "./respond.ts";
 
 /** Timers stand still while the machine sleeps: somebody looks this often, and late after a sleep by no more than that. */
@@ -148,13 +149,3 @@ function bootNow(): number {
   if (!seen || Math.abs(gap) > SHORTEST_SLEEP_MS) seen = { ours, machine };
   return ours + asleep;
 }
-
-/**
- * When each request is due, by the clock of this process. A request keeps its time while its turn is paused or asleep: nobody
- * asks the wall clock in between.
- */
-export function duesOf(store: Store): Map<string, number> {
-  return store.member(createDues);
-}
-
-const createDues = () => new Map<string, number>();

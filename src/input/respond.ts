@@ -7,7 +7,7 @@ import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import { resolvedKey, splitRequestId } from "../protocol/key.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { duesOf } from "./deadlines.ts";
+import { duesOf } from "./due.ts";
 import { checkPersona, isPersona, senderOf } from "./persona.ts";
 import { checkResponse, resolve, spellOut } from "./validate.ts";
 

@@ -68,7 +68,7 @@ export const decisionSteps = [
   "confined",
   "nothing",
 ] as const;
-export type DecisionStep = (typeof decisionSteps)[number];
+type DecisionStep = (typeof decisionSteps)[number];
 
 /** A decision, with the step that answered and the finding that it rests on. */
 export type Judgement = { step: DecisionStep; result: PermissionResult; finding?: Finding };

@@ -76,7 +76,7 @@ function hostOf({ hostname }: URL): string {
 }
 
 /** The rule's host: whole, or with `*.` for at least one more label. */
-export function names({ glob, whole }: CompiledRule, host: string): boolean {
+function names({ glob, whole }: CompiledRule, host: string): boolean {
   if (whole) return false;
   const text = glob
     .map((unit) => (unit === star ? "*" : unit))
@@ -89,7 +89,7 @@ export function names({ glob, whole }: CompiledRule, host: string): boolean {
   return !text.slice(1).includes("*") && host.endsWith(suffix) && host.length > suffix.length;
 }
 
-export function mayName({ glob }: CompiledRule, host: string): boolean {
+function mayName({ glob }: CompiledRule, host: string): boolean {
   const text = glob.map((unit) => (typeof unit === "string" ? unit.toLowerCase() : unit));
   const at = text.slice(0, 7).join("") === "domain:" ? 7 : 0;
   if (matchesGlob(text.slice(at), host)) return true;
@@ -152,7 +152,7 @@ export function isPrivateAddress(address: string): boolean {
 }
 
 /** Judgement of the rules on one host. `named`: a rule names this very host, and not a pattern that it fits. */
-export type HostJudgement = { behavior: "allow" | "deny" | "ask" | "none"; named: boolean };
+type HostJudgement = { behavior: "allow" | "deny" | "ask" | "none"; named: boolean };
 
 /** May a confined command connect to this host? A host that must not be fetched from must not be reached either. */
 export function judgeHost(host: string, book: RuleBook): HostJudgement {

@@ -65,7 +65,7 @@ export type SessionOptions = {
 };
 
 /** The states of a followed session: what a host tells goes in, and what has changed comes out. */
-export type SessionMachine = Session & {
+type SessionMachine = Session & {
   hear(event: WatchEvent): void;
   /** A command is on its way. The reply may say more than the facts that have come so far. */
   sends(command: Command, reply: Promise<CommandReply>): Promise<void>;

@@ -203,7 +203,7 @@ export type Limits = { activity: Activity };
 /** State that the root shares with all its subagents. */
 export type Tree = { tree: OpenRequests & BackgroundTasks & Spent };
 
-export type OpenRequests = {
+type OpenRequests = {
   permits: readonly Permit[];
   /** Oldest first. */
   waiting: readonly Waiting[];
@@ -224,7 +224,7 @@ export type BackgroundTasks = {
   tasksForTools?: ToolScope["tasks"];
 };
 
-export type Spent = { usage: Usage; usd: number | undefined; modelCalls: number; toolCalls: number };
+type Spent = { usage: Usage; usd: number | undefined; modelCalls: number; toolCalls: number };
 
 /** Shown to those who watch. */
 export type Observation = Pick<Self, "agent"> & {

@@ -1,7 +1,6 @@
 import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 import { reasonOf, type SageError } from "../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
+import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { isRetryable, quietly, untilWritten } from "../store/retry.ts";
 import { isPromised, type Awaitable, type Store } from "../store/store.ts";
 
@@ -143,9 +142,8 @@ export class CommitQueue {
 
   /** Tells whoever watches at once, whatever is on its way to the disk. */
   notice(why: Reason): void {
-    const [attempt, text] = [this.#epoch * 1_000, sentence(why, "en")];
-    const place = { session: this.#session, key: "journal", attempt, n: this.#notices++ };
-    this.#store.hub.delta({ ...place, kind: "notice", text, reason: why });
+    const place = { session: this.#session, key: "journal", attempt: this.#epoch * 1_000, n: this.#notices++ };
+    this.#store.hub.delta({ ...place, ...noticeOf(why) });
   }
 
   /** Shows a delta once the facts before it are on disk. */

@@ -69,7 +69,7 @@ export function weigh(verdict: Verdict, { decision, reason: why, context, proble
   return told;
 }
 
-export function eventOf(
+function eventOf(
   context: Self & Place,
   call: Call,
 ): { session: string; cwd: string; agent: readonly string[]; tool: string; input: Call["input"] } {

@@ -1,9 +1,10 @@
+import { thrownText } from "../../../texts/shared/error.ts";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { PageFiles } from "../../../surfaces/web/index.ts";
 import type { Settings } from "../../../config/settings/settings.ts";
-import { messageOf, SageError } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 
 const moduleFolder = import.meta.dirname;
@@ -77,6 +78,6 @@ function read(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new SageError("config-invalid", reason("file-unusable", { path, problem: messageOf(error) }));
+    throw new SageError("config-invalid", reason("file-unusable", { path, problem: thrownText(error) }));
   }
 }

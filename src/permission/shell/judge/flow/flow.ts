@@ -29,7 +29,7 @@ export type Step = {
 };
 
 /** Redirections of a group, which belong to no command in it. */
-export type Loose = {
+type Loose = {
   redirects: readonly Redirect[];
   bases: readonly string[];
   /** A `cd` before it leads nobody knows where. */
