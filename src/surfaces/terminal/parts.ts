@@ -1,6 +1,6 @@
 import type { Host } from "../../protocol/host/host.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { unlessLost } from "../../remote/unless-lost.ts";
+import { refusedWhileLost } from "../../remote/unless-lost.ts";
 import { terminalTexts, type TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import { pagerTexts } from "../../texts/surfaces/pager.ts";
 import { texts, type Texts } from "../../texts/shared/texts.ts";
@@ -68,13 +68,14 @@ export type Parts = Setting &
 
 export function createParts(host: Host, options: TerminalOptions): Parts {
   const stop = new AbortController();
-  const setting = createSetting({ host, isLost: () => session.phase === "lost" }, options, stop.signal);
+  const setting = createSetting(host, options, stop.signal);
   const machine = createMachine(stop);
   const session = followSession(setting.host, options.session, {
     ...setting,
     changed: (change) => changed(parts, change),
     tellFrom: pastOf,
     keep: "turn",
+    whileLost: refusedWhileLost,
   });
   const scroll = createScroll(setting);
   const redraw = () => {
@@ -144,16 +145,12 @@ function focus({ screen, desk, pagers, pickers, writing }: Parts): void {
   screen.setFocus(pagers.open() ?? desk.panel() ?? pickers.open() ?? writing);
 }
 
-function createSetting(
-  { host, isLost }: { host: Host; isLost(): boolean },
-  options: TerminalOptions,
-  stopped: AbortSignal,
-): Setting {
+function createSetting(host: Host, options: TerminalOptions, stopped: AbortSignal): Setting {
   const { lang, env } = options;
   // A link shows its address, and nothing is drawn but text.
   setCapabilityOverrides({ images: null, hyperlinks: false });
   return {
-    host: unlessLost(host, isLost),
+    host,
     options,
     sender: { by: options.by, surface: options.surface ?? "tui" },
     t: texts(lang),
