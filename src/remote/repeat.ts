@@ -1,4 +1,4 @@
-import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
+import type { Command, Refused } from "../protocol/host/host.ts";
 import { refusalOf } from "../protocol/host/refusal.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import { SageError } from "../protocol/reasons/error.ts";
@@ -64,13 +64,7 @@ function holds(test: Test<Command>, command: Command): boolean {
   return typeof test === "function" ? test(command) : test;
 }
 
-/** Refuses a command that would let something run while the link to the host is lost: such a yes is for now or never. */
-export function unlessLost<H extends Host>(host: H, isLost: () => boolean): H {
-  return {
-    ...host,
-    async send<C extends Command>(command: C): Promise<CommandReply<C["type"]>> {
-      if (!isLost() || !isForNow(command)) return host.send(command);
-      return refusalOf(new SageError("host-gone", reason("link-lost", {})));
-    },
-  };
+/** Refuses a command that would let something run, while the link to the host is lost: such a yes is for now or never. */
+export function refusedWhileLost(command: Command): Refused | undefined {
+  return isForNow(command) ? refusalOf(new SageError("host-gone", reason("link-lost", {}))) : undefined;
 }

@@ -93,8 +93,3 @@ async function* eventsOf<Result, Event>(parts: RunParts<Result, Event>): AsyncGe
     stop();
   }
 }
-
-/** Seq of the newest fact of a session; 0 where there is none. A store without hashes has its facts at hand anyway. */
-function newestSeq(store: Store, session: string): number {
-  return localHead(store, session)?.seq ?? store.since(session, 0).at(-1)?.seq ?? 0;
-}

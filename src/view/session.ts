@@ -2,7 +2,7 @@ import { needsConsent } from "../protocol/facts/consent.ts";
 import type { Delta, Fact } from "../protocol/facts/fact.ts";
 import { isInquiry, withInquiry, type Inquired } from "../protocol/facts/inquiry.ts";
 import { beginsAttempt } from "../protocol/facts/session.ts";
-import type { Command, CommandReply, Host, PendingRequest, WatchEvent } from "../protocol/host/host.ts";
+import type { Command, CommandReply, Host, PendingRequest, Refused, WatchEvent } from "../protocol/host/host.ts";
 import type { Item, SaidItem } from "./transcript/item.ts";
 import { createProgress, type Progress } from "./transcript/progress.ts";
 import { createTranscript } from "./transcript/transcript.ts";
@@ -263,6 +263,8 @@ export type FollowOptions = SessionOptions & {
   last?: number;
   /** May the session be continued in this process when it was answered and nobody runs it? Yes, if left out. */
   resumes?(): boolean;
+  /** The refusal of a command that must not be sent later than now, while the link is lost. */
+  whileLost?(command: Command): Refused | undefined;
 };
 
 /** A session of a host, and the way to tell it something. */
@@ -277,14 +279,15 @@ export type FollowedSession = Session & {
 export function followSession(
   host: Pick<Host, "send" | "watch">,
   id: string,
-  { signal, last, resumes = () => true, ...options }: FollowOptions,
+  { signal, last, resumes = () => true, whileLost, ...options }: FollowOptions,
 ): FollowedSession {
   const session = createSession(id, options);
   const follow = async () => {
     for await (const event of host.watch(id, { signal, ...(last !== undefined && { last }) })) session.hear(event);
   };
   const send: FollowedSession["send"] = async (command) => {
-    const replied = host.send(command);
+    const refused = session.phase === "lost" ? whileLost?.(command) : undefined;
+    const replied = refused ? Promise.resolve(refused) : host.send(command);
     await session.sends(command, replied);
     const reply = await replied;
     if (isLeftAlone(reply) && resumes()) void send({ type: "resume", session: id });

@@ -239,10 +239,9 @@ suite("a reason is told in the reader's language", () => {
     const request = questions(colour);
     const desk = createDesk({
       t: texts("zh"),
-      requests: () => [{ request, inquiries: [] }],
-      me: "lin",
-      respond: async () => refusalOf(problem),
-      respondAll: async () => refusalOf(problem),
+      session: { requests: [{ request, inquiries: [] }], send: () => Promise.resolve(refusalOf(problem) as never) },
+      sender: { by: "lin", surface: "tui" },
+      chooseMode() {},
       createPanel({ respond }) {
         const shown = {
           requestId: request.id,
@@ -253,8 +252,6 @@ suite("a reason is told in the reader's language", () => {
         setImmediate(() => respond({ type: "denied", requestId: request.id }));
         return shown as unknown as Panel;
       },
-      saveDraft() {},
-      inquire: async () => ({ ok: true }),
       focus() {},
       taken() {},
     });

@@ -1,7 +1,7 @@
 import type { Host } from "../../protocol/host/host.ts";
 import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { unlessLost } from "../../remote/repeat.ts";
+import { refusedWhileLost } from "../../remote/repeat.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { createPaint, type Style } from "../../view/lines/paint.ts";
 import { pastOf } from "../../view/items/summary.ts";
@@ -52,11 +52,13 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   const sender = { by: options.by, surface: options.surface ?? "plain" };
   const machine = createMachine(options.signal);
   const screen = createScreen(output, style);
-  const session = followSession(
-    unlessLost(host, () => session.phase === "lost"),
-    options.session,
-    { signal: machine.signal, changed: (change) => changed(parts, change), tellFrom: pastOf, keep: "turn" },
-  );
+  const session = followSession(host, options.session, {
+    signal: machine.signal,
+    changed: (change) => changed(parts, change),
+    tellFrom: pastOf,
+    keep: "turn",
+    whileLost: refusedWhileLost,
+  });
   const around = (): Around => ({
     phase: session.phase,
     run: session.run,

@@ -38,7 +38,12 @@ function begin({ options, scroll, screen, writing, lifetime, theme, desk, redraw
   );
 }
 
-export function changed(parts: Parts, change: SessionChange): void {
+/** `parts` is complete before anything is told. */
+export function drawn(parts: () => Parts): (change: SessionChange) => void {
+  return (change) => changed(parts(), change);
+}
+
+function changed(parts: Parts, change: SessionChange): void {
   const { activity, desk, options, scroll, session } = parts;
   const note = ownerNote(change, session, options.lang);
   if (note) scroll.note(note.tone, note.line);

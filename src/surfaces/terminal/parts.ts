@@ -1,13 +1,13 @@
 import type { Host } from "../../protocol/host/host.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { unlessLost } from "../../remote/repeat.ts";
+import { refusedWhileLost } from "../../remote/repeat.ts";
 import { terminalTexts, type TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import { pagerTexts } from "../../texts/surfaces/pager.ts";
 import { texts, type Texts } from "../../texts/shared/texts.ts";
 import { pastOf } from "../../view/items/summary.ts";
 import { followSession, type FollowedSession } from "../../view/session.ts";
 import { bottomRows, doingOf, lookOf } from "./bottom.ts";
-import { changed } from "./following.ts";
+import { drawn } from "./following.ts";
 import { createDesk, type Desk } from "./panels/desk.ts";
 import { themeFor, type Theme } from "./draw/theme.ts";
 import { KeepScrollback, setCapabilityOverrides, type Terminal as Device } from "./draw/tui.ts";
@@ -68,20 +68,27 @@ export type Parts = Setting &
 
 export function createParts(host: Host, options: TerminalOptions): Parts {
   const stop = new AbortController();
-  const setting = createSetting({ host, isLost: () => session.phase === "lost" }, options, stop.signal);
+  const setting = createSetting(host, options, stop.signal);
   const machine = createMachine(stop);
   const session = followSession(setting.host, options.session, {
     ...setting,
-    changed: (change) => changed(parts, change),
+    changed: drawn(() => parts),
     tellFrom: pastOf,
     keep: "turn",
+    whileLost: refusedWhileLost,
   });
   const scroll = createScroll(setting);
-  const redraw = () => {
-    if (parts.lifetime.mine()) parts.pulse.now();
-  };
   const compose: Compose = (width, rows, fresh) => stage.compose(width, rows, fresh);
   const screen = new Screen(setting.device, options.logDirectory, compose);
+  const pulse = createPulse({
+    mine: () => parts.lifetime.mine(),
+    doing: () => doingOf(parts),
+    title: (text) => setting.device.write(title(text)),
+    name: () => session.progress.title,
+    tt: setting.tt,
+    screen,
+  });
+  const redraw = pulse.now;
   const talk = createTalk({
     ...setting,
     ...{ session, scroll, redraw },
@@ -94,16 +101,9 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
   const parts: Parts = {
     ...setting,
     ...machine,
-    ...{ session, scroll, screen, redraw },
+    ...{ session, scroll, screen, pulse, redraw },
     activity: createActivity({ ...setting, session }),
     lifetime: createLifetime({ device: setting.device, screen, redraw }),
-    pulse: createPulse({
-      doing: () => doingOf(parts),
-      title: (text) => setting.device.write(title(text)),
-      name: () => session.progress.title,
-      tt: setting.tt,
-      draw: () => screen.requestRender(),
-    }),
     talk,
     writing: createWriting({
       tui: screen,
@@ -144,16 +144,12 @@ function focus({ screen, desk, pagers, pickers, writing }: Parts): void {
   screen.setFocus(pagers.open() ?? desk.panel() ?? pickers.open() ?? writing);
 }
 
-function createSetting(
-  { host, isLost }: { host: Host; isLost(): boolean },
-  options: TerminalOptions,
-  stopped: AbortSignal,
-): Setting {
+function createSetting(host: Host, options: TerminalOptions, stopped: AbortSignal): Setting {
   const { lang, env } = options;
   // A link shows its address, and nothing is drawn but text.
   setCapabilityOverrides({ images: null, hyperlinks: false });
   return {
-    host: unlessLost(host, isLost),
+    host,
     options,
     sender: { by: options.by, surface: options.surface ?? "tui" },
     t: texts(lang),
@@ -197,7 +193,8 @@ function deskOf(early: Setting & Machine & Pick<Parts, "session" | "redraw">, pa
   const { session, sender, options, t, theme, device, now, redraw, to } = early;
   return createDesk({
     t,
-    requests: () => session.requests,
+    session,
+    sender,
     createPanel: (own) =>
       createPanel({
         ...own,
@@ -206,15 +203,7 @@ function deskOf(early: Setting & Machine & Pick<Parts, "session" | "redraw">, pa
         rows: () => Math.max(6, device.rows - 3),
         early: (data) => void (parts().writing.text() === "" || parts().writing.handleInput(data)),
       }),
-    me: sender.by,
-    async respond(response, mode) {
-      const reply = await session.send({ type: "respond", response, ...sender });
-      if (reply.ok && reply.resolution && mode !== undefined) parts().talk.chooseMode(mode);
-      return reply;
-    },
-    inquire: (requestId, text) => session.send({ type: "inquire", requestId, text, ...sender }),
-    respondAll: (requestIds, answer) => session.send({ type: "respondAll", requestIds, answer, ...sender }),
-    saveDraft: (requestId, draft) => void session.send({ type: "saveDraft", requestId, draft, ...sender }),
+    chooseMode: (mode) => parts().talk.chooseMode(mode),
     focus: () => focus(parts()),
     taken: () => to({ type: "taken", at: now() }),
   });

@@ -1,11 +1,11 @@
 import type { InputResponse } from "../../../protocol/facts/answer.ts";
-import type { Draft } from "../../../protocol/facts/request.ts";
-import type { CommandReply, Refused, SharedAnswer } from "../../../protocol/host/host.ts";
+import type { CommandReply } from "../../../protocol/host/host.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
+import type { Sender } from "../../../protocol/sender.ts";
 import { errorText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import { alikeTo } from "../../../view/request/alike.ts";
-import type { OpenRequest } from "../../../view/session.ts";
+import type { FollowedSession, OpenRequest } from "../../../view/session.ts";
 import type { AnswerAll } from "./model.ts";
 import type { Panel, PanelOptions } from "./panel.ts";
 
@@ -26,23 +26,19 @@ export type Desk = {
 
 type Parts = {
   t: Texts;
-  /** Open requests of the session. */
-  requests(): readonly OpenRequest[];
+  session: Pick<FollowedSession, "requests" | "send">;
+  /** The person at this terminal. */
+  sender: Sender;
   createPanel(options: Omit<PanelOptions, "theme" | "lang" | "cwd" | "rows" | "now" | "redraw">): Panel;
-  /** Name of the person at this terminal. */
-  me: string;
-  respond(response: InputResponse, mode?: SessionMode): Promise<CommandReply<"respond">>;
-  respondAll(requestIds: readonly string[], answer: SharedAnswer): Promise<CommandReply<"respondAll">>;
-  saveDraft(requestId: string, draft: Draft): void;
-  inquire(requestId: string, text: string): Promise<{ ok: true } | Refused>;
+  /** The answer that was given chooses a mode as well. */
+  chooseMode(mode: SessionMode): void;
   /** The keyboard is for this panel now, or for the editor. */
   focus(panel: Panel | undefined): void;
   /** The shown request was answered elsewhere, and no other took its place. */
   taken(): void;
 };
 
-export function createDesk(parts: Parts): Desk {
-  const { t, me, requests, createPanel, respond, respondAll, saveDraft, inquire, focus, taken } = parts;
+export function createDesk({ t, session, sender, createPanel, chooseMode, focus, taken }: Parts): Desk {
   let panel: Panel | undefined;
   let aside: string | undefined;
   let held = false;
@@ -60,9 +56,9 @@ export function createDesk(parts: Parts): Desk {
   /** Opens the panel that should be open now: for the first request that does not wait for somebody else, unless it was put aside. */
   const settle = () => {
     const isSigned = ({ request, approvals = [] }: OpenRequest) =>
-      approvals.some(({ by }) => by === me) && !again.has(request.id);
-    const [first, ...others] = requests().filter((open) => !isSigned(open));
-    if (requests().length === 0) ended = 0;
+      approvals.some(({ by }) => by === sender.by) && !again.has(request.id);
+    const [first, ...others] = session.requests.filter((open) => !isSigned(open));
+    if (session.requests.length === 0) ended = 0;
     const queue = { position: ended + 1, total: ended + 1 + others.length };
     const wanted = first && first.request.id !== aside && !held ? first : undefined;
     if (panel && panel.requestId === wanted?.request.id) return panel.update(queue);
@@ -81,10 +77,10 @@ export function createDesk(parts: Parts): Desk {
       alike: () =>
         alikeTo(
           request,
-          requests().map((open) => open.request),
+          session.requests.map((open) => open.request),
         ),
       respondAll: (answered) => void answerAll(id, answered),
-      saveDraft: (draft) => saveDraft(id, draft),
+      saveDraft: (draft) => void session.send({ type: "saveDraft", requestId: id, draft, ...sender }),
       inquire: (text) => void ask(id, text),
       inquiry: () => pending.inquiries.at(-1),
       collapse() {
@@ -97,21 +93,22 @@ export function createDesk(parts: Parts): Desk {
   const answer = async (id: string, response: InputResponse, mode: SessionMode | undefined) => {
     answering.add(id);
     again.delete(id);
-    const reply = await respond(response, mode);
+    const reply: CommandReply<"respond"> = await session.send({ type: "respond", response, ...sender });
+    if (reply.ok && reply.resolution && mode !== undefined) chooseMode(mode);
     // Somebody else may have been first: then the request is gone all the same, and the transcript says who.
     if (!reply.ok && !reply.resolution && panel?.requestId === id) panel.refused(errorText(reply, t));
     answering.delete(id);
   };
 
   const ask = async (id: string, text: string) => {
-    const reply = await inquire(id, text);
+    const reply = await session.send({ type: "inquire", requestId: id, text, ...sender });
     if (!reply.ok && panel?.requestId === id) panel.refused(errorText(reply, t));
   };
 
   /** Requests that have ended are gone, and the transcript says how. */
   const answerAll = async (id: string, { requestIds, answer: given }: AnswerAll) => {
     for (const requestId of requestIds) answering.add(requestId);
-    const reply = await respondAll(requestIds, given);
+    const reply = await session.send({ type: "respondAll", requestIds, answer: given, ...sender });
     const failed = reply.ok ? reply.results.find((each) => !each.ok && !each.resolution) : reply;
     if (failed && !failed.ok && panel?.requestId === id) panel.refused(errorText(failed, t));
     for (const requestId of requestIds) answering.delete(requestId);
@@ -133,7 +130,7 @@ export function createDesk(parts: Parts): Desk {
     },
     reopen() {
       aside = undefined;
-      for (const { request } of requests()) again.add(request.id);
+      for (const { request } of session.requests) again.add(request.id);
       settle();
     },
     dispose: close,

@@ -5,19 +5,21 @@ import type { Doing } from "./status.ts";
 export type Pulse = { now(): void; soon(): void; stop(): void };
 
 type Parts = {
+  /** False while another program has the terminal. */
+  mine(): boolean;
   doing(): Doing;
   title(text: string): void;
   /** Title of the session. */
   name(): string;
   tt: TerminalTexts;
-  draw(): void;
+  screen: { requestRender(): void };
 };
 
 const SOON_MS = 40;
 const SPIN_MS = 120;
 const AGE_MS = 1_000;
 
-export function createPulse({ doing, title, name, tt, draw }: Parts): Pulse {
+export function createPulse({ mine, doing, title, name, tt, screen }: Parts): Pulse {
   let soon: NodeJS.Timeout | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let shown = "";
@@ -26,8 +28,8 @@ export function createPulse({ doing, title, name, tt, draw }: Parts): Pulse {
   const now = () => {
     clearTimeout(soon);
     soon = undefined;
-    if (stopped) return;
-    draw();
+    if (stopped || !mine()) return;
+    screen.requestRender();
     const { type } = doing();
     const state = tt.title[type === "waiting" || type === "working" ? type : "idle"];
     const wanted = name() === "" ? state : `${state} · ${name()}`;
