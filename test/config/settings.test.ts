@@ -54,7 +54,7 @@ test("settings that cannot be understood stop the start and say where and what",
     );
   }
   mkdirSync(here.path("dir.json"));
-  assert.throws(() => readSettings(here.path("dir.json")), /should be a file/);
+  assert.throws(() => readSettings(here.path("dir.json")), worded(/should be a file/));
 });
 
 test("a rule is added once, kept beside everything else in the file, and can be taken back", () => {
@@ -240,8 +240,8 @@ test("F7: a pipe, a device, a folder or a giant in the place of settings is name
   ];
   for (const [kind, make, told] of made) {
     make();
-    assert.throws(() => readProject(here.dir), told, kind);
-    assert.throws(() => readSettings(file), told, kind);
+    assert.throws(() => readProject(here.dir), worded(told), kind);
+    assert.throws(() => readSettings(file), worded(told), kind);
     assert.throws(() => addRule(file, { rule: "Bash(ls)", behavior: "allow" }, here.path("lock.db")), kind);
     rmSync(file, { recursive: true });
   }
