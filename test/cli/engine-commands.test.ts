@@ -20,6 +20,7 @@ import type { PendingRequest, SessionSummary } from "../../src/protocol/host/hos
 import { shortRequestId } from "../../src/protocol/key.ts";
 import { asLogin, createDatabase, hasPostgres } from "../support/postgres.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const lin = { by: "Lin", surface: "test" };
 
@@ -191,7 +192,7 @@ suite("commands on a shared journal", { skip: !hasPostgres && "no PostgreSQL is 
     const failing = async (engine: string) =>
       told(sessions, "--engine", engine).then(
         () => assert.fail("it should have failed"),
-        (error: Error) => error.message,
+        (error: Error) => `${wordsOf(error)} ${JSON.stringify(error)}`, // neither in words nor as data
       );
     assert.match(await failing("postgres://sage:geheim@/sage?host=/nowhere"), /sage\?host=\/nowhere/);
     assert.doesNotMatch(await failing("postgres://sage:geheim@/sage?host=/nowhere"), /geheim/);

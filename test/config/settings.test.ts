@@ -21,8 +21,9 @@ import { loadContent } from "../../src/config/load-content.ts";
 import { sageHome } from "../../src/config/home/home.ts";
 import { addRule, removeRule } from "../../src/config/files/rule-file.ts";
 import { childEnv, redactor } from "../../src/config/secrets/secrets.ts";
-import { projectTrust, readProject, revoke, trust } from "../../src/config/trust/trust.ts";
+import { readProject } from "../../src/config/trust/project.ts";
 import { readSettings, settingsSchema } from "../../src/config/settings/settings.ts";
+import { projectTrust, revoke, trust } from "../../src/config/trust/trust.ts";
 import { version } from "../../src/config/version.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
@@ -53,10 +54,7 @@ test("settings that cannot be understood stop the start and say where and what",
     );
   }
   mkdirSync(here.path("dir.json"));
-  assert.throws(
-    () => readSettings(here.path("dir.json")),
-    (error) => /should be a file/.test(wordsOf(error)),
-  );
+  assert.throws(() => readSettings(here.path("dir.json")), worded(/should be a file/));
 });
 
 test("a rule is added once, kept beside everything else in the file, and can be taken back", () => {
@@ -225,7 +223,7 @@ test("F7: a pipe, a device, a folder or a giant in the place of settings is name
     truncateSync(file, 40 * 1024 * 1024 * 1024); // holes: it takes no room on the disk either
   };
   // In a process of its own: whoever opens it to read would be stuck for good.
-  const settings = JSON.stringify(new URL("../../src/config/trust/trust.ts", import.meta.url).href);
+  const settings = JSON.stringify(new URL("../../src/config/trust/project.ts", import.meta.url).href);
   const program = `const { readProject } = await import(${settings}); readProject(${JSON.stringify(here.dir)});`;
   execFileSync("mkfifo", [file]);
   const reader = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
@@ -242,9 +240,8 @@ test("F7: a pipe, a device, a folder or a giant in the place of settings is name
   ];
   for (const [kind, make, told] of made) {
     make();
-    const isTold = (error: unknown) => told.test(wordsOf(error));
-    assert.throws(() => readProject(here.dir), isTold, kind);
-    assert.throws(() => readSettings(file), isTold, kind);
+    assert.throws(() => readProject(here.dir), worded(told), kind);
+    assert.throws(() => readSettings(file), worded(told), kind);
     assert.throws(() => addRule(file, { rule: "Bash(ls)", behavior: "allow" }, here.path("lock.db")), kind);
     rmSync(file, { recursive: true });
   }
