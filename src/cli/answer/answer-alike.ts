@@ -15,7 +15,8 @@ import { fitted } from "../../view/lines/safe.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { pendingOf } from "./find-request.ts";
 import type { Opened } from "../host/open-host.ts";
-import { agrees, ask } from "../host/journal.ts";
+import { agrees } from "../host/journal.ts";
+import { ask } from "../../protocol/host/ask.ts";
 import { continueAfterAnswer } from "./continue-session.ts";
 import { styleOf } from "../process/style.ts";
 

@@ -1,9 +1,9 @@
+import { ask } from "../../protocol/host/ask.ts";
 import type { Host, Place } from "../../protocol/host/host.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import type { Lang } from "../../texts/language.ts";
 import type { Opened } from "../host/open-host.ts";
-import { ask } from "../host/journal.ts";
 
 /** Continues a session that was answered, where its host can do that, and says who continues it or what the person has to do. */
 export async function continueAfterAnswer(

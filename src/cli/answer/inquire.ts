@@ -1,3 +1,4 @@
+import { factsOf } from "../../protocol/host/ask.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { Host, Refused } from "../../protocol/host/host.ts";
 import { splitRequestId } from "../../protocol/key.ts";
@@ -12,7 +13,6 @@ import { exitCodes } from "../process/exit-codes.ts";
 import type { Opened } from "../host/open-host.ts";
 import { openToGoOn } from "./resume-session.ts";
 import { placeOf } from "./continue-session.ts";
-import { factsOf } from "../host/host-client.ts";
 import { styleOf } from "../process/style.ts";
 
 type Options = {

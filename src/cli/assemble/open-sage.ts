@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/ask.ts";
 import { createAnchors } from "../../config/home/anchors.ts";
 import { silenceOptions } from "../../config/settings/silence.ts";
 import { loadConfig, type Config } from "../../config/config.ts";
@@ -32,7 +33,6 @@ import type { Seat } from "../host/host-client.ts";
 import { hostHome } from "../host/host-home.ts";
 import { surroundingsOf } from "./session-environment.ts";
 import { withImages } from "./images.ts";
-import { ask } from "../host/journal.ts";
 import {
   createModels,
   lastingSpec,

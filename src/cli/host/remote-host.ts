@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/ask.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { sageHome } from "../../config/home/home.ts";
 import { connectWeb } from "../../host/socket/connect-web.ts";
@@ -11,7 +12,6 @@ import { errorBecause } from "../../texts/shared/error.ts";
 import { hostsTexts } from "../../texts/serve/hosts.ts";
 import type { Lang } from "../../texts/language.ts";
 import { hostKey, nameHost, pair, type HostTarget } from "./paired-hosts.ts";
-import { ask } from "./journal.ts";
 import { forPeopleOnly } from "./people-only.ts";
 import type { Seat } from "./host-client.ts";
 

@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/ask.ts";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
@@ -18,7 +19,6 @@ import { readFlags } from "../process/flags.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { wantsColor } from "../process/style.ts";
 import { accountName } from "../host/account.ts";
-import { ask } from "../host/journal.ts";
 import { onLeave } from "../process/termination.ts";
 import { isAsking } from "../../view/items/summary.ts";
 import { transcriptOf } from "../../view/transcript/transcript.ts";

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { ask } from "../../protocol/host/ask.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
 import { ownRedaction } from "../host/redaction.ts";
 import { version } from "../../config/version.ts";
@@ -8,7 +9,6 @@ import { cliTexts } from "../../texts/commands/cli.ts";
 import { sage as commandOf } from "../../texts/command.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { codeOf, type Chat } from "./chat.ts";
-import { ask } from "../host/journal.ts";
 import { importHint } from "./import-hint.ts";
 import { onLeave } from "../process/termination.ts";
 import { sessionOf, type Look, type Seat } from "../host/host-client.ts";
@@ -16,7 +16,7 @@ import { createRuleTrials } from "./terminal/rule-trials.ts";
 import { createHistory } from "./terminal/history.ts";
 import { ownEditor, ownNotice, ownShell, sleep } from "./terminal/programs.ts";
 import { createPlace, ownStatusLine } from "./terminal/status-line.ts";
-import { slashCommands } from "./terminal/slash.ts";
+import { terminalActs } from "./terminal/acts.ts";
 
 /** A conversation on a screen that Sage draws. */
 export async function onTerminal(seat: Seat, { lang, late, ...chat }: Chat): Promise<number> {
@@ -34,7 +34,8 @@ export async function onTerminal(seat: Seat, { lang, late, ...chat }: Chat): Pro
       files: async (query) => (await ask(host, { type: "files", session, query })).files,
       header: [cliTexts(lang).header(version, look.model, session), ...(hint === undefined ? [] : [hint])].join("\n"),
       model: look.model,
-      commands: slashCommands(seat, session, lang),
+      acts: terminalActs(seat, session, lang),
+      ready: seat.ready,
       signal: leaving.signal,
     });
     late.failed = (error) => terminal.failed(refusalOf(error));
@@ -53,11 +54,10 @@ export async function onTerminal(seat: Seat, { lang, late, ...chat }: Chat): Pro
 
 function optionsOf(seat: Seat, look: Look) {
   const { by, surface, home, cwd, settings, here } = seat;
-  const named = ({ name, description }: { name: string; description: string }) => ({ name, hint: description });
-  const invocable = look.invocable.map(named);
+  const invocable = [...look.invocable];
   // The screen does not wait for them.
   look.prompts().then(
-    (all) => invocable.push(...all.map(named)),
+    (all) => invocable.push(...all),
     () => {}, // they can still be typed
   );
   const { env } = process;

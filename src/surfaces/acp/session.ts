@@ -11,11 +11,12 @@ import type { Item } from "../../view/transcript/item.ts";
 import { endNote } from "../../view/note.ts";
 import { createProgress, type Progress } from "../../view/transcript/progress.ts";
 import { createTranscript } from "../../view/transcript/transcript.ts";
+import { readTypedSlash, unknownSlash, type Offer } from "../../view/slash/read.ts";
 import { createAsking } from "./asking.ts";
 import { codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
-import { send } from "./send.ts";
-import { runSlash } from "./slash.ts";
+import { refusalFrom } from "./send.ts";
+import { offerTo, runTyped } from "./slash.ts";
 import { createView } from "./view.ts";
 import { createWaiting } from "./waiting.ts";
 
@@ -37,6 +38,8 @@ export type Session = {
   /** Answers when the turn that hears the message has ended, or asks for an answer in the conversation. */
   prompt(text: string, images: readonly { name: string; data: string }[]): Promise<StopReason>;
   cancel(): Promise<void>;
+  /** What can be typed has become known. */
+  offers(offer: Offer<"acp">): void;
   /** Follows it no longer: nothing is answered, and nothing is stopped. */
   leave(): void;
 };
@@ -131,9 +134,13 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
   const say = (text: string) =>
     tell({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${text}\n` } });
 
+  let offer = offerTo(undefined);
+  const typist = { host, session, sender: me, mode: () => progress.mode };
+
   return {
     ready: ready.promise,
     progress,
+    offers: (given) => void (offer = given),
     async prompt(text, images) {
       await ready.promise;
       if (asking.waitsForMessage()) {
@@ -142,18 +149,20 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
         turn.forget();
         return "end_turn";
       }
-      if (await runSlash(text, { host, session, words, me, say })) return "end_turn";
+      const typed = readTypedSlash(text, offer);
+      const message = typed ? await runTyped(typed, { ...typist, offer }, { words, say }) : text;
+      if (message === undefined) return "end_turn";
       const id = randomUUID();
       own.add(saidKey(id));
       const turn = waiting.add(saidKey(id));
-      try {
-        const given = { text, id, ...(images.length > 0 && { images }) };
-        await send(host, words, { type: "say", session, ...given, ...me });
-      } catch (error) {
-        turn.forget();
-        throw error;
-      }
-      return turn.end;
+      const given = { text: message, id, ...(images.length > 0 && { images }) };
+      const reply = await host.send({ type: "say", session, ...given, ...me });
+      if (reply.ok) return turn.end;
+      turn.forget();
+      const unknown = unknownSlash(reply, text, offer, words.slash);
+      if (unknown === undefined) throw refusalFrom(reply, words);
+      say(unknown);
+      return "end_turn";
     },
     leave: () => left.abort(),
     async cancel() {

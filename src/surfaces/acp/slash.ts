@@ -1,40 +1,49 @@
-import { readSlash } from "../../base/slash.ts";
-import { oneLine } from "../../base/visible.ts";
-import type { Host } from "../../protocol/host/host.ts";
-import { modeWords } from "../../protocol/mode.ts";
-import type { Sender } from "../../protocol/sender.ts";
-import type { Words } from "./input.ts";
-import { send } from "./send.ts";
+import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import type { SessionAbout } from "../../protocol/host/about.ts";
+import type { SlashTexts } from "../../texts/surfaces/slash.ts";
+import { slashLines, type Offer } from "../../view/slash/read.ts";
+import { runSlash } from "../../view/slash/run.ts";
+import type { TypedSlash } from "../../view/slash/read.ts";
+import type { SlashWords, Typist } from "../../view/slash/outcome.ts";
 
-type Slash = { host: Host; session: string; words: Words; me: Sender; say(text: string): void };
+/** What can be typed in an editor: built-in commands, then own commands, skills and prompts of servers. */
+export function offerTo(about: SessionAbout | undefined): Offer<"acp"> {
+  const { commands = [], skills = [], prompts = [] } = about ?? {};
+  const own = [...commands, ...skills.filter(({ invocable }) => invocable), ...prompts];
+  return { place: "acp", own: () => own };
+}
 
-/** Runs a command of the surface itself. False for everything else that begins with a slash: the host knows it, or says that it does not. */
-export async function runSlash(text: string, { host, session, words, me, say }: Slash): Promise<boolean> {
-  const { name, args = "" } = readSlash(text) ?? {};
-  const { w } = words;
-  switch (name) {
-    case "compact":
-      await send(host, words, { type: "compact", session });
-      say(w.compacted);
-      return true;
-    case "rename":
-      if (args === "") say(w.needs(name));
-      else {
-        await send(host, words, { type: "rename", session, title: args, ...me });
-        say(w.renamed(oneLine(args)));
-      }
-      return true;
-    case "model":
-      if (args === "") say(w.needs(name));
-      else await send(host, words, { type: "choose", session, model: args, checked: true, ...me });
-      return true;
-    case "mode": {
-      const mode = modeWords[args];
-      if (mode === undefined) say(w.unknownMode(oneLine(args)));
-      else await send(host, words, { type: "chooseMode", session, mode, ...me });
-      return true;
-    }
+/** The same as the editor lists it. */
+export function commandsOf(offer: Offer<"acp">, w: SlashTexts): AvailableCommand[] {
+  const lines = slashLines(offer, w);
+  return lines.map(({ name, takes, does, own }) => {
+    const hint = own ? "…" : takes;
+    return { name, description: does, ...(hint !== undefined && { input: { hint } }) };
+  });
+}
+
+/** Does a command; the message that follows it, if one does. */
+export async function runTyped(
+  typed: TypedSlash,
+  typist: Typist<"acp">,
+  { words, say }: { words: SlashWords; say(text: string): void },
+): Promise<string | undefined> {
+  const outcome = await runSlash(typed, typist);
+  switch (outcome.type) {
+    case "own":
+      return outcome.name satisfies never;
+    case "go":
+      say(words.slash.elsewhere(outcome.session));
+      return undefined;
+    case "told":
+    case "done":
+    case "back":
+      say(outcome.told(words).join("\n"));
+      return undefined;
+    case "say":
+      say(outcome.told(words).join("\n"));
+      return outcome.text;
     default:
-      return false;
+      return outcome satisfies never;
   }
 }

@@ -1,6 +1,8 @@
 import type { Host } from "../../protocol/host/host.ts";
 import type { Sender } from "../../protocol/sender.ts";
+import { rewindTexts } from "../../texts/commands/rewind.ts";
 import { texts } from "../../texts/shared/texts.ts";
+import { slashTexts } from "../../texts/surfaces/slash.ts";
 import { createPaint, type Style } from "../../view/lines/paint.ts";
 import { createProgress, type Progress } from "../../view/transcript/progress.ts";
 import { alikeTo } from "../../view/request/alike.ts";
@@ -58,10 +60,12 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   const say = (...said: string[]) => print([{ lines: said }]);
   const prompts = createPrompts(() => parts);
   const { line, early, end } = prompts;
-  const on = { line, early, end, interrupt: () => void interrupt(parts) };
+  const complete = (typed: string) => parts.talking.complete(typed).map(({ text }) => text);
+  const on = { line, early, end, complete, interrupt: () => void interrupt(parts) };
   const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
   const talking = createTalking({
-    ...{ host, session, sender, style, progress, say, commands: options.commands ?? {} },
+    ...{ host, session, sender, style, progress, say, acts: options.acts, own: options.own },
+    words: { t: style.t, slash: slashTexts(options.lang), rewind: rewindTexts(options.lang) },
     echoes: input.isTTY === true,
     done: prompts.settle,
     leave: () => machine.finish("left"),

@@ -1,20 +1,30 @@
 import { randomUUID } from "node:crypto";
-import { readSlash } from "../../base/slash.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { Command, Host } from "../../protocol/host/host.ts";
 import { saidKey } from "../../protocol/key.ts";
-import { modeWords, type SessionMode } from "../../protocol/mode.ts";
-import { reasonOf } from "../../protocol/reasons/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { wholeRequest } from "../../view/lines/request.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
-import type { PlainOptions } from "./options.ts";
+import type { Outcome, SlashWords } from "../../view/slash/outcome.ts";
+import {
+  completeSlash,
+  readTypedSlash,
+  unknownSlash,
+  type Completion,
+  type Offer,
+  type TypedSlash,
+} from "../../view/slash/read.ts";
+import { failed, runSlash } from "../../view/slash/run.ts";
+import type { OwnSlash } from "../../view/slash/table.ts";
+import type { PlainActs, PlainOptions } from "./options.ts";
 
 /** Input of a person when nothing is asked: messages, and commands to this surface. */
 export type Talking = {
-  heard(text: string): void;
+  /** `echoed`: it was seen as it was typed. */
+  heard(text: string, options?: { echoed: boolean }): "nothing" | "command" | "message";
+  complete(typed: string): readonly Completion[];
   speak(text: string, options: { echoed: boolean }): void;
   resume(): void;
   /** Did this message appear on the screen as it was typed? */
@@ -29,7 +39,9 @@ type Parts = {
   progress: Progress;
   /** Typing is seen on the screen. */
   echoes: boolean;
-  commands: NonNullable<PlainOptions["commands"]>;
+  words: SlashWords;
+  acts: PlainOptions["acts"];
+  own: PlainOptions["own"];
   say(...lines: string[]): void;
   /** A command has done its work. */
   done(): void;
@@ -37,8 +49,13 @@ type Parts = {
 };
 
 export function createTalking(parts: Parts): Talking {
-  const { host, session, sender, progress, say } = parts;
+  const { host, session, sender, progress, say, words, acts } = parts;
   const { t, paint } = parts.style;
+  const offer: Offer<"lines"> = {
+    place: "lines",
+    has: (name) => ["quit", "resume", "inbox"].includes(name) || acts?.[name as keyof PlainActs] !== undefined,
+    ...(parts.own && { own: parts.own }),
+  };
   const echoed = new Set<string>();
 
   const send = async (command: Command & { type: "say" | "resume" }) => {
@@ -47,8 +64,8 @@ export function createTalking(parts: Parts): Talking {
     const reply = await host.send(command);
     if (reply.ok) return;
     progress.working = before;
-    const unknown = reply.code === "input-invalid" && command.type === "say" && command.text.trim().startsWith("/");
-    say(unknown ? t.unknownCommand(oneLine(command.text)) : paint.red(t.sendingFailed(oneLine(errorText(reply, t)))));
+    const unknown = command.type === "say" ? unknownSlash(reply, command.text, offer, words.slash) : undefined;
+    say(unknown ?? paint.red(t.sendingFailed(oneLine(errorText(reply, t)))));
     parts.done();
   };
   const resume = () => void send({ type: "resume", session });
@@ -64,38 +81,49 @@ export function createTalking(parts: Parts): Talking {
     else
       for (const { request } of reply.requests)
         say(...wholeRequest(request, parts.style), paint.dim(t.answerWith(request.id)));
-    parts.done();
   };
 
-  // Its effect is a fact, and shown as one.
-  const compact = async () => {
-    const reply = await host.send({ type: "compact", session });
-    if (!reply.ok) say(paint.red(oneLine(errorText(reply, t))));
-    parts.done();
+  const own = async (name: OwnSlash<"lines">, args: string): Promise<void> => {
+    switch (name) {
+      case "quit":
+        return parts.leave();
+      case "resume":
+        return resume();
+      case "inbox":
+        return inbox();
+      case "tasks":
+      case "export":
+        return say(...((await acts?.[name]?.(args)) ?? "").split("\n").map(oneLine));
+      default:
+        return name satisfies never;
+    }
   };
 
-  const chooseMode = async (mode: SessionMode): Promise<boolean> => {
-    const reply = await host.send({ type: "chooseMode", session, mode, ...sender });
-    if (!reply.ok) say(paint.red(oneLine(errorText(reply, t))));
-    return reply.ok;
+  const came = async (outcome: Outcome<"lines">): Promise<void> => {
+    switch (outcome.type) {
+      case "own":
+        return own(outcome.name, outcome.args);
+      case "told": {
+        const lines = outcome.told(words).map(oneLine);
+        return say(...(outcome.tone === "danger" ? lines.map(paint.red) : lines));
+      }
+      case "done":
+        return; // a fact, which is shown
+      case "back":
+        return say(...outcome.told(words).map(oneLine));
+      case "say":
+        return speak(outcome.text, { echoed: parts.echoes });
+      case "go":
+        return say(words.slash.elsewhere(outcome.session));
+      default:
+        return outcome satisfies never;
+    }
   };
-  const own: Record<string, (args: string) => Promise<unknown>> = {
-    async plan(task) {
-      if ((await chooseMode("plan")) && task !== "") speak(task, { echoed: parts.echoes });
-    },
-    async mode(word) {
-      const mode = modeWords[word];
-      if (mode) await chooseMode(mode);
-      else say(t.modeNow(t.modes[progress.mode], Object.keys(modeWords)));
-    },
-  };
-  const run = async (name: string, args: string): Promise<void> => {
+  const run = async (typed: TypedSlash): Promise<void> => {
     try {
-      const lines = await parts.commands[name]?.(args);
-      if (lines) say(...lines.map(oneLine));
-      else await own[name]?.(args);
+      await came(await runSlash(typed, { host, session, sender, offer, mode: () => progress.mode }));
     } catch (error) {
-      say(paint.red(oneLine(t.because(reasonOf(error)))));
+      await came(failed(typed.name, error));
     }
     parts.done();
   };
@@ -104,18 +132,13 @@ export function createTalking(parts: Parts): Talking {
     speak,
     resume,
     isEchoed: (key) => echoed.has(key),
-    heard(text) {
-      const typed = text.trim();
-      if (typed === "") return;
-      const slash = readSlash(typed);
-      const known = slash && (Object.hasOwn(own, slash.name) || Object.hasOwn(parts.commands, slash.name));
-      if (typed === "/quit" || typed === "/exit") parts.leave();
-      else if (typed === "/resume") resume();
-      else if (typed === "/inbox") void inbox();
-      else if (typed === "/compact") void compact();
-      else if (typed === "/help") say(...t.help);
-      else if (known) void run(slash.name, slash.args);
-      else speak(text, { echoed: parts.echoes }); // the host knows the skills
+    complete: (typed) => completeSlash(typed, offer, words.slash),
+    heard(text, { echoed } = { echoed: parts.echoes }) {
+      if (text.trim() === "") return "nothing";
+      const typed = readTypedSlash(text, offer);
+      if (typed) void run(typed);
+      else speak(text, { echoed }); // the host knows the skills
+      return typed ? "command" : "message";
     },
   };
 }

@@ -1,76 +1,36 @@
-import { closest } from "../../base/closest.ts";
 import { oneLine } from "../../base/visible.ts";
-import { modeWords, type SessionMode } from "../../protocol/mode.ts";
-import { reasonOf } from "../../protocol/reasons/error.ts";
-import { errorText } from "../../texts/shared/error.ts";
-import { nameOf } from "../../view/items/summary.ts";
-import type { Picked, SlashCommand } from "./screen/options.ts";
+import { rewindTexts } from "../../texts/commands/rewind.ts";
+import { slashTexts } from "../../texts/surfaces/slash.ts";
+import { failed, runSlash } from "../../view/slash/run.ts";
+import type { SlashWords, Outcome, Typist } from "../../view/slash/outcome.ts";
+import { offeredAt, type Offer, type TypedSlash } from "../../view/slash/read.ts";
+import type { OwnSlash, SlashName } from "../../view/slash/table.ts";
+import type { Picked, TerminalActs } from "./screen/options.ts";
 import type { TalkParts } from "./talk.ts";
-
-/** Names that other agents have for a command. */
-const otherNames: Readonly<Record<string, string>> = {
-  new: "clear",
-  reset: "clear",
-  undo: "rewind",
-  usage: "cost",
-  approvals: "mode",
-  "allowed-tools": "permissions",
-  bashes: "tasks",
-  ps: "tasks",
-};
 
 /** Commands to Sage: `/name`. */
 export type Slash = {
-  commands(): readonly { name: string; hint: string }[];
-  /** Does what was typed as a command; `text` is the whole line. */
-  command(name: string, args: string, text: string): void;
-  /** Runs a command as if it had been typed, if there is one of this name. */
-  run(name: string): void;
+  offer: Offer<"terminal">;
+  words: SlashWords;
+  command(typed: TypedSlash): void;
+  /** Runs a command as if it had been typed, if it works here. */
+  run(name: SlashName): void;
   /** Does what a command or a choice came to. */
   picked(result: Picked): void;
 };
 
-type Acts = {
-  speak(text: string): void;
-  resume(): void;
-  compact(): Promise<void>;
-  chooseMode(mode: SessionMode): Promise<boolean>;
-};
+type Acts = { speak(text: string): void; resume(): void; compact(): Promise<void> };
 
-export function createSlash(parts: TalkParts, { speak, resume, compact, chooseMode }: Acts): Slash {
-  const { host, options, t, tt, scroll, progress, redraw } = parts;
-  const plan = async (task: string) => {
-    if ((await chooseMode("plan")) && task !== "") speak(task);
+export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts): Slash {
+  const { host, options, sender, t, scroll, progress, redraw } = parts;
+  const { session, lang, acts, skills = [] } = options;
+  const words: SlashWords = { t, slash: slashTexts(lang), rewind: rewindTexts(lang) };
+  const offer: Offer<"terminal"> = {
+    place: "terminal",
+    has: (name) => ["quit", "compact", "resume"].includes(name) || acts?.[name as keyof TerminalActs] !== undefined,
+    own: () => skills,
   };
-  const mode = async (word: string) => {
-    const chosen = modeWords[word];
-    if (chosen) return void (await chooseMode(chosen));
-    return { text: tt.modeIs(t.modes[progress.mode], Object.keys(modeWords)) };
-  };
-
-  const inbox = async () => {
-    const reply = await host.send({ type: "pending" });
-    if (!reply.ok) scroll.note("danger", oneLine(errorText(reply, t)));
-    else if (reply.requests.length === 0) scroll.note("dim", t.inboxEmpty);
-    else
-      for (const { request } of reply.requests)
-        scroll.note("dim", `◆ ${oneLine(nameOf(request, t))}`, `  ${t.answerWith(request.id)}`);
-    redraw();
-  };
-
-  const own: SlashCommand[] = [
-    { name: "help", hint: tt.commands.help, run: async () => ({ text: [...tt.help, "", ...listed()].join("\n") }) },
-    { name: "inbox", hint: tt.commands.inbox, run: inbox },
-    { name: "compact", hint: tt.commands.compact, run: compact },
-    { name: "plan", hint: tt.commands.plan, run: plan },
-    { name: "mode", hint: tt.commands.mode, run: mode },
-    { name: "quit", hint: tt.commands.quit, run: async () => parts.leave() },
-  ];
-  const given = options.commands ?? [];
-  const canResume = given.some(({ name }) => name === "resume");
-  if (!canResume) own.push({ name: "resume", hint: tt.commands.resume, run: async () => resume() });
-  const all = [...own, ...given].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const listed = () => [...all, ...(options.skills ?? [])].map(({ name, hint }) => `/${name.padEnd(12)} ${hint}`);
+  const typist: Typist<"terminal"> = { host, session, sender, offer, mode: () => progress.mode };
 
   const picked = (result: Picked) => {
     if (!result) return;
@@ -83,39 +43,65 @@ export function createSlash(parts: TalkParts, { speak, resume, compact, chooseMo
     redraw();
   };
 
-  const run = async ({ name, run: act }: SlashCommand, args: string) => {
+  const own = async (name: OwnSlash<"terminal">, args: string): Promise<Picked> => {
+    switch (name) {
+      case "quit":
+        return parts.leave();
+      case "compact":
+        return compact();
+      case "resume":
+        if (!acts?.resume || (args === "" && progress.open && !progress.working)) return resume();
+        return acts.resume(args);
+      case "sessions":
+      case "new":
+      case "model":
+      case "rewind":
+      case "tasks":
+      case "permissions":
+      case "export":
+        return acts?.[name]?.(args);
+      default:
+        return name satisfies never;
+    }
+  };
+
+  const came = async (outcome: Outcome<"terminal">): Promise<Picked> => {
+    switch (outcome.type) {
+      case "own":
+        return own(outcome.name, outcome.args);
+      case "told":
+        return scroll.note(outcome.tone, ...outcome.told(words));
+      case "done":
+        return undefined; // a fact, which is shown
+      case "back":
+        return { draft: outcome.words };
+      case "say":
+        return speak(outcome.text);
+      case "go":
+        await options.ready?.(outcome.session);
+        return { session: outcome.session };
+      default:
+        return outcome satisfies never;
+    }
+  };
+
+  const command = async (typed: TypedSlash) => {
+    const { name, args } = typed;
     scroll.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
     try {
-      picked(await act(args));
+      picked(await came(await runSlash(typed, typist)));
     } catch (error) {
-      scroll.note("danger", tt.commandFailed(name, oneLine(t.because(reasonOf(error)))));
+      await came(failed(name, error));
     } finally {
       redraw();
     }
   };
 
-  const command = (given: string, args: string, text: string) => {
-    const skills = options.skills ?? [];
-    const names = [...all, ...skills].map((one) => one.name);
-    const other = names.includes(given) ? undefined : names.find((one) => one === otherNames[given]);
-    const name = other ?? given;
-    if (name === "exit") return parts.leave();
-    if (name === "resume" && args === "" && progress.open && !progress.working) return resume();
-    const found = all.find((one) => one.name === name);
-    if (found) return void run(found, args);
-    if (args !== "" || skills.some((one) => one.name === name)) return speak(text); // the host knows the skills
-    const meant = closest(name, names);
-    scroll.note("warn", tt.unknownCommand(oneLine(name), meant));
-    redraw();
-  };
-
   return {
-    picked,
-    command,
-    commands: () => [...all, ...(options.skills ?? [])],
+    ...{ offer, words, picked },
+    command: (typed) => void command(typed),
     run(name) {
-      const found = all.find((one) => one.name === name);
-      if (found) void run(found, "");
+      if (offeredAt(offer).includes(name)) void command({ name, args: "" });
     },
   };
 }

@@ -8,6 +8,8 @@ import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
 import type { SaidItem } from "../../view/transcript/item.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
+import { completeSlash, unknownSlash, type Completion } from "../../view/slash/read.ts";
+import type { SlashName } from "../../view/slash/table.ts";
 import { readTyped } from "./input.ts";
 import type { Picked, Picking, TerminalOptions } from "./screen/options.ts";
 import { createOwnShell, type OwnShell } from "./own-shell.ts";
@@ -25,12 +27,13 @@ export type Talk = {
   takeBack(): void;
   chooseMode(mode: SessionMode): void;
   /** Runs a command as if it had been typed, if there is one of this name. */
-  run(name: string): void;
+  run(name: SlashName): void;
   /** Does what a command or a choice came to. */
   picked(result: Picked): void;
   /** The person's own command, while it runs. */
   shell: OwnShell["running"];
-  commands(): readonly { name: string; hint: string }[];
+  /** Completes a command, from the text before the caret. */
+  complete(typed: string): readonly Completion[];
 };
 
 export type TalkParts = {
@@ -67,7 +70,10 @@ export function createTalk(parts: TalkParts): Talk {
     if (command.type === "compact") progress.working = before;
     if (!reply.ok) {
       progress.working = before;
-      scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
+      const { offer, words } = slash;
+      const unknown = command.type === "say" ? unknownSlash(reply, command.text, offer, words.slash) : undefined;
+      if (unknown === undefined) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
+      else scroll.note("warn", unknown);
     }
     redraw();
     return reply.ok;
@@ -98,15 +104,14 @@ export function createTalk(parts: TalkParts): Talk {
     redraw();
   };
 
-  const chooseMode = async (mode: SessionMode): Promise<boolean> => {
+  const chooseMode = async (mode: SessionMode): Promise<void> => {
     const reply = await host.send({ type: "chooseMode", session, mode, ...sender });
     if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
     redraw();
-    return reply.ok;
   };
   const shell = createOwnShell(parts, (told) => ran.push(told));
   const compact = async () => void (await send({ type: "compact", session }));
-  const slash = createSlash(parts, { speak, resume, compact, chooseMode });
+  const slash = createSlash(parts, { speak, resume, compact });
 
   return {
     speak,
@@ -120,16 +125,16 @@ export function createTalk(parts: TalkParts): Talk {
     chooseMode: (chosen) => void chooseMode(chosen),
     run: slash.run,
     shell: shell.running,
-    commands: slash.commands,
+    complete: (typed) => completeSlash(typed, slash.offer, slash.words.slash),
     submit(text) {
-      const typed = readTyped(text);
+      const typed = readTyped(text, slash.offer);
       switch (typed.type) {
         case "nothing":
           return;
         case "say":
           return speak(typed.text);
         case "command":
-          return slash.command(typed.name, typed.args, text);
+          return slash.command(typed.typed);
         case "shell":
           return void shell.run(typed.command);
         default:

@@ -19,7 +19,8 @@ import { readFlags, usage } from "../../process/flags.ts";
 import { destinationOf, destinations } from "./destination.ts";
 import { rulesIn } from "../../assemble/listed-rules.ts";
 import { checkApprover, person } from "../../host/account.ts";
-import { ask, openLocalJournal } from "../../host/journal.ts";
+import { openLocalJournal } from "../../host/journal.ts";
+import { ask } from "../../../protocol/host/ask.ts";
 
 const options = { to: { type: "string" } } as const;
 

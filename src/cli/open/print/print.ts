@@ -1,3 +1,4 @@
+import { ask } from "../../../protocol/host/ask.ts";
 import type { Delta, FactData } from "../../../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../../protocol/facts/outcome.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
@@ -10,7 +11,6 @@ import { texts } from "../../../texts/shared/texts.ts";
 import { exitCodeOf, exitCodes } from "../../process/exit-codes.ts";
 import { usage } from "../../process/flags.ts";
 import { person } from "../../host/account.ts";
-import { ask } from "../../host/journal.ts";
 import { styleOf } from "../../process/style.ts";
 import { onLeave } from "../../process/termination.ts";
 import { createRefusals } from "./refusals.ts";

@@ -1,3 +1,4 @@
+import { ask } from "../../../protocol/host/ask.ts";
 import { oneLine } from "../../../base/visible.ts";
 import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { Rule } from "../../../protocol/facts/permission.ts";
@@ -6,7 +7,6 @@ import type { Lang } from "../../../texts/language.ts";
 import { errorText } from "../../../texts/shared/error.ts";
 import { pickerTexts } from "../../../texts/surfaces/picker.ts";
 import { texts } from "../../../texts/shared/texts.ts";
-import { ask } from "../../host/journal.ts";
 import { checkRule } from "./check-rule.ts";
 import { senderAt, type Seat } from "../../host/host-client.ts";
 

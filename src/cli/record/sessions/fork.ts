@@ -3,7 +3,8 @@ import { exitCodes } from "../../process/exit-codes.ts";
 import { sessionBy } from "../../../view/find-session.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 import { person } from "../../host/account.ts";
-import { ask, engineFlag, openJournal } from "../../host/journal.ts";
+import { engineFlag, openJournal } from "../../host/journal.ts";
+import { ask } from "../../../protocol/host/ask.ts";
 
 export async function fork(args: string[]): Promise<number> {
   const { values, positionals, lang } = readFlags(args, { at: { type: "string" }, ...engineFlag });
