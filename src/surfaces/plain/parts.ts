@@ -65,7 +65,11 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
   const talking = createTalking({
     ...{ host, session, sender, style, progress, say, acts: options.acts, own: options.own },
-    words: { t: style.t, slash: slashTexts(options.lang), rewind: rewindTexts(options.lang) },
+    words: {
+      ...{ t: style.t, intro: style.t.help },
+      slash: slashTexts(options.lang),
+      rewind: rewindTexts(options.lang),
+    },
     echoes: input.isTTY === true,
     done: prompts.settle,
     leave: () => machine.finish("left"),

@@ -24,7 +24,7 @@ type Acts = { speak(text: string): void; resume(): void; compact(): Promise<void
 export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts): Slash {
   const { host, options, sender, t, scroll, progress, redraw } = parts;
   const { session, lang, acts, skills = [] } = options;
-  const words: SlashWords = { t, slash: slashTexts(lang), rewind: rewindTexts(lang) };
+  const words: SlashWords = { t, slash: slashTexts(lang), rewind: rewindTexts(lang), intro: parts.tt.help };
   const offer: Offer<"terminal"> = {
     place: "terminal",
     has: (name) => ["quit", "compact", "resume"].includes(name) || acts?.[name as keyof TerminalActs] !== undefined,

@@ -46,29 +46,6 @@ const en = {
     doctor: { does: "show what is missing on the platform's side" },
   },
 
-  /** Stands above the commands in `/help`. */
-  intro: {
-    terminal: [
-      "Enter sends · Shift-Enter, Ctrl-J or \\ + Enter: new line · ↑ earlier messages",
-      "@ completes a file, / a command or skill; long pastes are folded and sent whole",
-      "!command runs in your shell; its output goes with your next message",
-      "Ctrl-V pastes a picture · Ctrl-G opens your editor · Ctrl-O shows full output and thoughts · Ctrl-R reopens a request, or searches your messages",
-      "Esc interrupts, or sets a request aside; twice: go back to before a message · Ctrl-C clears your draft; without one, interrupts, or cancels a request and its turn",
-      "Shift-Tab changes the mode: ask → accept edits → plan",
-      "Ctrl-C twice or Ctrl-D exits; the session is saved · Ctrl-Z suspends Sage",
-    ],
-    lines: [
-      "Type a task. While the agent works, it reads what you type at its next step.",
-      "Ctrl-C interrupts the agent, or cancels a request and its turn; twice, or when nothing is running, it exits. Ctrl-D exits too.",
-    ],
-    page: ["Enter sends. While the agent works, it reads what you write at its next step."],
-    acp: ["While the agent works, it reads what you write at its next step."],
-    feishu: [
-      "Say what you want done. In a group, mention the bot: each mention starts a task, and the conversation continues in its thread.",
-      "If you write while it works, it reads your message at its next step.",
-      "When it asks, use the card; the details say what to write instead.",
-    ],
-  },
   ownCommands: "/name    use the command or skill of that name; anything after it is passed along",
 
   // Replies
@@ -165,28 +142,6 @@ const zh: SlashTexts = {
     doctor: { does: "查看平台一侧还缺什么" },
   },
 
-  intro: {
-    terminal: [
-      "Enter 发送 · Shift-Enter、Ctrl-J 或 \\ + Enter：换行 · ↑ 之前的消息",
-      "@ 补全文件，/ 补全命令或技能；长粘贴会折叠显示、完整发送",
-      "!命令 在你的 shell 中运行；输出随下一条消息交给智能体",
-      "Ctrl-V 粘贴图片 · Ctrl-G 打开你的编辑器 · Ctrl-O 显示完整输出和思考 · Ctrl-R 重新打开请求，或搜索你的消息",
-      "Esc 中断，或稍后处理请求；连按两次：回退到某条消息之前 · Ctrl-C 清空草稿；没有草稿时中断，或取消请求和本轮",
-      "Shift-Tab 更换模式：逐项询问 → 接受编辑 → 计划",
-      "连按两次 Ctrl-C 或 Ctrl-D 退出，会话已保存 · Ctrl-Z 挂起 Sage",
-    ],
-    lines: [
-      "输入任务即可。智能体工作时，你输入的内容会在下一步读到。",
-      "Ctrl-C 中断智能体，或取消请求和本轮；连按两次，或没有运行时，退出。Ctrl-D 也退出。",
-    ],
-    page: ["Enter 发送。智能体工作时，你写的内容会在下一步读到。"],
-    acp: ["智能体工作时，你写的内容会在下一步读到。"],
-    feishu: [
-      "直接说要做什么。在群里请 @ 机器人：每次 @ 开始一个任务，它的话题就是对话。",
-      "它工作时你写的内容，会在下一步读到。",
-      "它提问时用卡片回答；卡片的详情里写着不用按钮时发送什么。",
-    ],
-  },
   ownCommands: "/名称    使用该名称的命令或技能；后面的文字会一并交给它",
 
   unknown: (name, meant) => `未知命令 /${name}。${meant === undefined ? "可用 /help 查看。" : `是不是 /${meant}？`}`,

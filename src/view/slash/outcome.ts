@@ -9,7 +9,13 @@ import type { Offer } from "./read.ts";
 import type { OwnSlash, SlashPlace, SlashRight } from "./table.ts";
 
 /** Texts of one language. A surface whose readers have several asks for each. */
-export type SlashWords = { t: Texts; slash: SlashTexts; rewind: RewindTexts };
+export type SlashWords = {
+  t: Texts;
+  slash: SlashTexts;
+  rewind: RewindTexts;
+  /** Stands above the commands in `/help`. */
+  intro?: readonly string[];
+};
 
 /** A person at a surface, with a session before them. */
 export type Typist<P extends SlashPlace = SlashPlace> = {

@@ -47,6 +47,11 @@ export function readTypedSlash(text: string, offer: Offer): TypedSlash | undefin
   return meant && { name: meant, args: typed.args };
 }
 
+/** It was typed under another name than its own. */
+export function isAlias({ name }: TypedSlash, text: string): boolean {
+  return readSlash(withSlash(text))?.name.toLowerCase() !== name;
+}
+
 /** Why a message that looked like a command was not taken; undefined where that is not the reason. */
 export function unknownSlash(reply: CommandReply, text: string, offer: Offer, w: SlashTexts): string | undefined {
   const name = readSlash(withSlash(text))?.name;
@@ -84,13 +89,13 @@ export function slashLines(offer: Offer, w: SlashTexts): SlashLine[] {
   ];
 }
 
-/** `/help`, as lines of text. */
+/** Everything that can be typed, as lines of text. */
 export function helpLines(offer: Offer, w: SlashTexts): string[] {
   const lines = slashLines(offer, w).map(({ name, takes, does }) => {
     const typed = [`/${name}`, ...(takes === undefined ? [] : [takes])].join(" ");
     return `${typed.padEnd(18)} ${does}`;
   });
-  return [...w.intro[offer.place], "", ...lines, ...(offer.own ? [] : [w.ownCommands])];
+  return [...lines, ...(offer.own ? [] : [w.ownCommands])];
 }
 
 /** `text` stands in place of everything that was typed. */

@@ -37,7 +37,8 @@ export function failed(name: string, error: unknown): Outcome & { type: "told" }
 
 /** Commands that are the same everywhere: what they send to the host, and what is told of the reply. */
 const runs: { [K in HostSlash]: Run } = {
-  help: async (_, { offer }) => told(({ slash }) => helpLines(offer, slash)),
+  help: async (_, { offer }) =>
+    told(({ slash, intro = [] }) => [...intro, ...(intro.length > 0 ? [""] : []), ...helpLines(offer, slash)]),
 
   async inbox(_, { host }) {
     const { requests } = await ask(host, { type: "pending" });

@@ -135,6 +135,7 @@ type NamesOn<P extends SlashPlace, W extends SlashWay> = {
     : never;
 }[SlashName];
 export type OwnSlash<P extends SlashPlace> = NamesOn<P, "own" | "picks">;
+export type AnswerSlash<P extends SlashPlace> = NamesOn<P, "answer">;
 export type HostSlash = { [P in SlashPlace]: NamesOn<P, "host" | "picks"> }[SlashPlace];
 
 export function entryOf(name: SlashName): SlashEntry & Partial<Takes> {

@@ -10,7 +10,9 @@ import { stateOf } from "../request/inbox.tsx";
 import { ItemView, Todos } from "./items.tsx";
 import { Request } from "../request/request.tsx";
 import { SessionMenu } from "./session-menu.tsx";
+import { addressOf } from "../state/place.ts";
 import { follow, type Followed } from "./session-state.ts";
+import { createTyping } from "./typing.ts";
 
 /** Items that are drawn at first; earlier ones on demand. */
 const DRAWN = 200;
@@ -27,8 +29,10 @@ export function SessionPage({ id }: { id: string }) {
   useEffect(() => () => stop.abort(), [stop]);
   const session = app.inbox.value.sessions.get(id);
   const open = [...app.inbox.value.requests.values()].filter(({ request }) => request.session === id);
-  const say = async (text: string): Promise<boolean> =>
-    (await app.send({ type: "say", session: id, text, id: app.id() })).ok;
+  const typing = useMemo(
+    () => createTyping(app, { id, followed, go: (place) => void (location.hash = addressOf(place)) }),
+    [followed],
+  );
   return (
     <div class="session">
       <Head id={id} followed={followed} title={session?.title ?? ""} />
@@ -38,11 +42,15 @@ export function SessionPage({ id }: { id: string }) {
         <Request key={entry.request.id} entry={entry} linked={false} />
       ))}
       <Standing id={id} followed={followed} waits={open.length > 0} />
+      <div role="status">
+        {typing.lines.value.length > 0 && <pre class="told">{typing.lines.value.join("\n")}</pre>}
+      </div>
       {app.may.value.includes("talk") && (
         <Composer
           label={web.message}
           here={web.messageHere}
-          send={say}
+          send={typing.send}
+          complete={typing.complete}
           sticky={open.every(({ resolution }) => resolution)}
         />
       )}
