@@ -9,6 +9,7 @@ const checks = {
   types: ["node_modules/typescript/bin/tsc", "--checkers", "1"],
   "types of the page": ["node_modules/typescript/bin/tsc", "-p", "test/surfaces/web/fake"],
   lint: ["node_modules/oxlint/bin/oxlint"],
+  habits: ["scripts/ratchet.ts"],
   format: ["node_modules/oxfmt/bin/oxfmt", "--list-different"],
 };
 

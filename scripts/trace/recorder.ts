@@ -1,21 +1,23 @@
-// Loaded into the Sage that `npm run trace` watches: notes which files of src run between the first key and the last word,
-// and the call stack (awaiting callers included) at each milestone on the way.
+// Loaded into the Sage that `npm run trace` watches: notes which files of src run on each side of a turn, and the call stack
+// (awaiting callers and schedulers included) at each milestone on the way.
+import { createHook, executionAsyncId } from "node:async_hooks";
 import childProcess from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import module from "node:module";
 import { Socket } from "node:net";
 import { StatementSync } from "node:sqlite";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { instrument } from "./instrument.ts";
-import { command, done, milestones, result, type Milestone, type Recording } from "./turn.ts";
+import { command, result, turns, type Recording, type Turn } from "./turn.ts";
 
 const source = pathToFileURL(`${process.env["TRACE_ROOT"]}/src/`).href;
 const output = process.env["TRACE_OUTPUT"] ?? "";
-const ready = process.env["TRACE_READY"] ?? "";
+const sides = turns[process.env["TRACE_TURN"] as Turn];
 
 const files: string[] = [];
+const recordings: Recording[] = [];
 const touched = new Set<string>();
-const stacks = new Map<Milestone, string[]>();
+const stacks = new Map<string, string[]>();
 let recording = false;
 
 Error.stackTraceLimit = Infinity;
@@ -32,26 +34,41 @@ module.registerHooks({
   },
 });
 
-// Every function of src begins with a call of this.
+// A timer, an immediate, a microtask or a continuation runs on an empty stack. Its cause is the stack on which it was scheduled.
+type Cause = { stack: Error; context: number };
+const causes = new Map<number, Cause>();
+const hook = createHook({
+  init(id) {
+    causes.set(id, { stack: new Error(), context: executionAsyncId() });
+  },
+});
+
+// Every function of src begins with a call of this. The folders are others in other versions.
 Object.assign(globalThis, {
   __entered(id: number, name: string, given: readonly unknown[]) {
     if (!recording) return;
     const file = files[id] ?? "";
     touched.add(file);
-    if (file === "models/scripted.ts" && name === "reply") reached("model asked");
-    if (file === "permission/decide.ts") reached("call judged");
-    // These two hand the fact of the result on; the folders are others in other versions.
-    if (file.endsWith("/watch.ts") && given.some(isResult)) reached("result told");
-    if (file.endsWith("/transcript.ts") && given.some(isResult)) reached("result seen");
+    for (const type of facts)
+      if (!added.has(type) && given.some((value) => value === type || holds(value, type))) added.set(type, callers());
+    if (file.endsWith("/scripted.ts") && name === "reply") reached("model asked");
+    if (file.endsWith("/decide.ts")) reached("call judged");
+    if (file.endsWith("/watch.ts") && given.some((value) => holds(value, "input.requested"))) reached("request told");
+    if (file.endsWith("/watch.ts") && given.some((value) => holds(value, "call.finished"))) reached("result told");
+    if (file.endsWith("/transcript.ts") && given.some((value) => holds(value, "call.finished"))) reached("result seen");
+    if (file.startsWith("surfaces/") && given.some(isRequest)) reached("request seen");
+    if (file.startsWith("agent/call/") && given.some(isResolution)) reached("answer taken");
   },
 });
 
+// A fact is buffered, and often written by another function than the one that added it: the way of both counts.
+const facts = ["user.said", "turn.begun", "input.requested", "input.resolved", "call.finished"];
+const added = new Map<string, string[]>();
 const run = StatementSync.prototype.run as (...values: unknown[]) => unknown;
 Object.assign(StatementSync.prototype, {
   run(this: StatementSync, ...values: unknown[]) {
     if (recording && this.sourceSQL.startsWith("INSERT INTO fact"))
-      for (const type of ["user.said", "turn.begun", "call.finished"] as const)
-        if (values.includes(type)) reached(`${type} written`);
+      for (const type of facts) if (values.includes(type)) reached(`${type} written`, added.get(type));
     return run.apply(this, values);
   },
 });
@@ -75,40 +92,68 @@ Object.assign(Socket.prototype, {
 const write = process.stdout.write.bind(process.stdout) as (...given: unknown[]) => boolean;
 Object.assign(process.stdout, {
   write(chunk: string | Uint8Array, ...rest: unknown[]) {
-    const text = recording && typeof chunk === "string" ? chunk : "";
+    // A notification names the command too, and is no drawing.
+    const text = recording && typeof chunk === "string" ? chunk.replaceAll(/\x1b\].*?(\x07|\x1b\\)/g, "") : "";
+    if (text.includes(command) && stacks.has("request seen")) reached("request drawn");
     if (text.includes(result) && stacks.has("call.finished written")) reached("result drawn");
-    if (text.includes(done)) finish();
     return write(chunk, ...rest);
   },
 });
 
+// Sent before each side of the turn.
 process.on("SIGUSR2", () => {
+  touched.clear();
+  stacks.clear();
+  added.clear();
+  causes.clear();
   recording = true;
-  writeFileSync(ready, "");
+  hook.enable();
+  writeFileSync(`${output}.${recordings.length}`, "");
 });
 
-function reached(milestone: Milestone): void {
-  if (stacks.has(milestone)) return;
-  const frames = (new Error().stack ?? "").matchAll(/(file:\/\/[^\s)]+?):\d+:\d+/g);
-  const urls = [...frames].map(([, url = ""]) => url).filter((url) => url.startsWith(source));
-  // The command line began the session and waits for its end: that is no part of a turn.
-  const paths = urls.map((url) => url.slice(source.length)).filter((path) => !path.startsWith("cli/"));
-  stacks.set(milestone, [...new Set(paths)].toReversed());
-}
-
-/** The fact of the result, by itself, in an event, or in a list. */
-function isResult(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value)) return value.length > 0 && value.length < 20 && value.some(isResult);
-  const { type, fact } = value as { type?: unknown; fact?: unknown };
-  return type === "call.finished" || (type === "fact" && isResult(fact));
-}
-
-function finish(): void {
+function reached(milestone: string, before: readonly string[] = []): void {
+  const milestones: readonly string[] = sides[recordings.length]?.milestones ?? [];
+  if (stacks.has(milestone) || !milestones.includes(milestone)) return;
+  stacks.set(milestone, [...new Set([...before, ...callers()])]);
+  if (milestone !== milestones.at(-1)) return;
   recording = false;
-  const told: Recording = {
+  hook.disable();
+  recordings.push({
+    side: sides[recordings.length]?.name ?? "",
     touched: [...touched].toSorted(),
-    stacks: milestones.map((milestone) => ({ milestone, files: stacks.get(milestone) ?? [] })),
-  };
-  writeFileSync(output, JSON.stringify(told));
+    stacks: milestones.map((name) => ({ milestone: name, files: stacks.get(name) ?? [] })),
+  });
+  writeFileSync(`${output}.new`, JSON.stringify(recordings));
+  renameSync(`${output}.new`, output); // read while it is written, it would be half a file
+}
+
+/** Files of src that led here since the side began, outermost first. */
+function callers(): string[] {
+  const led = [filesIn(new Error())];
+  for (let cause = causes.get(executionAsyncId()); cause; cause = causes.get(cause.context))
+    led.push(filesIn(cause.stack));
+  return led.toReversed().flat();
+}
+
+function filesIn({ stack = "" }: Error): string[] {
+  const urls = [...stack.matchAll(/(file:\/\/[^\s)]+?):\d+:\d+/g)].map(([, url = ""]) => url);
+  const paths = urls.filter((url) => url.startsWith(source)).map((url) => url.slice(source.length));
+  // The command line began the session and waits for its end: that is no part of a turn.
+  return paths.filter((path) => !path.startsWith("cli/")).toReversed();
+}
+
+/** A fact of this type, by itself, in an event, or in a list. */
+function holds(value: unknown, wanted: string): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.length > 0 && value.length < 20 && value.some((part) => holds(part, wanted));
+  const { type, fact } = value as { type?: unknown; fact?: unknown };
+  return type === wanted || (type === "fact" && holds(fact, wanted));
+}
+
+function isRequest(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "permission" && "id" in value;
+}
+
+function isResolution(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "outcome" in value && "requestId" in value;
 }

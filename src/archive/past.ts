@@ -6,7 +6,7 @@ import type { Asked, Receipt } from "../protocol/host/receipt.ts";
 import { receiptsOf } from "./receipts.ts";
 
 /** Older ones say little about what a person wants today. */
-const MOST_CALLS = 10_000;
+const MAX_CALLS = 10_000;
 
 /** Everything that tells how a call was decided; results, the bulk of a journal, are left out. */
 const telling: readonly FactType[] = ["model.replied", "calls.judged", "input.requested", "input.resolved"];
@@ -28,7 +28,7 @@ export async function pastCalls(store: Store, options: PastOptions): Promise<Pas
 /** Receipts of the latest calls, and of Sage's own questions, oldest first, each with the folder of its session. */
 export async function pastReceipts(
   store: Store,
-  { folder, session, since = 0, limit = MOST_CALLS }: PastOptions,
+  { folder, session, since = 0, limit = MAX_CALLS }: PastOptions,
 ): Promise<(Receipt & { cwd: string })[]> {
   const isMeant = (id: string, cwd: string) =>
     (session ?? id) === id && (folder === undefined || cwd === folder || cwd.startsWith(`${folder}${sep}`));

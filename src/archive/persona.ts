@@ -18,12 +18,12 @@ export type Persona = {
   model: Model | (() => Promise<Model>);
 };
 
-const PATIENCE_MS = 5 * 60_000;
+const TIMEOUT_MS = 5 * 60_000;
 /** Replies without a usable answer, after which the request is refused. */
 const TRIES = 3;
-const LONGEST = 20_000;
+const MAX_TEXT_LENGTH = 20_000;
 /** Earlier answers that it is reminded of. */
-const MOST_BEFORE = 20;
+const MAX_BEFORE = 20;
 
 /**
  * Answers requests as this person would. For tests alone: in a journal that is neither in memory nor made with `test: true`,
@@ -36,7 +36,7 @@ export function persona({ name, description, model }: Persona): (request: InputR
     const response = await decide(typeof model === "function" ? await model() : model, {
       request,
       description,
-      text: [...before.slice(-MOST_BEFORE), `Now you are asked:\n${asked}`].join("\n\n"),
+      text: [...before.slice(-MAX_BEFORE), `Now you are asked:\n${asked}`].join("\n\n"),
     });
     const { requestId: _, ...body } = response;
     before.push(`Earlier you were asked:\n${asked.slice(0, 500)}\nYou answered: ${JSON.stringify(body)}`);
@@ -50,7 +50,7 @@ async function decide(model: Model, { request, description, text }: Asked): Prom
   const { schema, read } = answers[request.kind];
   const tool = { name: "respond", description: "Gives the person's answer.", inputSchema: jsonSchemaOf(schema) };
   const messages: Message[] = [{ role: "user", text }];
-  const scope = { signal: AbortSignal.timeout(PATIENCE_MS), text() {}, reasoning() {}, retry() {} };
+  const scope = { signal: AbortSignal.timeout(TIMEOUT_MS), text() {}, reasoning() {}, retry() {} };
   let problem = "";
   for (let tried = 0; tried < TRIES; tried++) {
     const system = instructions(description);
@@ -141,5 +141,5 @@ function describe(request: InputRequest): string {
 }
 
 function short(whole: string): string {
-  return whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole;
+  return whole.length > MAX_TEXT_LENGTH ? `${whole.slice(0, MAX_TEXT_LENGTH)}…` : whole;
 }

@@ -19,8 +19,8 @@ import { projectFiles } from "../config/settings/settings.ts";
 import { projectRoot } from "../config/trust/trust.ts";
 import { errorBecause } from "../texts/shared/error.ts";
 
-const LONGEST_TITLE = 200;
-const LONGEST_KEPT = 500;
+const MAX_TITLE_LENGTH = 200;
+const MAX_RECEIPT_LENGTH = 500;
 
 type Kept = Pick<Home, "settings" | "output">;
 
@@ -28,7 +28,7 @@ export async function renameSession(store: Store, session: string, title: string
   existingSession(store, session);
   const line = title.replace(/[\p{C}\s]+/gu, " ").trim();
   if (line === "") throw errorBecause("input-invalid", reason("title-empty", {}));
-  const data = { title: [...line].slice(0, LONGEST_TITLE).join(""), ...sender };
+  const data = { title: [...line].slice(0, MAX_TITLE_LENGTH).join(""), ...sender };
   await store.append(session, { key: titleKey(randomUUID()), type: "session.titled", at: Date.now(), data });
 }
 
@@ -120,7 +120,7 @@ function slim(receipt: Receipt): Receipt {
 
 function shortened(value: unknown): unknown {
   if (typeof value === "string")
-    return value.length > LONGEST_KEPT ? `${value.slice(0, LONGEST_KEPT).toWellFormed()}…` : value;
+    return value.length > MAX_RECEIPT_LENGTH ? `${value.slice(0, MAX_RECEIPT_LENGTH).toWellFormed()}…` : value;
   if (Array.isArray(value)) return value.map(shortened);
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]));

@@ -14,8 +14,8 @@ const steering = /[[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u20
 /** Pattern of what `visible` and `harmless` write in place of a character. A surface may colour it: no text can fake that. */
 export const tokens = /‹[^›]*›|[⇥␠]/gu;
 
-const LONGEST_BLANK = 20;
-const LONGEST_GAP = 3;
+const MAX_BLANK_LENGTH = 20;
+const MAX_GAP_LENGTH = 3;
 
 /** Shows every character of what may run for what it is. */
 export function visible(text: string): string {
@@ -50,7 +50,7 @@ function unlessEmoji(found: string, whole?: string): string {
 
 /** Long stretches of nothing hide what comes after them; they are counted instead. */
 function blanks(run: string, trailing: boolean): string {
-  if (run.length > LONGEST_BLANK) {
+  if (run.length > MAX_BLANK_LENGTH) {
     const kinds = [...new Set(run)].map((blank) => token(blank).slice(1, -1)).sort();
     return `‹${kinds.join("+")}×${run.length}›`;
   }
@@ -59,7 +59,7 @@ function blanks(run: string, trailing: boolean): string {
 
 function gap(lines: string): string {
   const count = lines.split("\n").length - 1;
-  return count > LONGEST_GAP ? `‹U+000A×${count}›\n` : lines;
+  return count > MAX_GAP_LENGTH ? `‹U+000A×${count}›\n` : lines;
 }
 
 const known =

@@ -12,7 +12,7 @@ export type Remote = {
   branch: string | undefined;
 };
 
-const LONGEST = 2_000;
+const MAX_ADDRESS_LENGTH = 2_000;
 
 /** A folder that has yet to be made, from a repository. */
 export function isRemote(cwd: string): boolean {
@@ -27,7 +27,7 @@ export function remoteOf(given: string): Remote {
   };
   const [, scheme] = /^git\+(https|ssh|file):\/\//.exec(given) ?? [];
   if (scheme !== "https" && scheme !== "ssh" && scheme !== "file") return refuse("scheme");
-  if (given.length > LONGEST || /[\s\p{C}\\]/u.test(given)) return refuse("form");
+  if (given.length > MAX_ADDRESS_LENGTH || /[\s\p{C}\\]/u.test(given)) return refuse("form");
   let url: URL;
   let fragment: string;
   try {

@@ -44,7 +44,7 @@ export type ConfinementParts = {
   rested?(): void;
 };
 
-const MOST_BLOCKED = 20;
+const MAX_BLOCKED = 20;
 /** Networks of sessions that run nothing are given back. */
 const IDLE_MS = 10 * 60_000;
 /** Descriptors that `Launch` names. */
@@ -153,7 +153,7 @@ function refuseFor(running: ReadonlySet<Running>): (host: string, port: number, 
   return (host, port, final) => {
     for (const { blocked } of running) {
       const isTold = blocked.some((one) => one.kind === "host" && one.host === host && one.port === port);
-      if (isTold || blocked.length >= MOST_BLOCKED) continue;
+      if (isTold || blocked.length >= MAX_BLOCKED) continue;
       blocked.push({ kind: "host", host, port, ...(final && { final }) });
     }
   };

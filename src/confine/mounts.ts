@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isInside, type Mount } from "./plan.ts";
 
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 /**
  * Waits until a sandbox has all its mounts and compares each with the plan: a command that runs at the same time may have put a link
@@ -18,7 +18,7 @@ export async function checkMounts(
   const here = readMounts("self");
   const wanted = [...last.values()].map((one) => ({ ...one, ...sourceOf(one.from, here) }));
   let wrong: string | undefined = "/";
-  for (const until = performance.now() + LOOK_MS; performance.now() < until && !isOver(); await sleep(1)) {
+  for (const until = performance.now() + POLL_MS; performance.now() < until && !isOver(); await sleep(1)) {
     const found = new Map(readMounts(pid).map((one) => [one.at, one]));
     // The last step of all: until then folders come and go.
     if (found.get("/")?.writable !== false || found.has("/oldroot") || found.has("/newroot")) continue;

@@ -31,7 +31,7 @@ export type Survey = {
 };
 
 /** A command that could hide a file behind so many others would be confined in name only: beyond them nothing runs. */
-const MOST_ENTRIES = 1_000_000;
+const MAX_ENTRIES = 1_000_000;
 const AT_ONCE = 2_000;
 /** The clock of a file system lags a little behind. */
 const LAG_MS = 20;
@@ -56,7 +56,7 @@ export async function surveyOf(
         const name = folder + entry.name;
         const path = `${root}/${name}`;
         if (++seen % AT_ONCE === 0) await breathe();
-        if (seen > MOST_ENTRIES) throw new Error(`there are more than ${MOST_ENTRIES} files to look through`);
+        if (seen > MAX_ENTRIES) throw new Error(`there are more than ${MAX_ENTRIES} files to look through`);
         if (policy.isProtected(name)) {
           guarded.push(path);
           if (entry.isSymbolicLink()) [links[path], ends[path]] = [linkAt(path), endOf(path)];

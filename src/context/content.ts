@@ -62,7 +62,7 @@ export function unfit(problem: Reason): SageError {
 }
 
 const DEEPEST = 4;
-const MOST_COMMANDS = 500;
+const MAX_COMMANDS = 500;
 
 /** Files of a folder and of the folders in it, not through links. */
 function commandsIn(folder: string, groups: readonly string[] = []): { path: string; name: string }[] {
@@ -74,7 +74,7 @@ function commandsIn(folder: string, groups: readonly string[] = []): { path: str
       if (!entry.name.endsWith(".md")) return [];
       return [{ path, name: [...groups, entry.name.slice(0, -".md".length)].join(":") }];
     })
-    .slice(0, MOST_COMMANDS);
+    .slice(0, MAX_COMMANDS);
 }
 
 function entries(folder: string): Dirent[] {

@@ -28,8 +28,8 @@ export type PeerOptions = {
 };
 
 /** A guest that says more than this in one line has lost its way. */
-const LONGEST_LINE = 64 * 1024 * 1024;
-const MOST_WAITING = 1_000;
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const MAX_WAITING = 1_000;
 const WORDS = 4_000;
 /** A grandchild may hold the output open after the child has gone. */
 const LINGER_MS = 1_000;
@@ -43,16 +43,16 @@ export function startPeer(command: string, args: readonly string[], { cwd, env, 
   let words = "";
   const note = (text: string) => void (words = (words + text).slice(-WORDS));
   const queue = createQueue<Json>(() => {
-    if (stdout.isPaused() && queue.length < MOST_WAITING / 2) stdout.resume();
+    if (stdout.isPaused() && queue.length < MAX_WAITING / 2) stdout.resume();
   });
   readLines(stdout, {
     line(text) {
       const message = parsed(text);
       if (message) queue.push(message);
-      if (queue.length > MOST_WAITING) stdout.pause();
+      if (queue.length > MAX_WAITING) stdout.pause();
     },
     tooLong() {
-      note(`it wrote a line of more than ${LONGEST_LINE} characters`);
+      note(`it wrote a line of more than ${MAX_LINE_BYTES} characters`);
       kill();
     },
   });
@@ -101,7 +101,7 @@ export function readLines(from: NodeJS.ReadableStream, to: { line(text: string):
     const [first = "", ...lines] = decoder.write(chunk).split("\n");
     rest.push(first);
     length += first.length;
-    if (length > LONGEST_LINE) {
+    if (length > MAX_LINE_BYTES) {
       [rest, length] = [[], 0];
       return to.tooLong();
     }

@@ -5,7 +5,7 @@ import { misfits } from "../protocol/reasons/misfit.ts";
 import { reason, said, type Reason } from "../protocol/reasons/reason.ts";
 import type { HookAnswer, Hook, StartConfined } from "./hook.ts";
 
-const LONGEST = 1024 * 1024;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 const GRACE_MS = 200;
 
 /** Runs one hook: the event as JSON on its standard input, its answer as JSON on its standard output; or what went wrong. */
@@ -61,7 +61,7 @@ async function run(hook: Hook, input: string, { cwd, env, signal, start }: HookP
     if (signal.aborted) aborted();
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       out += text;
-      if (out.length > LONGEST) stop(reason("hook-flooded", {}));
+      if (out.length > MAX_OUTPUT_BYTES) stop(reason("hook-flooded", {}));
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => (err = (err + text).slice(-10_000)));
     child.stdin.on("error", () => {}); // a hook need not read its input

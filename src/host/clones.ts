@@ -13,7 +13,7 @@ import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/shared/error.ts";
 
 const LIMIT_MINUTES = 10;
-const MOST_WORDS = 300;
+const MAX_WORDS = 300;
 
 export type CloneOptions = {
   /** Holds a folder for each clone. */
@@ -97,7 +97,7 @@ const failed = (remote: string, problem: string) =>
     "config-invalid",
     reason("clone-failed", {
       remote,
-      problem: oneLine(problem.replaceAll(/\s+/g, " ").replace(/\.$/, "")).slice(0, MOST_WORDS),
+      problem: oneLine(problem.replaceAll(/\s+/g, " ").replace(/\.$/, "")).slice(0, MAX_WORDS),
     }),
   );
 

@@ -3,10 +3,10 @@ import type { FactType } from "../protocol/facts/fact.ts";
 import type { Host, InboxEvent } from "../protocol/host/host.ts";
 import { createEventQueue } from "../remote/event-queue.ts";
 
-const MOST_REQUESTS = 200;
-const MOST_SESSIONS = 100;
+const MAX_REQUESTS = 200;
+const MAX_SESSIONS = 100;
 /** Facts that wait for a slow reader; with more, a new snapshot costs less than all of them. */
-const MOST_WAITING = 2_000;
+const MAX_WAITING = 2_000;
 
 /** Facts that change what waits, who works, or what a session is called. */
 const told: ReadonlySet<FactType> = new Set<FactType>([
@@ -33,7 +33,7 @@ export async function* watchInbox(store: Store, send: Host["send"], signal: Abor
   let behind = true;
   // Listen before reading, so that nothing falls between.
   const stop = store.hub.overhear(told, (fact) => {
-    if (queue.size >= MOST_WAITING) {
+    if (queue.size >= MAX_WAITING) {
       queue.take();
       behind = true;
     }
@@ -60,10 +60,10 @@ export async function* watchInbox(store: Store, send: Host["send"], signal: Abor
 }
 
 async function snapshot(store: Store, send: Host["send"]): Promise<InboxEvent> {
-  const pending = await send({ type: "pending", limit: MOST_REQUESTS });
-  const listed = await send({ type: "sessions", limit: MOST_SESSIONS });
+  const pending = await send({ type: "pending", limit: MAX_REQUESTS });
+  const listed = await send({ type: "sessions", limit: MAX_SESSIONS });
   const requests = pending.ok ? pending.requests : [];
-  const waiting = requests.length < MOST_REQUESTS ? requests.length : countPending(store);
+  const waiting = requests.length < MAX_REQUESTS ? requests.length : countPending(store);
   return { type: "inbox", requests, more: waiting - requests.length, sessions: listed.ok ? listed.sessions : [] };
 }
 

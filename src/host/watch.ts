@@ -9,7 +9,7 @@ import type { Peers } from "./socket/peers.ts";
 /** Facts that are read at once: a reader that stalls holds no more of them in memory. */
 const PAGE = 500;
 /** Events that wait for a slow reader; beyond them, facts are read again when the reader continues, and text comes as it is then. */
-const MOST_WAITING = 5_000;
+const MAX_WAITING = 5_000;
 
 type WatchParts = {
   after?: number;
@@ -36,7 +36,7 @@ export async function* watch(
   let ready = false;
   let following: Following | undefined;
   const push = (event: WatchEvent) => {
-    if (queue.size >= MOST_WAITING) {
+    if (queue.size >= MAX_WAITING) {
       queue.take();
       reading = true;
     }

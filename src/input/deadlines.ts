@@ -7,7 +7,7 @@ import { duesOf } from "./due.ts";
 import { expired, settle } from "./respond.ts";
 
 /** Timers stand still while the machine sleeps: somebody looks this often, and late after a sleep by no more than that. */
-const LONGEST_TIMER = 30_000;
+const MAX_TIMER_MS = 30_000;
 const RETRY_MS = 1_000;
 
 type Armed = { due: number; request: InputRequest; store: Store; calls: Call[] };
@@ -100,7 +100,7 @@ function remaining(deadline: Deadline | undefined, now: number): number {
 function schedule(due: number): void {
   clearTimeout(timer);
   nearest = due;
-  timer = due === Infinity ? undefined : setTimeout(expire, Math.min(Math.max(0, due - bootNow()), LONGEST_TIMER));
+  timer = due === Infinity ? undefined : setTimeout(expire, Math.min(Math.max(0, due - bootNow()), MAX_TIMER_MS));
 }
 
 function expire(): void {

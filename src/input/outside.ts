@@ -18,11 +18,11 @@ import { withDeadline, type Silence } from "./ask.ts";
 import { arm } from "./deadlines.ts";
 import { expired, settle, type Responded } from "./respond.ts";
 
-const LONGEST_ASK = 100_000;
-const LONGEST_WORDS = 2_000;
-const LONGEST_TITLE = 200;
-const MOST_QUESTIONS = 20;
-const MOST_OPEN = 50;
+const MAX_ASK_LENGTH = 100_000;
+const MAX_WORDS_LENGTH = 2_000;
+const MAX_TITLE_LENGTH = 200;
+const MAX_QUESTIONS = 20;
+const MAX_OPEN = 50;
 
 type OutsideParts = {
   store: Store;
@@ -51,11 +51,11 @@ export async function askFromOutside(
   const digest = hash("sha256", canonicalJson([agent, body]), "base64url");
   const had = store.find(requestId(session, key));
   if (!had) {
-    if (store.pending(session, { limit: MOST_OPEN }).length >= MOST_OPEN)
-      throw errorBecause("queue-full", reason("asks-too-many", { agent: agent[0], limit: MOST_OPEN }));
+    if (store.pending(session, { limit: MAX_OPEN }).length >= MAX_OPEN)
+      throw errorBecause("queue-full", reason("asks-too-many", { agent: agent[0], limit: MAX_OPEN }));
     await create(store, session, { cwd, version, title: ask.title ?? agent[0], agent: agent[0] });
     const at = timeOf(store);
-    const words = ask.why?.trim().slice(0, LONGEST_WORDS);
+    const words = ask.why?.trim().slice(0, MAX_WORDS_LENGTH);
     const why = reason("outside-asks", { agent: agent[0], ...(words && { words }) });
     const { timeoutMs, timeoutPolicy, remindEvery } = ask;
     const request = withDeadline(
@@ -135,7 +135,7 @@ function endOf(end: OutsideEnd, agent: string): { outcome: "superseded" | "cance
     case "gone":
       return { outcome: "cancelled", reason: reason("outside-gone", { agent }) };
     case "withdrawn": {
-      const words = end.words?.trim().slice(0, LONGEST_WORDS);
+      const words = end.words?.trim().slice(0, MAX_WORDS_LENGTH);
       return { outcome: "cancelled", reason: reason("outside-withdrew", { agent, ...(words && { words }) }) };
     }
     default:
@@ -162,7 +162,7 @@ async function create(
 ): Promise<void> {
   if (store.session(session)) return;
   await store.create(session, { cwd, version });
-  const data = { title: title.slice(0, LONGEST_TITLE), by: agent, surface: "outside" };
+  const data = { title: title.slice(0, MAX_TITLE_LENGTH), by: agent, surface: "outside" };
   await store.append(session, { key: titleKey("outside"), type: "session.titled", at: Date.now(), data });
 }
 
@@ -200,7 +200,7 @@ function check({ agent, id, body, cwd }: OutsideAsk): void {
     throw refused(reason("agent-name-unfit", { given: stranger ?? agent.join("/") }));
   if (!/^[\w-]{1,100}$/.test(id)) throw refused(reason("ask-id-unfit", { given: id }));
   const { length } = JSON.stringify([body, cwd]);
-  if (length > LONGEST_ASK) throw refused(reason("ask-too-long", { limit: LONGEST_ASK, length }));
+  if (length > MAX_ASK_LENGTH) throw refused(reason("ask-too-long", { limit: MAX_ASK_LENGTH, length }));
   const problem = problemOf(body);
   if (problem !== undefined) throw refused(reason("ask-unfit", { problem }));
 }
@@ -210,7 +210,7 @@ function problemOf(body: OutsideBody): string | undefined {
   if (body.kind === "permission") return body.tool.trim() === "" ? "no tool is named" : undefined;
   const { questions } = body;
   if (questions.length === 0) return "there is no question";
-  if (questions.length > MOST_QUESTIONS) return `there are more than ${MOST_QUESTIONS} questions`;
+  if (questions.length > MAX_QUESTIONS) return `there are more than ${MAX_QUESTIONS} questions`;
   if (new Set(questions.map(({ question }) => question)).size < questions.length) return "a question is there twice";
   for (const one of questions) {
     const found = problemIn(one);

@@ -4,7 +4,7 @@ import type { Quiet, QuietHours } from "../protocol/host/options.ts";
 const DAY_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
 /** Reminders before it gives up: somebody who has not looked by then will not look after one more. */
-const MOST_REMINDERS = 10;
+const MAX_REMINDERS = 10;
 /** A shorter wait needs no reminder: people have just been called. */
 const SHORTEST_MS = 2 * MINUTE_MS;
 const LATEST_MS = 15 * MINUTE_MS;
@@ -28,7 +28,7 @@ export function reminders(
   if (every === undefined && !deadline) return [];
   const { at: end = Infinity, timeoutMs = 0 } = deadline ?? {};
   const late = timeoutMs < SHORTEST_MS ? [] : [end - Math.min(timeoutMs / 4, LATEST_MS)];
-  const often = Array.from({ length: MOST_REMINDERS }, (_, n) => now + (every ?? 0) * (n + 1));
+  const often = Array.from({ length: MAX_REMINDERS }, (_, n) => now + (every ?? 0) * (n + 1));
   const wanted = every === undefined ? late : often;
   const shifted = wanted.map((at) => firstAwake(at, quiet)).filter((at) => at < end);
   return [...new Set(shifted)].map((at) => Math.round(at));

@@ -16,7 +16,7 @@ import {
 import type { ToolInput } from "../protocol/facts/call.ts";
 import { messageOf } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import { MOST_TOOLS } from "./definition.ts";
+import { MAX_TOOLS } from "./definition.ts";
 import { ServerFailure } from "./failure.ts";
 import type { Known } from "./memory.ts";
 import type { ServerDefinition } from "./server.ts";
@@ -24,11 +24,11 @@ import { stdioTransport, type StdioPlace } from "./stdio.ts";
 
 /** Longer than any timer of the library may be: time is measured here, where waiting for a person does not count. */
 const NEVER_MS = 2 ** 31 - 1;
-const MOST_ELICITATIONS = 5;
+const MAX_ELICITATIONS = 5;
 const SHOWN_EVERY_MS = 200;
-const MOST_PROMPTS = 200;
-const LONGEST_KEPT = 10_000;
-const LARGEST_KEPT = 128 * 1024;
+const MAX_PROMPTS = 200;
+const MAX_LOG_LENGTH = 10_000;
+const MAX_LOG_BYTES = 128 * 1024;
 
 /** A program that listens to a call while it runs. */
 export type CallListener = {
@@ -130,7 +130,7 @@ export async function connect(
       return {
         tools: fewest(
           listed.tools.map(({ name, description = "", inputSchema }) => ({ name, description, inputSchema })),
-          MOST_TOOLS,
+          MAX_TOOLS,
         ),
         prompts: fewest(
           offered.prompts.map(({ name, description = "", arguments: args = [] }) => ({
@@ -138,7 +138,7 @@ export async function connect(
             description,
             arguments: args.map((one) => ({ name: one.name, required: one.required ?? false })),
           })),
-          MOST_PROMPTS,
+          MAX_PROMPTS,
         ),
       };
     },
@@ -184,8 +184,8 @@ export async function connect(
 function fewest<T extends { description: string }>(list: readonly T[], most: number): T[] {
   return list
     .slice(0, most)
-    .map((one) => ({ ...one, description: one.description.slice(0, LONGEST_KEPT).toWellFormed() }))
-    .filter((one) => JSON.stringify(one).length <= LARGEST_KEPT);
+    .map((one) => ({ ...one, description: one.description.slice(0, MAX_LOG_LENGTH).toWellFormed() }))
+    .filter((one) => JSON.stringify(one).length <= MAX_LOG_BYTES);
 }
 
 /** Only while a call of this server runs, one at a time, and not for ever: a server may ask for what its call needs, and no more. */
@@ -195,7 +195,7 @@ async function elicit(
   signal: AbortSignal,
 ): Promise<ElicitResult> {
   const call = inFlight.at(-1);
-  if (!call?.listener.elicit || call.asking || call.elicitations >= MOST_ELICITATIONS) return { action: "decline" };
+  if (!call?.listener.elicit || call.asking || call.elicitations >= MAX_ELICITATIONS) return { action: "decline" };
   call.elicitations++;
   call.asking = true;
   using _waiting = call.pause();

@@ -7,7 +7,7 @@ import { keepImage } from "../tools/content/image.ts";
 
 type Block = CallToolResult["content"][number];
 
-const MOST_IMAGES = 10;
+const MAX_IMAGES = 10;
 /** Longer texts are cut in pieces, so that no copy of the whole is made for each. */
 const PIECE = 1024 * 1024;
 
@@ -29,7 +29,7 @@ export async function resultOf(
     }
   };
   for (const block of blocks) {
-    const image = block.type === "image" && images.length < MOST_IMAGES ? keptImage(block, keepDir) : undefined;
+    const image = block.type === "image" && images.length < MAX_IMAGES ? keptImage(block, keepDir) : undefined;
     if (typeof image === "object") images.push(image);
     const text = image === undefined ? textOf(block) : typeof image === "string" ? image : "";
     if (text !== "") await say(text);

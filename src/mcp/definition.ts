@@ -16,18 +16,18 @@ export type ToolDefinition = {
 /** The part of a definition that a grant holds for. */
 export type Described = Pick<ToolDefinition, "description" | "inputSchema">;
 
-const LONGEST_NAME = 64;
-const LONGEST_DESCRIPTION = 2_000;
-const LARGEST_SCHEMA = 64 * 1024;
+const MAX_NAME_LENGTH = 64;
+const MAX_DESCRIPTION_LENGTH = 2_000;
+const MAX_SCHEMA_BYTES = 64 * 1024;
 const DEEPEST = 12;
-export const MOST_TOOLS = 500;
+export const MAX_TOOLS = 500;
 
 type Listed = { name: string; description?: string | undefined; inputSchema?: unknown };
 
 /** Tools of a server, in its order. Of two with the same name the first counts; one that is no tool is left out. */
 export function definitionsOf(server: string, listed: readonly Listed[]): ToolDefinition[] {
   const byName = new Map<string, ToolDefinition>();
-  for (const tool of listed.slice(0, MOST_TOOLS)) {
+  for (const tool of listed.slice(0, MAX_TOOLS)) {
     const definition = definitionOf(server, tool);
     if (definition && !byName.has(definition.name)) byName.set(definition.name, definition);
   }
@@ -37,10 +37,10 @@ export function definitionsOf(server: string, listed: readonly Listed[]): ToolDe
 function definitionOf(server: string, { name, description = "", inputSchema }: Listed): ToolDefinition | undefined {
   if (typeof name !== "string" || name === "" || name.length > 1_000) return undefined;
   const schema = cleaned(inputSchema ?? { type: "object" }, 0);
-  if (!isObject(schema) || JSON.stringify(schema).length > LARGEST_SCHEMA) return undefined;
+  if (!isObject(schema) || JSON.stringify(schema).length > MAX_SCHEMA_BYTES) return undefined;
   const tool = toolName(server, name);
   const told = harmless(typeof description === "string" ? description : "").trim();
-  const cut = told.length > LONGEST_DESCRIPTION ? `${told.slice(0, LONGEST_DESCRIPTION).toWellFormed()}…` : told;
+  const cut = told.length > MAX_DESCRIPTION_LENGTH ? `${told.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed()}…` : told;
   // A name that was rewritten says what it was.
   const called = tool.endsWith(`__${name}`) ? "" : `(${oneLine(name).slice(0, 200)}) `;
   return { own: name, name: tool, description: `${called}${cut}`, inputSchema: { ...schema, type: "object" } };
@@ -51,7 +51,7 @@ function definitionOf(server: string, { name, description = "", inputSchema }: L
  * carries a hash of the name as it was, so that two tools never meet under one name.
  */
 export function toolName(server: string, own: string): string {
-  const room = LONGEST_NAME - `mcp__${server}__`.length;
+  const room = MAX_NAME_LENGTH - `mcp__${server}__`.length;
   const plain = own.replaceAll(/[^A-Za-z0-9_-]+/g, "_").replace(/^_+/, "");
   if (plain === own && own.length <= room) return `mcp__${server}__${own}`;
   const mark = hash("sha256", own, "hex").slice(0, 8);
@@ -76,7 +76,7 @@ export function definitionChange(tool: string, before: Described, now: Described
 
 /** Texts in a schema go to the model too: nothing in them hides or steers. */
 function cleaned(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return harmless(value).slice(0, LONGEST_DESCRIPTION).toWellFormed();
+  if (typeof value === "string") return harmless(value).slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed();
   if (typeof value !== "object" || value === null) return value;
   if (depth >= DEEPEST) return {};
   if (Array.isArray(value)) return value.map((one) => cleaned(one, depth + 1));

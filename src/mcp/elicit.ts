@@ -6,10 +6,10 @@ import type { FieldForm } from "../protocol/reasons/mcp.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { ToolScope } from "../tools/definition/tool.ts";
 
-const MOST_FIELDS = 20;
-const MOST_OPTIONS = 50;
-const LONGEST_TEXT = 1_000;
-const LONGEST_URL = 2_000;
+const MAX_FIELDS = 20;
+const MAX_OPTIONS = 50;
+const MAX_TEXT_LENGTH = 1_000;
+const MAX_URL_LENGTH = 2_000;
 
 /** Names under which no server gets an answer: a secret has no place in a form, whoever asks. */
 const secret =
@@ -28,7 +28,7 @@ export async function askFor(
   params: ElicitRequestParams,
   { server, tool, signal, elicit, notice }: Asker,
 ): Promise<ElicitResult> {
-  const message = harmless(params.message).slice(0, LONGEST_TEXT).toWellFormed();
+  const message = harmless(params.message).slice(0, MAX_TEXT_LENGTH).toWellFormed();
   const why = reason("elicits", { server, tool, message });
   if (params.mode === "url") {
     const url = addressOf(params.url);
@@ -45,7 +45,7 @@ export async function askFor(
   );
   const asksSecret = Object.entries(properties).find(([name, schema]) => wantsSecret(name, schema as Schema, message));
   if (asksSecret) notice?.(reason("elicitation-secret", { server, field: oneLine(asksSecret[0]) }));
-  if (asksSecret || fields.length > MOST_FIELDS) return { action: "decline" };
+  if (asksSecret || fields.length > MAX_FIELDS) return { action: "decline" };
   if (fields.length === 0) {
     const question = ownQuestion(reason("elicits-confirm", { server, message }));
     return chosen(await elicit({ body: { kind: "question", questions: [question] }, server, why, signal }));
@@ -145,7 +145,7 @@ function choicesOf({ type, enum: values, enumNames = [], oneOf, items }: Schema)
     items?.anyOf ??
     (values ?? items?.enum ?? []).map((value, n) => ({ const: String(value), title: enumNames[n] }));
   const seen = new Set<string>();
-  return named.slice(0, MOST_OPTIONS).map(({ const: value, title }) => {
+  return named.slice(0, MAX_OPTIONS).map(({ const: value, title }) => {
     let label = cut(title ?? value) || "·";
     if (seen.has(label)) label = cut(`${label} (${value})`);
     seen.add(label);
@@ -200,7 +200,7 @@ function refusal({ outcome }: Resolution): ElicitResult {
 
 /** Only what a browser opens, and nothing that hides where it leads. */
 function addressOf(text: string): URL | undefined {
-  if (text.length > LONGEST_URL || !URL.canParse(text)) return undefined;
+  if (text.length > MAX_URL_LENGTH || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   const isWeb =
     url.protocol === "https:" || (url.protocol === "http:" && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname));
@@ -209,5 +209,5 @@ function addressOf(text: string): URL | undefined {
 
 function cut(text: string): string {
   const line = oneLine(text).trim();
-  return line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT).toWellFormed()}…` : line;
+  return line.length > MAX_TEXT_LENGTH ? `${line.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…` : line;
 }

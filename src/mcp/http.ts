@@ -2,7 +2,7 @@ import { StreamableHTTPClientTransport, type OAuthClientProvider, type Transport
 import { reason } from "../protocol/reasons/reason.ts";
 import { ServerFailure } from "./failure.ts";
 import type { HttpServer, ServerDefinition } from "./server.ts";
-import { LARGEST_MESSAGE } from "./stdio.ts";
+import { MAX_MESSAGE_BYTES } from "./stdio.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -44,8 +44,8 @@ function counted(): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(chunk, controller) {
       bytes += chunk.length;
-      const limitMb = LARGEST_MESSAGE / 1024 / 1024;
-      if (bytes > LARGEST_MESSAGE)
+      const limitMb = MAX_MESSAGE_BYTES / 1024 / 1024;
+      if (bytes > MAX_MESSAGE_BYTES)
         controller.error(new ServerFailure(reason("server-flooded", { limitMb }), { sent: true }));
       else controller.enqueue(chunk);
     },

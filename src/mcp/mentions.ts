@@ -8,8 +8,8 @@ import { ServerFailure } from "./failure.ts";
 import type { KnownPrompt } from "./memory.ts";
 import type { ServerLine, Servers } from "./servers.ts";
 
-const PATIENCE_MS = 60_000;
-const MOST_RESOURCES = 10;
+const TIMEOUT_MS = 60_000;
+const MAX_RESOURCES = 10;
 
 /** Does a message name a server of these, as `/mcp__server__prompt` or `@server:uri`? Then reading it takes a moment. */
 export function mentionsServer(text: string, servers: readonly { name: string }[]): boolean {
@@ -22,7 +22,7 @@ type Place = { session: string; keepDir: string; sentence(why: Reason): string }
 /** The message with everything that it names of servers. A prompt that cannot be had is told to whoever asked for it. */
 export async function expandMentions(servers: Servers, text: string, message: string, place: Place): Promise<string> {
   const slash = readSlash(text);
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   if (slash?.name.startsWith("mcp__")) return sayPrompt(servers, slash.name, slash.args, { ...place, signal });
   const lines = servers.list.map((line) => ({ name: line.definition.name, line }));
   const read = await Promise.all(
@@ -61,7 +61,7 @@ function mentionsIn<S extends { name: string }>(text: string, servers: readonly 
     const server = servers.find((one) => one.name === name);
     return server ? [{ server, uri: uri.replace(/[)）”",，。]+$/u, "") }] : [];
   });
-  return mentions.slice(0, MOST_RESOURCES);
+  return mentions.slice(0, MAX_RESOURCES);
 }
 
 async function sayPrompt(

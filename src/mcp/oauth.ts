@@ -19,7 +19,7 @@ export type TokenStore = { read(): string | undefined; write(text: string): void
 type Kept = { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; discovery?: OAuthDiscoveryState };
 
 const CALLBACK = "/callback";
-const PATIENCE_MS = 300_000;
+const TIMEOUT_MS = 300_000;
 
 /** The tokens of a login that was made before, refreshed when needed. Undefined where there was none. */
 export function keptLogin(definition: ServerDefinition, store: TokenStore): OAuthClientProvider | undefined {
@@ -44,7 +44,7 @@ export async function login(
   const serverUrl = addressOf(transport);
   const state = randomBytes(24).toString("base64url");
   const listener = createServer();
-  const back = comesBack(listener, state, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]));
+  const back = comesBack(listener, state, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
   back.catch(() => {}); // told below
   try {
     const port = await listening(listener, transport.oauth?.callbackPort ?? 0);

@@ -3,13 +3,13 @@ import * as z from "../base/z.ts";
 import type { Tool } from "../tools/definition/tool.ts";
 
 const SEARCH_TOOL = "ToolSearch";
-const MOST_FOUND = 20;
+const MAX_FOUND = 20;
 const FOUND = 5;
-const LONGEST_LINE = 200;
+const MAX_LINE_LENGTH = 200;
 
 const inputSchema = z.strictObject({
   query: z.string().min(1).describe("Words to look for in names and descriptions, or whole names, separated by spaces"),
-  limit: z.number().int().min(1).max(MOST_FOUND).default(FOUND).describe("How many tools to bring in at most"),
+  limit: z.number().int().min(1).max(MAX_FOUND).default(FOUND).describe("How many tools to bring in at most"),
 });
 type Input = z.infer<typeof inputSchema>;
 
@@ -57,5 +57,5 @@ function best(tools: readonly Tool[], query: string, limit: number): Tool[] {
 }
 
 function firstLine(description: string): string {
-  return (description.split("\n")[0] ?? "").slice(0, LONGEST_LINE).toWellFormed();
+  return (description.split("\n")[0] ?? "").slice(0, MAX_LINE_LENGTH).toWellFormed();
 }

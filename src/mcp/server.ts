@@ -33,4 +33,4 @@ export type ServerDefinition = {
 
 /** A server name is part of rules, so that it must be read in one way only: no `__`, no `_` at its ends. */
 export const serverNamePattern = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
-export const LONGEST_SERVER_NAME = 32;
+export const MAX_SERVER_NAME_LENGTH = 32;

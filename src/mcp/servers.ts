@@ -15,7 +15,7 @@ const BACKGROUND_MS = 1_000;
 const REFRESH_MS = 1_000;
 /** A server that failed is left alone for so long, then for twice as long, and so on. */
 const REST_MS = 5_000;
-const LONGEST_REST_MS = 300_000;
+const MAX_REST_MS = 300_000;
 const IDLE_MS = 600_000;
 const NOTICE_MS = 1_000;
 
@@ -160,7 +160,7 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
       await made?.close();
       const failed = made?.ended ?? reason("server-unreachable", { problem: messageOf(error) });
       problem = error instanceof ServerFailure ? error.reason : failed;
-      restUntil = Date.now() + Math.min(LONGEST_REST_MS, REST_MS * 2 ** failures++);
+      restUntil = Date.now() + Math.min(MAX_REST_MS, REST_MS * 2 ** failures++);
       throw new ServerFailure(problem);
     }
   };

@@ -7,9 +7,9 @@ import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { StdioServer } from "./server.ts";
 
 /** A longer message is no answer but an attack or a mistake; the server is stopped. */
-export const LARGEST_MESSAGE = 128 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** Messages taken from a server per second; it waits with the rest. */
-const MOST_MESSAGES = 2_000;
+const MAX_MESSAGES = 2_000;
 const KEPT_ERRORS = 2_000;
 const GRACE_MS = 500;
 
@@ -81,7 +81,7 @@ export function stdioTransport(
           message: (message) => transport.onmessage?.(message),
           wrong: (error) => transport.onerror?.(error),
           flooded() {
-            ended ??= reason("server-flooded", { limitMb: LARGEST_MESSAGE / 1024 / 1024 });
+            ended ??= reason("server-flooded", { limitMb: MAX_MESSAGE_BYTES / 1024 / 1024 });
             kill(child);
           },
         });
@@ -163,7 +163,7 @@ function readMessages(
       parts.push(chunk.subarray(from));
       length += chunk.length - from;
     }
-    if (length > LARGEST_MESSAGE) {
+    if (length > MAX_MESSAGE_BYTES) {
       [parts, length] = [[], 0];
       output.destroy();
       return on.flooded();
@@ -175,7 +175,7 @@ function readMessages(
   const slowDown = () => {
     const now = performance.now();
     if (now - since >= 1_000) [since, taken] = [now, 0];
-    if (taken < MOST_MESSAGES) return;
+    if (taken < MAX_MESSAGES) return;
     output?.pause();
     setTimeout(() => output?.resume(), since + 1_000 - now).unref();
   };

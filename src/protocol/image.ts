@@ -10,9 +10,9 @@ export const attachedKinds = { ...imageKinds, pdf: "application/pdf" } as const;
 export type AttachedKind = keyof typeof attachedKinds;
 
 /** Largest picture that every provider takes: some allow 5 MB, counted in base64, which is a third longer. */
-export const LARGEST_IMAGE = 3_700_000;
+export const MAX_IMAGE_BYTES = 3_700_000;
 /** Most pictures in one message. */
-export const MOST_IMAGES = 20;
+export const MAX_IMAGES = 20;
 
 /** A picture or a PDF in a message or a result. Facts hold only this; the bytes are a file beside the journal, named by their hash. */
 export type ImagePart = {

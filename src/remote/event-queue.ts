@@ -1,7 +1,7 @@
 import type { InboxEvent, WatchEvent } from "../protocol/host/host.ts";
 
 /** Characters of live output that are kept for a slow reader. Older output is dropped: deltas are not reliable anyway. */
-const MOST_OUTPUT = 4_000_000;
+const MAX_OUTPUT = 4_000_000;
 
 /** Events on their way to a reader that takes them at its own pace. */
 export type EventQueue<E = WatchEvent> = {
@@ -28,7 +28,7 @@ export function createEventQueue<E extends WatchEvent | InboxEvent = WatchEvent>
       const length = outputIn(event);
       if (length !== undefined) {
         output += length;
-        if (output > MOST_OUTPUT) {
+        if (output > MAX_OUTPUT) {
           events = events.filter((one) => outputIn(one) === undefined);
           output = length;
         }

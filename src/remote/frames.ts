@@ -5,7 +5,7 @@ import type { Sender } from "../protocol/sender.ts";
 export const protocols: readonly number[] = [1];
 
 /** Bytes of a client's frame. */
-export const LONGEST_FRAME = 1024 * 1024;
+export const MAX_FRAME_BYTES = 1024 * 1024;
 /** Bytes of a frame besides its command. */
 export const FRAME_ROOM = 200;
 

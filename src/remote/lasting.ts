@@ -5,19 +5,19 @@ import { reason } from "../protocol/reasons/reason.ts";
 import { errorBecause } from "../texts/shared/error.ts";
 import { connectHost, LinkClosed, type RemoteHost } from "./client.ts";
 import { isKnownType } from "./fact-types.ts";
-import { FRAME_ROOM, LONGEST_FRAME, type Hello, type Welcome } from "./frames.ts";
+import { FRAME_ROOM, MAX_FRAME_BYTES, type Hello, type Welcome } from "./frames.ts";
 import { isForNow, mayRepeat } from "./repeat.ts";
 import { closeCodes, closedBy, isForGood, type Closed, type OpenWire } from "./wire.ts";
 
 /** Nothing that lets something run is sent later than this after the person pressed. */
 export const LATE_MS = 5_000;
 /** Everything else that may be repeated waits so long for the host to come back. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 /** The host says something every 20 s. */
 const SILENT_MS = 45_000;
 const CONNECT_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 /** State of the connection to a remote host. */
 export type LinkState =
@@ -58,11 +58,11 @@ export function lastingHost(options: LastingOptions): LastingHost {
   async function send<C extends Command>(given: C): Promise<CommandReply<C["type"]>> {
     const command = withId(given);
     const length = new TextEncoder().encode(JSON.stringify(command)).length + FRAME_ROOM;
-    if (length > LONGEST_FRAME)
-      return refusalOf(errorBecause("input-invalid", reason("frame-too-long", { limit: LONGEST_FRAME, length })));
+    if (length > MAX_FRAME_BYTES)
+      return refusalOf(errorBecause("input-invalid", reason("frame-too-long", { limit: MAX_FRAME_BYTES, length })));
     const pressed = clock.now();
     const forNow = isForNow(command);
-    const patience = forNow ? LATE_MS : PATIENCE_MS;
+    const patience = forNow ? LATE_MS : TIMEOUT_MS;
     let sent = false;
     const refused = (code: "host-unreachable" | "sent-too-late") => {
       const why = sent ? reason("reply-lost", {}) : code === "sent-too-late" ? late : reason("host-unreachable", {});
@@ -207,9 +207,9 @@ function keepLine({ open, hello, key, changed = () => {}, random = Math.random }
       if (isForGood(closed)) return move({ name: "refused", closed });
       if (state.name === "open") move({ name: "lost", since: clock.now() });
       // A connection that stood for a while says nothing against the next one; a host that hangs up at once is left in peace.
-      if (clock.now() - began > LONGEST_PAUSE_MS) tries = 0;
-      const longest = closed.code === closeCodes.tooMany ? LONGEST_PAUSE_MS : FIRST_PAUSE_MS * 2 ** tries++;
-      await pause(Math.min(LONGEST_PAUSE_MS, longest) * (0.5 + random()));
+      if (clock.now() - began > MAX_PAUSE_MS) tries = 0;
+      const longest = closed.code === closeCodes.tooMany ? MAX_PAUSE_MS : FIRST_PAUSE_MS * 2 ** tries++;
+      await pause(Math.min(MAX_PAUSE_MS, longest) * (0.5 + random()));
     }
   };
   void dial();

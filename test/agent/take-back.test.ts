@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { slashCommands } from "../../src/cli/open/terminal/slash.ts";
+import { runSlash, type Typist } from "../../src/view/slash/run.ts";
+import { slashWords } from "../support/slash.ts";
 import type { Rule } from "../../src/protocol/facts/permission.ts";
 import { sessionRules } from "../../src/protocol/facts/session.ts";
-import type { Seat } from "../../src/cli/host/host-client.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
@@ -69,16 +69,22 @@ test("/permissions remove takes a rule back in the middle of a turn, and says so
     dir: here.dir,
     script: [{ calls: [bash("node -p 1")] }, { calls: [bash(wait)] }, { calls: [bash("node -p 3")] }, { text: "done" }],
   });
-  const commands = slashCommands({ host: sage.host, cwd: here.dir, by: "Lin" } as unknown as Seat, sage.session, "en");
-  const permissions = commands.find(({ name }) => name === "permissions")!;
+  const typist: Typist<"terminal"> = {
+    ...{ host: sage.host, session: sage.session, sender: { by: "Lin", surface: "tui" } },
+    offer: { place: "terminal" },
+    mode: () => "ask",
+  };
+  const permissions = async (args: string) => {
+    const outcome = await runSlash({ name: "permissions", args }, typist);
+    return outcome.type === "told" ? outcome.told(slashWords("en")).join() : outcome.type;
+  };
   await sage.say("go");
   const [first] = await sage.open();
   await sage.answer({ type: "granted", requestId: first!.id, rules: [grant] });
   await until(() => started(sage) === 2);
-  const none = await permissions.run("remove Bash(make:*)");
-  assert.match(JSON.stringify(none), /Bash\(make:\*\)/);
-  assert.equal(await permissions.run(`remove ${rule}`), undefined);
-  assert.match(JSON.stringify(await permissions.run(`remove ${rule}`)), /node -p/, "it is gone");
+  assert.match(await permissions("remove Bash(make:*)"), /Bash\(make:\*\)/);
+  assert.equal(await permissions(`remove ${rule}`), "done");
+  assert.match(await permissions(`remove ${rule}`), /node -p/, "it is gone");
   writeFileSync(here.path("go"), "");
   const [second] = await sage.open();
   assert.equal(second?.kind === "permission" && second.input["command"], "node -p 3");

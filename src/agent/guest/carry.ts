@@ -45,7 +45,7 @@ function carried(turn: GuestTurn, guest: Guest): string {
     .filter(({ end }) => end === "unknown")
     .map(
       ({ call }) =>
-        `- ${call.tool} ${JSON.stringify(call.input).slice(0, LONGEST)}\n  It was started, and its end was not heard of. Look before you make the call again.`,
+        `- ${call.tool} ${JSON.stringify(call.input).slice(0, MAX_TEXT_LENGTH)}\n  It was started, and its end was not heard of. Look before you make the call again.`,
     );
   const first = isOther || progress.steps === 0;
   return [
@@ -61,18 +61,18 @@ function carried(turn: GuestTurn, guest: Guest): string {
     .join("\n");
 }
 
-const LONGEST = 500;
-const MOST_DONE = 40;
+const MAX_TEXT_LENGTH = 500;
+const MAX_DONE = 40;
 
 /** Calls of the turn that ran in a conversation which the guest has lost, with their results: it is not to do them once more. */
 function doneBefore({ progress }: GuestTurn): string[] {
   const done = progress.toolHistory.filter(({ result }) => result.end === "done" || result.end === "failed");
   if (done.length === 0) return [];
   const lines = done
-    .slice(-MOST_DONE)
+    .slice(-MAX_DONE)
     .map(
       ({ tool, input, result }) =>
-        `- ${tool} ${JSON.stringify(input).slice(0, LONGEST)}\n  ${result.text.slice(0, LONGEST)}`,
+        `- ${tool} ${JSON.stringify(input).slice(0, MAX_TEXT_LENGTH)}\n  ${result.text.slice(0, MAX_TEXT_LENGTH)}`,
     );
   return ["[In it you made these calls, and they ran. Do not make them again. Each with its result:]", ...lines];
 }

@@ -17,7 +17,7 @@ export type Ended = GuestEvent & { type: "ended" };
 type Held = { ask: GuestAsk; known: KnownCall };
 
 /** Time that a guest may take to stop, or to keep what it asks, before it is ended. */
-const PATIENCE_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 /** Runs a guest, from its start to its end. Throws what ends the attempt: an interrupt, a person who is needed. */
 export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
@@ -206,7 +206,7 @@ async function tellNews(turn: GuestTurn, guest: Guest): Promise<void> {
 
 async function orLater(work: Promise<unknown>): Promise<void> {
   let late: NodeJS.Timeout | undefined;
-  const patience = new Promise((resolve) => (late = setTimeout(resolve, PATIENCE_MS)));
+  const patience = new Promise((resolve) => (late = setTimeout(resolve, TIMEOUT_MS)));
   await Promise.race([work.catch(() => {}), patience]);
   clearTimeout(late);
 }

@@ -26,9 +26,9 @@ import type { ExecutionContext } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";
 
 /** Replies of the model for one inquiry, the last one included. */
-const MOST_STEPS = 8;
-const LONGEST = 8_000;
-const LONGEST_INPUT = 2_000;
+const MAX_STEPS = 8;
+const MAX_REPLY_LENGTH = 8_000;
+const MAX_INPUT_LENGTH = 2_000;
 /** Tools that only look. */
 const looking = ["Read", "Grep", "Glob"];
 
@@ -56,7 +56,7 @@ export async function converse(
   const said: InquiryReplied = withoutReply(context, asked.inquiry, reason("inquiry-without-reply", {}));
   const model = { signal, text() {}, reasoning() {}, retry: (why: Reason) => scope.notice(why) };
   try {
-    for (let step = 1; step <= MOST_STEPS; step++) {
+    for (let step = 1; step <= MAX_STEPS; step++) {
       const replying = config.model.reply(
         {
           ...{ system: config.system, messages, tools: offers, agent: [...side.agent, "inquiry"] },
@@ -73,7 +73,7 @@ export async function converse(
       const calls = callsOf(reply);
       const withdraws = mayWithdraw ? calls.find(({ tool }) => tool === withdrawTool.name) : undefined;
       if (withdraws) return priced(context, withdrawn(said, textOf(reply), withdraws));
-      if (calls.length === 0 || step === MOST_STEPS) return priced(context, spoken(said, textOf(reply)));
+      if (calls.length === 0 || step === MAX_STEPS) return priced(context, spoken(said, textOf(reply)));
       messages.push({ role: "assistant", parts: reply.parts, model: reply.model });
       const results: ToolResult[] = [];
       for (const call of calls) {
@@ -81,7 +81,7 @@ export async function converse(
         results.push(result);
         said.looks.push({ tool: call.tool, input: call.input, ok: result.ok });
       }
-      const left = MOST_STEPS - 1 - step;
+      const left = MAX_STEPS - 1 - step;
       messages.push(resultsOf(calls, results), ...(left === 0 ? [lastWord] : []));
     }
     return priced(context, said);
@@ -197,7 +197,7 @@ function describe(request: InputRequest): string {
 }
 
 function short(text: string): string {
-  return text.length > LONGEST_INPUT ? `${text.slice(0, LONGEST_INPUT)}…` : text;
+  return text.length > MAX_INPUT_LENGTH ? `${text.slice(0, MAX_INPUT_LENGTH)}…` : text;
 }
 
 const withdrawInput = z.strictObject({ reason: z.string().min(1) });
@@ -211,14 +211,14 @@ const withdrawTool: OfferedTool = {
 function withdrawn(said: InquiryReplied, text: string, { input }: Call): InquiryReplied {
   const parsed = withdrawInput.safeParse(input);
   if (!parsed.success) return spoken(said, text);
-  const why = parsed.data.reason.slice(0, LONGEST);
+  const why = parsed.data.reason.slice(0, MAX_REPLY_LENGTH);
   return { ...spoken(said, text.trim() === "" ? why : text), withdraws: why };
 }
 
 function spoken({ problem, ...said }: InquiryReplied, text: string): InquiryReplied {
   const clean = text.trim();
   if (clean === "") return { ...said, ...(problem && { problem }) };
-  return { ...said, text: clean.length > LONGEST ? `${clean.slice(0, LONGEST)}…` : clean };
+  return { ...said, text: clean.length > MAX_REPLY_LENGTH ? `${clean.slice(0, MAX_REPLY_LENGTH)}…` : clean };
 }
 
 function priced({ config }: ExecutionContext, said: InquiryReplied): InquiryReplied {

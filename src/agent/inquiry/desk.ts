@@ -7,7 +7,7 @@ import type { ExecutionContext, Inquiries } from "../state/context.ts";
 import { spend } from "../state/spend.ts";
 
 /** Inquiries that one request takes: a chat of many people must not spend without end. */
-const MOST = 20;
+const MAX_INQUIRIES = 20;
 
 type Made = Fact<"inquiry.made">;
 
@@ -46,7 +46,8 @@ export function createInquiries(log: SessionLog): Inquiries {
       const known = replies(request.id);
       const earlier = asked.slice(0, nth).map(({ data, key }) => ({ made: data, replied: known.get(key) }));
       const { converse, withoutReply } = await import("./converse.ts"); // most turns are asked nothing
-      if (nth >= MOST) return withoutReply(context, inquiry.data, reason("inquiry-limit", { limit: MOST }));
+      if (nth >= MAX_INQUIRIES)
+        return withoutReply(context, inquiry.data, reason("inquiry-limit", { limit: MAX_INQUIRIES }));
       const signal = AbortSignal.any([scope.signal, over]);
       return converse(context, { request, inquiry: inquiry.data, earlier }, { scope, signal });
     });

@@ -15,7 +15,7 @@ const legal: Record<Name, readonly Name[]> = {
   error: ["idle", "executing"],
 };
 
-const LONGEST_HISTORY = 1_000;
+const MAX_HISTORY = 1_000;
 
 /** State of an agent, the way it came there, and the effect of an interrupt there. */
 export class LifecycleManager {
@@ -32,7 +32,7 @@ export class LifecycleManager {
     return this.#state;
   }
   get history(): readonly StateTransition[] {
-    return this.#history.slice(-LONGEST_HISTORY);
+    return this.#history.slice(-MAX_HISTORY);
   }
 
   transition(to: AgentState): void {
@@ -43,7 +43,7 @@ export class LifecycleManager {
     this.#state = to;
     this.#history.push(change);
     // Cut now and then, because taking one off the front moves all the others.
-    if (this.#history.length >= 2 * LONGEST_HISTORY) this.#history = this.#history.slice(-LONGEST_HISTORY);
+    if (this.#history.length >= 2 * MAX_HISTORY) this.#history = this.#history.slice(-MAX_HISTORY);
     this.#changed(change);
   }
 

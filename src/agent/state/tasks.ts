@@ -5,8 +5,8 @@ import type { BackgroundTask, TaskEnd } from "../../protocol/facts/call.ts";
 import type { Message } from "../../protocol/facts/message.ts";
 
 const GRACE_MS = 2_000;
-const LOOK_MS = 5_000;
-const LARGEST_OUTPUT = 100 * 1024 * 1024;
+const POLL_MS = 5_000;
+const MAX_OUTPUT_BYTES = 100 * 1024 * 1024;
 
 /** Undefined while anything of it runs: its shell may have left a server behind. From another process, or after a restart, it looks the same. */
 export function endOfTask({ id, command, file, pid, started }: BackgroundTask): TaskEnd | undefined {
@@ -48,7 +48,7 @@ export function endedMessages(ended: readonly TaskEnd[] | undefined): Message[] 
 export function endWithProcess(task: BackgroundTask): void {
   if (own.size === 0) {
     process.once("exit", endAll);
-    watching = setInterval(look, LOOK_MS);
+    watching = setInterval(look, POLL_MS);
     watching.unref();
   }
   own.set(task.id, task);
@@ -65,7 +65,7 @@ function endAll(): void {
 function look(): void {
   for (const task of own.values()) {
     if (endOfTask(task)) own.delete(task.id);
-    else if ((statSync(task.file, { throwIfNoEntry: false })?.size ?? 0) > LARGEST_OUTPUT) signal(task, "SIGKILL");
+    else if ((statSync(task.file, { throwIfNoEntry: false })?.size ?? 0) > MAX_OUTPUT_BYTES) signal(task, "SIGKILL");
   }
   if (own.size > 0) return;
   clearInterval(watching);

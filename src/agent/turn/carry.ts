@@ -17,7 +17,7 @@ import { notApproved } from "../call/judge/results.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 
-const LONGEST = 500;
+const MAX_TEXT_LENGTH = 500;
 
 /**
  * The turn before this one was begun by another version of the loop, which does not meet its keys again. Whatever was asked in it
@@ -159,5 +159,5 @@ function answer(request: InputRequest, end: Resolution): string {
 }
 
 function short(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }

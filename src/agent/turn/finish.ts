@@ -2,7 +2,7 @@ import { callsOf, textOf, type Message, type Reply } from "../../protocol/facts/
 import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 
 /** Times in a row that the model is asked for the rest of a reply, before the turn ends without it. */
-const MOST = 3;
+const MAX_CONTINUATIONS = 3;
 
 /** The turn ends like this, or the model is asked for the rest with this message. */
 export type Finishing = { ended: OutcomeStatus } | { asks: Message };
@@ -11,7 +11,7 @@ export type Finishing = { ended: OutcomeStatus } | { asks: Message };
 export function finishOf(reply: Reply, asked: number): Finishing {
   const lack = lackOf(reply);
   if (lack === undefined) return { ended: { status: "success" } };
-  const asks = asked < MOST ? restMessage(reply) : undefined;
+  const asks = asked < MAX_CONTINUATIONS ? restMessage(reply) : undefined;
   return asks ? { asks } : { ended: { status: "incomplete", lack } };
 }
 

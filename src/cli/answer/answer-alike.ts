@@ -16,7 +16,7 @@ import { exitCodes } from "../process/exit-codes.ts";
 import { pendingOf } from "./find-request.ts";
 import type { Opened } from "../host/open-host.ts";
 import { agrees } from "../host/journal.ts";
-import { ask } from "../../protocol/host/ask.ts";
+import { ask } from "../../protocol/host/refusal.ts";
 import { continueAfterAnswer } from "./continue-session.ts";
 import { styleOf } from "../process/style.ts";
 

@@ -1,4 +1,4 @@
-import { ask, factsOf } from "../../protocol/host/ask.ts";
+import { ask, factsOf } from "../../protocol/host/refusal.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { InputResponse } from "../../protocol/facts/answer.ts";
@@ -26,7 +26,7 @@ import { openHost, type Opened } from "../host/open-host.ts";
 import { continueAfterAnswer } from "./continue-session.ts";
 import { answerOptions, inquiryOf, responseOf } from "./response.ts";
 
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 
 /** Answers a request whether or not a Sage runs: the answer is on disk before anyone is told. */
 export async function answer(args: string[]): Promise<number> {
@@ -102,7 +102,7 @@ async function isCarried(host: Host, { id, agent }: InputRequest): Promise<boole
 }
 
 function recorded(request: InputRequest, { resolution }: Answered, lang: Lang, carried: boolean): void {
-  const name = clipped(nameOf(asAnswered(request, resolution), texts(lang)), LONGEST_NAME);
+  const name = clipped(nameOf(asAnswered(request, resolution), texts(lang)), MAX_NAME_LENGTH);
   console.log(cliTexts(lang).recorded(name, oneLine(ending(resolution, texts(lang)))));
   const [agent = ""] = request.agent;
   if (carried && resolution.outcome !== "cancelled") console.log(sentence(reason("guest-carried", { agent }), lang));
@@ -177,7 +177,7 @@ async function tellAlsoDecided(host: Host, { requestId, at }: Resolution, lang: 
 /** The line after a yes that others must follow: the session continues once they have. */
 function signed(request: InputRequest, approved: Approved, me: Opened["me"], lang: Lang): number {
   const t = texts(lang);
-  const name = clipped(nameOf(request, t), LONGEST_NAME);
+  const name = clipped(nameOf(request, t), MAX_NAME_LENGTH);
   if (approved.again) console.log(t.approvedAgain);
   console.log(cliTexts(lang).recorded(name, consentSoFar(approved, t, me)));
   return exitCodes.success;

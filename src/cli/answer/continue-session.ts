@@ -1,4 +1,4 @@
-import { ask } from "../../protocol/host/ask.ts";
+import { ask } from "../../protocol/host/refusal.ts";
 import type { Host, Place } from "../../protocol/host/host.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";

@@ -1,4 +1,4 @@
-import { ask, factsOf } from "../../protocol/host/ask.ts";
+import { ask, factsOf } from "../../protocol/host/refusal.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { shortRequestId, splitRequestId } from "../../protocol/key.ts";

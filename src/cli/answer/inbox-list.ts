@@ -16,7 +16,7 @@ type Listed = {
   waits: string | undefined;
 };
 
-const LONGEST_TITLE = 24;
+const MAX_TITLE_LENGTH = 24;
 
 /** The inbox as lines, a line for each request, those that are alike together: its id, how long it waits, its session and what it is about. */
 export function listLines(
@@ -32,7 +32,7 @@ export function listLines(
     below: last ? [w.groupOf(last.length, shortRequestId(last[0]!.request.id))] : [],
     id: shortRequestId(request.id),
     age: t.age(Date.now() - request.at),
-    title: clipped(titleOf({ title }), Math.min(LONGEST_TITLE, Math.floor((width ?? 200) / 5))),
+    title: clipped(titleOf({ title }), Math.min(MAX_TITLE_LENGTH, Math.floor((width ?? 200) / 5))),
     what: [
       ...(damaged ? [w.damaged] : []),
       ...(waits === undefined ? [] : [`(${waits})`]),

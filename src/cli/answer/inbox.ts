@@ -1,4 +1,4 @@
-import { ask } from "../../protocol/host/ask.ts";
+import { ask } from "../../protocol/host/refusal.ts";
 import type { Store } from "../../journal/store/store.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { SessionSummary } from "../../protocol/host/host.ts";

@@ -10,9 +10,9 @@ import { texts } from "../../texts/shared/texts.ts";
 import { pendingOf } from "./find-request.ts";
 import { toStdout } from "../process/stdout.ts";
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** A host elsewhere is asked less often. */
-const LOOK_ELSEWHERE_MS = 2_000;
+const REMOTE_POLL_MS = 2_000;
 
 type Watched = {
   lang: Lang;
@@ -48,7 +48,7 @@ export async function watchInbox(host: Host, { lang, json, elsewhere, show, sign
   await look(first);
   let failed = "";
   while (!signal.aborted) {
-    await sleep(elsewhere ? LOOK_ELSEWHERE_MS : LOOK_MS, undefined, { signal }).catch(() => {});
+    await sleep(elsewhere ? REMOTE_POLL_MS : POLL_MS, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     try {
       await look(await pendingOf(host));

@@ -1,4 +1,4 @@
-import { ask } from "../../protocol/host/ask.ts";
+import { ask } from "../../protocol/host/refusal.ts";
 import { realpathSync } from "node:fs";
 import { oneLine } from "../../base/visible.ts";
 import type { Host } from "../../protocol/host/host.ts";

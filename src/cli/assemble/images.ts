@@ -4,7 +4,7 @@ import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Host } from "../../protocol/host/host.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
-import { attachedKindOf, LARGEST_IMAGE, type GivenImage } from "../../protocol/image.ts";
+import { attachedKindOf, MAX_IMAGE_BYTES, type GivenImage } from "../../protocol/image.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 
@@ -65,7 +65,7 @@ function isPicture(path: string): boolean {
       readSync(file, head);
       const kind = attachedKindOf(head);
       // The agent can Read a longer one: it stays a name.
-      return kind === "pdf" ? found.size <= LARGEST_IMAGE : kind !== undefined;
+      return kind === "pdf" ? found.size <= MAX_IMAGE_BYTES : kind !== undefined;
     } finally {
       closeSync(file);
     }
@@ -77,7 +77,7 @@ function isPicture(path: string): boolean {
 function load(path: string): GivenImage {
   const { size } = statSync(path);
   const name = basename(path);
-  if (size > LARGEST_IMAGE)
-    throw errorBecause("input-invalid", reason("image-too-large", { name, bytes: size, limit: LARGEST_IMAGE }));
+  if (size > MAX_IMAGE_BYTES)
+    throw errorBecause("input-invalid", reason("image-too-large", { name, bytes: size, limit: MAX_IMAGE_BYTES }));
   return { name, data: readFileSync(path).toString("base64") };
 }

@@ -1,4 +1,4 @@
-import { ask } from "../../protocol/host/ask.ts";
+import { ask } from "../../protocol/host/refusal.ts";
 import { createAnchors } from "../../config/home/anchors.ts";
 import { silenceOptions } from "../../config/settings/silence.ts";
 import { loadConfig, type Config } from "../../config/config.ts";

@@ -20,7 +20,7 @@ import { isHere, linkTo } from "../serve/web/invite.ts";
 import { servedKey, type Served } from "../serve/surface-memory.ts";
 import { createVisitors } from "../serve/web/visitors.ts";
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 /** A device that was let in fetches its key within this time, or has gone. */
 const FETCH_MS = 5_000;
 
@@ -161,7 +161,7 @@ async function until<T>(known: Devices, look: () => T | undefined, withinMs: num
     await known.refresh();
     const found = look();
     if (found !== undefined || performance.now() > end) return found;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 

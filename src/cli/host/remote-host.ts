@@ -1,4 +1,4 @@
-import { ask } from "../../protocol/host/ask.ts";
+import { ask } from "../../protocol/host/refusal.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { sageHome } from "../../config/home/home.ts";
 import { connectWeb } from "../../host/socket/connect-web.ts";
@@ -15,7 +15,7 @@ import { hostKey, nameHost, pair, type HostTarget } from "./paired-hosts.ts";
 import { forPeopleOnly } from "./people-only.ts";
 import type { Seat } from "./host-client.ts";
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 export type Elsewhere = { host: Host & { close(): Promise<void> }; welcome: Welcome; address: string };
 
@@ -40,7 +40,7 @@ export async function connectElsewhere(
   const patience = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => patience.reject(errorBecause("host-gone", reason("host-not-there", { address, problem: "" }))),
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
   try {
     const welcome = await Promise.race([host.welcome, patience.promise]);

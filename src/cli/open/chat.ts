@@ -8,7 +8,6 @@ import { texts } from "../../texts/shared/texts.ts";
 import { exitCodeOf, exitCodes } from "../process/exit-codes.ts";
 import { wantsColor } from "../process/style.ts";
 import { importHint } from "./import-hint.ts";
-import { fileActs } from "./file-acts.ts";
 import { onLeave } from "../process/termination.ts";
 import { sessionOf, type Seat } from "../host/host-client.ts";
 
@@ -38,12 +37,15 @@ async function plainly(seat: Seat, { session, task, lang, late }: Chat): Promise
   const hint = here && process.stdin.isTTY ? importHint(home, here.config, lang) : undefined;
   if (hint !== undefined) console.log(hint);
   const leaving = onLeave(() => host.close());
-  const { tasks, exports } = fileActs(seat, session, lang);
+  const acts = async () => (await import("./terminal/acts.ts")).fileActs(seat, session, lang);
   const plain = attachPlain(host, {
     session,
     task,
     lang,
-    acts: { tasks, export: exports },
+    acts: {
+      tasks: here && (async (args) => (await acts()).tasks(args)),
+      export: async (args) => (await acts()).exports(args),
+    },
     own: () => look.invocable,
     input: process.stdin,
     output: process.stdout,

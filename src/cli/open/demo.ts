@@ -1,4 +1,4 @@
-import { ask } from "../../protocol/host/ask.ts";
+import { ask } from "../../protocol/host/refusal.ts";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";

@@ -6,7 +6,7 @@ import type { Home } from "../../config/home/home.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 
-const LARGEST = 1_000_000;
+const MAX_FILE_BYTES = 1_000_000;
 const files = [".claude/settings.json", ".claude/settings.local.json"];
 
 /** Rules of Claude Code in this project could be imported. Told once for a project, and not before its own settings count. */
@@ -29,7 +29,7 @@ export function importHint(home: Home, { trust: { state, root } }: Config, lang:
 function hasRules(path: string): boolean {
   try {
     const text = readFileSync(path, "utf8");
-    const { permissions } = JSON.parse(text.slice(0, LARGEST)) as { permissions?: Record<string, unknown> };
+    const { permissions } = JSON.parse(text.slice(0, MAX_FILE_BYTES)) as { permissions?: Record<string, unknown> };
     return ["allow", "ask", "deny"].some((kind) => {
       const rules = permissions?.[kind];
       return Array.isArray(rules) && rules.length > 0;

@@ -2,7 +2,7 @@ import { fstatSync } from "node:fs";
 import type { CliTexts } from "../../texts/commands/cli.ts";
 
 const CAP = 1_000_000;
-const PATIENCE_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 /** Task: the words of the command line, with piped text as context; or the piped text itself. */
 export async function readTask(
@@ -28,7 +28,7 @@ async function readPiped(hasTask: boolean, t: CliTexts): Promise<{ text: string;
     ? setTimeout(() => {
         console.error(`sage: ${t.noStdin}`);
         process.stdin.destroy();
-      }, PATIENCE_MS)
+      }, TIMEOUT_MS)
     : undefined;
   try {
     for await (const chunk of process.stdin as AsyncIterable<Buffer>) {

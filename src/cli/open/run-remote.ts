@@ -1,4 +1,4 @@
-import { ask } from "../../protocol/host/ask.ts";
+import { ask } from "../../protocol/host/refusal.ts";
 import type { SessionSummary } from "../../protocol/host/host.ts";
 import type { SessionMode } from "../../protocol/mode.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";

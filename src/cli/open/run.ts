@@ -8,7 +8,7 @@ import { lastSessionIn, sessionToRun } from "../../view/find-session.ts";
 import { usage } from "../process/flags.ts";
 import { directory, executionOptions, ifSilent, readRunFlags, type RunFlags, type Values } from "./run-flags.ts";
 import { openLocalJournal } from "../host/journal.ts";
-import { ask } from "../../protocol/host/ask.ts";
+import { ask } from "../../protocol/host/refusal.ts";
 import { guestChoice, lastingSpec, modelOf, modelOfSession } from "../assemble/model-choice.ts";
 import { goOnIn, goOnWith, openSage, openStore, type Sage } from "../assemble/open-sage.ts";
 import { isElsewhere, targetFor } from "../host/open-host.ts";

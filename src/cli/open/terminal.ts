@@ -1,7 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { ask } from "../../protocol/host/ask.ts";
-import { refusalOf } from "../../protocol/host/refusal.ts";
+import { ask, refusalOf } from "../../protocol/host/refusal.ts";
 import { ownRedaction } from "../host/redaction.ts";
 import { version } from "../../config/version.ts";
 import { attachTerminal, type TerminalOptions } from "../../surfaces/terminal/index.ts";
@@ -70,7 +69,7 @@ function optionsOf(seat: Seat, look: Look) {
     env,
     logDirectory: home.dir,
     history: createHistory(home, `${seat.flag}${look.cwd}`),
-    skills: invocable,
+    own: () => invocable,
     ...(here && {
       shell: ownShell(cwd, env, ownRedaction(env).text),
       clipboard: async () => (await import("./terminal/clipboard.ts")).ownClipboard(join(home.dir, "clipboard"), env)(),

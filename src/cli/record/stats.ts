@@ -23,7 +23,7 @@ const options = {
   ...engineFlag,
 } as const;
 
-const MOST_RULES = 10;
+const MAX_RULES = 10;
 
 /** How often people were asked in this project, by what, how long they took, and which rules spared them. */
 export async function stats(args: string[]): Promise<number> {
@@ -59,7 +59,7 @@ function lines(stats: Stats, w: PastTexts, style: Style): string[] {
     ...table(w.who, stats.people, by, w, style),
     ...(stats.rules.length > 0 ? ["", style.paint.bold(w.rules)] : []),
     ...stats.rules
-      .slice(0, MOST_RULES)
+      .slice(0, MAX_RULES)
       .map(({ rule, spared }) => `  ${String(spared).padStart(6)}  ${clipped(oneLine(rule), 60)}`),
   ];
 }

@@ -1,4 +1,4 @@
-import { ask } from "../../protocol/host/ask.ts";
+import { ask } from "../../protocol/host/refusal.ts";
 import { countOutside } from "../../input/outside.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { messageOf } from "../../protocol/reasons/error.ts";

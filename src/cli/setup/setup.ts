@@ -18,7 +18,7 @@ import { typed, typedHidden } from "../process/prompt.ts";
 import { asksTrust } from "../govern/trust-prompt.ts";
 
 const LOCAL = "http://127.0.0.1:11434/v1";
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 const LISTED = 20;
 
 /** A model as the person described it. Nothing of it is written before it was tried, or they insist. */
@@ -191,7 +191,7 @@ async function tryOut(draft: Draft, home: Home, lang: Lang): Promise<string | un
     await model?.reply(
       { system: "", messages: [{ role: "user", text: "Say OK." }], tools: [], options: {}, agent: ["setup"] },
       {
-        signal: AbortSignal.any([enough.signal, AbortSignal.timeout(PATIENCE_MS)]),
+        signal: AbortSignal.any([enough.signal, AbortSignal.timeout(TIMEOUT_MS)]),
         text() {},
         reasoning() {},
         // A person waits: what went wrong the first time is what they need to know.

@@ -8,10 +8,10 @@ import type { RuleDestination } from "../../protocol/decision.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import { readSmallFile } from "./small-file.ts";
 
-const LONGEST_SHOWN = 64 * 1024;
-const LARGEST = 16 * 1024 * 1024;
-const LONGEST_PATH = 900;
-const MOST_FILES = 500;
+const MAX_SHOWN_BYTES = 64 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_PATH_LENGTH = 900;
+const MAX_FILES = 500;
 
 /**
  * Files that a hook's command names, as paths in the folder where it runs: each word counts, whatever the shell makes of it. Inside of the
@@ -27,7 +27,7 @@ export function filesIn(command: string, folder: string): string[] {
     return later || (theirs && contentOf(path) !== undefined) ? [path] : [];
   });
   const all = [...paths, ...foldersRun(command, folder)];
-  return [...new Set(all)].filter((path) => path !== folder && path.length <= LONGEST_PATH);
+  return [...new Set(all)].filter((path) => path !== folder && path.length <= MAX_PATH_LENGTH);
 }
 
 /**
@@ -77,7 +77,7 @@ function contentBelow(folder: string): string {
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
-  const said = names.slice(0, MOST_FILES).map((name) => [name, contentOf(join(folder, name), folder) ?? ""]);
+  const said = names.slice(0, MAX_FILES).map((name) => [name, contentOf(join(folder, name), folder) ?? ""]);
   const shown = names.slice(0, 20).join(", ");
   return `(${names.length} files: ${shown}; sha256 ${hash("sha256", JSON.stringify([said, names]))})`;
 }
@@ -88,8 +88,8 @@ export function contentOf(path: string, folder?: string): string | undefined {
     if (folder !== undefined && !isInside(realpathSync(folder), realpathSync(path)))
       return "(it leads out of the folder)";
     if (isFolder(path)) return contentBelow(path);
-    const text = readSmallFile(path, LARGEST);
-    if (text === undefined || (text.length <= LONGEST_SHOWN && !/[\0\ufffd]/.test(text))) return text;
+    const text = readSmallFile(path, MAX_FILE_BYTES);
+    if (text === undefined || (text.length <= MAX_SHOWN_BYTES && !/[\0\ufffd]/.test(text))) return text;
     return `(${text.length} characters, sha256 ${hash("sha256", text)})`;
   } catch {
     return undefined; // a folder, a pipe, or nothing

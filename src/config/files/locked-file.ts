@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { messageOf } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { LARGEST_STATE, readSmallFile } from "./small-file.ts";
+import { MAX_STATE_BYTES, readSmallFile } from "./small-file.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /** The lock of the files in one folder. Files in a project are locked in Sage's home: a lock has no place in a repository. */
 export function lockIn(folder: string): string {
@@ -20,7 +20,7 @@ export function lockIn(folder: string): string {
 export function changeFile(path: string, change: (text: string) => string, lock = lockIn(dirname(path))): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   using _held = acquire(lock);
-  const before = readSmallFile(path, LARGEST_STATE) ?? "";
+  const before = readSmallFile(path, MAX_STATE_BYTES) ?? "";
   const after = change(before);
   if (after !== before) replace(path, after);
 }
@@ -32,7 +32,7 @@ export function changeFile(path: string, change: (text: string) => string, lock 
 function acquire(lock: string): Disposable {
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
   closeSync(openSync(lock, "a", 0o600)); // SQLite would create it readable by others
-  const database = new DatabaseSync(lock, { timeout: PATIENCE_MS });
+  const database = new DatabaseSync(lock, { timeout: TIMEOUT_MS });
   try {
     database.exec("BEGIN IMMEDIATE");
   } catch (error) {

@@ -4,15 +4,15 @@ import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 
 /** Settings are short. */
-const LARGEST = 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024;
 /** The folders that a person trusts are kept with what they said. */
-export const LARGEST_STATE = 64 * LARGEST;
+export const MAX_STATE_BYTES = 64 * MAX_FILE_BYTES;
 
 /**
  * Text of a settings file, undefined where there is none. A pipe in its place would wait for a writer, and a device never ends:
  * only a regular file is read, and no more of it than the limit.
  */
-export function readSmallFile(path: string, largest = LARGEST): string | undefined {
+export function readSmallFile(path: string, largest = MAX_FILE_BYTES): string | undefined {
   try {
     const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {

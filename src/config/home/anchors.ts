@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import type { Home } from "./home.ts";
 import { keptKey, keptOrNewKey } from "./keys.ts";
-import { LARGEST_STATE, readSmallFile } from "../files/small-file.ts";
+import { MAX_STATE_BYTES, readSmallFile } from "../files/small-file.ts";
 
 /** The newest record of a session: its hash covers all before it. */
 export type Head = { seq: number; hash: string };
@@ -36,7 +36,7 @@ export function createAnchors(home: Pick<Home, "anchors" | "keys">, env: NodeJS.
       const newest = new Map<string, Anchor>();
       let forged = 0;
       const known = keptKey(home, env, VARIABLE);
-      for (const line of (readSmallFile(home.anchors, LARGEST_STATE) ?? "").split("\n").filter((one) => one !== "")) {
+      for (const line of (readSmallFile(home.anchors, MAX_STATE_BYTES) ?? "").split("\n").filter((one) => one !== "")) {
         const anchor = parse(line);
         if (!anchor || known === undefined || !isEqual(anchor.seal, sealOf(anchor, known))) forged++;
         else if (anchor.seq >= (newest.get(anchor.session)?.seq ?? 0)) newest.set(anchor.session, anchor);

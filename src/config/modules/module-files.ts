@@ -9,7 +9,7 @@ import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { contentOf } from "../files/hook-files.ts";
 import { readSmallFile } from "../files/small-file.ts";
 
-const MOST_FILES = 200;
+const MAX_FILES = 200;
 
 /** A module that settings name, with the files it is made of as they were when the settings were read. */
 export type NamedModule = {
@@ -66,7 +66,7 @@ function filesFrom(entry: string, within: string | undefined): ContentFile[] {
   const texts = new Map<string, string>();
   const queue = [entry];
   for (const path of queue) {
-    if (texts.has(path) || texts.size >= MOST_FILES) continue;
+    if (texts.has(path) || texts.size >= MAX_FILES) continue;
     const text = textOf(path, within);
     if (text === undefined) continue;
     texts.set(path, text);

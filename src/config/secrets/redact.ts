@@ -19,7 +19,7 @@ export type Redaction = {
 /** Nothing shorter is a secret by its looks, or with a name beside it. */
 const SHORTEST = 8;
 /** Names of fields that were looked at already; there are few, and every fact has the same ones. */
-const MOST_NAMES = 1_000;
+const MAX_NAMES = 1_000;
 
 // Equal secrets look equal to whoever reads one process's output, and tell nothing about themselves.
 const salt = lazy(() => randomBytes(16));
@@ -50,7 +50,7 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
   const named = (field: string): string => {
     if (harmless.has(field)) return field;
     const clean = text(field);
-    if (clean === field && harmless.size < MOST_NAMES) harmless.add(field);
+    if (clean === field && harmless.size < MAX_NAMES) harmless.add(field);
     return clean;
   };
   const value = (given: unknown, name = "", decides = false): unknown => {

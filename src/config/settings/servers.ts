@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { ContentFile } from "../../context/content.ts";
-import { LONGEST_SERVER_NAME, serverNamePattern, type ServerDefinition } from "../../mcp/server.ts";
+import { MAX_SERVER_NAME_LENGTH, serverNamePattern, type ServerDefinition } from "../../mcp/server.ts";
 import { messageOf } from "../../protocol/reasons/error.ts";
 import { misfits } from "../../protocol/reasons/misfit.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
@@ -13,7 +13,7 @@ import { readSmallFile } from "../files/small-file.ts";
 const CALL_MS = 300_000;
 const STARTUP_MS = 30_000;
 
-const serverName = z.string().max(LONGEST_SERVER_NAME).regex(serverNamePattern, "server-name");
+const serverName = z.string().max(MAX_SERVER_NAME_LENGTH).regex(serverNamePattern, "server-name");
 const strings = z.record(z.string(), z.string());
 const milliseconds = z
   .number()

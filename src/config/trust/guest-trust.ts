@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { LARGEST_STATE, readSmallFile } from "../files/small-file.ts";
+import { MAX_STATE_BYTES, readSmallFile } from "../files/small-file.ts";
 import { changeTrusted, mayBeTrusted, projectRoot, readTrusted } from "./trust.ts";
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
@@ -22,7 +22,7 @@ const ownFolders = [
   ...["agent", "command", "plugin", "tool", "skill"].flatMap((what) => [`.opencode/${what}`, `.opencode/${what}s`]),
 ];
 
-const MOST_FILES = 1_000;
+const MAX_FILES = 1_000;
 const DEEPEST = 10;
 
 export type GuestTrust = {
@@ -37,7 +37,7 @@ export function guestTrust(trustFile: string, cwd: string): GuestTrust {
   const files = foldersTo(root, cwd).flatMap((folder) =>
     [...own.map((name) => join(folder, name)), ...ownFolders.flatMap((name) => filesBelow(join(folder, name)))].flatMap(
       (path) => {
-        const text = readSmallFile(path, LARGEST_STATE);
+        const text = readSmallFile(path, MAX_STATE_BYTES);
         return text === undefined ? [] : [{ path, text }];
       },
     ),
@@ -71,7 +71,7 @@ function filesBelow(folder: string): string[] {
     if (kind === undefined) return;
     if (!kind.isDirectory()) found.push(path);
     else for (const name of readdirSync(path).sort()) walk(join(path, name), depth + 1);
-    if (found.length > MOST_FILES || depth > DEEPEST)
+    if (found.length > MAX_FILES || depth > DEEPEST)
       throw errorBecause("config-invalid", reason("file-unreadable", { path: folder, problem: "too many files" }));
   };
   try {

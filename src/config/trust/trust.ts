@@ -4,7 +4,7 @@ import { dirname, join, parse } from "node:path";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { moduleTexts } from "../modules/module-files.ts";
 import { changeFile } from "../files/locked-file.ts";
-import { LARGEST_STATE, readSmallFile } from "../files/small-file.ts";
+import { MAX_STATE_BYTES, readSmallFile } from "../files/small-file.ts";
 import { readProject, serverTexts, type Project, type ProjectFile } from "./project.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 
@@ -96,7 +96,7 @@ export function projectRoot(cwd: string): string {
 }
 
 export function readTrusted(trustFile: string): Trusted {
-  return JSON.parse(readSmallFile(trustFile, LARGEST_STATE) ?? "{}") as Trusted;
+  return JSON.parse(readSmallFile(trustFile, MAX_STATE_BYTES) ?? "{}") as Trusted;
 }
 
 export function changeTrusted(trustFile: string, edit: (all: Trusted) => Trusted): void {

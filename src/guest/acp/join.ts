@@ -2,7 +2,7 @@ import { fields, list, text, type Fields } from "../json.ts";
 import type { Rpc } from "../rpc.ts";
 
 /** Time in which the agent has to say that it is there. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 export type Joining = {
   name: string;
@@ -18,7 +18,7 @@ export type Joining = {
 /** Opens a session with an agent, in the mode in which it asks. */
 export async function join(rpc: Rpc, joining: Joining): Promise<{ session: string; version: string }> {
   const { name, cwd } = joining;
-  const timer = setTimeout(joining.late, PATIENCE_MS);
+  const timer = setTimeout(joining.late, TIMEOUT_MS);
   try {
     // Neither files nor terminals are offered: the agent uses its own, and asks before it does.
     const here = await rpc.request("initialize", {

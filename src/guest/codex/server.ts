@@ -36,9 +36,9 @@ export type CodexLine = Wire & {
   close(): void;
 };
 
-const LONGEST_PATH = 100;
+const MAX_PATH_LENGTH = 100;
 const STARTING_MS = 20_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 const USED_EVERY_MS = 30 * 60_000;
 
 /** Connects to the app-server of this install, which outlives us, and starts it when nobody answers there. */
@@ -94,10 +94,10 @@ function placeOf({ command, args, dir }: CodexInstall, env: NodeJS.ProcessEnv): 
     tmpdir(),
     `sage-${process.getuid?.() ?? ""}-guests-${createHash("sha256").update(dir).digest("hex").slice(0, 8)}`,
   );
-  if (Buffer.byteLength(near) > LONGEST_PATH) privately(far);
+  if (Buffer.byteLength(near) > MAX_PATH_LENGTH) privately(far);
   const at = (ending: string) => join(dir, `${name}.${ending}`);
   return {
-    socket: Buffer.byteLength(near) > LONGEST_PATH ? join(far, `${name}.sock`) : near,
+    socket: Buffer.byteLength(near) > MAX_PATH_LENGTH ? join(far, `${name}.sock`) : near,
     mark: at("used"),
     parked: at("parked"),
     note: at("json"),
@@ -182,7 +182,7 @@ async function connected(place: Place): Promise<CodexLine | undefined> {
   const { WebSocket: Socket } = await import("ws");
   const socket = new Socket("ws://localhost/", {
     createConnection: () => dial(place.socket),
-    maxPayload: MOST_BYTES,
+    maxPayload: MAX_BYTES,
     perMessageDeflate: false,
   });
   // Taken from the first moment: the server may speak at once.

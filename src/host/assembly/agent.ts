@@ -45,7 +45,7 @@ import { errorBecause } from "../../texts/shared/error.ts";
 
 /** A thousand runs that begin within this time in one folder have read the same files. */
 const RECENT_MS = 1_000;
-const MOST_RECENT = 256;
+const MAX_RECENT = 256;
 /** Loaded by the first turn that somebody traces. */
 let tracing: Promise<typeof import("./traces.ts")> | undefined;
 /** The spawners of this process: all its sessions start commands through them. */
@@ -289,7 +289,7 @@ function createRecent<T>(): (key: string, make: () => T) => T {
     const now = performance.now();
     const before = made.get(key);
     if (before && now - before.at < RECENT_MS) return before.value;
-    if (made.size >= MOST_RECENT) made.clear();
+    if (made.size >= MAX_RECENT) made.clear();
     const value = make();
     made.set(key, { value, at: now });
     return value;

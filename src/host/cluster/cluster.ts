@@ -45,7 +45,7 @@ export type ClusterOptions = {
   note?: ((why: Reason) => void) | undefined;
 };
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** A process that has just lost the connection judges nobody for so long: the server was away, and everybody lives. */
 const GRACE_MS = 10_000;
 
@@ -83,7 +83,7 @@ export async function joinCluster({
     ? listen({ connect, heard: replica.heard, back: catchUp, signal: over.signal })
     : undefined;
   // A process that hears nothing looks: a second late, and nothing is lost.
-  const looking = notified ? undefined : setInterval(catchUp, LOOK_MS);
+  const looking = notified ? undefined : setInterval(catchUp, POLL_MS);
   return {
     ...{ process, ledger, replica, dispatch: started, pool, connect, notified, graceMs },
     async wake(session) {

@@ -7,7 +7,7 @@ import { unprepared } from "../../journal/postgres/tables.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 import { createClock } from "./server-clock.ts";
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const GOODBYE_MS = 2_000;
 
 /** A session to be run, under a job that only one process has at a time. */
@@ -68,7 +68,7 @@ export async function startDispatch(url: string, pool: Pool, options: DispatchOp
       sight.lost();
     }
   };
-  const looking = setInterval(() => void look(), LOOK_MS).unref();
+  const looking = setInterval(() => void look(), POLL_MS).unref();
   return {
     async wake(session, place, asks) {
       const name = await turnsOf(place);
@@ -171,7 +171,7 @@ function createSight(graceMs: number): { looked(): void; lost(): void; isBlind()
     lost,
     looked() {
       // This process stood still, and may have slept through an outage.
-      if (performance.now() - lookedAt > LOOK_MS + graceMs / 2) lost();
+      if (performance.now() - lookedAt > POLL_MS + graceMs / 2) lost();
       lookedAt = performance.now();
     },
     isBlind: () => performance.now() < blindUntil,

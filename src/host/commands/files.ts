@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { ripgrep } from "../../tools/search/ripgrep.ts";
 
-const MOST = 50_000;
+const MAX_FILES = 50_000;
 const FRESH_MS = 5_000;
 const SHOWN = 30;
 
@@ -21,7 +21,7 @@ async function list(cwd: string): Promise<string[]> {
   try {
     for await (const path of ripgrep(args, "\0", AbortSignal.timeout(10_000))) {
       found.push(relative(cwd, path));
-      if (found.length >= MOST) break;
+      if (found.length >= MAX_FILES) break;
     }
   } catch {
     // A folder that may not be read: what was found until then is better than nothing.

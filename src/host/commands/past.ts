@@ -2,7 +2,7 @@ import { existingSession } from "../../journal/session/existing-session.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 
 const FACTS = 500;
-const MOST_FACTS = 5_000;
+const MAX_FACTS = 5_000;
 
 /** The past of sessions: their facts, what they printed, receipts, and how often people were asked. */
 export function pastCommands(parts: CommandParts): Handlers<"facts" | "receipts" | "stats" | "output"> {
@@ -15,7 +15,7 @@ export function pastCommands(parts: CommandParts): Handlers<"facts" | "receipts"
     },
     facts({ session, after = 0, before, limit = FACTS }) {
       existingSession(store, session);
-      const most = Math.min(limit, MOST_FACTS);
+      const most = Math.min(limit, MAX_FACTS);
       if (before === undefined) {
         const found = store.since(session, after, most + 1);
         return { ok: true, facts: found.slice(0, most), more: found.length > most };

@@ -17,9 +17,9 @@ import type { HostHome } from "./parts.ts";
 import { summary } from "./session.ts";
 
 const RECEIPTS = 200;
-const MOST_RECEIPTS = 2_000;
+const MAX_RECEIPTS = 2_000;
 /** A file beyond this is not read to say whether it has changed. */
-const LARGEST = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 type Parts = { store: Store; runner: Runner; home: HostHome };
 type Asked = Extract<Command, { type: "receipts" }>;
@@ -116,7 +116,7 @@ async function latest(
   { before = Infinity, limit = RECEIPTS }: { before: number | undefined; limit: number | undefined },
 ): Promise<Found> {
   const { store } = where;
-  const most = Math.min(limit, MOST_RECEIPTS);
+  const most = Math.min(limit, MAX_RECEIPTS);
   let receipts: Receipt[] = [];
   const sessions: SessionRow[] = [];
   for (const session of store.sessions().toSorted((a, b) => b.lastAt - a.lastAt)) {
@@ -154,6 +154,6 @@ function sinceThen(file: string, receipts: readonly Receipt[]): "same" | "change
   if (left === undefined || receipts.at(-1)?.left[file] === undefined) return "unknown";
   // A pipe in its place would wait for a writer, and everybody with it.
   const { isFile, size } = plain(file);
-  if (!isFile || size > LARGEST) return isFile ? "unknown" : "changed";
+  if (!isFile || size > MAX_BYTES) return isFile ? "unknown" : "changed";
   return hash("sha256", readFileSync(file), "hex") === left ? "same" : "changed";
 }

@@ -6,7 +6,7 @@ import { readSlash } from "../../base/slash.ts";
 import { withoutRewound } from "../../protocol/facts/rewound.ts";
 import type { TurnLimits } from "../../protocol/facts/silence.ts";
 import { createMail } from "../../protocol/facts/unseen.ts";
-import { MOST_IMAGES, type GivenImage, type ImagePart } from "../../protocol/image.ts";
+import { MAX_IMAGES, type GivenImage, type ImagePart } from "../../protocol/image.ts";
 import { saidKey, withdrawnKey } from "../../protocol/key.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason, said, type Reason } from "../../protocol/reasons/reason.ts";
@@ -15,7 +15,7 @@ import { keepImage } from "../../tools/content/image.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 
 const QUEUED_MESSAGES = 50;
-const LONGEST_MESSAGE = 2_000_000;
+const MAX_MESSAGE_LENGTH = 2_000_000;
 
 /** Messages: said, and taken back. */
 export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
@@ -29,10 +29,10 @@ export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
         throw errorBecause("input-invalid", reason("message-not-text", { came: kindOf(text) }));
       if (text.trim() === "" && given.length === 0) throw errorBecause("input-invalid", reason("message-empty", {}));
       if (limits) checkLimits(limits);
-      if (text.length > LONGEST_MESSAGE)
+      if (text.length > MAX_MESSAGE_LENGTH)
         throw errorBecause(
           "input-invalid",
-          reason("message-too-long", { limit: LONGEST_MESSAGE, length: text.length }),
+          reason("message-too-long", { limit: MAX_MESSAGE_LENGTH, length: text.length }),
         );
       const expansion = expand(row, text);
       const expanded = isPromised(expansion) ? await expansion : expansion;
@@ -82,8 +82,8 @@ export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
 
 /** On disk before the fact that names them. A message with a picture that cannot be kept is not said. */
 function keepImages(folder: string | undefined, given: readonly GivenImage[]): ImagePart[] {
-  if (given.length > MOST_IMAGES)
-    throw errorBecause("input-invalid", reason("images-too-many", { limit: MOST_IMAGES, count: given.length }));
+  if (given.length > MAX_IMAGES)
+    throw errorBecause("input-invalid", reason("images-too-many", { limit: MAX_IMAGES, count: given.length }));
   return given.map(({ name, data }) => {
     const kept =
       folder === undefined ? noFolder(name) : keepImage(folder, { name, content: Buffer.from(data, "base64") });

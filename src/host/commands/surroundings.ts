@@ -4,7 +4,7 @@ import type { createFiles } from "./files.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 
 /** Folders whose files are remembered; the one that was asked for longest ago is forgotten. */
-const MOST_FOLDERS = 16;
+const MAX_FOLDERS = 16;
 
 /** The surroundings of sessions: what a surface offers people to type and to choose. */
 export function aboutCommands({ store, surroundings }: CommandParts): Handlers<"about" | "models" | "files"> {
@@ -33,7 +33,7 @@ export function aboutCommands({ store, surroundings }: CommandParts): Handlers<"
       listed.delete(cwd);
       listed.set(cwd, files);
       const [oldest] = listed.keys();
-      if (listed.size > MOST_FOLDERS && oldest !== undefined) listed.delete(oldest);
+      if (listed.size > MAX_FOLDERS && oldest !== undefined) listed.delete(oldest);
       return { ok: true, files: await files(query) };
     },
   };

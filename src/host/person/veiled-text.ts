@@ -7,7 +7,7 @@ const suspicious = /pass|pwd|secret|key|token|credential|cookie|auth|bearer|priv
 const opens = /-----BEGIN |Private-Lines: /;
 const closes = /-----END [^\n]*-----/;
 /** A line that is longer than this is shown as it is known by then. */
-const LONGEST = 16_384;
+const MAX_TEXT_LENGTH = 16_384;
 
 /** `tail`: from the beginning of the last line that is not finished. `shown`: the part of it that was told, as it was told. */
 type Block = { attempt: number; tail: string; shown: string };
@@ -32,14 +32,14 @@ export function veilText(redaction: Redaction): (delta: Delta) => Delta | undefi
 
 function tell(block: Block, redaction: Redaction): string {
   const { tail, shown } = block;
-  const end = tail.length > LONGEST ? tail.length : safeEnd(tail);
+  const end = tail.length > MAX_TEXT_LENGTH ? tail.length : safeEnd(tail);
   const clean = redaction.text(tail.slice(0, end));
   const told = unnamed(clean).startsWith(unnamed(shown)) ? clean.slice(shown.length) : "";
   // A line that turned out to be suspicious continues behind what was told of it.
   if (!unnamed(shown).startsWith(unnamed(clean))) block.shown = clean;
   const finished = tail.lastIndexOf("\n", end - 1) + 1;
   const goesOn = opens.test(tail) && !closes.test(tail);
-  if (tail.length > LONGEST) {
+  if (tail.length > MAX_TEXT_LENGTH) {
     block.tail = goesOn ? `${/-----BEGIN [^\n]*/.exec(tail)?.[0] ?? ""}\n` : "";
     block.shown = redaction.text(block.tail);
   } else if (finished > 0 && !goesOn) {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../../journal/store/store.ts";
 import type { Runner } from "./runner.ts";
 
-const LOOK_MS = 200;
-const LONGEST_MS = 60_000;
+const POLL_MS = 200;
+const MAX_WAIT_MS = 60_000;
 
 /**
  * A message came while another process held its session. One that runs turns hears of it; one that rewinds lets go of the session
@@ -15,8 +15,8 @@ export async function wakeAfterRewind(
   message: number,
 ): Promise<void> {
   if (runner.of(session) || !store.session(session)?.owned) return;
-  for (let left = LONGEST_MS; left > 0 && !leaving.aborted; left -= LOOK_MS) {
-    await sleep(LOOK_MS, undefined, { ref: false });
+  for (let left = MAX_WAIT_MS; left > 0 && !leaving.aborted; left -= POLL_MS) {
+    await sleep(POLL_MS, undefined, { ref: false });
     const row = store.session(session);
     if (!row?.unheard) return;
     const since = store.since(session, message);

@@ -10,7 +10,7 @@ export type Blocks = {
 };
 
 /** Characters of a command's output that are kept here: it may be without end, and all of it comes with the result. */
-const MOST_OUTPUT = 32_000;
+const MAX_OUTPUT = 32_000;
 
 export function createBlocks(): Blocks {
   const blocks = new Map<string, Map<string, Delta>>();
@@ -36,5 +36,5 @@ export function createBlocks(): Blocks {
 }
 
 function capped(text: string, kind: Delta["kind"]): string {
-  return kind === "output" && text.length > 2 * MOST_OUTPUT ? text.slice(-MOST_OUTPUT) : text;
+  return kind === "output" && text.length > 2 * MAX_OUTPUT ? text.slice(-MAX_OUTPUT) : text;
 }

@@ -4,8 +4,8 @@ import type { Model } from "../../models/model.ts";
 import { textOf } from "../../protocol/facts/message.ts";
 import { titleKey } from "../../protocol/key.ts";
 
-const PATIENCE_MS = 30_000;
-const LONGEST = 60;
+const TIMEOUT_MS = 30_000;
+const MAX_TITLE_LENGTH = 60;
 const QUOTED = 4_000;
 
 const instructions = `You name conversations for a list. Write a title for the one that begins with the message below: at most eight
@@ -24,7 +24,7 @@ export type Titles = {
 export function createTitles(store: Store, model: () => Promise<Model>): Titles {
   const stopping = new AbortController();
   const write = async (session: string, message: string): Promise<void> => {
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(PATIENCE_MS)]);
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const reply = await (
       await model()
     ).reply(
@@ -61,5 +61,5 @@ function cleaned(text: string): string {
     .replace(/[\p{C}\s]+/gu, " ")
     .replace(/^(title:|标题[:：])\s*/iu, "")
     .replace(/^["'“”「『*#\s]+|["'“”」』*.。\s]+$/gu, "");
-  return [...plain].slice(0, LONGEST).join("").trim();
+  return [...plain].slice(0, MAX_TITLE_LENGTH).join("").trim();
 }

@@ -7,7 +7,7 @@ import { closeCodes } from "../../remote/wire.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 import { webWire } from "./web-wire.ts";
 
-const LONGEST_FRAME = 64 * 1024 * 1024;
+const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 export type WebHostOptions = Pick<LastingOptions, "changed"> & { surface?: ClientSurface; lang?: string };
 
@@ -20,7 +20,7 @@ export function connectWeb(url: string, key: string, options: WebHostOptions = {
     key,
     hello: { surface, client: `sage ${version}`, ...(lang !== undefined && { lang }) },
     open(hear) {
-      const socket = new WebSocket(address, { perMessageDeflate: false, maxPayload: LONGEST_FRAME });
+      const socket = new WebSocket(address, { perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
       const wire = webWire(socket, hear);
       // Refused before any frame: a foreign name, a foreign origin, or no such page.
       socket.on("unexpected-response", (request, { statusCode }) => {

@@ -7,8 +7,8 @@ import { isCertain, mayBeDying, nextLink, seenOver, unlinked, type Link, type Li
 import type { Peers } from "./peers.ts";
 
 /** How long a watcher waits for the owner before it is told what is on disk. */
-const PATIENCE_MS = 1_000;
-const LOOK_MS = 1_000;
+const TIMEOUT_MS = 1_000;
+const POLL_MS = 1_000;
 /** A process that dies lets go of its connections a moment before it is gone. */
 const DYING_MS = 50;
 
@@ -49,7 +49,7 @@ export function followOwner(parts: FollowParts): Following {
   const ahead = createAhead();
   const blocks = createBlocks();
   const first = Promise.withResolvers<void>();
-  const patience = setTimeout(first.resolve, PATIENCE_MS).unref();
+  const patience = setTimeout(first.resolve, TIMEOUT_MS).unref();
 
   const seen = () => seenOver(link, () => store.session(session)?.open === true);
   const move = (event: LinkEvent) => {
@@ -77,7 +77,7 @@ export function followOwner(parts: FollowParts): Following {
   const keepLooking = (before: Link) => {
     if ((before.owner === undefined) === (link.owner === undefined)) return;
     clearInterval(timer);
-    timer = link.owner === undefined ? undefined : setInterval(look, LOOK_MS).unref();
+    timer = link.owner === undefined ? undefined : setInterval(look, POLL_MS).unref();
   };
   const look = () => {
     if (stopped) return;

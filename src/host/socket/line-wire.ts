@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Closed, Wire } from "../../remote/wire.ts";
 
 /** Nothing of ours is longer: a peer that sends such a line is disconnected. */
-const LONGEST_LINE = 16 * 1024 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** A reader that takes nothing for so long is disconnected; it may come back, and is told what it missed. */
 const STALLED_MS = 30_000;
 
@@ -10,7 +10,7 @@ const STALLED_MS = 30_000;
 export function lineWire(
   socket: Socket,
   hear: (frame: unknown) => void,
-  { longest = LONGEST_LINE }: { /** Bytes. */ longest?: number } = {},
+  { longest = MAX_LINE_BYTES }: { /** Bytes. */ longest?: number } = {},
 ): Wire {
   const over = new AbortController();
   let parts: Buffer[] = [];

@@ -12,8 +12,8 @@ import type { Following, FollowParts } from "./following.ts";
 import { createLines, type Lines } from "./lines.ts";
 
 /** Bytes that a socket's path may have on the system that is strictest about it. */
-const LONGEST_PATH = 103;
-const MOST_CONNECTIONS = 64;
+const MAX_PATH_LENGTH = 103;
+const MAX_CONNECTIONS = 64;
 const CONNECT_MS = 2_000;
 /** A file this young may belong to a process that is about to listen on it. */
 const YOUNG_MS = 10_000;
@@ -63,7 +63,7 @@ function peersAt(store: Store, { journal, process: me, over }: NonNullable<Store
       // Loaded with the first visitor: most processes have none.
       void import("./process-door.ts").then(({ letIn }) => letIn(socket, routed, store));
     }).unref();
-    server.maxConnections = MOST_CONNECTIONS;
+    server.maxConnections = MAX_CONNECTIONS;
     // Without a socket followers have facts only, and say so: nothing else depends on it.
     server.on("error", () => (server = undefined));
     server.listen(address, () => {
@@ -119,7 +119,7 @@ function addressOf(journal: string, id: string): string | undefined {
   if (process.platform === "win32") return `\\\\.\\pipe\\sage-${place}-${name}`;
   const near = join(`${journal}-run`, name);
   const far = join(tmpdir(), `sage-${process.getuid?.() ?? ""}-${place}`, name);
-  const address = [near, far].find((path) => Buffer.byteLength(path) <= LONGEST_PATH);
+  const address = [near, far].find((path) => Buffer.byteLength(path) <= MAX_PATH_LENGTH);
   return address !== undefined && isPrivate(dirname(address)) ? address : undefined;
 }
 

@@ -2,7 +2,7 @@ import { WebSocket } from "ws";
 import { closeCodes, type Closed, type CloseCode, type Wire } from "../../remote/wire.ts";
 
 /** Bytes on their way to a reader above which senders wait. */
-const MOST_WAITING = 1024 * 1024;
+const MAX_WAITING = 1024 * 1024;
 /** A reader that takes nothing for so long is disconnected; it may come back, and is told what it missed. */
 const STALLED_MS = 30_000;
 /** A WebSocket that says goodbye to somebody who does not listen is ended all the same. */
@@ -10,7 +10,7 @@ const GOODBYE_MS = 1_000;
 /** A dead connection is noticed by two pings without an answer. */
 const PING_MS = 20_000;
 /** Bytes of a close frame's reason, by the standard. */
-const LONGEST_WHY = 123;
+const MAX_WHY_LENGTH = 123;
 
 export type WebWireOptions = { mostWaiting?: number; stalledMs?: number; pingMs?: number };
 
@@ -18,7 +18,7 @@ export type WebWireOptions = { mostWaiting?: number; stalledMs?: number; pingMs?
 export function webWire(
   socket: WebSocket,
   hear: (frame: unknown) => void,
-  { mostWaiting = MOST_WAITING, stalledMs = STALLED_MS, pingMs = PING_MS }: WebWireOptions = {},
+  { mostWaiting = MAX_WAITING, stalledMs = STALLED_MS, pingMs = PING_MS }: WebWireOptions = {},
 ): Wire {
   const over = new AbortController();
   const early: object[] = [];
@@ -32,7 +32,7 @@ export function webWire(
       end({ code: code ?? 1006, why });
       return socket.terminate();
     }
-    socket.close(code ?? 1000, Buffer.from(why).subarray(0, LONGEST_WHY).toString("utf8").replace(/�$/u, ""));
+    socket.close(code ?? 1000, Buffer.from(why).subarray(0, MAX_WHY_LENGTH).toString("utf8").replace(/�$/u, ""));
     // Nothing that comes now is heard, and nobody waits for a peer that does not say goodbye.
     end({ code: code ?? 1000, why });
     setTimeout(() => socket.terminate(), GOODBYE_MS).unref();

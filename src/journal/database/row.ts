@@ -37,12 +37,12 @@ function nameOf(type: FactType): FactType {
 export type LongOf = (where: Pick<Row, "session" | "key">) => string;
 
 /** Longer data lies in a table of its own; in its place stands its hash, behind a mark that no JSON begins with. */
-const LONGEST_INLINE = 32_000;
+const MAX_INLINE_LENGTH = 32_000;
 export const MARK = "~";
 
 /** Content of a fact's row: the data itself, or its hash where the data is long. */
 export function inlineFor(data: string): string {
-  return data.length > LONGEST_INLINE ? pointerTo(data) : data;
+  return data.length > MAX_INLINE_LENGTH ? pointerTo(data) : data;
 }
 
 /** The row with its data, wherever that lies. */

@@ -16,7 +16,7 @@ const quiet: readonly FactType[] = [
   "context.compacted",
 ];
 
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** A session that nobody here looks at: how it stands, and its open requests. */
 type Listed = Held & { standing: Standing; told: number; catchingUp: Promise<void> };
@@ -45,7 +45,7 @@ export function createRoster(
     staffed = new Set(await ledger.staffed());
   };
   // Workers come and go without a fact.
-  const looking = setInterval(() => void lookWhoWorks().catch(() => {}), LOOK_MS).unref();
+  const looking = setInterval(() => void lookWhoWorks().catch(() => {}), POLL_MS).unref();
   signal.addEventListener("abort", () => clearInterval(looking), { once: true });
   const list = (standing: Standing): Listed => {
     const had = sessions.get(standing.id);

@@ -2,7 +2,7 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import type { Awaitable } from "./store.ts";
 
 const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
 export type Retry = {
   /** Ends the trying; its reason is thrown. */
@@ -19,7 +19,7 @@ export async function untilWritten<T>(write: () => Awaitable<T>, { signal, faile
     } catch (error) {
       if (!isRetryable(error) || failed?.(error) === false) throw error;
     }
-    await pause(Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS), signal);
+    await pause(Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS), signal);
     signal?.throwIfAborted();
   }
 }

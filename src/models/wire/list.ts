@@ -1,7 +1,7 @@
 import type { Env } from "../proxy.ts";
 import { request, textOf } from "./request.ts";
 
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 type Asking = { key: string; headers?: Record<string, string>; env: Env };
 
@@ -41,9 +41,9 @@ async function ask(url: string, headers: Record<string, string>, env: Env): Prom
   const incoming = await request(new URL(url), {
     method: "GET",
     headers,
-    idleTimeoutMs: PATIENCE_MS,
+    idleTimeoutMs: TIMEOUT_MS,
     env,
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   return JSON.parse(await textOf(incoming)) as Record<string, unknown>;
 }

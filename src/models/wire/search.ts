@@ -1,7 +1,7 @@
 import type { Env } from "../proxy.ts";
 import { request, textOf } from "./request.ts";
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 export type Answer = { found: { title: string; url: string; text: string }[]; summary?: string };
 
@@ -28,7 +28,7 @@ export async function fetchJson(
     method: body ? "POST" : "GET",
     headers: { "user-agent": "sage-agent", ...(body && { "content-type": "application/json" }), ...headers },
     ...(body && { body: [JSON.stringify(body)] }),
-    idleTimeoutMs: PATIENCE_MS,
+    idleTimeoutMs: TIMEOUT_MS,
     env,
     signal,
   });

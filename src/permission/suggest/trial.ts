@@ -14,9 +14,9 @@ export type Trials = {
   ideas(offers: (call: PastCall) => readonly (readonly string[])[]): RuleIdea[];
 };
 
-const MOST_SURPRISING = 10;
-const MOST_IDEAS = 10;
-const MOST_CANDIDATES = 60;
+const MAX_SURPRISING = 10;
+const MAX_IDEAS = 10;
+const MAX_CANDIDATES = 60;
 
 export function createTrials(past: readonly PastCall[], rules: readonly Rule[], judge: JudgePast): Trials {
   const { groups, keyOf } = grouped(past);
@@ -62,7 +62,7 @@ export function createTrials(past: readonly PastCall[], rules: readonly Rule[], 
       let candidates = offered(open, offers);
       const kept: Rule[] = [];
       const ideas: RuleIdea[] = [];
-      while (candidates.length > 0 && ideas.length < MOST_IDEAS) {
+      while (candidates.length > 0 && ideas.length < MAX_IDEAS) {
         const rated = candidates.map((texts) => {
           const more = [...kept, ...texts.map(allowing)];
           const spared = open.filter(
@@ -135,7 +135,7 @@ function offered(
       else counted.set(texts.join("\n"), { texts: [...texts], count: calls.length });
     }
   const often = [...counted.values()].sort((a, b) => b.count - a.count);
-  return often.slice(0, MOST_CANDIDATES).map(({ texts }) => texts);
+  return often.slice(0, MAX_CANDIDATES).map(({ texts }) => texts);
 }
 
 /** A quick look that leaves out most of what a rule is not about. Only the judge says what it allows. */
@@ -158,7 +158,7 @@ function surprising(calls: readonly PastCall[], contrary: (call: PastCall) => bo
   for (const call of sorted) {
     const key = `${call.tool}\0${canonicalJson(call.input)}`;
     if (!shown.has(key)) shown.set(key, call);
-    if (shown.size === MOST_SURPRISING) break;
+    if (shown.size === MAX_SURPRISING) break;
   }
   return [...shown.values()];
 }

@@ -14,7 +14,7 @@ import { chatAnswer, chatText, formAnswer, wayOf, type Button, type Words } from
 import { requestedCall, text } from "./tool-call.ts";
 
 /** Tries for an answer that fits; then the request is left to other surfaces. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 export type Asking = {
   /** A request is open: the editor asks, in the way it can. */
@@ -72,7 +72,7 @@ export function createAsking(parts: AskingParts): Asking {
   };
 
   const present = async (request: InputRequest, signal: AbortSignal): Promise<void> => {
-    for (let n = 0; n < MOST_TRIES && !signal.aborted; n++) {
+    for (let n = 0; n < MAX_TRIES && !signal.aborted; n++) {
       const way = wayOf(request, words, { form: parts.form });
       if (way.type === "chat") return chat(request);
       const response =

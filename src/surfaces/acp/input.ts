@@ -9,7 +9,7 @@ import { PLAN_TOOL } from "../../protocol/mode.ts";
 import type { AcpTexts } from "../../texts/surfaces/acp.ts";
 import { withSlash } from "../../view/slash/read.ts";
 import type { SlashName } from "../../view/slash/table.ts";
-import type { SlashWords } from "../../view/slash/outcome.ts";
+import type { SlashWords } from "../../view/slash/run.ts";
 import { rulesFor, takesOwnWords } from "../../view/request/answering.ts";
 import { neededOf } from "../../view/request/describe.ts";
 

@@ -1,12 +1,10 @@
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { SessionAbout } from "../../protocol/host/about.ts";
 import type { SlashTexts } from "../../texts/surfaces/slash.ts";
-import { slashLines, type Offer } from "../../view/slash/read.ts";
-import { runSlash } from "../../view/slash/run.ts";
-import type { TypedSlash } from "../../view/slash/read.ts";
-import type { SlashWords, Typist } from "../../view/slash/outcome.ts";
+import { slashLines, type Offer, type TypedSlash } from "../../view/slash/read.ts";
+import { runSlash, type SlashWords, type Typist } from "../../view/slash/run.ts";
 
-/** What can be typed in an editor: built-in commands, then own commands, skills and prompts of servers. */
+/** Everything that can be typed in an editor: built-in commands, then own commands, skills and prompts of servers. */
 export function offerTo(about: SessionAbout | undefined): Offer<"acp"> {
   const { commands = [], skills = [], prompts = [] } = about ?? {};
   const own = [...commands, ...skills.filter(({ invocable }) => invocable), ...prompts];

@@ -8,8 +8,8 @@ import type { CallItem } from "../../view/transcript/item.ts";
 import { resultText } from "../../view/items/result.ts";
 import { briefOf, isAsking, summaryOf } from "../../view/items/summary.ts";
 
-const LONGEST_TITLE = 200;
-const LONGEST_CONTENT = 100_000;
+const MAX_TITLE_LENGTH = 200;
+const MAX_CONTENT_LENGTH = 100_000;
 
 type Shown = Omit<ToolCall, "toolCallId"> & { status: ToolCallStatus };
 
@@ -17,12 +17,12 @@ type Shown = Omit<ToolCall, "toolCallId"> & { status: ToolCallStatus };
 export function shownCall(item: CallItem, t: Texts, cwd: string): Shown {
   const { tool } = item.call;
   const questions = isAsking(item) ? questionsIn(item.input) : "";
-  if (questions !== "") return { ...shownFields(item, t, cwd), title: questions.slice(0, LONGEST_TITLE) };
+  if (questions !== "") return { ...shownFields(item, t, cwd), title: questions.slice(0, MAX_TITLE_LENGTH) };
   const brief = oneLine(briefOf(item, cwd));
   const within = item.agent.length > 0 ? `${item.agent.map(oneLine).join(" › ")}: ` : "";
   return {
     ...shownFields(item, t, cwd),
-    title: `${within}${titled(tool, brief)}`.slice(0, LONGEST_TITLE),
+    title: `${within}${titled(tool, brief)}`.slice(0, MAX_TITLE_LENGTH),
   };
 }
 
@@ -46,7 +46,7 @@ function questionsIn({ questions }: ToolInput): string {
 export function requestedCall(request: PermissionRequest, cwd: string): Shown {
   const { tool, input, preview } = request;
   return {
-    title: titled(tool, oneLine(summaryOf(input))).slice(0, LONGEST_TITLE),
+    title: titled(tool, oneLine(summaryOf(input))).slice(0, MAX_TITLE_LENGTH),
     kind: kindOf(tool),
     status: "pending",
     locations: locationsOf(input, cwd),
@@ -110,7 +110,7 @@ function previewIn(asked: CallItem["asked"]): Preview | undefined {
 }
 
 export function text(said: string): ToolCallContent {
-  return { type: "content", content: { type: "text", text: harmless(said).slice(-LONGEST_CONTENT) } };
+  return { type: "content", content: { type: "text", text: harmless(said).slice(-MAX_CONTENT_LENGTH) } };
 }
 
 /** The change whole where a preview tells it, else what the call says of it. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { InputResponse } from "../../protocol/facts/answer.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
-import { MOST_IMAGES, type GivenImage } from "../../protocol/image.ts";
+import { MAX_IMAGES, type GivenImage } from "../../protocol/image.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import { slashTexts } from "../../texts/surfaces/slash.ts";
 import { unknownSlash } from "../../view/slash/read.ts";
@@ -135,7 +135,7 @@ async function compose(
   const [quoted = [], own = []] = brought.files.length > 0 ? received.map(({ told }) => told) : [[], received[0]?.told];
   return {
     text: [brought.words, ...quoted, text, ...own].filter((one) => one.trim() !== "").join("\n"),
-    images: received.flatMap(({ images }) => images).slice(0, MOST_IMAGES),
+    images: received.flatMap(({ images }) => images).slice(0, MAX_IMAGES),
   };
 }
 

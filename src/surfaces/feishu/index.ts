@@ -59,7 +59,7 @@ export type Feishu = {
 
 const SWEEP_MS = 24 * 60 * 60_000;
 const NAME_MS = 500;
-const LONGEST_NAME = 60;
+const MAX_NAME_LENGTH = 60;
 
 /** Sage in chats: requests as cards, messages as tasks and answers. The caller starts and closes the channel. */
 export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
@@ -83,7 +83,7 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
     const name = known ?? (await Promise.race([channel.userName(openId).catch(() => undefined), patience]));
     const shown = oneLine(name ?? "")
       .trim()
-      .slice(0, LONGEST_NAME);
+      .slice(0, MAX_NAME_LENGTH);
     return { by: shown === "" ? openId : `${shown} (${openId})`, surface: "feishu", person: `feishu:${openId}` };
   };
 

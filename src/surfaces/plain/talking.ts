@@ -7,7 +7,7 @@ import { errorText } from "../../texts/shared/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { wholeRequest } from "../../view/lines/request.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
-import type { Outcome, SlashWords } from "../../view/slash/outcome.ts";
+import { type Outcome, type SlashWords, failed, runSlash } from "../../view/slash/run.ts";
 import {
   completeSlash,
   readTypedSlash,
@@ -16,7 +16,6 @@ import {
   type Offer,
   type TypedSlash,
 } from "../../view/slash/read.ts";
-import { failed, runSlash } from "../../view/slash/run.ts";
 import type { OwnSlash } from "../../view/slash/table.ts";
 import type { PlainActs, PlainOptions } from "./options.ts";
 

@@ -1,8 +1,7 @@
 import { oneLine } from "../../base/visible.ts";
 import { rewindTexts } from "../../texts/commands/rewind.ts";
 import { slashTexts } from "../../texts/surfaces/slash.ts";
-import { failed, runSlash } from "../../view/slash/run.ts";
-import type { SlashWords, Outcome, Typist } from "../../view/slash/outcome.ts";
+import { failed, runSlash, type SlashWords, type Outcome, type Typist } from "../../view/slash/run.ts";
 import { offeredAt, type Offer, type TypedSlash } from "../../view/slash/read.ts";
 import type { OwnSlash, SlashName } from "../../view/slash/table.ts";
 import type { Picked, TerminalActs } from "./screen/options.ts";
@@ -23,12 +22,12 @@ type Acts = { speak(text: string): void; resume(): void; compact(): Promise<void
 
 export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts): Slash {
   const { host, options, sender, t, scroll, progress, redraw } = parts;
-  const { session, lang, acts, skills = [] } = options;
+  const { session, lang, acts, own: ownNames = () => [] } = options;
   const words: SlashWords = { t, slash: slashTexts(lang), rewind: rewindTexts(lang), intro: parts.tt.help };
   const offer: Offer<"terminal"> = {
     place: "terminal",
     has: (name) => ["quit", "compact", "resume"].includes(name) || acts?.[name as keyof TerminalActs] !== undefined,
-    own: () => skills,
+    own: ownNames,
   };
   const typist: Typist<"terminal"> = { host, session, sender, offer, mode: () => progress.mode };
 
@@ -98,7 +97,9 @@ export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts):
   };
 
   return {
-    ...{ offer, words, picked },
+    offer,
+    words,
+    picked,
     command: (typed) => void command(typed),
     run(name) {
       if (offeredAt(offer).includes(name)) void command({ name, args: "" });

@@ -11,7 +11,7 @@ const KEY_MS = 90 * DAY;
 const SEEN_MS = 5 * MINUTE;
 /** Wrong codes, by anybody, until no code counts any more. */
 const TRIES = 5;
-const LONGEST_NAME = 60;
+const MAX_NAME_LENGTH = 60;
 /** Without letters and digits that look alike. */
 const ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789";
 const CODE_LENGTH = 8;
@@ -209,7 +209,7 @@ function invitationOfCode(store: SurfaceStore, given: string): string | undefine
 /** A tab that asks for its name is shown in a terminal: one line, and not a long one. */
 function tidy(name: string): string {
   const line = name.replaceAll(/[\p{C}\p{Z}]+/gu, " ").trim();
-  return line === "" ? "?" : line.slice(0, LONGEST_NAME);
+  return line === "" ? "?" : line.slice(0, MAX_NAME_LENGTH);
 }
 
 function freeId(taken: ReadonlySet<string>): string {

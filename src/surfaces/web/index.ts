@@ -19,7 +19,7 @@ export { createDevices, CODE_MS, LINK_MS, type Devices } from "./devices.ts";
 export { createEntrance, type Caller, type Entered, type Identity, type Visitor } from "./entrance.ts";
 export type { PageFiles } from "./files.ts";
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 export type WebParts = {
   /** Known once the port is. */
@@ -170,7 +170,7 @@ async function admitted(taken: Taken, signal: AbortSignal): Promise<Paired | und
     if (typeof verdict === "object") return verdict;
     if (verdict === "refused") return undefined;
     try {
-      await sleep(LOOK_MS, undefined, { signal });
+      await sleep(POLL_MS, undefined, { signal });
     } catch {
       return undefined; // the device has gone; nobody gets a key
     }

@@ -5,11 +5,11 @@ export type Conversion = { kind: "html"; text: string; url: string } | { kind: "
 
 type Outcome = { text: string } | { problem: string };
 
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 const MEMORY_MB = 512;
 /** Memory that the thread may take beside its heap, where what is unpacked lies, before it is ended. */
 const OUTSIDE_MB = 1_024;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 // Built-in modules by name: an `import` would join this file to others in the bundle, and the thread would have to load them.
 const threads = process.getBuiltinModule("node:worker_threads");
@@ -21,7 +21,7 @@ const threads = process.getBuiltinModule("node:worker_threads");
 export function convert(
   conversion: Conversion,
   signal: AbortSignal,
-  { patienceMs = PATIENCE_MS, memoryMb = MEMORY_MB, outsideMb = OUTSIDE_MB } = {},
+  { patienceMs = TIMEOUT_MS, memoryMb = MEMORY_MB, outsideMb = OUTSIDE_MB } = {},
 ): Promise<string> {
   const worker = new threads.Worker(new URL(import.meta.url), {
     workerData: { sageConverts: conversion },
@@ -37,7 +37,7 @@ export function convert(
   const watch = setInterval(() => {
     if (process.memoryUsage.rss() - before > (memoryMb + outsideMb) * 1024 * 1024)
       full.abort(new Error("the page takes too much memory"));
-  }, LOOK_MS);
+  }, POLL_MS);
   return ended(worker, AbortSignal.any([signal, late, full.signal]))
     .catch((error: unknown) => {
       if (late.aborted && !signal.aborted)

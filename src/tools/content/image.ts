@@ -2,22 +2,22 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { oneLine } from "../../base/visible.ts";
-import { attachedKindOf, attachedKinds, imageFile, LARGEST_IMAGE, type ImagePart } from "../../protocol/image.ts";
+import { attachedKindOf, attachedKinds, imageFile, MAX_IMAGE_BYTES, type ImagePart } from "../../protocol/image.ts";
 import { messageOf } from "../../protocol/reasons/error.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 /** Puts a picture or a PDF among the session's kept files, on disk before any fact names it. The same picture is kept once. */
 export function keepImage(
   folder: string,
   { name: path, content }: { name: string; content: Uint8Array },
 ): { image: ImagePart } | { problem: Reason } {
-  const name = oneLine(basename(path)).slice(0, LONGEST_NAME).toWellFormed() || "image";
+  const name = oneLine(basename(path)).slice(0, MAX_NAME_LENGTH).toWellFormed() || "image";
   const kind = attachedKindOf(content);
   if (kind === undefined) return { problem: reason("image-kind-unknown", { name }) };
   const bytes = content.length;
-  if (bytes > LARGEST_IMAGE) return { problem: reason("image-too-large", { name, bytes, limit: LARGEST_IMAGE }) };
+  if (bytes > MAX_IMAGE_BYTES) return { problem: reason("image-too-large", { name, bytes, limit: MAX_IMAGE_BYTES }) };
   const sha256 = createHash("sha256").update(content).digest("hex");
   const image: ImagePart = { type: "image", mime: attachedKinds[kind], sha256, bytes, name };
   try {

@@ -8,12 +8,12 @@ import { hashOf, readState, removeFile, replaceFile, sha256, showSize, type File
 import type { ToolPlace } from "../definition/tool.ts";
 
 /** Content beyond this is not kept, and its result says so. */
-const LARGEST_KEPT = 10 * 1024 * 1024;
+const MAX_KEPT_BYTES = 10 * 1024 * 1024;
 
 /** Keeps what a call is about to replace, under its hash. `note`: a word for the result when it is too large. */
 export async function keep(keepDir: string, state: FileState): Promise<{ note: string }> {
   if (state.kind !== "file") return { note: "" };
-  if (state.bytes.length > LARGEST_KEPT)
+  if (state.bytes.length > MAX_KEPT_BYTES)
     return {
       note: ` A rewind cannot bring back what was there: ${showSize(state.bytes.length)} are too much to keep.`,
     };

@@ -5,7 +5,7 @@ import { splitLines } from "../../base/lines.ts";
 import type { Preview, PreviewLine } from "../../protocol/facts/call.ts";
 import type { ToolPlace } from "../definition/tool.ts";
 
-const LARGEST = 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024;
 const CONTEXT = 3;
 
 type Line = { text: string; open?: true };
@@ -29,17 +29,17 @@ export function previewEdit(
 /** A file after this content is written, or a new file whole. */
 export function previewWrite(path: string, place: ToolPlace, content: string): Preview | undefined {
   return preview(path, place, (before = "") => {
-    if (content.length > LARGEST) return "huge";
+    if (content.length > MAX_FILE_BYTES) return "huge";
     const change = trimmed({ at: 0, gone: splitLines(before), come: splitLines(content) });
     return change.gone.length + change.come.length === 0 ? [] : [change];
   });
 }
 
-const LONGEST_KEPT = 400;
+const MAX_LINE_LENGTH = 400;
 
 /** The change for a result, unless it is long: the journal keeps it. */
 export function keptChange(change: Preview | undefined): { change?: Preview } {
-  return change && change.lines.length > 0 && change.lines.length <= LONGEST_KEPT ? { change } : {};
+  return change && change.lines.length > 0 && change.lines.length <= MAX_LINE_LENGTH ? { change } : {};
 }
 
 type Changes = Change[] | "huge" | undefined;
@@ -51,7 +51,7 @@ function preview(path: string, place: ToolPlace, changesIn: (before?: string) =>
     const none = { path: real, lines: [], firstLine: 1 };
     const stat = lstatSync(real, { throwIfNoEntry: false });
     if (stat && !stat.isFile()) return undefined;
-    if (stat && stat.size > LARGEST) return { ...none, omitted: "huge" };
+    if (stat && stat.size > MAX_FILE_BYTES) return { ...none, omitted: "huge" };
     const bytes = stat && readFileSync(real);
     if (bytes && (!isUtf8(bytes) || bytes.includes(0))) return { ...none, omitted: "binary" };
     const before = bytes?.toString();

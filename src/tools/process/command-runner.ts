@@ -8,10 +8,10 @@ import { followOutput } from "./follow-output.ts";
 
 export type { RunnerCall } from "./runner-entries.ts";
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 const GRACE_MS = 2_000;
 const NO_TIMEOUT_MS = 600_000;
-const LARGEST_OUTPUT = 100 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 100 * 1024 * 1024;
 /** Entries of sessions that nobody has touched for this long are removed. */
 const SWEEP_MS = 7 * 24 * 3_600_000;
 
@@ -50,7 +50,7 @@ export function createCommandRunner({
   machine,
   startOf,
   spawn,
-  largest = LARGEST_OUTPUT,
+  largest = MAX_OUTPUT_BYTES,
 }: RunnerParts): CommandRunner {
   const entries = createEntries(root, machine);
   const lives = (pid: number, started: string) => started !== "" && startOf(pid) === started;
@@ -95,7 +95,7 @@ export function createCommandRunner({
       if (told !== undefined) return keptEnding(told);
       if (!isKept && !(keeping && lives(keeping.pid, keeping.started))) return "unknown";
       if (signal.aborted) return "unknown";
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
   };
 

@@ -1,7 +1,7 @@
 import type { Ending } from "./spawn.ts";
 import { constants as system } from "node:os";
 
-const LONGEST_REST = 128 * 1024;
+const MAX_REST_BYTES = 128 * 1024;
 const GRACE_S = 2;
 
 /**
@@ -33,7 +33,7 @@ export const KEEPER = `
       exec 3>&- 4>&- 9>&-
       trap '' XFSZ
       ulimit -f "$blocks"
-      cat >output || tail -c ${LONGEST_REST} >rest
+      cat >output || tail -c ${MAX_REST_BYTES} >rest
     ) <"$pipe" 2>/dev/null &
     copier=$!
     (

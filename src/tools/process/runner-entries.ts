@@ -16,7 +16,7 @@ import {
 import { join } from "node:path";
 
 /** Others may be quicker a few times; a folder that cannot be read stays so. */
-const MOST_TRIES = 100;
+const MAX_TRIES = 100;
 
 /** A call as the runner knows it: one run of it, by the owner with this epoch. */
 export type RunnerCall = { session: string; key: string; epoch: number };
@@ -58,7 +58,7 @@ export function createEntries(root: string, machine: string): Entries {
 
   const raise = (session: string, epoch: number): { id: string } | undefined => {
     const home = homeOf(session);
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const names = namesIn(home);
       if (!names) {
         makeHome(base, home);

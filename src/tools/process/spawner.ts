@@ -18,7 +18,7 @@ import {
 } from "./spawn.ts";
 
 /** An argument of a program may have 128 kB; whatever comes near it is started directly, which says what is wrong. */
-const LONGEST_LINE = 30_000;
+const MAX_LINE_LENGTH = 30_000;
 /** After this time without a command a spawner ends. */
 const IDLE_MS = 60_000;
 /** After a spawner that did not start, commands are started directly for this long: descriptors may only be short for a while. */
@@ -122,7 +122,7 @@ export function createSpawner({ restMs = REST_MS } = {}): Spawn {
 
   return async (command) => {
     if (command.kept) return startKept(command);
-    const fits = command.line.length <= LONGEST_LINE && !command.line.includes("\0") && existsSync(command.cwd);
+    const fits = command.line.length <= MAX_LINE_LENGTH && !command.line.includes("\0") && existsSync(command.cwd);
     if (!fits || performance.now() < restsUntil) return spawnDirectly(command);
     const tied = command.launch !== undefined;
     const key = `${tied ? "tied" : ""}${JSON.stringify(command.env)}`;

@@ -4,7 +4,7 @@ import * as z from "../../base/z.ts";
 import { describe } from "../definition/describe.ts";
 import type { Tool } from "../definition/tool.ts";
 
-const LONGEST = 80;
+const MAX_TITLE_LENGTH = 80;
 
 /** Gives a task to a subagent. Which ones there are is part of what the model reads. */
 export function createTask(agents: readonly { name: string; description: string }[]): Tool {
@@ -18,7 +18,7 @@ export function createTask(agents: readonly { name: string; description: string 
       description: z
         .string()
         .min(1)
-        .max(LONGEST)
+        .max(MAX_TITLE_LENGTH)
         .describe("The task in three to five words, for the person who watches"),
       prompt: z.string().min(1).describe("The whole task: the subagent sees nothing else of this conversation"),
     }),
@@ -28,7 +28,7 @@ export function createTask(agents: readonly { name: string; description: string 
       const plain = (text: unknown) => String(text).toLowerCase().replace(/[-_ ]/g, "");
       const meant = names.find((one) => plain(one) === plain(name)) ?? name;
       const told = description ?? (typeof prompt === "string" ? prompt.trim().split("\n")[0] : undefined);
-      const short = typeof told === "string" ? [...told].slice(0, LONGEST).join("") : told;
+      const short = typeof told === "string" ? [...told].slice(0, MAX_TITLE_LENGTH).join("") : told;
       return { ...rest, agent: meant, description: short };
     },
     effect: "waits",

@@ -10,7 +10,7 @@ import { blockedNotes, notConfined } from "./blocked.ts";
 import { endHeld, spawnNoted, type Launch, type LaunchEnd } from "../process/spawn.ts";
 import type { ToolScope } from "../definition/tool.ts";
 
-const MOST_RUNNING = 10;
+const MAX_RUNNING = 10;
 const interrupted = "Interrupted by the person before the command was started.";
 
 /**
@@ -22,7 +22,7 @@ export async function startInBackground(
   scope: ToolScope,
 ): Promise<{ result: ToolResult; outdated?: boolean }> {
   const running = scope.tasks?.running() ?? [];
-  if (running.length >= MOST_RUNNING)
+  if (running.length >= MAX_RUNNING)
     return {
       result: failed({
         text: `${running.length} commands run in the background already; stop one with KillShell first.`,

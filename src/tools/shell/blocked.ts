@@ -2,7 +2,7 @@ import type { Blocked } from "../../protocol/confine.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Note, ToolProblem } from "../definition/result.ts";
 
-const MOST_WRITES = 5;
+const MAX_WRITES = 5;
 
 /** Remarks of a result on what a confined command was kept from. */
 export function blockedNotes(blocked: readonly Blocked[]): Note[] {
@@ -35,7 +35,7 @@ export function withWrites(blocked: readonly Blocked[], output: string): Blocked
     if (!/read-only file system|EROFS|Errno 30/i.test(line)) continue;
     for (const [, single, double, bare] of line.matchAll(/'(\/[^']+)'|"(\/[^"]+)"|(?:^|[\s:=(])(\/[^\s:'"),]+)/g)) {
       const path = single ?? double ?? bare ?? "";
-      if (found.size < MOST_WRITES && path.length < 1_000) found.add(path.replace(/[.,:]+$/, ""));
+      if (found.size < MAX_WRITES && path.length < 1_000) found.add(path.replace(/[.,:]+$/, ""));
     }
   }
   return [...blocked, ...[...found].map((path) => ({ kind: "write" as const, path }))];

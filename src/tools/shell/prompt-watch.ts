@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 const TAIL = 2_000;
 /** The same question so often is a program that takes "no input" for "ask again". */
 const AGAIN = 10;
-const LONGEST = 160;
+const MAX_PROMPT_LENGTH = 160;
 /** More questions than this of one command are told to nobody. */
-const MOST = 5;
+const MAX_PROMPTS = 5;
 
 /** Watches one command for the moment in which it waits for somebody to type, which nobody can here. */
 export type Waiting = {
@@ -34,7 +34,7 @@ export function watchForPrompt(leader: number, quietMs: number, tell: (question:
   };
   const found = (question: string) => {
     asked = question;
-    if (told.has(question) || told.size === MOST) return;
+    if (told.has(question) || told.size === MAX_PROMPTS) return;
     told.add(question);
     tell(question);
   };
@@ -112,7 +112,7 @@ function lastLine(text: string): string {
 }
 
 function shown(line: string): string {
-  return line.length > LONGEST ? `…${line.slice(-LONGEST)}` : line;
+  return line.length > MAX_PROMPT_LENGTH ? `…${line.slice(-MAX_PROMPT_LENGTH)}` : line;
 }
 
 /** Without what only moves the cursor or colours it. */

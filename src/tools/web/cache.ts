@@ -2,7 +2,7 @@
 export type Cache<T> = { get(key: string): T | undefined; set(key: string, value: T, size: number): void };
 
 const KEPT_MS = 15 * 60_000;
-const MOST = 200;
+const MAX_ENTRIES = 200;
 
 /** `room`: what the sizes of all that is kept may add up to. `now` is a clock that is never set back. */
 export function createCache<T>({
@@ -28,7 +28,7 @@ export function createCache<T>({
       kept.set(key, { value, size, at: now() });
       used += size;
       for (const [oldest, { at }] of kept)
-        if (kept.size > MOST || used > room || now() - at >= KEPT_MS) drop(oldest);
+        if (kept.size > MAX_ENTRIES || used > room || now() - at >= KEPT_MS) drop(oldest);
         else break;
     },
   };

@@ -1,4 +1,4 @@
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /** Gives the addresses of a host name. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
@@ -8,7 +8,7 @@ export async function addressesOf(url: URL, signal: AbortSignal, lookup: Lookup 
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const { isIP } = process.getBuiltinModule("node:net");
   if (isIP(host) !== 0) return [host];
-  const late = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const late = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
   const found = await Promise.race([lookup(host), aborted(late)]);
   const addresses = found.filter((address) => isIP(address) !== 0);
   if (addresses.length === 0) throw new Error(`${host} has no address`);

@@ -6,7 +6,7 @@ import { exchange, locationOf, type Answer, type Limits, type Way } from "./exch
 import { addressesOf, type Lookup } from "./lookup.ts";
 import { toText, type PageText } from "./page-text.ts";
 
-const MOST_HOPS = 10;
+const MAX_HOPS = 10;
 
 /** The end of a visit: the page; a redirect that may not be followed; or why there is no page. */
 export type Visit =
@@ -35,7 +35,7 @@ export type Means = {
 /** Goes where an address leads, judging every step of the way. */
 export async function visit(address: string, means: Means): Promise<Visit> {
   let url = new URL(address);
-  for (let hops = 0; hops <= MOST_HOPS; hops++) {
+  for (let hops = 0; hops <= MAX_HOPS; hops++) {
     url.hash = "";
     const step = means.cache.get(url.href) ?? (await take(url, means, hops === 0 ? means.addresses : undefined));
     if ("problem" in step) return { type: "failed", url: url.href, problem: step.problem };
@@ -48,7 +48,7 @@ export async function visit(address: string, means: Means): Promise<Visit> {
     if (why) return { type: "elsewhere", from: url.href, to: next.href, why };
     url = next;
   }
-  return { type: "failed", url: address, problem: `it redirects more than ${MOST_HOPS} times` };
+  return { type: "failed", url: address, problem: `it redirects more than ${MAX_HOPS} times` };
 }
 
 async function take(

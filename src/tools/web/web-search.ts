@@ -8,12 +8,12 @@ import { asData } from "./as-data.ts";
 import type { Found, SearchEngine } from "./search-engines.ts";
 
 /** Longer ones are more than words to look for. */
-const LONGEST = 256;
-const MOST_FOUND = 10;
-const LONGEST_TEXT = 600;
-const LONGEST_ADDRESS = 2_000;
-const LONGEST_SUMMARY = 15_000;
-const PATIENCE_MS = 60_000;
+const MAX_QUERY_LENGTH = 256;
+const MAX_RESULTS = 10;
+const MAX_TEXT_LENGTH = 600;
+const MAX_ADDRESS_LENGTH = 2_000;
+const MAX_SUMMARY_LENGTH = 15_000;
+const TIMEOUT_MS = 60_000;
 
 type Input = { query: string };
 
@@ -24,23 +24,23 @@ export function createWebSearch({ name, search }: SearchEngine): Tool<Input> {
     inputSchema: z.strictObject({ query: z.string().min(1).max(2_000).describe("Words to look for") }),
     effect: "reads",
     checkPermissions({ query }) {
-      if (query.length > LONGEST)
+      if (query.length > MAX_QUERY_LENGTH)
         return { behavior: "ask", hard: true, reason: reason("search-long", { length: query.length }) };
       if (looksSecret(query)) return { behavior: "ask", hard: true, reason: reason("search-secret", {}) };
       return { behavior: "passthrough", reason: "" };
     },
     async execute({ query }, { signal }) {
-      const late = AbortSignal.timeout(PATIENCE_MS);
+      const late = AbortSignal.timeout(TIMEOUT_MS);
       try {
         const { found, summary: words = "" } = await search(query, AbortSignal.any([signal, late]));
-        const summary = words.slice(0, LONGEST_SUMMARY).toWellFormed();
-        const list = found.filter(isPage).slice(0, MOST_FOUND).map(entry);
+        const summary = words.slice(0, MAX_SUMMARY_LENGTH).toWellFormed();
+        const list = found.filter(isPage).slice(0, MAX_RESULTS).map(entry);
         if (list.length === 0 && summary === "") return { ok: true, text: `${name} found nothing for "${query}".` };
         const text = [...(summary === "" ? [] : [summary]), ...list].join("\n\n");
         return { ok: true, text: asData(`Results of ${name} for "${query}"`, text) };
       } catch (error) {
         signal.throwIfAborted();
-        const why = late.aborted ? `no answer within ${PATIENCE_MS / 1000} seconds` : (error as Error).message;
+        const why = late.aborted ? `no answer within ${TIMEOUT_MS / 1000} seconds` : (error as Error).message;
         return failed(`${name} could not search: ${why}`);
       }
     },
@@ -48,7 +48,7 @@ export function createWebSearch({ name, search }: SearchEngine): Tool<Input> {
 }
 
 function isPage({ url }: Found): boolean {
-  return url.length <= LONGEST_ADDRESS && /^https?:$/.test(URL.parse(url)?.protocol ?? "");
+  return url.length <= MAX_ADDRESS_LENGTH && /^https?:$/.test(URL.parse(url)?.protocol ?? "");
 }
 
 function entry({ title, url, text }: Found, n: number): string {
@@ -57,6 +57,6 @@ function entry({ title, url, text }: Found, n: number): string {
 }
 
 function line(words: string): string {
-  const plain = words.slice(0, 4 * LONGEST_TEXT).replace(/<[^>]{0,40}>/g, "");
-  return plain.replace(/\s+/g, " ").trim().slice(0, LONGEST_TEXT).toWellFormed();
+  const plain = words.slice(0, 4 * MAX_TEXT_LENGTH).replace(/<[^>]{0,40}>/g, "");
+  return plain.replace(/\s+/g, " ").trim().slice(0, MAX_TEXT_LENGTH).toWellFormed();
 }

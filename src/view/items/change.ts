@@ -11,7 +11,7 @@ export type DetailedLine = ChangedLine & { number?: number; words?: readonly Ran
 type Range = readonly [from: number, to: number];
 
 const CONTEXT = 3;
-const MOST_WORDS = 400;
+const MAX_WORDS = 400;
 /** Two lines are a line before and after a change where this much of the longer one stayed. */
 const ALIKE = 0.4;
 
@@ -159,7 +159,7 @@ function changedWords(lines: readonly ChangedLine[]): Map<number, Range[]> {
 function wordsBetween(before: string, after: string): { gone: Range[]; come: Range[] } | undefined {
   const words = (text: string) => text.match(/‹[^›]*›|[\p{L}\p{N}_]+|\s+|[^]/gu) ?? [];
   const [old, fresh] = [words(before), words(after)];
-  if (old.length > MOST_WORDS || fresh.length > MOST_WORDS) return undefined;
+  if (old.length > MAX_WORDS || fresh.length > MAX_WORDS) return undefined;
   const ranges: Record<PreviewLine["mark"], Range[]> = { " ": [], "-": [], "+": [] };
   let [was, is, stayed] = [0, 0, 0];
   for (const { mark, text } of differenceOf(old, fresh)) {

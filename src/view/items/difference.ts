@@ -4,7 +4,7 @@ import type { PreviewLine } from "../../protocol/facts/call.ts";
 export type ChangedLine = { mark: PreviewLine["mark"]; text: string };
 
 /** Above this many pairs only those are compared that stand between lines that occur once. */
-const MOST_PAIRS = 250_000;
+const MAX_PAIRS = 250_000;
 
 /** Lines that stay, go and come, with as many staying as can be. */
 export function differenceOf(before: readonly string[], after: readonly string[]): ChangedLine[] {
@@ -25,7 +25,7 @@ function middleOf(before: readonly string[], after: readonly string[]): ChangedL
   const gone = before.map((text) => ({ mark: "-" as const, text }));
   const come = after.map((text) => ({ mark: "+" as const, text }));
   if (before.length === 0 || after.length === 0) return [...gone, ...come];
-  if (before.length * after.length > MOST_PAIRS) return betweenAnchors(before, after) ?? [...gone, ...come];
+  if (before.length * after.length > MAX_PAIRS) return betweenAnchors(before, after) ?? [...gone, ...come];
   // kept[i][j]: how many lines of before[i…] and after[j…] can stay.
   const kept = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
   const at = (i: number, j: number) => kept[i]?.[j] ?? 0;

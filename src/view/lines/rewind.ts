@@ -6,7 +6,9 @@ import type { Texts } from "../../texts/shared/texts.ts";
 import { near } from "../items/near.ts";
 import { clipped } from "./safe.ts";
 
-const MOST = 20;
+const MAX_LINES = 20;
+
+export const rewindKinds = ["both", "conversation", "files"] as const;
 
 /** The messages to choose from, newest last. */
 export function pointLines(points: readonly RewindPoint[], w: RewindTexts): string[] {
@@ -43,8 +45,8 @@ export function planLines(plan: RewindPlan, cwd: string, { w, t }: { w: RewindTe
     ...(doubts.length > 0 ? [w.inDoubt] : []),
     ...doubts.map((file) => `${line(file)} (${w.doubt[file.asks]})`),
     ...(commands.length > 0 ? [w.commands] : []),
-    ...commands.slice(0, MOST).map((command) => `  ${clipped(oneLine(command), 100)}`),
-    ...(commands.length > MOST ? [`  ${w.more(commands.length - MOST)}`] : []),
+    ...commands.slice(0, MAX_LINES).map((command) => `  ${clipped(oneLine(command), 100)}`),
+    ...(commands.length > MAX_LINES ? [`  ${w.more(commands.length - MAX_LINES)}`] : []),
   ];
 }
 

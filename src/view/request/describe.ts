@@ -56,7 +56,7 @@ export type Block =
 /** A part of a call. `asks`: this part is why a person is asked. */
 export type DescribedPart = { text: string; behavior: CallPart["behavior"]; reason: Reason; asks: boolean };
 
-const LONGEST_WORDS = 300;
+const MAX_WORDS_LENGTH = 300;
 
 /** Describes what a permission is asked for, safe to draw: no character of it hides or steers the terminal. */
 export function describeRequest(request: PermissionRequest, { cwd }: { cwd?: string | undefined } = {}): Description {
@@ -190,8 +190,8 @@ function writesOf({ parts = [], preview }: PermissionRequest): WriteTarget[] {
 function cut(text: string): { text: string; cut: number } {
   const characters = [...text];
   return {
-    text: visible(characters.slice(0, LONGEST_WORDS).join("")),
-    cut: Math.max(0, characters.length - LONGEST_WORDS),
+    text: visible(characters.slice(0, MAX_WORDS_LENGTH).join("")),
+    cut: Math.max(0, characters.length - MAX_WORDS_LENGTH),
   };
 }
 

@@ -3,7 +3,7 @@ import type { RuleTrial } from "../../protocol/host/past.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
 import { summaryOf } from "../items/summary.ts";
 
-const LONGEST_NAMED = 60;
+const MAX_NAMED_LENGTH = 60;
 
 /** The past of a rule in one line; `sage permissions backtest` shows all of it. Empty where the call itself is all there is. */
 export function trialLine({ calls, changed, against, surprising: [first] }: RuleTrial, t: Texts): string {
@@ -13,5 +13,5 @@ export function trialLine({ calls, changed, against, surprising: [first] }: Rule
 
 function shortened(text: string): string {
   const signs = [...text];
-  return signs.length > LONGEST_NAMED ? `${signs.slice(0, LONGEST_NAMED - 1).join("")}…` : text;
+  return signs.length > MAX_NAMED_LENGTH ? `${signs.slice(0, MAX_NAMED_LENGTH - 1).join("")}…` : text;
 }

@@ -6,7 +6,7 @@ import type { CommandReply } from "../../protocol/host/host.ts";
 import type { SlashTexts } from "../../texts/surfaces/slash.ts";
 import { entryOf, slashNames, type SlashName, type SlashPlace, type SlashRight } from "./table.ts";
 
-/** What can be typed at one surface now. */
+/** Everything that can be typed at one surface now. */
 export type Offer<P extends SlashPlace = SlashPlace> = {
   place: P;
   /** False for a command of the surface that it cannot do as it stands, such as one that needs the machine of the session. */
@@ -75,7 +75,7 @@ export function lackedRight(
 
 export type SlashLine = { name: string; takes?: string; does: string; own: boolean };
 
-/** What can be typed, for lists: the built-in ones, then the person's own. */
+/** Commands in the order of a list: built-in ones, then the person's own. */
 export function slashLines(offer: Offer, w: SlashTexts): SlashLine[] {
   const names = offeredAt(offer);
   const own = (offer.own?.() ?? []).filter(({ name }) => !names.some((one) => one === name));

@@ -1,16 +1,68 @@
 import { oneLine } from "../../base/visible.ts";
-import type { Named } from "../../protocol/host/about.ts";
+import { sessionRules } from "../../protocol/facts/session.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
+import type { Named } from "../../protocol/host/about.ts";
 import type { Host, SessionSummary } from "../../protocol/host/host.ts";
-import { ask, factsOf } from "../../protocol/host/ask.ts";
+import { ask, factsOf } from "../../protocol/host/refusal.ts";
 import { modeWords, type SessionMode } from "../../protocol/mode.ts";
 import { reasonOf } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import type { Sender } from "../../protocol/sender.ts";
+import type { RewindTexts } from "../../texts/commands/rewind.ts";
+import type { Texts } from "../../texts/shared/texts.ts";
 import type { SlashTexts } from "../../texts/surfaces/slash.ts";
 import { dollars, nameOf, spentOf, titleOf } from "../items/summary.ts";
-import { told, type Outcome, type Run, type SlashWords, type Typist } from "./outcome.ts";
-import { helpLines, lackedRight, type TypedSlash } from "./read.ts";
-import { rewind } from "./rewind.ts";
-import { entryOf, modeOf, removedRule, type HostSlash, type OwnSlash, type SlashPlace } from "./table.ts";
+import { doubtful, overwriting, planLines, pointLines, rewindKinds, turnOf } from "../lines/rewind.ts";
+import { helpLines, lackedRight, type Offer, type TypedSlash } from "./read.ts";
+import {
+  entryOf,
+  modeOf,
+  removedRule,
+  type HostSlash,
+  type OwnSlash,
+  type SlashPlace,
+  type SlashRight,
+} from "./table.ts";
+
+/** Texts of one language. A surface whose readers have several asks for each. */
+export type SlashWords = {
+  t: Texts;
+  slash: SlashTexts;
+  rewind: RewindTexts;
+  /** Stands above the commands in `/help`. */
+  intro?: readonly string[];
+};
+
+/** A person at a surface, with a session before them. */
+export type Typist<P extends SlashPlace = SlashPlace> = {
+  host: Host;
+  session: string;
+  sender: Sender;
+  offer: Offer<P>;
+  mode(): SessionMode;
+  /** Where the surface knows what a person may do. The host checks it in any case. */
+  may?(right: SlashRight): boolean;
+};
+
+export type Told = (words: SlashWords) => readonly string[];
+
+export type Outcome<P extends SlashPlace = SlashPlace> =
+  /** The surface does it. */
+  | { type: "own"; name: OwnSlash<P>; args: string }
+  /** Text for the person. */
+  | { type: "told"; tone: "dim" | "danger"; told: Told }
+  /** A fact tells it, where facts are shown; `told` is for surfaces that show none. */
+  | { type: "done"; told: Told }
+  /** Words of the person that come back to them, to be written anew. */
+  | { type: "back"; words: string; told: Told }
+  /** A message to the agent follows. */
+  | { type: "say"; text: string; told: Told }
+  /** The person continues in this session. */
+  | { type: "go"; session: string };
+
+/** An outcome that the host's part of a command comes to. */
+export type HostOutcome = Exclude<Outcome, { type: "own" }>;
+export type Run = (args: string, typist: Typist) => Promise<HostOutcome>;
 
 /** Does what was typed. What fails is told, too. */
 export async function runSlash<P extends SlashPlace>(typed: TypedSlash, typist: Typist<P>): Promise<Outcome<P>> {
@@ -24,7 +76,7 @@ export async function runSlash<P extends SlashPlace>(typed: TypedSlash, typist: 
   if (way === "answer") return told(({ slash }) => [slash.nothingToAnswer]);
   if (takes === "required" && args === "") return told(({ slash }) => [slash.needs(name)], "danger");
   try {
-    return (await runs[name as HostSlash](args, typist)) as Outcome<P>;
+    return await runs[name as HostSlash](args, typist);
   } catch (error) {
     return failed(name, error);
   }
@@ -139,15 +191,16 @@ const runs: { [K in HostSlash]: Run } = {
   async permissions(args, { host, session, sender }) {
     const rule = removedRule(args);
     if (rule === undefined && args !== "") return told(({ slash }) => [slash.permissionsHow], "danger");
-    const rules = (await about(host, session))?.rules ?? [];
-    if (rule === undefined)
+    if (rule === undefined) {
+      const rules = (await about(host, session))?.rules ?? [];
       return told(({ t, slash }) =>
         listed(
           rules.map((one) => `${slash.behaviors[one.behavior]}  ${oneLine(one.rule)}  (${t.destination[one.source]})`),
           slash.noRules,
         ),
       );
-    if (!rules.some((one) => one.rule === rule && one.source === "session"))
+    }
+    if (!sessionRules(await factsOf(host, session)).some((one) => one.text === rule))
       return told(({ slash }) => [slash.noSuchRule(oneLine(rule))], "danger");
     await ask(host, { type: "removeRule", session, rule, destination: "session", ...sender });
     return { type: "done", told: ({ slash }) => [slash.ruleRemoved(oneLine(rule))] };
@@ -186,4 +239,44 @@ function named(all: readonly Named[], slash = ""): string[] {
 
 async function about(host: Host, session: string) {
   return (await ask(host, { type: "about", session })).session;
+}
+
+/** `/rewind` in lines of text: the messages to go back to, then what would change, then a `yes` at the end. */
+async function rewind(args: string, { host, session, sender }: Typist): Promise<HostOutcome> {
+  const words = args.split(/\s+/).filter(Boolean);
+  const turn = turnOf(words[0] ?? "");
+  const what = rewindKinds.find((kind) => words.includes(kind)) ?? "both";
+  const { points, paused } = await ask(host, { type: "rewindPoints", session }); // refused while a turn runs
+  if (turn !== undefined && words.includes("yes")) {
+    const { plan } = await ask(host, { type: "planRewind", session, turn, what });
+    const overwrite = words.includes("overwrite") ? overwriting(plan.files) : {};
+    await ask(host, { type: "rewind", session, turn, what, overwrite, ...sender });
+    if (what === "files") return { type: "done", told: ({ rewind: w }) => [w.kinds.files] };
+    return { type: "back", words: plan.message, told: ({ rewind: w }) => [w.lineAgain(plan.message)] };
+  }
+  if (paused) return told(({ t }) => [t.because(reason("rewind-turn-open", {}))], "danger");
+  if (turn === undefined)
+    return told(({ rewind: w }) => [...pointLines(points, w), ...(points.length > 0 ? [w.lineNext] : [])]);
+  const { plan } = await ask(host, { type: "planRewind", session, turn, what });
+  const { sessions } = await ask(host, { type: "sessions", session });
+  const again = `/rewind t${turn}${what === "both" ? "" : ` ${what}`} yes`;
+  const overwrite = doubtful(plan.files).length > 0 ? `${again} overwrite` : undefined;
+  return told(({ rewind: w, t }) => [
+    ...planLines(plan, sessions[0]?.cwd ?? "", { w, t }),
+    w.lineYes(again, overwrite),
+  ]);
+}
+
+function told(lines: Told, tone: "dim" | "danger" = "dim"): Outcome & { type: "told" } {
+  return { type: "told", tone, told: lines };
+}
+
+/** Opens a session like this one: in its folder, with the model that was chosen for it. */
+export async function openLike({ host, session }: Pick<Typist, "host" | "session">, { byName }: { byName: boolean }) {
+  const { session: old, folders } = await ask(host, { type: "about", session });
+  const cwd = old?.cwd ?? "";
+  // From elsewhere a folder is called by its name.
+  const folder = byName ? (folders.find((one) => one.cwd === cwd)?.name ?? cwd) : cwd;
+  const model = old?.chosen === undefined ? {} : { model: old.chosen };
+  return (await ask(host, { type: "open", cwd: folder, ...model })).session;
 }

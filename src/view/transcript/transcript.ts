@@ -29,7 +29,7 @@ export type Transcript = {
   delta(delta: Delta): Item[];
 };
 
-const LONGEST_OUTPUT = 64 * 1024;
+const MAX_OUTPUT_BYTES = 64 * 1024;
 
 /** All items of a session that is only read. */
 export function transcriptOf(facts: readonly Fact[]): Item[] {
@@ -129,7 +129,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     if (!item || item.result || attempt < item.attempt) return [];
     const again = attempt > item.attempt || anew === true;
     const whole = (again ? "" : item.output) + text;
-    const output = whole.slice(-LONGEST_OUTPUT);
+    const output = whole.slice(-MAX_OUTPUT_BYTES);
     const gone = whole.slice(0, whole.length - output.length).split("\n").length - 1;
     return change(item, { attempt, output, outputBefore: (again ? 0 : (item.outputBefore ?? 0)) + gone });
   };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../../support/properties.ts";
 import { said } from "../../../src/protocol/reasons/reason.ts";
-import { LARGEST_CARD, bytesOf } from "../../../src/surfaces/feishu/cards/card.ts";
+import { MAX_CARD_BYTES, bytesOf } from "../../../src/surfaces/feishu/cards/card.ts";
 import { closedCard } from "../../../src/surfaces/feishu/cards/closed.ts";
 import { code, inline, markdownOf, plainWords, words as escaped } from "../../../src/surfaces/feishu/cards/escape.ts";
 import { sessionsCard } from "../../../src/surfaces/feishu/cards/lists.ts";
@@ -96,7 +96,7 @@ test("any text makes a valid card within the limits", () => {
         textCard(writes(text), asked(), en),
       ]) {
         assert.equal(checkCard(card), undefined);
-        assert.ok(bytesOf(card) <= LARGEST_CARD);
+        assert.ok(bytesOf(card) <= MAX_CARD_BYTES);
       }
     }),
     { numRuns: 60 },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { said } from "../../../src/protocol/reasons/reason.ts";
-import { LARGEST_CARD, bytesOf, type Card } from "../../../src/surfaces/feishu/cards/card.ts";
+import { MAX_CARD_BYTES, bytesOf, type Card } from "../../../src/surfaces/feishu/cards/card.ts";
 import { closedCard, restartCard, unknownCard } from "../../../src/surfaces/feishu/cards/closed.ts";
 import { words as escaped } from "../../../src/surfaces/feishu/cards/escape.ts";
 import { helpCard, sessionsCard } from "../../../src/surfaces/feishu/cards/lists.ts";
@@ -69,7 +69,7 @@ test("what does not fit is not approved unread: a file with all of it, and no al
   const command = Array.from({ length: 3_000 }, (_, n) => `echo line ${n} of many`).join("\n");
   const first = permissionCard(bash(command), asked({ file: "sent" }), en);
   valid(first.card);
-  assert.ok(bytesOf(first.card) <= LARGEST_CARD);
+  assert.ok(bytesOf(first.card) <= MAX_CARD_BYTES);
   assert.deepEqual(acts(first.card), ["read", "deny"]);
   assert.ok(first.file?.text.includes(command));
   const shown = markdowns(first.card).join("\n");
@@ -123,7 +123,7 @@ test("long questions and prompts fit, and say what they leave out", () => {
     textCard(writes("请输入".repeat(20_000)), asked({ file: "sent" }), en),
   ]) {
     valid(card);
-    assert.ok(bytesOf(card) <= LARGEST_CARD);
+    assert.ok(bytesOf(card) <= MAX_CARD_BYTES);
     assert.ok(file && file.text.length > 30_000);
   }
 });
@@ -220,7 +220,7 @@ test("a long answer is cut and known to be, and names its file only when it has 
       en,
     );
     valid(card);
-    assert.ok(cut && bytesOf(card) <= LARGEST_CARD);
+    assert.ok(cut && bytesOf(card) <= MAX_CARD_BYTES);
     assert.equal(
       JSON.stringify(card).includes("answer.md"),
       !JSON.stringify(card).includes("could not be sent") && attached,

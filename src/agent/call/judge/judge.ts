@@ -24,7 +24,7 @@ import { eventOf, weigh } from "./hooked.ts";
 /** A skill that narrows the tools leaves these: they touch nothing. */
 const harmless = ["AskUserQuestion", "Skill", "TodoWrite"];
 
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
 export function judgeHooked(
@@ -364,9 +364,9 @@ function fewest(links: Record<string, string> | undefined): Record<string, strin
   if (links === undefined) return undefined;
   const entries = Object.entries(links).sort(([left], [right]) => (left < right ? -1 : 1));
   if (entries.length === 0) return undefined;
-  if (entries.length <= MOST_LINKS) return Object.fromEntries(entries);
-  const rest = hash("sha256", JSON.stringify(entries.slice(MOST_LINKS)), "hex");
-  return { ...Object.fromEntries(entries.slice(0, MOST_LINKS)), "…": rest };
+  if (entries.length <= MAX_LINKS) return Object.fromEntries(entries);
+  const rest = hash("sha256", JSON.stringify(entries.slice(MAX_LINKS)), "hex");
+  return { ...Object.fromEntries(entries.slice(0, MAX_LINKS)), "…": rest };
 }
 
 function refuse(why: Reason): Verdict {

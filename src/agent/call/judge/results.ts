@@ -136,7 +136,7 @@ export function withChange(result: ToolResult, call: Call, { input, changed }: V
   return { ...advised(result, advice), ran: { input, changed } };
 }
 
-const LONGEST_FIELD = 4_000;
+const MAX_FIELD_LENGTH = 4_000;
 
 /** The fields that are not as they were sent, each as JSON. */
 function differenceOf(ran: ToolInput, sent: ToolInput): string {
@@ -145,8 +145,8 @@ function differenceOf(ran: ToolInput, sent: ToolInput): string {
     const value = canonicalJson(ran[field]);
     if (value === canonicalJson(sent[field])) return [];
     if (ran[field] === undefined) return [`${field} left out`];
-    const more = value.length - LONGEST_FIELD;
-    return [`${field} = ${more > 0 ? `${value.slice(0, LONGEST_FIELD)} … and ${more} more characters` : value}`];
+    const more = value.length - MAX_FIELD_LENGTH;
+    return [`${field} = ${more > 0 ? `${value.slice(0, MAX_FIELD_LENGTH)} … and ${more} more characters` : value}`];
   });
   return changes.join(", ");
 }

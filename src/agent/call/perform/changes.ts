@@ -5,9 +5,9 @@ import type { Changes, Listed } from "../../../protocol/reasons/turn.ts";
 import { ripgrep } from "../../../tools/search/ripgrep.ts";
 
 /** A person waits for the question: what is not found by then is not told. */
-const LOOK_MS = 2_000;
-const MOST_FILES = 50_000;
-const MOST_TOLD = 20;
+const SCAN_TIMEOUT_MS = 2_000;
+const MAX_FILES = 50_000;
+const MAX_LISTED = 20;
 /** The clock of the file system lags a little; some round to whole seconds, or to two. */
 const LAG_MS = 20;
 const ROUNDED_MS = 2_000;
@@ -31,14 +31,14 @@ export async function changesSince(cwd: string, since: number, signal: AbortSign
 async function look(cwd: string, since: number, signal: AbortSignal): Promise<Found> {
   statSync(cwd);
   const found: Found = { files: [], folders: [], looked: 0 };
-  const until = performance.now() + LOOK_MS;
+  const until = performance.now() + SCAN_TIMEOUT_MS;
   const folders = new Set<string>(["."]);
   try {
     for await (const path of ripgrep(["--files", "--null", cwd], "\0", signal)) {
       const name = relative(cwd, path);
       for (let folder = dirname(name); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
       if (changed(path, since)) found.files.push(name);
-      if (++found.looked < MOST_FILES && performance.now() < until) continue;
+      if (++found.looked < MAX_FILES && performance.now() < until) continue;
       found.missed = "too-many";
       break;
     }
@@ -62,6 +62,6 @@ function changed(path: string, since: number): boolean {
 }
 
 function listed(names: readonly string[]): Listed {
-  const first = names.toSorted().slice(0, MOST_TOLD);
+  const first = names.toSorted().slice(0, MAX_LISTED);
   return { names: first, more: names.length - first.length };
 }

@@ -5,12 +5,12 @@ import { createExcerpt } from "../../../tools/content/excerpt.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 
 /** More than any built-in tool gives at once. */
-const LONGEST_TEXT = 200_000;
+const MAX_TEXT_LENGTH = 200_000;
 const PIECE = 1024 * 1024;
 
 /** True for a result that the loop can record and the model can read: code of others may return anything, of any length. */
 export function isUsable(result: ToolResult): boolean {
-  return problemOf(result) === undefined && result.text.length <= LONGEST_TEXT;
+  return problemOf(result) === undefined && result.text.length <= MAX_TEXT_LENGTH;
 }
 
 /** Makes a usable result of any other: a long text is kept in a file, like the output of a command. */

@@ -13,7 +13,7 @@ import { askOf, decisionOf, eventFrom, isSameCall, type HookAgent, type HookEven
 
 /** Codex shows its own dialog only after its hooks: a person who sits there does not wait long. */
 const CODEX_WAITS_MS = 30_000;
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 /** The process around the hook. */
 export type HookProcess = {
@@ -95,7 +95,7 @@ async function answerTo(store: Store, requestId: string, agent: HookAgent, aroun
   const refused = () => end({ type: "answered", allowed: false });
   stopped.addEventListener("abort", refused);
   if (stopped.aborted) refused();
-  const looking = setInterval(() => isOrphan() && end({ type: "gone" }), LOOK_MS);
+  const looking = setInterval(() => isOrphan() && end({ type: "gone" }), POLL_MS);
   const late = agent === "codex" ? setTimeout(() => end({ type: "gone" }), codexWaitsMs) : undefined;
   const had = store.resolution(requestId);
   if (had) resolve(had);

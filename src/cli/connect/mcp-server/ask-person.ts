@@ -1,4 +1,4 @@
-import { ask } from "../../../protocol/host/ask.ts";
+import { ask } from "../../../protocol/host/refusal.ts";
 import { hash } from "node:crypto";
 import type { z as Zod } from "../../../tools/definition/zod.ts";
 import { findFromOutside } from "../../../input/outside.ts";
@@ -14,9 +14,9 @@ import { resultOf, yesAndNo, type Result } from "./result.ts";
 
 /** Clients give up after a minute unless they are told of progress: by then they have a ticket. */
 const WAIT_SECONDS = 50;
-const LONGEST_WAIT_SECONDS = 3_600;
+const MAX_WAIT_SECONDS = 3_600;
 const PROGRESS_MS = 5_000;
-const MOST_REPEATS = 1_000;
+const MAX_REPEATS = 1_000;
 
 export type AskParts = {
   host: Host;
@@ -56,7 +56,7 @@ export function askPersonInput(z: typeof Zod) {
       .number()
       .int()
       .min(0)
-      .max(LONGEST_WAIT_SECONDS)
+      .max(MAX_WAIT_SECONDS)
       .optional()
       .describe(`How long this call waits (${WAIT_SECONDS}); afterwards you have a ticket. 0 returns at once`),
   });
@@ -89,7 +89,7 @@ async function open(
   if (id !== undefined) return ask(host, { type: "ask", ...frame, id });
   // A question that still waits is the same question, also for a client that was killed and asks it again. Once it has ended, it is a new one.
   const name = hash("sha256", canonicalJson(body), "hex").slice(0, 16);
-  for (let n = 0; n < MOST_REPEATS; n++) {
+  for (let n = 0; n < MAX_REPEATS; n++) {
     const asked = await ask(host, { type: "ask", ...frame, id: `${name}-${n}` });
     if (!asked.resolution) return asked;
   }

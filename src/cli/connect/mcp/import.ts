@@ -15,7 +15,7 @@ import { readFlags } from "../../process/flags.ts";
 import { agrees } from "../../host/journal.ts";
 import { save, serversIn } from "./change.ts";
 
-const LARGEST = 64 * 1024 * 1024; // Claude Code keeps more than settings there
+const MAX_FILE_BYTES = 64 * 1024 * 1024; // Claude Code keeps more than settings there
 
 type Found = { name: string; entry: ReturnType<typeof readServers>["servers"][string]; from: string };
 
@@ -59,7 +59,7 @@ export async function importServers(args: string[]): Promise<number> {
 
 /** Servers that Claude Code has for every folder, and those that it keeps for this one. */
 function serversOf(path: string): { found: Found[]; problems: Reason[] } {
-  const text = readSmallFile(path, LARGEST);
+  const text = readSmallFile(path, MAX_FILE_BYTES);
   if (text === undefined) return { found: [], problems: [] };
   let whole: { mcpServers?: unknown; projects?: Record<string, { mcpServers?: unknown } | undefined> };
   try {

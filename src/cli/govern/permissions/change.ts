@@ -20,7 +20,7 @@ import { destinationOf, destinations } from "./destination.ts";
 import { rulesIn } from "../../assemble/listed-rules.ts";
 import { checkApprover, person } from "../../host/account.ts";
 import { openLocalJournal } from "../../host/journal.ts";
-import { ask } from "../../../protocol/host/ask.ts";
+import { ask } from "../../../protocol/host/refusal.ts";
 
 const options = { to: { type: "string" } } as const;
 

@@ -1,4 +1,4 @@
-import { ask } from "../../../protocol/host/ask.ts";
+import { ask } from "../../../protocol/host/refusal.ts";
 import type { Delta, FactData } from "../../../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../../protocol/facts/outcome.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";

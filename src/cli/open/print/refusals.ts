@@ -10,7 +10,7 @@ import type { CallItem } from "../../../view/transcript/item.ts";
 import { briefOf, isOver, nameOf } from "../../../view/items/summary.ts";
 import { createTranscript } from "../../../view/transcript/transcript.ts";
 
-const LONGEST = 200;
+const MAX_TEXT_LENGTH = 200;
 const refusals: readonly Standing[] = ["refused-by-rule", "refused-by-person", "not-run"];
 
 /** Tells of each call that was refused or did not run, and of each question nobody answered: a result that says "done" does not. */
@@ -31,7 +31,7 @@ export function createRefusals(tell: (line: string) => void, t: CliTexts, words:
       }
       const asks = item.asked.some(({ request }) => request.kind !== "permission");
       if (asks || item.turnStopped || !refusals.includes(item.standing)) continue;
-      const call = oneLine(`${item.call.tool} ${briefOf(item)}`).slice(0, LONGEST);
+      const call = oneLine(`${item.call.tool} ${briefOf(item)}`).slice(0, MAX_TEXT_LENGTH);
       const why = [item.changed ? changeLine(item.changed, words) : "", oneLine(words.because(reasonOf(item)))];
       once(item, t.wasRefused(howOf(item, t, words), call, why.filter((one) => one !== "").join(" · ")));
     }

@@ -6,7 +6,7 @@ import type { TerminalOptions } from "../../../surfaces/terminal/index.ts";
 
 type Env = NodeJS.ProcessEnv;
 
-const LARGEST = 64 * 1024 * 1024;
+const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 5_000;
 const KEEP_MS = 24 * 3_600_000;
 
@@ -61,7 +61,7 @@ function fromHex(printed: string): Buffer {
 
 /** Undefined where there is no such program; empty where it has nothing to give. */
 function run([file, ...args]: Program, env: Env): Promise<Buffer | undefined> {
-  const options = { env, encoding: "buffer", maxBuffer: LARGEST, timeout: TIMEOUT_MS } as const;
+  const options = { env, encoding: "buffer", maxBuffer: MAX_IMAGE_BYTES, timeout: TIMEOUT_MS } as const;
   return new Promise((resolve) => {
     execFile(file, args, options, (error, stdout) => {
       if (error && (error as NodeJS.ErrnoException).code === "ENOENT") resolve(undefined);

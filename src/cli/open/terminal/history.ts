@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path";
 import type { Home } from "../../../config/home/home.ts";
 
-const MOST = 500;
+const MAX_ENTRIES = 500;
 
 /** Messages that a person sent in a project, for the ↑ key; readable by them alone. Losing it must never stop anything. */
 export function createHistory(home: Home, cwd: string): { load(): readonly string[]; add(text: string): void } {
@@ -18,9 +18,9 @@ export function createHistory(home: Home, cwd: string): { load(): readonly strin
   return {
     load() {
       const all = read();
-      if (all.length > 2 * MOST)
-        attempt(() => writeFileSync(file, all.slice(-MOST).map(line).join(""), { mode: 0o600 }));
-      return all.slice(-MOST);
+      if (all.length > 2 * MAX_ENTRIES)
+        attempt(() => writeFileSync(file, all.slice(-MAX_ENTRIES).map(line).join(""), { mode: 0o600 }));
+      return all.slice(-MAX_ENTRIES);
     },
     add: (text) =>
       attempt(() => {

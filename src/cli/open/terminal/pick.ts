@@ -1,13 +1,14 @@
-import { ask } from "../../../protocol/host/ask.ts";
+import { readRule } from "../../../permission/rules/rules.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
+import { ask } from "../../../protocol/host/refusal.ts";
 import { oneLine } from "../../../base/visible.ts";
 import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { Rule } from "../../../protocol/facts/permission.ts";
 import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { errorText } from "../../../texts/shared/error.ts";
+import { errorBecause, errorText } from "../../../texts/shared/error.ts";
 import { pickerTexts } from "../../../texts/surfaces/picker.ts";
 import { texts } from "../../../texts/shared/texts.ts";
-import { checkRule } from "./check-rule.ts";
 import { senderAt, type Seat } from "../../host/host-client.ts";
 
 /** `/model`: what each provider offers, as the answers come in. */
@@ -142,4 +143,9 @@ export function pickRule(seat: Seat, session: string, lang: Lang): Picking {
     await removed(one);
     return result;
   }
+}
+
+function checkRule(rule: string, behavior: Rule["behavior"]): void {
+  const reading = readRule(rule, behavior);
+  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
 }

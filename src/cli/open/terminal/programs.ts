@@ -7,7 +7,7 @@ import type { TerminalOptions } from "../../../surfaces/terminal/index.ts";
 
 type Env = NodeJS.ProcessEnv;
 
-const LONGEST = 64 * 1024;
+const MAX_OUTPUT_BYTES = 64 * 1024;
 
 /** `!command`: the person's own shell, with everything they have. Their screen shows what it prints; what goes further is redacted. */
 export function ownShell(
@@ -26,7 +26,7 @@ export function ownShell(
     let printed = "";
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (text: string) => {
-        printed = (printed + text).slice(-LONGEST);
+        printed = (printed + text).slice(-MAX_OUTPUT_BYTES);
         output(text);
       });
     const kill = () => {

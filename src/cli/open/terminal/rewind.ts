@@ -1,4 +1,4 @@
-import { ask } from "../../../protocol/host/ask.ts";
+import { ask } from "../../../protocol/host/refusal.ts";
 import { oneLine } from "../../../base/visible.ts";
 import type { RewindWhat } from "../../../protocol/facts/rewind.ts";
 import type { RewindPlan, RewindPoint } from "../../../protocol/facts/rewound.ts";
@@ -7,8 +7,7 @@ import type { Lang } from "../../../texts/language.ts";
 import { rewindTexts } from "../../../texts/commands/rewind.ts";
 import { timeOf } from "../../../texts/shared/resolution.ts";
 import { texts } from "../../../texts/shared/texts.ts";
-import { doubtful, overwriting, planLines, turnOf } from "../../../view/lines/rewind.ts";
-import { rewindKinds } from "../../../view/slash/rewind.ts";
+import { doubtful, overwriting, planLines, turnOf, rewindKinds } from "../../../view/lines/rewind.ts";
 import { senderAt, sessionOf, type Seat } from "../../host/host-client.ts";
 
 /** `/rewind`: a message, then what to take back, then a yes below everything that will change. */

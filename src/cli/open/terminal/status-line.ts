@@ -9,7 +9,7 @@ import type { TerminalOptions } from "../../../surfaces/terminal/index.ts";
 const FRESH_MS = 2_000;
 const TIMEOUT_MS = 5_000;
 const APART_MS = 300;
-const LONGEST = 4_096;
+const MAX_OUTPUT_LENGTH = 4_096;
 
 /** Folder and branch. The branch is read again now and then: commands change it. */
 export function createPlace(cwd: string, home: string): NonNullable<TerminalOptions["place"]> {
@@ -39,7 +39,7 @@ export function branchOf(root: string): string | undefined {
 }
 
 function headIn(folder: string): string | undefined {
-  const head = readFileSync(join(folder, "HEAD"), "utf8").slice(0, LONGEST).trim();
+  const head = readFileSync(join(folder, "HEAD"), "utf8").slice(0, MAX_OUTPUT_LENGTH).trim();
   const [, branch] = /^ref: refs\/heads\/(.+)$/.exec(head) ?? [];
   return branch ?? (/^[0-9a-f]{7,64}$/.test(head) ? head.slice(0, 7) : undefined);
 }
@@ -87,7 +87,7 @@ export function ownStatusLine(
     child.on("close", over);
     child.stdin.on("error", () => {}).end(input);
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      if (printed.length < LONGEST) printed += text;
+      if (printed.length < MAX_OUTPUT_LENGTH) printed += text;
     });
     child.unref();
   };

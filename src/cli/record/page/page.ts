@@ -17,7 +17,7 @@ import { transcriptOf } from "../../../view/transcript/transcript.ts";
 import { markup, verbatim, type Markup } from "./markup.ts";
 import { style } from "./page-style.ts";
 
-const LONGEST = 20_000;
+const MAX_TEXT_LENGTH = 20_000;
 const SHORT_LINES = 12;
 
 export type Page = {
@@ -180,7 +180,9 @@ function folded(title: string, text: string, t: PageTexts, { closed = false } = 
 }
 
 function cut(text: string, t: PageTexts): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST).toWellFormed()}\n${t.more(text.length - LONGEST)}`;
+  return text.length <= MAX_TEXT_LENGTH
+    ? text
+    : `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}\n${t.more(text.length - MAX_TEXT_LENGTH)}`;
 }
 
 function time(at: number): string {

@@ -1,4 +1,4 @@
-import { ask } from "../../../protocol/host/ask.ts";
+import { ask } from "../../../protocol/host/refusal.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { textOf } from "../../../protocol/facts/message.ts";

@@ -5,7 +5,7 @@ import { sessionBy } from "../../../view/find-session.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 import { person } from "../../host/account.ts";
 import { engineFlag, openJournal } from "../../host/journal.ts";
-import { ask } from "../../../protocol/host/ask.ts";
+import { ask } from "../../../protocol/host/refusal.ts";
 
 export async function rename(args: string[]): Promise<number> {
   const { values, positionals, lang } = readFlags(args, engineFlag);

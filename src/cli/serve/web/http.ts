@@ -10,9 +10,9 @@ import { said } from "../../../protocol/reasons/reason.ts";
 import type { ServeTexts } from "../../../texts/serve/serve.ts";
 import { limitConnections, type ConnectionLimits } from "./connection-limits.ts";
 
-const LARGEST = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 /** Bytes of all bodies that are being received. */
-const LARGEST_TOGETHER = 64 * 1024 * 1024;
+const MAX_BODIES_BYTES = 64 * 1024 * 1024;
 const SLOWEST_MS = 10_000;
 const usual: ConnectionLimits = { most: 500, silentMs: 10_000 };
 
@@ -91,7 +91,7 @@ type Refusal = 400 | 408 | 413 | 503;
 function bodyReader(slowestMs: number): BodyReader {
   let together = 0;
   return async (incoming) => {
-    if (Number(incoming.headers["content-length"] ?? 0) > LARGEST) return 413;
+    if (Number(incoming.headers["content-length"] ?? 0) > MAX_BODY_BYTES) return 413;
     const { promise, resolve } = Promise.withResolvers<Buffer | Refusal>();
     const chunks: Buffer[] = [];
     let size = 0;
@@ -99,8 +99,8 @@ function bodyReader(slowestMs: number): BodyReader {
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length;
       together += chunk.length;
-      if (size > LARGEST) resolve(413);
-      else if (together > LARGEST_TOGETHER) resolve(503);
+      if (size > MAX_BODY_BYTES) resolve(413);
+      else if (together > MAX_BODIES_BYTES) resolve(503);
       else chunks.push(chunk);
     });
     incoming.on("end", () => resolve(Buffer.concat(chunks)));

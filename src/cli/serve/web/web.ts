@@ -24,7 +24,7 @@ import {
 import type { App, BodyReader } from "./http.ts";
 import type { Visitors } from "./visitors.ts";
 
-const LONGEST_FRAME = 1024 * 1024;
+const MAX_FRAME_BYTES = 1024 * 1024;
 
 export type WebOptions = {
   host: Host;
@@ -57,7 +57,7 @@ export function openWeb(options: WebOptions): OpenWeb {
       signal: ended,
     });
   const wires = createWireServer();
-  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: LONGEST_FRAME });
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
 
   const greet =
     (caller: Caller, leaving: (leave: () => void) => void): Greet =>

@@ -4,7 +4,7 @@ import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
 import { createEntries } from "./memory-entries.ts";
 
 const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
 /** The memory of a surface that this gateway holds: read here, written through in order. */
 export type HeldMemory = {
@@ -64,9 +64,7 @@ export function holdMemory({ entries, write, sure, lose, lost, failed, now = Dat
           break;
         } catch (error) {
           failed(error);
-          await sleep(Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS), undefined, { signal: lost }).catch(
-            () => {},
-          );
+          await sleep(Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS), undefined, { signal: lost }).catch(() => {});
         }
       }
       if (lost.aborted) return;
@@ -87,6 +85,6 @@ export function holdMemory({ entries, write, sure, lose, lost, failed, now = Dat
       await sure();
     },
     close: async () =>
-      void (await Promise.race([settled().catch(() => {}), sleep(LONGEST_PAUSE_MS * 2, undefined, { ref: false })])),
+      void (await Promise.race([settled().catch(() => {}), sleep(MAX_PAUSE_MS * 2, undefined, { ref: false })])),
   };
 }

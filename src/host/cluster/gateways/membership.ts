@@ -9,7 +9,7 @@ import type { Cluster } from "../cluster.ts";
 import { createHolding, type Holding, type HoldWatch } from "./surface-lease.ts";
 import { shareMemory, type SharedMemory } from "./shared-memory.ts";
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** A gateway that was not heard of for so long has lost what it held. */
 const LEASE_MS = 10_000;
 
@@ -92,7 +92,7 @@ export async function joinGateways(
     heard: (name) => void ((name === "" || shared.has(name) || holdings.has(name)) && look()),
     changed: () => void look(),
   });
-  const timer = setInterval(() => void look(), LOOK_MS).unref();
+  const timer = setInterval(() => void look(), POLL_MS).unref();
   return {
     async share(name) {
       const memory = await shareMemory(table, name);

@@ -15,7 +15,7 @@ import type { Cluster } from "../cluster.ts";
 import { BEAT_MS } from "./stream-server.ts";
 import { secureConnect } from "./secure-wire.ts";
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const CONNECT_MS = 3_000;
 const AGAIN_MS = 5_000;
 /** Pauses before a worker is called unreachable: one that has died stands in the list for a while. */
@@ -25,7 +25,7 @@ const NOTIFIED_MS = 50;
 /** A stream whose facts cannot be read for so long is left, and joined anew. */
 const READ_MS = 5_000;
 /** Workers of a place that are asked for a file, one after the other. */
-const MOST_ASKED = 5;
+const MAX_ASKED = 5;
 
 export type MeetingParts = {
   cluster: Pick<Cluster, "pool" | "replica">;
@@ -88,7 +88,7 @@ export function meetWorkers({ cluster: { pool, replica }, unreachable, againMs =
       const one = watched.get(session) ?? { watchers: 0, owner: undefined };
       watched.set(session, one);
       one.watchers++;
-      looking ??= setInterval(() => void refresh(), LOOK_MS).unref();
+      looking ??= setInterval(() => void refresh(), POLL_MS).unref();
       if (one.watchers === 1) {
         await refreshing; // that one began without this session
         await refresh();
@@ -217,7 +217,7 @@ async function askAtPlace(
   const { rows } = await pool.query<{ place: string; process: string | null }>(
     `SELECT s.place, p.id AS process FROM sage.session s LEFT JOIN sage.process p ON p.place=s.place AND p.address IS NOT NULL
      WHERE s.id=$1 ORDER BY p.id=s.process DESC NULLS LAST, p.since LIMIT $2`,
-    [command.session, MOST_ASKED],
+    [command.session, MAX_ASKED],
   );
   let refused: Refused | undefined;
   for (const { process } of rows) {

@@ -14,16 +14,16 @@ import { gateway } from "./gateway.ts";
 import { KEY_BYTES, secureServer } from "./secure-wire.ts";
 
 /** Gateways, and whoever knocks. */
-const MOST_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 /** Bytes of a gateway's call: an id and a few words. */
-const LONGEST_CALL = 16 * 1024;
+const MAX_CALL_BYTES = 16 * 1024;
 /** A gateway takes a worker for gone that says nothing for three of these. */
 export const BEAT_MS = 5_000;
 
 const limits: Limits = {
   ...processLimits,
-  all: MOST_CONNECTIONS,
-  unknown: MOST_CONNECTIONS,
+  all: MAX_CONNECTIONS,
+  unknown: MAX_CONNECTIONS,
   watches: 10_000, // a gateway keeps one for each session that somebody watches there
   commands: 32,
   beatMs: BEAT_MS,
@@ -57,11 +57,11 @@ export async function openDoor({ host, process, journal, listen, address, ...res
   const told = toldHost(host, replica, redaction);
   const server = secureServer({ process, key, handshakeMs }, (socket) =>
     wires.serve(
-      (hear) => lineWire(socket, hear, { longest: LONGEST_CALL }),
+      (hear) => lineWire(socket, hear, { longest: MAX_CALL_BYTES }),
       () => ({ host: told, version, journal, me: { by: "gateway", surface: "process" }, may: [] }),
     ),
   );
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(listen.port, listen.host, () => resolve(void server.off("error", reject)));
   });

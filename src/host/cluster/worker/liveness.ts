@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import type { Client, Pool } from "pg";
 import { LIVING } from "../../../journal/postgres/schema/schema.ts";
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 /** A session whose process is gone, and the job under which that one ran it. */
 export type Orphan = { session: string; place: string; job: string | null; attempt: number | null };
@@ -76,7 +76,7 @@ export function live(parts: LivingParts): { stop(): Promise<void> } {
       .finally(() => (busy = undefined));
   };
   alone(hold);
-  const looking = setInterval(() => alone(look), LOOK_MS);
+  const looking = setInterval(() => alone(look), POLL_MS);
   return {
     async stop() {
       clearInterval(looking);

@@ -23,7 +23,7 @@ import { respondAll } from "./respond-all.ts";
 
 type Granted = InputResponse & { type: "granted" };
 
-const LONGEST_INQUIRY = 10_000;
+const MAX_INQUIRY_LENGTH = 10_000;
 
 /** Requests: what is open, answers to it, questions about it, half-filled answers. */
 export function requestCommands(
@@ -59,8 +59,8 @@ export function requestCommands(
       if (resolution) throw alreadyResolved(resolution);
       if (text.trim() === "") throw errorBecause("input-invalid", reason("inquiry-empty", {}));
       const { length } = text;
-      if (length > LONGEST_INQUIRY)
-        throw errorBecause("input-invalid", reason("inquiry-too-long", { limit: LONGEST_INQUIRY, length }));
+      if (length > MAX_INQUIRY_LENGTH)
+        throw errorBecause("input-invalid", reason("inquiry-too-long", { limit: MAX_INQUIRY_LENGTH, length }));
       const { session, key } = splitRequestId(requestId);
       const inquiry = id.replaceAll(/[^\w-]/g, "-"); // a surface's own id becomes the end of a key
       const data = { requestId, inquiry, text, by, surface };

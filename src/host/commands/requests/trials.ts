@@ -7,7 +7,7 @@ import { existingRequest } from "./request.ts";
 import type { CommandParts, Handlers } from "../parts.ts";
 
 /** Enough to tell a rule by, and read in the blink of an eye: everybody else waits while the past is judged. */
-const MOST_CALLS = 2_000;
+const MAX_CALLS = 2_000;
 const FRESH_MS = 60_000;
 
 /** Rules that are offered with a request, held against the past. Requests that come together are told of one look at it. */
@@ -18,7 +18,7 @@ export function trialCommands({ store, rulesIn }: CommandParts): Handlers<"past"
     const known = pasts.get(session);
     if (known?.asOf === row.lastAt) return known.past;
     const past = import("../../../archive/trials.ts").then(({ readPast }) =>
-      readPast(store, row.cwd, { rules: rulesIn(row), limit: MOST_CALLS }),
+      readPast(store, row.cwd, { rules: rulesIn(row), limit: MAX_CALLS }),
     );
     const made = { past, asOf: row.lastAt };
     pasts.set(session, made);

@@ -19,13 +19,13 @@ const memory = [
   ...["surface_read", "surface_write", "surface_change"],
 ];
 
-const LONGEST = 63;
+const MAX_NAME_LENGTH = 63;
 
 /** Roles belong to the whole server: those of one database have its name, so that a worker of one is nobody in another. */
 export function rolesOf(database: string): Roles {
   const named = (part: string) => {
     const name = `sage_${part}_${database}`;
-    if (Buffer.byteLength(name) <= LONGEST) return name;
+    if (Buffer.byteLength(name) <= MAX_NAME_LENGTH) return name;
     return `sage_${part}_${createHash("sha256").update(database).digest("hex").slice(0, 32)}`;
   };
   return { worker: named("worker"), gateway: named("gateway") };

@@ -5,7 +5,7 @@ import { fits, markdown, note, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Speech, type Speeches } from "./speech.ts";
 
-const LONGEST_ROW = 96;
+const MAX_ROW_LENGTH = 96;
 
 /** Shortens lines in their middle and remembers that it had to: what is left out is never left out silently. */
 export type Clip = { cut: boolean; (lines: readonly string[]): string[] };
@@ -65,10 +65,10 @@ function taken(rows: readonly string[], room: number): string[] {
 /** A long row would be scrolled out of sight. The sign of a break cannot be spelled by the text. */
 function broken(text: string): string[] {
   const characters = [...text.replaceAll("↪", "‹U+21AA›")];
-  if (characters.length <= LONGEST_ROW) return [characters.join("")];
+  if (characters.length <= MAX_ROW_LENGTH) return [characters.join("")];
   const rows: string[] = [];
-  for (let at = 0; at < characters.length; at += LONGEST_ROW)
-    rows.push(`${at === 0 ? "" : "↪ "}${characters.slice(at, at + LONGEST_ROW).join("")}`);
+  for (let at = 0; at < characters.length; at += MAX_ROW_LENGTH)
+    rows.push(`${at === 0 ? "" : "↪ "}${characters.slice(at, at + MAX_ROW_LENGTH).join("")}`);
   return rows;
 }
 

@@ -16,9 +16,9 @@ export type Template = "blue" | "wathet" | "green" | "orange" | "red" | "grey";
 export type CardValue = { k: "perm" | "ask" | "run"; rid: string; act: string; g: number };
 
 /** The platform refuses 30 KB of its own counting; this much of ours is safe. */
-export const LARGEST_CARD = 24 * 1024;
-const MOST_ELEMENTS = 180;
-const LONGEST_LABEL = 100;
+export const MAX_CARD_BYTES = 24 * 1024;
+const MAX_ELEMENTS = 180;
+const MAX_LABEL_LENGTH = 100;
 
 export type Heading = {
   title: string;
@@ -84,7 +84,7 @@ export function button({ id, text, value, type = "default" }: Button): Element {
     tag: "button",
     element_id: id,
     type,
-    text: plain(short(text, LONGEST_LABEL)),
+    text: plain(short(text, MAX_LABEL_LENGTH)),
     behaviors: [{ type: "callback", value }],
   };
 }
@@ -94,7 +94,7 @@ export function link(text: string, url: string): Element {
   return {
     tag: "button",
     type: "primary_text",
-    text: plain(short(text, LONGEST_LABEL)),
+    text: plain(short(text, MAX_LABEL_LENGTH)),
     behaviors: [{ type: "open_url", default_url: url }],
   };
 }
@@ -139,7 +139,7 @@ export function input(
     ...(required && { required: true }),
     width: "fill",
     max_length: longest,
-    placeholder: plain(short(placeholder, LONGEST_LABEL)),
+    placeholder: plain(short(placeholder, MAX_LABEL_LENGTH)),
   };
 }
 
@@ -154,7 +154,7 @@ export function select(
     name,
     width: "fill",
     placeholder: plain(placeholder),
-    options: options.map(({ text, value }) => ({ text: plain(short(text, LONGEST_LABEL)), value })),
+    options: options.map(({ text, value }) => ({ text: plain(short(text, MAX_LABEL_LENGTH)), value })),
   };
 }
 
@@ -171,7 +171,7 @@ function elementsOf(value: unknown): number {
 }
 
 export function fits(one: object): boolean {
-  return bytesOf(one) <= LARGEST_CARD && elementsOf(one) <= MOST_ELEMENTS;
+  return bytesOf(one) <= MAX_CARD_BYTES && elementsOf(one) <= MAX_ELEMENTS;
 }
 
 /** Cuts between code points, with a sign that there was more. */

@@ -6,7 +6,7 @@ import { inline, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Speeches } from "./speech.ts";
 import { timeTag } from "./time.ts";
 
-const MOST_SESSIONS = 10;
+const MAX_SESSIONS = 10;
 
 /** `ridOf` gives the id under which the bridge finds a session again. */
 export function sessionsCard(
@@ -15,7 +15,7 @@ export function sessionsCard(
   speeches: Speeches,
 ): Card {
   const shown = sessions
-    .slice(0, MOST_SESSIONS)
+    .slice(0, MAX_SESSIONS)
     .map((one) => ({ ...one, rid: one.id === current ? "" : ridOf(one.id) }));
   const more = sessions.length - shown.length;
   return inEachLanguage(speeches, ({ t }) =>

@@ -23,7 +23,7 @@ export type ProgressView = {
 export const OUT = "out";
 export const STEPS = "steps_md";
 
-const MOST_STEPS = 30;
+const MAX_STEPS = 30;
 /** A card that streams is replaced by the next one well before the platform refuses it. */
 export const ROLL_BYTES = 16 * 1024;
 /** Stands where nothing is to be said yet: what streams has one text for all languages. */
@@ -81,7 +81,7 @@ export const outOf = (text: string): string => (text.trim() === "" ? NOTHING : m
 /** A sign first, so that a step that ends changes one character and no line. With a language, words for what is not plain. */
 export function stepsOf({ steps, live }: ProgressView, speech?: Speech): string {
   if (steps.length === 0) return NOTHING;
-  const shown = steps.slice(-MOST_STEPS);
+  const shown = steps.slice(-MAX_STEPS);
   const hidden = steps.length - shown.length;
   return [
     ...(hidden > 0 ? [escaped(speech ? speech.t.earlierSteps(hidden) : `${NOTHING} ${hidden}`)] : []),

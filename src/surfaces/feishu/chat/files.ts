@@ -1,19 +1,19 @@
 import { isUtf8 } from "node:buffer";
 import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { imageKindOf, LARGEST_IMAGE as LARGEST_SENT, type GivenImage } from "../../../protocol/image.ts";
+import { imageKindOf, MAX_IMAGE_BYTES as MAX_SENT_IMAGE_BYTES, type GivenImage } from "../../../protocol/image.ts";
 import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { Redaction } from "../cards/redact.ts";
 import type { Phrase } from "../cards/speech.ts";
 import type { FeishuChannel, Incoming } from "../channel/channel.ts";
 import { FeishuFailure } from "../channel/failure.ts";
 
-const MOST_FILES = 9;
+const MAX_FILES = 9;
 const KEEP_MS = 30 * 24 * 60 * 60_000;
-const LARGEST_IN = 50 * 1024 * 1024;
-const LARGEST_OUT = 20 * 1024 * 1024;
-const LARGEST_IMAGE = 10 * 1024 * 1024;
-const MOST_OUT = 5;
+const MAX_UPLOAD_BYTES = 50 * 1024 * 1024;
+const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
+const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
+const MAX_SENT_FILES = 5;
 
 export type ReceiveParts = {
   channel: FeishuChannel;
@@ -32,23 +32,23 @@ export async function receiveFiles(
   const images: GivenImage[] = [];
   const problems: Phrase[] = [];
   const { attachments, messageId } = message;
-  if (attachments.length > MOST_FILES) problems.push(({ t }) => t.tooManyFiles(MOST_FILES));
-  for (const [n, { kind, key, name }] of attachments.slice(0, MOST_FILES).entries()) {
+  if (attachments.length > MAX_FILES) problems.push(({ t }) => t.tooManyFiles(MAX_FILES));
+  for (const [n, { kind, key, name }] of attachments.slice(0, MAX_FILES).entries()) {
     const called = name === undefined ? `${kind}-${n + 1}` : name;
     try {
-      const content = await channel.download(messageId, key, kind, { limit: LARGEST_IN, signal });
+      const content = await channel.download(messageId, key, kind, { limit: MAX_UPLOAD_BYTES, signal });
       const path = join(folder, messageId, fileName(called, n, kind === "image" ? imageKindOf(content) : undefined));
       await mkdir(join(folder, messageId), { recursive: true, mode: 0o700 });
       await writeFile(path, content, { mode: 0o600 });
       // A larger one is only named: the model may look at it with a command that makes it smaller.
-      if (imageKindOf(content) && content.length <= LARGEST_SENT)
+      if (imageKindOf(content) && content.length <= MAX_SENT_IMAGE_BYTES)
         images.push({ name: basename(path), data: content.toString("base64") });
       told.push(`[The person sent ${kind === "image" ? "an image" : "a file"}. It is saved at ${path}]`);
     } catch (error) {
       signal.throwIfAborted();
       log(`a file could not be fetched: ${messageOf(error)}`);
       const large = error instanceof FeishuFailure && error.kind === "content";
-      const limit = `${LARGEST_IN / 1024 / 1024} MB`;
+      const limit = `${MAX_UPLOAD_BYTES / 1024 / 1024} MB`;
       problems.push(({ t }) => (large ? t.fileTooLarge(called, limit) : t.fileFailed(called)));
     }
   }
@@ -87,7 +87,7 @@ export async function filesIn(text: string, cwd: string, sending: Sending): Prom
   const links = [...text.matchAll(/!?\[[^\]\n]*\]\(<?([^)>\s]+)>?\)/g)].map(([, target = ""]) => target);
   const found: OutFile[] = [];
   for (const target of new Set(links)) {
-    if (found.length >= MOST_OUT) break;
+    if (found.length >= MAX_SENT_FILES) break;
     if (/^[a-z][\w+.-]*:|^#/i.test(target)) continue;
     const file = await ownFile(target, cwd, sending).catch(() => undefined);
     if (file) found.push(file);
@@ -103,9 +103,9 @@ async function ownFile(target: string, cwd: string, { redaction, mayRead }: Send
   if (inside.split(sep).some((part) => part.startsWith("."))) return undefined;
   if (!(await mayRead(path, cwd))) return undefined;
   const { size } = await stat(path);
-  if (size === 0 || size > LARGEST_OUT) return undefined;
+  if (size === 0 || size > MAX_DOWNLOAD_BYTES) return undefined;
   const content = await readFile(path);
-  const image = imageKindOf(content) !== undefined && content.length <= LARGEST_IMAGE;
+  const image = imageKindOf(content) !== undefined && content.length <= MAX_IMAGE_BYTES;
   const isText = isUtf8(content) && !content.includes(0);
   return {
     name: basename(path),

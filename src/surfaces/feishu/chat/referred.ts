@@ -2,8 +2,8 @@ import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { Phrase } from "../cards/speech.ts";
 import type { FeishuChannel, Incoming, Referred } from "../channel/channel.ts";
 
-const LONGEST = 20_000;
-const MOST_PARTS = 100;
+const MAX_TEXT_LENGTH = 20_000;
+const MAX_PARTS = 100;
 
 export type Brought = {
   /** Text for the model before the person's own words. */
@@ -34,14 +34,14 @@ export async function broughtBy(
   if (referred.own) return nothing;
   const name = await nameOf(referred, channel);
   if (forwarded) {
-    const lines = await Promise.all(referred.parts.slice(0, MOST_PARTS).map((one) => line(one, channel)));
+    const lines = await Promise.all(referred.parts.slice(0, MAX_PARTS).map((one) => line(one, channel)));
     const more = referred.parts.length - lines.length;
     return {
       ...nothing,
       words: quoted("The person forwards these messages:", [...lines, ...(more > 0 ? [`… ${more} more`] : [])]),
     };
   }
-  const inside = await Promise.all(referred.parts.slice(0, MOST_PARTS).map((one) => line(one, channel)));
+  const inside = await Promise.all(referred.parts.slice(0, MAX_PARTS).map((one) => line(one, channel)));
   return {
     words: quoted(`In reply to a message of ${name}:`, [contentOf(referred), ...inside]),
     files: [{ messageId: referred.messageId, attachments: referred.attachments }],
@@ -65,6 +65,6 @@ function contentOf({ text, attachments, kind }: Referred): string {
 
 function quoted(title: string, lines: readonly string[]): string {
   const text = lines.join("\n");
-  const whole = text.length > LONGEST ? `${text.slice(0, LONGEST)}\n… (cut here)` : text;
+  const whole = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}\n… (cut here)` : text;
   return [`[${title}]`, ...whole.split("\n").map((one) => `> ${one}`)].join("\n");
 }

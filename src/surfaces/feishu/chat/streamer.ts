@@ -22,7 +22,7 @@ import { createRest, headOf } from "./rest.ts";
 /** The platform stops streaming by itself after ten minutes. */
 const ROLL_MS = 9 * 60_000;
 /** Of an answer that no card could hold; the platform takes 30 KB of such a message. */
-const LONGEST_WORDS = 4_000;
+const MAX_WORDS_LENGTH = 4_000;
 
 export type Sending = {
   channel: FeishuChannel;
@@ -210,6 +210,6 @@ function wordsOf(view: ProgressView, finish: Finishing, speeches: Speeches): Rec
   return inLocales(speeches, (speech) => {
     const { title, notes } = finish.in(speech);
     const all = plainWords([title, view.text, ...notes].filter((one) => one !== "").join("\n\n"));
-    return [...all].slice(0, LONGEST_WORDS).join("");
+    return [...all].slice(0, MAX_WORDS_LENGTH).join("");
   });
 }

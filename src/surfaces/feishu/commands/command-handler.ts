@@ -1,9 +1,8 @@
 import type { Sender } from "../../../protocol/sender.ts";
 import { rewindTexts } from "../../../texts/commands/rewind.ts";
 import { slashTexts } from "../../../texts/surfaces/slash.ts";
-import type { Outcome, SlashWords, Told } from "../../../view/slash/outcome.ts";
+import { type Outcome, type SlashWords, type Told, runSlash } from "../../../view/slash/run.ts";
 import { isAlias, lackedRight, readTypedSlash, type TypedSlash } from "../../../view/slash/read.ts";
-import { runSlash } from "../../../view/slash/run.ts";
 import { entryOf, type OwnSlash, type SlashRight } from "../../../view/slash/table.ts";
 import type { Card } from "../cards/card.ts";
 import { helpCard } from "../cards/lists.ts";
@@ -173,7 +172,10 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     const follow = found ?? (typed.name === "plan" ? await begin(message, newIn(message)) : undefined);
     if (!follow) return { text: ({ t }) => t.noSession };
     const outcome = await runSlash(typed, {
-      ...{ host, session: follow.handle.session, offer: chatOffer, may: mayOf(message) },
+      host,
+      session: follow.handle.session,
+      offer: chatOffer,
+      may: mayOf(message),
       mode: follow.view.mode,
       sender: await parts.senderOf(message.sender.openId),
     });

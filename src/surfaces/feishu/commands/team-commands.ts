@@ -14,7 +14,7 @@ export type TeamCommand = Extract<OwnSlash<"feishu">, "timeout" | "bind" | "lang
 
 export type TeamCommands = (name: TeamCommand, message: Incoming, words: string) => Promise<Phrase>;
 
-const LONGEST_MS = 30 * 24 * 60 * 60_000;
+const MAX_TIMEOUT_MS = 30 * 24 * 60 * 60_000;
 
 /** Commands that change settings from a chat. Their rights are in the table of what can be typed. */
 export function createTeamCommands({ team, changeTeam, examine }: TeamCommandParts): TeamCommands {
@@ -55,7 +55,7 @@ export function createTeamCommands({ team, changeTeam, examine }: TeamCommandPar
     return ({ t }) => (role === "approver" ? t.nowApprove : t.nowTalk)(names.join(t.comma));
   };
 
-  const doctor = async (message: Incoming): Promise<Phrase> => {
+  const doctor = async (): Promise<Phrase> => {
     const missing = await examine();
     return ({ t, lang }) => missing(lang).join("\n") || t.nothingMissing;
   };
@@ -73,7 +73,7 @@ export function createTeamCommands({ team, changeTeam, examine }: TeamCommandPar
       case "approver":
         return admit(message, "approver");
       case "doctor":
-        return doctor(message);
+        return doctor();
       default:
         return name satisfies never;
     }
@@ -94,6 +94,6 @@ function timeoutOf(words: string): ChatLimits | undefined {
   if (/^(off|wait|关|不限)$/i.test(words)) return { timeoutPolicy: "wait" };
   const [, amount = "", unit = "", policy] = /^(\d{1,4})\s*(s|m|h|d)(?:\s+(cancel|fail|deny))?$/i.exec(words) ?? [];
   const ms = Number(amount) * { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit.toLowerCase() as "s"];
-  if (!(ms >= 10_000 && ms <= LONGEST_MS)) return undefined;
+  if (!(ms >= 10_000 && ms <= MAX_TIMEOUT_MS)) return undefined;
   return { promptTimeout: ms, timeoutPolicy: (policy?.toLowerCase() ?? "cancel") as "cancel" | "fail" | "deny" };
 }

@@ -25,7 +25,7 @@ const NEXT_MS = 400;
 const PATCH_MS = 1_000;
 /** Each card's share of the calls that the platform allows an app. */
 const SHARE_MS = 100;
-const LOOK_MS = 6 * 60 * 60_000;
+const POLL_MS = 6 * 60 * 60_000;
 export type FollowParts = AskerParts &
   ConclusionParts & {
     host: Host;
@@ -127,7 +127,7 @@ export function followSession(
   const look = setInterval(() => {
     const old = parts.now() - following.last.at > CARD_LIFE_MS;
     happen({ type: "look", chat: view.state(), old });
-  }, LOOK_MS).unref();
+  }, POLL_MS).unref();
   watch(following, handle)
     .catch((error: unknown) => log(`session ${session} is no longer watched: ${messageOf(error)}`))
     .finally(() => {

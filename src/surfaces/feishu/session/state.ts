@@ -66,7 +66,7 @@ export function route(state: ChatState, { text, meant }: Said, open: readonly In
   return hint(open.some(({ kind }) => kind !== "permission") ? "replyToCard" : "useCard");
 }
 
-/** What can be typed in a chat. */
+/** A chat offers the same commands to everybody. */
 export const chatOffer: Offer<"feishu"> = { place: "feishu" };
 
 /** `/allow`, `/deny`, `/answer` and `/ask`: they are read together with the request that they answer. */

@@ -4,7 +4,7 @@ import type { ChannelStatus } from "../channel/channel.ts";
 import type { Api } from "./api/api.ts";
 import type { Log } from "./api/config.ts";
 
-const LONGEST_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 /** The bot's own id and name, to recognise its mentions. The last known ones count while the platform cannot be reached. */
 export type Bot = {
@@ -48,7 +48,7 @@ export function createBot(
   };
 
   const insist = async (): Promise<void> => {
-    for (let waitMs = retryMs; ; waitMs = Math.min(waitMs * 2, LONGEST_MS)) {
+    for (let waitMs = retryMs; ; waitMs = Math.min(waitMs * 2, MAX_PAUSE_MS)) {
       await sleep(waitMs);
       if (await ask()) return;
     }

@@ -1,7 +1,7 @@
 import type { HLJSApi, LanguageFn } from "highlight.js";
 import type { Theme } from "./theme.ts";
 
-const LONGEST = 20_000;
+const MAX_CODE_LENGTH = 20_000;
 
 let library: HLJSApi | undefined;
 let loading: Promise<void> | undefined;
@@ -17,7 +17,7 @@ export type Run = { text: string; colour: Colour | undefined };
 
 /** Lines of code as runs of one colour; undefined where they have none, or not yet. */
 export function runsIn(code: string, lang: string | undefined, theme: Theme, loaded: () => void): Run[][] | undefined {
-  if (theme.color === "none" || lang === undefined || lang === "" || code.length > LONGEST) return undefined;
+  if (theme.color === "none" || lang === undefined || lang === "" || code.length > MAX_CODE_LENGTH) return undefined;
   if (!library) {
     loading ??= load();
     void loading.then(loaded);

@@ -18,7 +18,7 @@ export type Asking<S> = {
 };
 
 /** Rows of the last reply that stand above the choices; the whole of it is in the transcript. */
-const MOST_ROWS = 8;
+const MAX_ROWS = 8;
 
 /** Adds `?`: a question about the request, which stays as it is. `latest` is the last one that was asked. */
 export function withInquiry<S>(
@@ -86,7 +86,7 @@ function inquiryLines(inquiry: Inquired, draw: Draw, me: Sender | undefined): st
   const reply = replyNote(inquiry, t);
   if (!reply) return [...made, ...own(t.inquiryWaits, draw, { paint: theme.dim }), ""];
   const rows = reply.foreign === undefined ? [] : marginedMarkdown(reply.foreign, draw);
-  const cut = rows.length > MOST_ROWS ? [...rows.slice(0, MOST_ROWS), theme.dim("  …")] : rows;
+  const cut = rows.length > MAX_ROWS ? [...rows.slice(0, MAX_ROWS), theme.dim("  …")] : rows;
   const paint = reply.tone === "warn" ? theme.warn : theme.dim;
   return [...made, ...own(reply.line, draw, { paint }), ...cut, ""];
 }

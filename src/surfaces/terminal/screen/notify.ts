@@ -2,7 +2,7 @@ import { oneLine } from "../../../base/visible.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const LONGEST = 120;
+const MAX_TEXT_LENGTH = 120;
 
 /** Sequences that call a person who looks elsewhere: a bell, and a notification where the terminal has them. */
 export function notification(text: string, env: Env): string {
@@ -26,7 +26,7 @@ export const leftovers = "\x1b[=0;1u\x1b[>4;0m\x1b[?2004l\x1b[?25h";
 
 function clean(text: string): string {
   const line = [...oneLine(text)];
-  return line.length > LONGEST ? `${line.slice(0, LONGEST).join("")}…` : line.join("");
+  return line.length > MAX_TEXT_LENGTH ? `${line.slice(0, MAX_TEXT_LENGTH).join("")}…` : line.join("");
 }
 
 /** tmux passes on only what is wrapped; screen likewise. */

@@ -92,7 +92,7 @@ export type TerminalOptions = {
   /** Called before the person goes on to another session. */
   ready?(session: string): Promise<unknown>;
   /** Own commands, skills and prompts of servers. */
-  skills?: readonly Named[];
+  own?(): readonly Named[];
   /** Messages sent in this project, oldest first, and where new ones are kept. */
   history?: { load(): readonly string[]; add(text: string): void };
   files?(query: string, signal: AbortSignal): Promise<readonly string[]>;

@@ -12,7 +12,7 @@ export type Sources = {
 /** The name of a file before the caret, as it was typed and without its marks. */
 export type Prefix = { text: string; query: string };
 
-const MOST = 20;
+const MAX_SUGGESTIONS = 20;
 
 export function fileAt(line: string, { forced }: { forced: boolean }): Prefix | undefined {
   const quoted = /(?:^|\s)(@"([^"]*))$/u.exec(line);
@@ -40,7 +40,10 @@ export function createCompletion({ complete, files }: Sources): AutocompleteProv
       const found = (await files?.(prefix.query, signal)) ?? [];
       // A name that hides something is not offered: it would stand in the editor as it is.
       const honest = found.filter((name) => harmless(name) === name);
-      return { items: honest.slice(0, MOST).map((name) => ({ value: name, label: name })), prefix: prefix.text };
+      return {
+        items: honest.slice(0, MAX_SUGGESTIONS).map((name) => ({ value: name, label: name })),
+        prefix: prefix.text,
+      };
     },
     applyCompletion(lines, cursorLine, cursorCol, item, prefix) {
       const line = lines[cursorLine] ?? "";

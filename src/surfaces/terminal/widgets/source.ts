@@ -9,16 +9,16 @@ export type Source = {
 };
 
 /** A line is cut into pieces this long: one without an end must not fill the memory. */
-const LONGEST = 4_096;
+const MAX_LINE_LENGTH = 4_096;
 const BLOCK = 64 * 1024;
 /** The place of every so many lines of a file is remembered. */
 const EVERY = 256;
 
 export function textSource(text: string): Source {
   const lines = text.split("\n").flatMap((line) => {
-    if (line.length <= LONGEST) return [line];
-    return Array.from({ length: Math.ceil(line.length / LONGEST) }, (_, n) =>
-      line.slice(n * LONGEST, (n + 1) * LONGEST).toWellFormed(),
+    if (line.length <= MAX_LINE_LENGTH) return [line];
+    return Array.from({ length: Math.ceil(line.length / MAX_LINE_LENGTH) }, (_, n) =>
+      line.slice(n * MAX_LINE_LENGTH, (n + 1) * MAX_LINE_LENGTH).toWellFormed(),
     );
   });
   return { count: () => lines.length, lines: (from, count) => lines.slice(from, from + count), close() {} };
@@ -77,7 +77,7 @@ function sourceOf(file: number, size: number): Source {
   /** Offsets of lines 0, EVERY, 2 × EVERY, … */
   const places = [0];
   let count = 0;
-  const block = Buffer.alloc(BLOCK + LONGEST);
+  const block = Buffer.alloc(BLOCK + MAX_LINE_LENGTH);
 
   /** Calls `each` with every line from an offset on until it says stop; gives the offset after the last. */
   const walk = (offset: number, each: (start: number, end: number) => boolean): void => {
@@ -87,8 +87,8 @@ function sourceOf(file: number, size: number): Source {
       const last = at + read >= size;
       let from = 0;
       while (from < read) {
-        const feed = block.subarray(from, Math.min(read, from + LONGEST)).indexOf(10);
-        if (feed < 0 && read - from < LONGEST && !last && from > 0) break; // the line continues in the next block
+        const feed = block.subarray(from, Math.min(read, from + MAX_LINE_LENGTH)).indexOf(10);
+        if (feed < 0 && read - from < MAX_LINE_LENGTH && !last && from > 0) break; // the line continues in the next block
         const piece = feed >= 0 ? feed : pieceOf(block, from, read);
         const next = from + piece + (feed >= 0 ? 1 : 0);
         if (!each(from, from + piece)) return;
@@ -127,7 +127,7 @@ function sourceOf(file: number, size: number): Source {
 
 /** The length of a piece of a line that is too long: it ends between two characters. */
 function pieceOf(block: Buffer, from: number, read: number): number {
-  let end = Math.min(read, from + LONGEST);
+  let end = Math.min(read, from + MAX_LINE_LENGTH);
   if (end === read) return end - from;
   while (end > from + 1 && ((block[end] ?? 0) & 0xc0) === 0x80) end--;
   return end - from;

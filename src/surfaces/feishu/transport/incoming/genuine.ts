@@ -4,7 +4,7 @@ import { type Envelope, readEnvelope } from "./event.ts";
 /** The platform signs when it sends, and may send late. */
 const FRESH_MS = 60 * 60_000;
 /** A challenge is a few hundred bytes. */
-const LARGEST_UNSIGNED = 8 * 1024;
+const MAX_UNSIGNED_BYTES = 8 * 1024;
 
 export type WebhookKeys = { appId: string; encryptKey: string; verificationToken: string };
 
@@ -20,7 +20,7 @@ export type Verdict =
 export function verify({ headers, body }: WebhookRequest, keys: WebhookKeys, now: number): Verdict {
   const signed = isSigned(headers, body, keys.encryptKey);
   // Large unsigned bodies are not parsed or decrypted: a flood of them must not delay a challenge.
-  if (!signed && body.length > LARGEST_UNSIGNED) return refuse(401, "the signature is missing or wrong");
+  if (!signed && body.length > MAX_UNSIGNED_BYTES) return refuse(401, "the signature is missing or wrong");
   const encrypted = stringIn(parse(body.toString("utf8")), "encrypt");
   if (encrypted === undefined) return refuse(400, "the body should be a JSON object with an encrypted text");
   const text = decrypt(encrypted, keys.encryptKey);

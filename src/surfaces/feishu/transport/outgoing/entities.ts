@@ -6,7 +6,7 @@ import { createPace, type Queues } from "../api/queues.ts";
 
 const PER_ENTITY = 8;
 const SKIPS = [1_000, 100_000, 10_000_000];
-const MOST_ENTITIES = 1_000;
+const MAX_ENTITIES = 1_000;
 
 type EntityParts = { api: Api; queues: Queues; drawing: Drawing; sleep: (ms: number) => Promise<void> };
 
@@ -100,6 +100,6 @@ function createSequences() {
 /** Drops the oldest entries: a card changes for minutes, the process runs for months. */
 export function forgetOldest(map: Map<string, unknown>): void {
   for (const key of map.keys())
-    if (map.size > MOST_ENTITIES) map.delete(key);
+    if (map.size > MAX_ENTITIES) map.delete(key);
     else return;
 }

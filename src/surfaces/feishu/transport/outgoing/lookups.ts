@@ -9,7 +9,7 @@ import { readItems } from "../incoming/event.ts";
 const NAME_MS = 24 * 60 * 60_000;
 const NO_NAME_MS = 10 * 60_000;
 const MEMBERS_MS = 5 * 60_000;
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 type LookupParts = { api: Api; appId: string; store: SurfaceStore; log: Log };
 
@@ -63,7 +63,7 @@ export function createLookups({
 async function membersOf(api: Api, chat: string): Promise<string[]> {
   const found: string[] = [];
   let page = "";
-  for (let count = 0; count < MOST_PAGES; count++) {
+  for (let count = 0; count < MAX_PAGES; count++) {
     const query = { member_id_type: "open_id", page_size: "100", ...(page !== "" && { page_token: page }) };
     const answer = await api.call(
       { method: "GET", path: `im/v1/chats/${segment(chat)}/members`, query },

@@ -7,14 +7,14 @@ import { harmless, tokens } from "../../../../base/visible.ts";
 export type Coloured = string | { scope?: string; children: Coloured[] };
 type Library = { coloured(code: string, lang: string): Coloured | undefined };
 
-const LONGEST = 20_000;
+const MAX_CODE_LENGTH = 20_000;
 let library: Library | undefined;
 let loading: Promise<unknown> | undefined;
 
 /** Code in colours. They come with the first code there is; until then it is plain. */
 export function Code({ text, lang }: { text: string; lang?: string | undefined }) {
   const loaded = useSignal(library !== undefined);
-  const wanted = lang !== undefined && lang !== "" && text.length < LONGEST;
+  const wanted = lang !== undefined && lang !== "" && text.length < MAX_CODE_LENGTH;
   useEffect(() => {
     if (!wanted || library) return;
     loading ??= import("./highlight.ts").then((found) => (library = found));

@@ -3,7 +3,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { look, unseen, type Attention } from "./seen.ts";
 
-const LOOK_EVERY_MS = 100;
+const POLL_MS = 100;
 
 /**
  * Watches how much of a request has been seen, and whether it lies still. An observer of intersections does not know what lies above
@@ -43,7 +43,7 @@ export function useAttention(
   };
   useLayoutEffect(() => void refresh(), []);
   useEffect(() => {
-    const timer = setInterval(refresh, LOOK_EVERY_MS);
+    const timer = setInterval(refresh, POLL_MS);
     return () => clearInterval(timer);
   }, []);
   return { attention, refresh };

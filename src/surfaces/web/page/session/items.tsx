@@ -15,7 +15,7 @@ import { Since } from "../components/time.tsx";
 import { Trouble } from "../components/form.tsx";
 import type { Words } from "../words/words.ts";
 
-const LONGEST = 20_000;
+const MAX_TEXT_LENGTH = 20_000;
 
 /** An item of a session. It is drawn again when it has changed, and only then. */
 export function ItemView({ item, session, cwd }: { item: Item; session: string; cwd: string | undefined }) {
@@ -176,7 +176,7 @@ function Input({ item }: { item: CallItem }) {
   const text = typeof input["command"] === "string" ? input["command"] : (call.malformed ?? "");
   return text.includes("\n") || text.length > 100 ? (
     <pre class="command" tabIndex={0}>
-      {harmless(text).slice(0, LONGEST)}
+      {harmless(text).slice(0, MAX_TEXT_LENGTH)}
     </pre>
   ) : null;
 }
@@ -217,7 +217,7 @@ function Result({ item }: { item: CallItem }) {
     <>
       {text.trim() !== "" && (
         <pre class="output" tabIndex={0}>
-          {harmless(shown.join("\n")).slice(0, LONGEST)}
+          {harmless(shown.join("\n")).slice(0, MAX_TEXT_LENGTH)}
         </pre>
       )}
       {many && !all.value && (

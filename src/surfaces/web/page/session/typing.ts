@@ -1,6 +1,6 @@
 import { signal, type Signal } from "@preact/signals";
 import type { Named } from "../../../../protocol/host/about.ts";
-import { openLike } from "../../../../view/slash/outcome.ts";
+import { openLike, failed, runSlash, type Outcome } from "../../../../view/slash/run.ts";
 import {
   completeSlash,
   readTypedSlash,
@@ -8,8 +8,6 @@ import {
   type Completion,
   type Offer,
 } from "../../../../view/slash/read.ts";
-import { failed, runSlash } from "../../../../view/slash/run.ts";
-import type { Outcome } from "../../../../view/slash/outcome.ts";
 import type { OwnSlash } from "../../../../view/slash/table.ts";
 import type { Place } from "../state/place.ts";
 import type { App } from "../state/state.ts";
@@ -17,7 +15,7 @@ import type { Followed } from "./session-state.ts";
 
 /** The box below a session: messages and commands. */
 export type Typing = {
-  /** What is to be told of the last command. */
+  /** Lines that the last command came to. */
   lines: Signal<readonly string[]>;
   /** False where it was not taken; a text stands in the box instead. */
   send(text: string): Promise<boolean | string>;
@@ -89,7 +87,10 @@ export function createTyping(app: App, { id, followed, go }: Parts): Typing {
       const typed = readTypedSlash(text, offer);
       if (!typed) return say(id, text);
       const typist = {
-        ...{ host: app.host, session: id, sender: app.me.value, offer },
+        host: app.host,
+        session: id,
+        sender: app.me.value,
+        offer,
         mode: () => followed.progress.value.mode,
         may: (right: string) => app.may.value.includes(right),
       };

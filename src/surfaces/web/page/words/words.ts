@@ -1,7 +1,7 @@
 import type { Lang } from "../../../../texts/language.ts";
 import type { PanelTexts } from "../../../../texts/surfaces/terminal-panels.ts";
 import type { WebTexts } from "../../../../texts/surfaces/web.ts";
-import type { SlashWords } from "../../../../view/slash/outcome.ts";
+import type { SlashWords } from "../../../../view/slash/run.ts";
 import { loadSentences } from "./sentences.ts";
 
 /** Everything the page says, in one language. */
