@@ -74,10 +74,15 @@ test("/permissions remove takes a rule back in the middle of a turn, and says so
     offer: { place: "terminal" },
     mode: () => "ask",
   };
-  const permissions = async (args: string) => {
-    const outcome = await runSlash({ name: "permissions", args }, typist);
-    return outcome.type === "told" ? outcome.told(slashWords("en")).join() : outcome.type;
-  };
+  const permissions = (args: string) =>
+    runSlash({ name: "permissions", args }, typist, {
+      own: () => "own",
+      say: (told) => told(slashWords("en")).join(),
+      done: () => "done",
+      back: () => "back",
+      speak: () => "speak",
+      go: () => "go",
+    });
   await sage.say("go");
   const [first] = await sage.open();
   await sage.answer({ type: "granted", requestId: first!.id, rules: [grant] });

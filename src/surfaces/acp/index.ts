@@ -8,7 +8,6 @@ import { sessionModes } from "../../protocol/mode.ts";
 import { messageOf as errorMessage } from "../../protocol/reasons/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import * as z from "../../base/z.ts";
-import { rewindTexts } from "../../texts/commands/rewind.ts";
 import { slashTexts } from "../../texts/surfaces/slash.ts";
 import { acpTexts } from "../../texts/surfaces/acp.ts";
 import { errorText } from "../../texts/shared/error.ts";
@@ -43,7 +42,7 @@ type Params = Record<string, unknown>;
 /** Sage as an agent that an editor runs, until the editor goes. The same sessions stay open to every other surface. */
 export async function attachAcp(host: Host, editor: Editor, options: AcpOptions): Promise<void> {
   const { lang } = options;
-  const words: Words = { t: texts(lang), w: acpTexts(lang), slash: slashTexts(lang), rewind: rewindTexts(lang) };
+  const words: Words = { t: texts(lang), w: acpTexts(lang), slash: slashTexts(lang) };
   const me: Sender = { by: options.by, surface: "acp" };
   /** Prompts that have not ended, by the editor's id of the request. */
   const prompting = new Map<string | number, string>();

@@ -16,7 +16,7 @@ import { createAsking } from "./asking.ts";
 import { codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
 import { refusalFrom } from "./send.ts";
-import { offerTo, runTyped } from "./slash.ts";
+import { runTyped } from "./slash.ts";
 import { createView } from "./view.ts";
 import { createWaiting } from "./waiting.ts";
 
@@ -134,7 +134,7 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
   const say = (text: string) =>
     tell({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${text}\n` } });
 
-  let offer = offerTo(undefined);
+  let offer: Offer<"acp"> = { place: "acp" };
   const typist = { host, session, sender: me, mode: () => progress.mode };
 
   return {
@@ -150,7 +150,7 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
         return "end_turn";
       }
       const typed = readTypedSlash(text, offer);
-      const message = typed ? await runTyped(typed, { ...typist, offer }, { words, say }) : text;
+      const message = typed ? await runTyped(typed, { ...typist, offer }, { words, tell: say }) : text;
       if (message === undefined) return "end_turn";
       const id = randomUUID();
       own.add(saidKey(id));

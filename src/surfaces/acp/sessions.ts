@@ -5,12 +5,13 @@ import type { Host } from "../../protocol/host/host.ts";
 import { isOutsideSession } from "../../protocol/host/outside.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
+import { ownNames } from "../../view/slash/read.ts";
 import { configOf, modesOf, offeredModels } from "./config.ts";
 import { codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
 import { send } from "./send.ts";
 import { followSession, type Session } from "./session.ts";
-import { commandsOf, offerTo } from "./slash.ts";
+import { commandsOf } from "./slash.ts";
 
 /** Modes and options of a session, as the editor shows them. */
 export type Setup = { modes: SessionModeState; configOptions: SessionConfigOption[] };
@@ -62,7 +63,7 @@ export function createSessions({ host, editor, words, me, form, signal }: Sessio
   const furnish = (session: string, { progress, offers }: Session): void => {
     void (async () => {
       const told = (found: SessionAbout | undefined) => {
-        const offer = offerTo(found);
+        const offer = { place: "acp" as const, own: () => ownNames(found) };
         offers(offer);
         const availableCommands = commandsOf(offer, words.slash);
         update(session, { sessionUpdate: "available_commands_update", availableCommands });

@@ -1,6 +1,5 @@
 import type { Host } from "../../protocol/host/host.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { rewindTexts } from "../../texts/commands/rewind.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { slashTexts } from "../../texts/surfaces/slash.ts";
 import { createPaint, type Style } from "../../view/lines/paint.ts";
@@ -65,11 +64,7 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
   const talking = createTalking({
     ...{ host, session, sender, style, progress, say, acts: options.acts, own: options.own },
-    words: {
-      ...{ t: style.t, intro: style.t.help },
-      slash: slashTexts(options.lang),
-      rewind: rewindTexts(options.lang),
-    },
+    words: { t: style.t, slash: slashTexts(options.lang), intro: style.t.help },
     echoes: input.isTTY === true,
     done: prompts.settle,
     leave: () => machine.finish("left"),

@@ -5,9 +5,8 @@ import { saidKey } from "../../protocol/key.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
-import { wholeRequest } from "../../view/lines/request.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
-import { type Outcome, type SlashWords, failed, runSlash } from "../../view/slash/run.ts";
+import { runSlash, type Hand, type SlashWords, type Told } from "../../view/slash/run.ts";
 import {
   completeSlash,
   readTypedSlash,
@@ -16,7 +15,6 @@ import {
   type Offer,
   type TypedSlash,
 } from "../../view/slash/read.ts";
-import type { OwnSlash } from "../../view/slash/table.ts";
 import type { PlainActs, PlainOptions } from "./options.ts";
 
 /** Input of a person when nothing is asked: messages, and commands to this surface. */
@@ -52,7 +50,7 @@ export function createTalking(parts: Parts): Talking {
   const { t, paint } = parts.style;
   const offer: Offer<"lines"> = {
     place: "lines",
-    has: (name) => ["quit", "resume", "inbox"].includes(name) || acts?.[name as keyof PlainActs] !== undefined,
+    has: (name) => ["quit", "resume"].includes(name) || acts?.[name as keyof PlainActs] !== undefined,
     ...(parts.own && { own: parts.own }),
   };
   const echoed = new Set<string>();
@@ -73,57 +71,32 @@ export function createTalking(parts: Parts): Talking {
     if (options.echoed) echoed.add(saidKey(id));
     void send({ type: "say", session, text, id, ...sender });
   };
-  const inbox = async () => {
-    const reply = await host.send({ type: "pending" });
-    if (!reply.ok) say(paint.red(oneLine(errorText(reply, t))));
-    else if (reply.requests.length === 0) say(t.inboxEmpty);
-    else
-      for (const { request } of reply.requests)
-        say(...wholeRequest(request, parts.style), paint.dim(t.answerWith(request.id)));
+  const show = (told: Told, tone = "dim") => {
+    const lines = told(words).map(oneLine);
+    say(...(tone === "danger" ? lines.map(paint.red) : lines));
   };
-
-  const own = async (name: OwnSlash<"lines">, args: string): Promise<void> => {
-    switch (name) {
-      case "quit":
-        return parts.leave();
-      case "resume":
-        return resume();
-      case "inbox":
-        return inbox();
-      case "tasks":
-      case "export":
-        return say(...((await acts?.[name]?.(args)) ?? "").split("\n").map(oneLine));
-      default:
-        return name satisfies never;
-    }
-  };
-
-  const came = async (outcome: Outcome<"lines">): Promise<void> => {
-    switch (outcome.type) {
-      case "own":
-        return own(outcome.name, outcome.args);
-      case "told": {
-        const lines = outcome.told(words).map(oneLine);
-        return say(...(outcome.tone === "danger" ? lines.map(paint.red) : lines));
+  const hand: Hand<"lines", void> = {
+    async own(name, args) {
+      switch (name) {
+        case "quit":
+          return parts.leave();
+        case "resume":
+          return resume();
+        case "tasks":
+        case "export":
+          return say(...((await acts?.[name]?.(args)) ?? "").split("\n").map(oneLine));
+        default:
+          return name satisfies never;
       }
-      case "done":
-        return; // a fact, which is shown
-      case "back":
-        return say(...outcome.told(words).map(oneLine));
-      case "say":
-        return speak(outcome.text, { echoed: parts.echoes });
-      case "go":
-        return say(words.slash.elsewhere(outcome.session));
-      default:
-        return outcome satisfies never;
-    }
+    },
+    say: show,
+    done() {}, // a fact, which is shown
+    back: (_, told) => show(told),
+    speak: (text) => speak(text, { echoed: parts.echoes }),
+    go: (id) => show(({ slash }) => [slash.elsewhere(id)]),
   };
   const run = async (typed: TypedSlash): Promise<void> => {
-    try {
-      await came(await runSlash(typed, { host, session, sender, offer, mode: () => progress.mode }));
-    } catch (error) {
-      await came(failed(typed.name, error));
-    }
+    await runSlash(typed, { host, session, sender, offer, mode: () => progress.mode }, hand);
     parts.done();
   };
 

@@ -1,9 +1,8 @@
 import { oneLine } from "../../base/visible.ts";
-import { rewindTexts } from "../../texts/commands/rewind.ts";
 import { slashTexts } from "../../texts/surfaces/slash.ts";
-import { failed, runSlash, type SlashWords, type Outcome, type Typist } from "../../view/slash/run.ts";
+import { runSlash, type Hand, type SlashWords } from "../../view/slash/run.ts";
 import { offeredAt, type Offer, type TypedSlash } from "../../view/slash/read.ts";
-import type { OwnSlash, SlashName } from "../../view/slash/table.ts";
+import type { SlashName } from "../../view/slash/table.ts";
 import type { Picked, TerminalActs } from "./screen/options.ts";
 import type { TalkParts } from "./talk.ts";
 
@@ -23,13 +22,12 @@ type Acts = { speak(text: string): void; resume(): void; compact(): Promise<void
 export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts): Slash {
   const { host, options, sender, t, scroll, progress, redraw } = parts;
   const { session, lang, acts, own: ownNames = () => [] } = options;
-  const words: SlashWords = { t, slash: slashTexts(lang), rewind: rewindTexts(lang), intro: parts.tt.help };
+  const words: SlashWords = { t, slash: slashTexts(lang), intro: parts.tt.help };
   const offer: Offer<"terminal"> = {
     place: "terminal",
     has: (name) => ["quit", "compact", "resume"].includes(name) || acts?.[name as keyof TerminalActs] !== undefined,
     own: ownNames,
   };
-  const typist: Typist<"terminal"> = { host, session, sender, offer, mode: () => progress.mode };
 
   const picked = (result: Picked) => {
     if (!result) return;
@@ -42,58 +40,43 @@ export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts):
     redraw();
   };
 
-  const own = async (name: OwnSlash<"terminal">, args: string): Promise<Picked> => {
-    switch (name) {
-      case "quit":
-        return parts.leave();
-      case "compact":
-        return compact();
-      case "resume":
-        if (!acts?.resume || (args === "" && progress.open && !progress.working)) return resume();
-        return acts.resume(args);
-      case "sessions":
-      case "new":
-      case "model":
-      case "rewind":
-      case "tasks":
-      case "permissions":
-      case "export":
-        return acts?.[name]?.(args);
-      default:
-        return name satisfies never;
-    }
-  };
-
-  const came = async (outcome: Outcome<"terminal">): Promise<Picked> => {
-    switch (outcome.type) {
-      case "own":
-        return own(outcome.name, outcome.args);
-      case "told":
-        return scroll.note(outcome.tone, ...outcome.told(words));
-      case "done":
-        return undefined; // a fact, which is shown
-      case "back":
-        return { draft: outcome.words };
-      case "say":
-        return speak(outcome.text);
-      case "go":
-        await options.ready?.(outcome.session);
-        return { session: outcome.session };
-      default:
-        return outcome satisfies never;
-    }
+  const hand: Hand<"terminal", Picked> = {
+    own(name, args) {
+      switch (name) {
+        case "quit":
+          return parts.leave();
+        case "compact":
+          return compact();
+        case "resume":
+          if (!acts?.resume || (args === "" && progress.open && !progress.working)) return resume();
+          return acts.resume(args);
+        case "sessions":
+        case "new":
+        case "model":
+        case "rewind":
+        case "tasks":
+        case "permissions":
+        case "export":
+          return acts?.[name]?.(args);
+        default:
+          return name satisfies never;
+      }
+    },
+    say: (told, tone) => scroll.note(tone, ...told(words).map(oneLine)),
+    done() {}, // a fact, which is shown
+    back: (text) => ({ draft: text }),
+    speak,
+    async go(id) {
+      await options.ready?.(id);
+      return { session: id };
+    },
   };
 
   const command = async (typed: TypedSlash) => {
     const { name, args } = typed;
     scroll.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
-    try {
-      picked(await came(await runSlash(typed, typist)));
-    } catch (error) {
-      await came(failed(name, error));
-    } finally {
-      redraw();
-    }
+    picked(await runSlash(typed, { host, session, sender, offer, mode: () => progress.mode }, hand));
+    redraw();
   };
 
   return {

@@ -1,6 +1,7 @@
 import type { SessionState } from "../../protocol/host/host.ts";
 import type { RuleInForce } from "../../protocol/host/about.ts";
 import { sage } from "../command.ts";
+import { rewindTexts } from "../commands/rewind.ts";
 import type { Lang } from "../language.ts";
 
 const number = (n: number) => n.toLocaleString("en");
@@ -47,6 +48,8 @@ const en = {
   },
 
   ownCommands: "/name    use the command or skill of that name; anything after it is passed along",
+
+  rewind: rewindTexts("en"),
 
   // Replies
   unknown: (name: string, meant: string | undefined) =>
@@ -144,6 +147,7 @@ const zh: SlashTexts = {
 
   ownCommands: "/名称    使用该名称的命令或技能；后面的文字会一并交给它",
 
+  rewind: rewindTexts("zh"),
   unknown: (name, meant) => `未知命令 /${name}。${meant === undefined ? "可用 /help 查看。" : `是不是 /${meant}？`}`,
   failed: (name, why) => `/${name} 失败：${why}`,
   needs: (name) => `/${name} 后面要写上内容。`,

@@ -1,7 +1,7 @@
 import { closest } from "../../base/closest.ts";
 import { readSlash } from "../../base/slash.ts";
 import { oneLine } from "../../base/visible.ts";
-import type { Named } from "../../protocol/host/about.ts";
+import type { Named, SessionAbout } from "../../protocol/host/about.ts";
 import type { CommandReply } from "../../protocol/host/host.ts";
 import type { SlashTexts } from "../../texts/surfaces/slash.ts";
 import { entryOf, slashNames, type SlashName, type SlashPlace, type SlashRight } from "./table.ts";
@@ -58,6 +58,11 @@ export function unknownSlash(reply: CommandReply, text: string, offer: Offer, w:
   if (reply.ok || name === undefined || reply.reason?.code !== "command-unknown") return undefined;
   const names = [...offeredAt(offer), ...(offer.own?.() ?? []).map((one) => one.name)];
   return w.unknown(oneLine(name), closest(name.toLowerCase(), names));
+}
+
+/** Names of one's own that the host tells of: commands, skills and prompts of servers. */
+export function ownNames({ commands, skills, prompts = [] }: Partial<SessionAbout> = {}): Named[] {
+  return [...(commands ?? []), ...(skills ?? []).filter(({ invocable }) => invocable), ...prompts];
 }
 
 /** The right that this person lacks for it, if they do. */

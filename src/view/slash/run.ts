@@ -8,7 +8,6 @@ import { modeWords, type SessionMode } from "../../protocol/mode.ts";
 import { reasonOf } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import type { RewindTexts } from "../../texts/commands/rewind.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
 import type { SlashTexts } from "../../texts/surfaces/slash.ts";
 import { dollars, nameOf, spentOf, titleOf } from "../items/summary.ts";
@@ -28,7 +27,6 @@ import {
 export type SlashWords = {
   t: Texts;
   slash: SlashTexts;
-  rewind: RewindTexts;
   /** Stands above the commands in `/help`. */
   intro?: readonly string[];
 };
@@ -46,46 +44,71 @@ export type Typist<P extends SlashPlace = SlashPlace> = {
 
 export type Told = (words: SlashWords) => readonly string[];
 
-export type Outcome<P extends SlashPlace = SlashPlace> =
-  /** The surface does it. */
-  | { type: "own"; name: OwnSlash<P>; args: string }
-  /** Text for the person. */
-  | { type: "told"; tone: "dim" | "danger"; told: Told }
+/**
+ * A surface's part in the commands that are the same everywhere, with what it makes of them. A command of its own that it forgets does
+ * not compile.
+ */
+export type Hand<P extends SlashPlace, R> = {
+  own(name: OwnSlash<P>, args: string): R | Promise<R>;
+  say(told: Told, tone: "dim" | "danger"): R | Promise<R>;
   /** A fact tells it, where facts are shown; `told` is for surfaces that show none. */
-  | { type: "done"; told: Told }
+  done(told: Told): R | Promise<R>;
   /** Words of the person that come back to them, to be written anew. */
-  | { type: "back"; words: string; told: Told }
+  back(words: string, told: Told): R | Promise<R>;
   /** A message to the agent follows. */
-  | { type: "say"; text: string; told: Told }
+  speak(text: string, told: Told): R | Promise<R>;
   /** The person continues in this session. */
+  go(session: string): R | Promise<R>;
+};
+
+type Outcome =
+  | { type: "told"; tone: "dim" | "danger"; told: Told }
+  | { type: "done"; told: Told }
+  | { type: "back"; words: string; told: Told }
+  | { type: "speak"; text: string; told: Told }
   | { type: "go"; session: string };
 
-/** An outcome that the host's part of a command comes to. */
-export type HostOutcome = Exclude<Outcome, { type: "own" }>;
-export type Run = (args: string, typist: Typist) => Promise<HostOutcome>;
-
 /** Does what was typed. What fails is told, too. */
-export async function runSlash<P extends SlashPlace>(typed: TypedSlash, typist: Typist<P>): Promise<Outcome<P>> {
+export async function runSlash<P extends SlashPlace, R>(
+  typed: TypedSlash,
+  typist: Typist<P>,
+  hand: Hand<P, R>,
+): Promise<R> {
   const { name, args } = typed;
   const { place } = typist.offer;
   const lacked = typist.may && lackedRight(typed, place, typist.may);
-  if (lacked) return told(({ slash }) => [slash.refused[lacked]], "danger");
+  if (lacked) return hand.say(({ slash }) => [slash.refused[lacked]], "danger");
   const { on, takes } = entryOf(name);
   const way = on[place];
-  if (way === "own" || (way === "picks" && args === "")) return { type: "own", name: name as OwnSlash<P>, args };
-  if (way === "answer") return told(({ slash }) => [slash.nothingToAnswer]);
-  if (takes === "required" && args === "") return told(({ slash }) => [slash.needs(name)], "danger");
   try {
-    return await runs[name as HostSlash](args, typist);
+    // The type of the table says which commands are a surface's own.
+    if (way === "own" || (way === "picks" && args === "")) return await hand.own(name as OwnSlash<P>, args);
+    if (way === "answer") return await hand.say(({ slash }) => [slash.nothingToAnswer], "dim");
+    if (takes === "required" && args === "") return await hand.say(({ slash }) => [slash.needs(name)], "danger");
+    return await handed(await runs[name as HostSlash](args, typist), hand);
   } catch (error) {
-    return failed(name, error);
+    return hand.say(({ t, slash }) => [slash.failed(name, oneLine(t.because(reasonOf(error))))], "danger");
   }
 }
 
-/** A command that did not work, as an outcome. */
-export function failed(name: string, error: unknown): Outcome & { type: "told" } {
-  return told(({ t, slash }) => [slash.failed(name, oneLine(t.because(reasonOf(error))))], "danger");
+function handed<P extends SlashPlace, R>(outcome: Outcome, hand: Hand<P, R>): R | Promise<R> {
+  switch (outcome.type) {
+    case "told":
+      return hand.say(outcome.told, outcome.tone);
+    case "done":
+      return hand.done(outcome.told);
+    case "back":
+      return hand.back(outcome.words, outcome.told);
+    case "speak":
+      return hand.speak(outcome.text, outcome.told);
+    case "go":
+      return hand.go(outcome.session);
+    default:
+      return outcome satisfies never;
+  }
 }
+
+type Run = (args: string, typist: Typist) => Promise<Outcome>;
 
 /** Commands that are the same everywhere: what they send to the host, and what is told of the reply. */
 const runs: { [K in HostSlash]: Run } = {
@@ -161,7 +184,7 @@ const runs: { [K in HostSlash]: Run } = {
 
   async plan(task, typist) {
     const chosen = await choose("plan", typist);
-    return task === "" ? chosen : { type: "say", text: task, told: chosen.told };
+    return task === "" ? chosen : { type: "speak", text: task, told: chosen.told };
   },
 
   async compact(_, { host, session }) {
@@ -242,7 +265,7 @@ async function about(host: Host, session: string) {
 }
 
 /** `/rewind` in lines of text: the messages to go back to, then what would change, then a `yes` at the end. */
-async function rewind(args: string, { host, session, sender }: Typist): Promise<HostOutcome> {
+async function rewind(args: string, { host, session, sender }: Typist): Promise<Outcome> {
   const words = args.split(/\s+/).filter(Boolean);
   const turn = turnOf(words[0] ?? "");
   const what = rewindKinds.find((kind) => words.includes(kind)) ?? "both";
@@ -251,23 +274,23 @@ async function rewind(args: string, { host, session, sender }: Typist): Promise<
     const { plan } = await ask(host, { type: "planRewind", session, turn, what });
     const overwrite = words.includes("overwrite") ? overwriting(plan.files) : {};
     await ask(host, { type: "rewind", session, turn, what, overwrite, ...sender });
-    if (what === "files") return { type: "done", told: ({ rewind: w }) => [w.kinds.files] };
-    return { type: "back", words: plan.message, told: ({ rewind: w }) => [w.lineAgain(plan.message)] };
+    if (what === "files") return { type: "done", told: ({ slash: { rewind: w } }) => [w.kinds.files] };
+    return { type: "back", words: plan.message, told: ({ slash: { rewind: w } }) => [w.lineAgain(plan.message)] };
   }
   if (paused) return told(({ t }) => [t.because(reason("rewind-turn-open", {}))], "danger");
   if (turn === undefined)
-    return told(({ rewind: w }) => [...pointLines(points, w), ...(points.length > 0 ? [w.lineNext] : [])]);
+    return told(({ slash: { rewind: w } }) => [...pointLines(points, w), ...(points.length > 0 ? [w.lineNext] : [])]);
   const { plan } = await ask(host, { type: "planRewind", session, turn, what });
   const { sessions } = await ask(host, { type: "sessions", session });
   const again = `/rewind t${turn}${what === "both" ? "" : ` ${what}`} yes`;
   const overwrite = doubtful(plan.files).length > 0 ? `${again} overwrite` : undefined;
-  return told(({ rewind: w, t }) => [
+  return told(({ slash: { rewind: w }, t }) => [
     ...planLines(plan, sessions[0]?.cwd ?? "", { w, t }),
     w.lineYes(again, overwrite),
   ]);
 }
 
-function told(lines: Told, tone: "dim" | "danger" = "dim"): Outcome & { type: "told" } {
+function told(lines: Told, tone: "dim" | "danger" = "dim"): Outcome {
   return { type: "told", tone, told: lines };
 }
 

@@ -38,7 +38,7 @@ const modes = Object.keys(modeWords);
 /** Each thing that a person can type, once. In this order help lists it. */
 const table = {
   help: { right: "look", on: { ...everywhere, feishu: "own" } },
-  inbox: { right: "look", on: { terminal: "host", lines: "own", page: "own", acp: "host" } },
+  inbox: { right: "look", on: { terminal: "host", lines: "host", page: "own", acp: "host" } },
   status: { right: "look", on: { ...everywhere, feishu: "own" } },
   sessions: { right: "look", on: { terminal: "own", lines: "host", page: "own", acp: "host", feishu: "own" } },
   new: {

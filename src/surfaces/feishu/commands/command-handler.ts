@@ -1,12 +1,11 @@
 import type { Sender } from "../../../protocol/sender.ts";
-import { rewindTexts } from "../../../texts/commands/rewind.ts";
 import { slashTexts } from "../../../texts/surfaces/slash.ts";
-import { type Outcome, type SlashWords, type Told, runSlash } from "../../../view/slash/run.ts";
-import { isAlias, lackedRight, readTypedSlash, type TypedSlash } from "../../../view/slash/read.ts";
+import { runSlash, type Told } from "../../../view/slash/run.ts";
+import { isAlias, lackedRight, ownNames, readTypedSlash, type TypedSlash } from "../../../view/slash/read.ts";
 import { entryOf, type OwnSlash, type SlashRight } from "../../../view/slash/table.ts";
 import type { Card } from "../cards/card.ts";
 import { helpCard } from "../cards/lists.ts";
-import type { Phrase, Speech } from "../cards/speech.ts";
+import type { Phrase } from "../cards/speech.ts";
 import type { Incoming } from "../channel/channel.ts";
 import { createFolders } from "./folders.ts";
 import type { Follow } from "../session/follow.ts";
@@ -171,38 +170,30 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     const found = await here(message);
     const follow = found ?? (typed.name === "plan" ? await begin(message, newIn(message)) : undefined);
     if (!follow) return { text: ({ t }) => t.noSession };
-    const outcome = await runSlash(typed, {
+    const typist = {
       host,
       session: follow.handle.session,
       offer: chatOffer,
-      may: mayOf(message),
       mode: follow.view.mode,
       sender: await parts.senderOf(message.sender.openId),
+    };
+    const say = (told: Told): CommandResult => ({ text: phrase(told) });
+    return runSlash<"feishu", CommandResult>(typed, typist, {
+      own: (name, args) => own(name, args, message),
+      say,
+      done: say,
+      back: (_, told) => say(told),
+      speak: (text) => ({ task: text, follow }),
+      async go(session) {
+        await sessions.take(session, placeOf(message));
+        return { text: ({ t }) => t.resumed(session) };
+      },
     });
-    return came(outcome, message, follow);
-  };
-
-  const came = async (outcome: Outcome<"feishu">, message: Incoming, follow: Follow): Promise<CommandResult> => {
-    switch (outcome.type) {
-      case "own":
-        return own(outcome.name, outcome.args, message);
-      case "go":
-        await sessions.take(outcome.session, placeOf(message));
-        return { text: ({ t }) => t.resumed(outcome.session) };
-      case "say":
-        return { task: outcome.text, follow };
-      case "told":
-      case "done":
-      case "back":
-        return { text: phrase(outcome.told) };
-      default:
-        return outcome satisfies never;
-    }
   };
   const phrase =
     (told: Told): Phrase =>
-    (speech) =>
-      parts.redaction.text(told(wordsOf(speech)).join("\n"));
+    ({ lang, words: t }) =>
+      parts.redaction.text(told({ t, slash: slashTexts(lang) }).join("\n"));
 
   return {
     async read(message) {
@@ -212,8 +203,10 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
       // A command of the person's own comes before an alias, and the host knows those.
       const follow = await here(message);
       const reply = follow && (await host.send({ type: "about", session: follow.handle.session }));
-      const { commands = [], skills = [] } = (reply?.ok && reply.session) || {};
-      return readTypedSlash(message.text, { ...chatOffer, own: () => [...commands, ...skills] });
+      return readTypedSlash(message.text, {
+        ...chatOffer,
+        own: () => ownNames(reply?.ok ? reply.session : undefined),
+      });
     },
     overtakes: (text) => readTypedSlash(text, chatOffer)?.name === "stop",
     resume: earlier.resume,
@@ -224,8 +217,4 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
       return onSession(typed, message);
     },
   };
-}
-
-function wordsOf({ lang, words }: Speech): SlashWords {
-  return { t: words, slash: slashTexts(lang), rewind: rewindTexts(lang) };
 }

@@ -12,7 +12,7 @@ import { Request } from "../request/request.tsx";
 import { SessionMenu } from "./session-menu.tsx";
 import { addressOf } from "../state/place.ts";
 import { follow, type Followed } from "./session-state.ts";
-import { createTyping } from "./typing.ts";
+import { createTyping, type Typing } from "./typing.ts";
 
 /** Items that are drawn at first; earlier ones on demand. */
 const DRAWN = 200;
@@ -35,7 +35,7 @@ export function SessionPage({ id }: { id: string }) {
   );
   return (
     <div class="session">
-      <Head id={id} followed={followed} title={session?.title ?? ""} />
+      <Head id={id} followed={followed} typing={typing} title={session?.title ?? ""} />
       <Transcript id={id} followed={followed} cwd={session?.cwd} />
       <Board followed={followed} />
       {open.map((entry) => (
@@ -58,7 +58,7 @@ export function SessionPage({ id }: { id: string }) {
   );
 }
 
-function Head({ id, followed, title }: { id: string; followed: Followed; title: string }) {
+function Head({ id, followed, typing, title }: { id: string; followed: Followed; typing: Typing; title: string }) {
   const app = useApp();
   const { web } = app.words.value;
   const { usd, contextTokens, title: own } = followed.progress.value;
@@ -75,7 +75,7 @@ function Head({ id, followed, title }: { id: string; followed: Followed; title: 
       <p class="dim">
         <span class={`dot ${state}`} aria-hidden="true" /> {facts.join(" · ")}
       </p>
-      <SessionMenu id={id} followed={followed} />
+      <SessionMenu id={id} followed={followed} typing={typing} />
     </header>
   );
 }

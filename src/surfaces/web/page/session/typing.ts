@@ -1,14 +1,15 @@
 import { signal, type Signal } from "@preact/signals";
 import type { Named } from "../../../../protocol/host/about.ts";
-import { openLike, failed, runSlash, type Outcome } from "../../../../view/slash/run.ts";
+import { openLike, runSlash, type Hand } from "../../../../view/slash/run.ts";
 import {
   completeSlash,
+  ownNames,
   readTypedSlash,
   unknownSlash,
   type Completion,
   type Offer,
+  type TypedSlash,
 } from "../../../../view/slash/read.ts";
-import type { OwnSlash } from "../../../../view/slash/table.ts";
 import type { Place } from "../state/place.ts";
 import type { App } from "../state/state.ts";
 import type { Followed } from "./session-state.ts";
@@ -19,6 +20,8 @@ export type Typing = {
   lines: Signal<readonly string[]>;
   /** False where it was not taken; a text stands in the box instead. */
   send(text: string): Promise<boolean | string>;
+  /** A command from a menu. */
+  run(typed: TypedSlash): Promise<boolean | string>;
   complete(text: string): readonly Completion[];
 };
 
@@ -30,8 +33,7 @@ export function createTyping(app: App, { id, followed, go }: Parts): Typing {
   const learn = async () => {
     own.value ??= [];
     const reply = await app.send({ type: "about", session: id });
-    const { commands = [], skills = [] } = (reply.ok && reply.session) || {};
-    own.value = [...commands, ...skills.filter(({ invocable }) => invocable)];
+    own.value = ownNames(reply.ok ? reply.session : undefined);
   };
   const offer: Offer<"page"> = { place: "page", own: () => own.value ?? [] };
 
@@ -42,62 +44,55 @@ export function createTyping(app: App, { id, followed, go }: Parts): Typing {
     return reply.ok;
   };
 
-  const doOwn = async (name: OwnSlash<"page">, args: string): Promise<boolean> => {
-    switch (name) {
-      case "inbox":
-      case "sessions":
-        go({ page: name });
-        return true;
-      case "new": {
-        const opened = await openLike({ host: app.host, session: id }, { byName: true });
-        const taken = args === "" || (await say(opened, args));
-        go({ page: "session", id: opened });
-        return taken;
+  const hand: Hand<"page", boolean | string> = {
+    async own(name, args) {
+      switch (name) {
+        case "inbox":
+        case "sessions":
+          go({ page: name });
+          return true;
+        case "new": {
+          const opened = await openLike({ host: app.host, session: id }, { byName: true });
+          const taken = args === "" || (await say(opened, args));
+          go({ page: "session", id: opened });
+          return taken;
+        }
+        default:
+          return name satisfies never;
       }
-      default:
-        return name satisfies never;
-    }
+    },
+    say(told, tone) {
+      lines.value = told(app.words.value);
+      return tone === "dim";
+    },
+    done: () => true, // a fact, which is shown
+    back: (words) => words,
+    speak: (text) => say(id, text),
+    go(session) {
+      go({ page: "session", id: session });
+      return true;
+    },
   };
-
-  const came = async (outcome: Outcome<"page">): Promise<boolean | string> => {
-    const words = app.words.value;
-    lines.value = outcome.type === "told" ? outcome.told(words) : [];
-    switch (outcome.type) {
-      case "own":
-        return doOwn(outcome.name, outcome.args);
-      case "told":
-        return outcome.tone === "dim";
-      case "done":
-        return true; // a fact, which is shown
-      case "back":
-        return outcome.words;
-      case "say":
-        return say(id, outcome.text);
-      case "go":
-        go({ page: "session", id: outcome.session });
-        return true;
-      default:
-        return outcome satisfies never;
-    }
+  const run = (typed: TypedSlash) => {
+    lines.value = [];
+    const typist = {
+      host: app.host,
+      session: id,
+      sender: app.me.value,
+      offer,
+      mode: () => followed.progress.value.mode,
+      may: (right: string) => app.may.value.includes(right),
+    };
+    return runSlash(typed, typist, hand);
   };
 
   return {
     lines,
     async send(text) {
       const typed = readTypedSlash(text, offer);
-      if (!typed) return say(id, text);
-      const typist = {
-        host: app.host,
-        session: id,
-        sender: app.me.value,
-        offer,
-        mode: () => followed.progress.value.mode,
-        may: (right: string) => app.may.value.includes(right),
-      };
-      return runSlash(typed, typist)
-        .then(came)
-        .catch((error: unknown) => came(failed(typed.name, error)));
+      return typed ? run(typed) : say(id, text);
     },
+    run,
     complete(text) {
       if (!/^\s*[/／]/.test(text)) return [];
       if (!own.value) void learn().catch(() => {});

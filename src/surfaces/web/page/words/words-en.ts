@@ -1,4 +1,3 @@
-import { rewindTexts } from "../../../../texts/commands/rewind.ts";
 import { slashTexts } from "../../../../texts/surfaces/slash.ts";
 import { panelTexts } from "../../../../texts/surfaces/terminal-panels.ts";
 import { texts } from "../../../../texts/shared/texts.ts";
@@ -10,5 +9,4 @@ export const words = {
   panel: panelTexts("en"),
   web: webTexts("en"),
   slash: slashTexts("en"),
-  rewind: rewindTexts("en"),
 } as const;
