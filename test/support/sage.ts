@@ -21,6 +21,7 @@ import type { CommandReply } from "../../src/protocol/host/host.ts";
 import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
 import type { SubagentDefinition } from "../../src/protocol/subagent.ts";
 import { childEnv, redactor } from "../../src/config/secrets/secrets.ts";
+import type { Surroundings } from "../../src/host/commands/parts.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { withServers } from "../../src/mcp/registry.ts";
 import type { Servers } from "../../src/mcp/servers.ts";
@@ -155,6 +156,7 @@ export async function sageWith(
   options: TestConfig & {
     options?: Partial<ExecutionOptions>;
     watched?: boolean;
+    surroundings?: Surroundings;
     /** One that is there already. */ session?: string;
   },
 ): Promise<TestSage> {
@@ -173,6 +175,7 @@ export async function sageWith(
         text,
       ),
     keepDir: () => made.keepDir,
+    ...(options.surroundings && { surroundings: options.surroundings }),
     executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
   });
   const opened = await host.send({ type: "open", cwd: dir, ...(options.session && { session: options.session }) });

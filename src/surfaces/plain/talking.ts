@@ -81,7 +81,7 @@ export function createTalking(parts: Parts): Talking {
         case "quit":
           return parts.leave();
         case "resume":
-          return resume();
+          return progress.open ? resume() : show(({ slash }) => [slash.nothingRuns]);
         case "tasks":
         case "export":
           return say(...((await acts?.[name]?.(args)) ?? "").split("\n").map(oneLine));

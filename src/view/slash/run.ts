@@ -49,7 +49,7 @@ export type Told = (words: SlashWords) => readonly string[];
  * not compile.
  */
 export type Hand<P extends SlashPlace, R> = {
-  own(name: OwnSlash<P>, args: string): R | Promise<R>;
+  own: (name: OwnSlash<P>, args: string) => R | Promise<R>; // no method: those would take fewer names
   say(told: Told, tone: "dim" | "danger"): R | Promise<R>;
   /** A fact tells it, where facts are shown; `told` is for surfaces that show none. */
   done(told: Told): R | Promise<R>;

@@ -48,9 +48,9 @@ const table = {
     on: { terminal: "own", page: "own", feishu: "own" },
   },
   resume: {
-    right: "talk",
+    right: (args) => (args === "" ? "talk" : "look"),
     takes: "optional",
-    on: { terminal: "own", lines: "own", page: "host", acp: "host", feishu: "own" },
+    on: { ...everywhere, terminal: "own", lines: "picks", feishu: "own" },
   },
   fork: { right: "talk", takes: "optional", on: everywhere },
   rename: { right: "talk", takes: "required", on: everywhere },
