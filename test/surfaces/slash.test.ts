@@ -238,7 +238,7 @@ suite("every command at every surface that offers it", () => {
     const app = {
       ...{ host: named, id: () => crypto.randomUUID(), words: { value: words }, me: { value: me } },
       may: { value: ["look", "talk", "approve"] },
-      send: (command: Command) => host.send({ ...command, ...me } as Command),
+      send: (command: Command) => host.send({ ...command, ...me }),
       trouble: (reply: { ok: boolean }) => (reply.ok ? undefined : "trouble"),
     };
     const go = ({ page }: { page: string }) => void shown.push(`went to ${page}`);

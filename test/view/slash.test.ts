@@ -17,7 +17,7 @@ import {
   unknownSlash,
   type Offer,
 } from "../../src/view/slash/read.ts";
-import { runSlash, type Hand, type Told } from "../../src/view/slash/run.ts";
+import { runSlash, type Hand, type Reply } from "../../src/view/slash/run.ts";
 import { slashNames, slashPlaces, type HostSlash, type SlashName } from "../../src/view/slash/table.ts";
 import { sageWith, workspace } from "../support/sage.ts";
 import { between, slashWords, surroundings } from "../support/slash.ts";
@@ -112,7 +112,7 @@ test("a command demands the right of what it sends, and without that nothing is 
   const host = between(sent)(sage.host);
   const hand: Hand<"acp", string> = {
     own: (name: never) => name,
-    say: (told: Told) => told(slashWords("en")).join("\n"),
+    say: (told: Reply) => told(slashWords("en")).join("\n"),
     done: () => "done",
     back: (words) => words,
     speak: (text) => text,
@@ -120,7 +120,10 @@ test("a command demands the right of what it sends, and without that nothing is 
   };
   const ranks = ["look", "talk", "approve"] as const;
   // This host keeps no files to put back.
-  assert.equal(lackedRight({ name: "rewind", args: "t0 files yes" }, "acp", () => false), "approve");
+  assert.equal(
+    lackedRight({ name: "rewind", args: "t0 files yes" }, "acp", () => false),
+    "approve",
+  );
   for (const [name, all] of Object.entries(fully) as [HostSlash, readonly string[]][])
     for (const args of all) {
       const typed = { name, args };

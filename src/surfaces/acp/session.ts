@@ -38,8 +38,8 @@ export type Session = {
   /** Answers when the turn that hears the message has ended, or asks for an answer in the conversation. */
   prompt(text: string, images: readonly { name: string; data: string }[]): Promise<StopReason>;
   cancel(): Promise<void>;
-  /** What can be typed has become known. */
-  offers(offer: Offer<"acp">): void;
+  /** Everything that can be typed; the person's own names once they are known. */
+  offer: Offer<"acp">;
   /** Follows it no longer: nothing is answered, and nothing is stopped. */
   leave(): void;
 };
@@ -134,13 +134,13 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
   const say = (text: string) =>
     tell({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${text}\n` } });
 
-  let offer: Offer<"acp"> = { place: "acp" };
-  const typist = { host, session, sender: me, mode: () => progress.mode };
+  const offer: Offer<"acp"> = { place: "acp" };
+  const typist = { host, session, sender: me, offer, mode: () => progress.mode };
 
   return {
     ready: ready.promise,
     progress,
-    offers: (given) => void (offer = given),
+    offer,
     async prompt(text, images) {
       await ready.promise;
       if (asking.waitsForMessage()) {
@@ -150,7 +150,7 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
         return "end_turn";
       }
       const typed = readTypedSlash(text, offer);
-      const message = typed ? await runTyped(typed, { ...typist, offer }, { words, tell: say }) : text;
+      const message = typed ? await runTyped(typed, typist, { words, tell: say }) : text;
       if (message === undefined) return "end_turn";
       const id = randomUUID();
       own.add(saidKey(id));

@@ -60,11 +60,10 @@ export function createSessions({ host, editor, words, me, form, signal }: Sessio
   };
 
   /** Tells the editor, after the session is there, what may take a while to find out. */
-  const furnish = (session: string, { progress, offers }: Session): void => {
+  const furnish = (session: string, { progress, offer }: Session): void => {
     void (async () => {
       const told = (found: SessionAbout | undefined) => {
-        const offer = { place: "acp" as const, own: () => ownNames(found) };
-        offers(offer);
+        offer.own = () => ownNames(found);
         const availableCommands = commandsOf(offer, words.slash);
         update(session, { sessionUpdate: "available_commands_update", availableCommands });
       };

@@ -1,7 +1,7 @@
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { SlashTexts } from "../../texts/surfaces/slash.ts";
 import { slashLines, type Offer, type TypedSlash } from "../../view/slash/read.ts";
-import { runSlash, type SlashWords, type Told, type Typist } from "../../view/slash/run.ts";
+import { runSlash, type SlashWords, type Reply, type Typist } from "../../view/slash/run.ts";
 
 /** Commands as the editor lists them. */
 export function commandsOf(offer: Offer<"acp">, w: SlashTexts): AvailableCommand[] {
@@ -17,16 +17,13 @@ export function runTyped(
   typist: Typist<"acp">,
   { words, tell }: { words: SlashWords; tell(text: string): void },
 ): Promise<string | undefined> {
-  const say = (told: Told, text?: string) => {
-    tell(told(words).join("\n"));
+  const say = (reply: Reply, text?: string) => {
+    tell(reply(words).join("\n"));
     return text;
   };
   return runSlash(typed, typist, {
     own: (name: never) => name,
-    say: (told) => say(told),
-    done: (told) => say(told),
-    back: (_, told) => say(told),
-    speak: (text, told) => say(told, text),
-    go: (id) => say(({ slash }) => [slash.elsewhere(id)]),
+    say: (reply) => say(reply),
+    speak: (text, reply) => say(reply, text),
   });
 }

@@ -6,7 +6,7 @@ import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
-import { runSlash, type Hand, type SlashWords, type Told } from "../../view/slash/run.ts";
+import { runSlash, type Hand, type SlashWords, type Reply } from "../../view/slash/run.ts";
 import {
   completeSlash,
   readTypedSlash,
@@ -71,8 +71,8 @@ export function createTalking(parts: Parts): Talking {
     if (options.echoed) echoed.add(saidKey(id));
     void send({ type: "say", session, text, id, ...sender });
   };
-  const show = (told: Told, tone = "dim") => {
-    const lines = told(words).map(oneLine);
+  const show = (reply: Reply, tone = "dim") => {
+    const lines = reply(words).map(oneLine);
     say(...(tone === "danger" ? lines.map(paint.red) : lines));
   };
   const hand: Hand<"lines", void> = {
@@ -91,9 +91,7 @@ export function createTalking(parts: Parts): Talking {
     },
     say: show,
     done() {}, // a fact, which is shown
-    back: (_, told) => show(told),
     speak: (text) => speak(text, { echoed: parts.echoes }),
-    go: (id) => show(({ slash }) => [slash.elsewhere(id)]),
   };
   const run = async (typed: TypedSlash): Promise<void> => {
     await runSlash(typed, { host, session, sender, offer, mode: () => progress.mode }, hand);

@@ -62,7 +62,7 @@ export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts):
           return name satisfies never;
       }
     },
-    say: (told, tone) => scroll.note(tone, ...told(words).map(oneLine)),
+    say: (reply, tone) => scroll.note(tone, ...reply(words).map(oneLine)),
     done() {}, // a fact, which is shown
     back: (text) => ({ draft: text }),
     speak,

@@ -56,7 +56,7 @@ export function isAlias({ name }: TypedSlash, text: string): boolean {
 export function unknownSlash(reply: CommandReply, text: string, offer: Offer, w: SlashTexts): string | undefined {
   const name = readSlash(withSlash(text))?.name;
   if (reply.ok || name === undefined || reply.reason?.code !== "command-unknown") return undefined;
-  const names = [...offeredAt(offer), ...(offer.own?.() ?? []).map((one) => one.name)];
+  const names = [...offeredAt(offer), ...(offer.own?.() ?? []).map((own) => own.name)];
   return w.unknown(oneLine(name), closest(name.toLowerCase(), names));
 }
 
@@ -83,7 +83,7 @@ export type SlashLine = { name: string; takes?: string; does: string; own: boole
 /** Commands in the order of a list: built-in ones, then the person's own. */
 export function slashLines(offer: Offer, w: SlashTexts): SlashLine[] {
   const names = offeredAt(offer);
-  const own = (offer.own?.() ?? []).filter(({ name }) => !names.some((one) => one === name));
+  const own = (offer.own?.() ?? []).filter(({ name }) => !names.includes(name as SlashName));
   return [
     ...names.map((name) => {
       const { does, takes }: { does: string; takes?: string } = w.commands[name];
@@ -135,7 +135,10 @@ export function completeSlash(typed: string, offer: Offer, w: SlashTexts): Compl
 function rankOf(name: string, query: string): number {
   const word = name.toLowerCase();
   if (word.startsWith(query)) return 0;
-  if (slashNames.some((one) => one === name && entryOf(one).aliases?.some((alias) => alias.startsWith(query))))
+  if (
+    slashNames.includes(name as SlashName) &&
+    entryOf(name as SlashName).aliases?.some((alias) => alias.startsWith(query))
+  )
     return 1;
   let at = 0;
   for (const letter of word) if (letter === query[at]) at++;

@@ -15,7 +15,7 @@ import { doubtful, overwriting, planLines, pointLines, rewindKinds, turnOf } fro
 import { helpLines, lackedRight, type Offer, type TypedSlash } from "./read.ts";
 import {
   entryOf,
-  modeOf,
+  modeNamed,
   removedRule,
   type HostSlash,
   type OwnSlash,
@@ -42,7 +42,7 @@ export type Typist<P extends SlashPlace = SlashPlace> = {
   may?(right: SlashRight): boolean;
 };
 
-export type Told = (words: SlashWords) => readonly string[];
+export type Reply = (words: SlashWords) => readonly string[];
 
 /**
  * A surface's part in the commands that are the same everywhere, with what it makes of them. A command of its own that it forgets does
@@ -50,22 +50,22 @@ export type Told = (words: SlashWords) => readonly string[];
  */
 export type Hand<P extends SlashPlace, R> = {
   own: (name: OwnSlash<P>, args: string) => R | Promise<R>; // no method: those would take fewer names
-  say(told: Told, tone: "dim" | "danger"): R | Promise<R>;
-  /** A fact tells it, where facts are shown; `told` is for surfaces that show none. */
-  done(told: Told): R | Promise<R>;
-  /** Words of the person that come back to them, to be written anew. */
-  back(words: string, told: Told): R | Promise<R>;
+  say(reply: Reply, tone: "dim" | "danger"): R | Promise<R>;
   /** A message to the agent follows. */
-  speak(text: string, told: Told): R | Promise<R>;
-  /** The person continues in this session. */
-  go(session: string): R | Promise<R>;
+  speak(text: string, reply: Reply): R | Promise<R>;
+  /** For surfaces that show the fact which tells it; the others say it. */
+  done?(): R | Promise<R>;
+  /** Words of the person that come back to them: for surfaces that can put them where messages are written. */
+  back?(words: string): R | Promise<R>;
+  /** The person continues in this session; elsewhere they are told how to. */
+  go?(session: string): R | Promise<R>;
 };
 
 type Outcome =
-  | { type: "told"; tone: "dim" | "danger"; told: Told }
-  | { type: "done"; told: Told }
-  | { type: "back"; words: string; told: Told }
-  | { type: "speak"; text: string; told: Told }
+  | { type: "reply"; tone: "dim" | "danger"; reply: Reply }
+  | { type: "done"; reply: Reply }
+  | { type: "back"; words: string; reply: Reply }
+  | { type: "speak"; text: string; reply: Reply }
   | { type: "go"; session: string };
 
 /** Does what was typed. What fails is told, too. */
@@ -93,16 +93,16 @@ export async function runSlash<P extends SlashPlace, R>(
 
 function handed<P extends SlashPlace, R>(outcome: Outcome, hand: Hand<P, R>): R | Promise<R> {
   switch (outcome.type) {
-    case "told":
-      return hand.say(outcome.told, outcome.tone);
+    case "reply":
+      return hand.say(outcome.reply, outcome.tone);
     case "done":
-      return hand.done(outcome.told);
+      return hand.done ? hand.done() : hand.say(outcome.reply, "dim");
     case "back":
-      return hand.back(outcome.words, outcome.told);
+      return hand.back ? hand.back(outcome.words) : hand.say(outcome.reply, "dim");
     case "speak":
-      return hand.speak(outcome.text, outcome.told);
+      return hand.speak(outcome.text, outcome.reply);
     case "go":
-      return hand.go(outcome.session);
+      return hand.go ? hand.go(outcome.session) : hand.say(({ slash }) => [slash.elsewhere(outcome.session)], "dim");
     default:
       return outcome satisfies never;
   }
@@ -113,12 +113,12 @@ type Run = (args: string, typist: Typist) => Promise<Outcome>;
 /** Commands that are the same everywhere: what they send to the host, and what is told of the reply. */
 const runs: { [K in HostSlash]: Run } = {
   help: async (_, { offer }) =>
-    told(({ slash, intro = [] }) => [...intro, ...(intro.length > 0 ? [""] : []), ...helpLines(offer, slash)]),
+    replies(({ slash, intro = [] }) => [...intro, ...(intro.length > 0 ? [""] : []), ...helpLines(offer, slash)]),
 
   async inbox(_, { host }) {
     const { requests } = await ask(host, { type: "pending" });
-    return told(({ t }) =>
-      listed(
+    return replies(({ t }) =>
+      orNone(
         requests.flatMap(({ request }) => [`◆ ${oneLine(nameOf(request, t))}`, `  ${t.answerWith(request.id)}`]),
         t.inboxEmpty,
       ),
@@ -129,15 +129,15 @@ const runs: { [K in HostSlash]: Run } = {
     const { sessions } = await ask(host, { type: "sessions", session });
     const { model = "" } = (await about(host, session)) ?? {};
     const { state = "idle", cwd = "" } = sessions[0] ?? {};
-    return told(({ slash }) => slash.status(session, slash.state[state], oneLine(cwd), oneLine(model)));
+    return replies(({ slash }) => slash.status(session, slash.state[state], oneLine(cwd), oneLine(model)));
   },
 
   async sessions(_, { host }) {
     const { sessions } = await ask(host, { type: "sessions", limit: MAX_SESSIONS });
     const line = ({ id, state, title }: SessionSummary, w: SlashTexts) =>
       `${id}  ${w.state[state]}  ${oneLine(titleOf({ title })) || w.untitled}`;
-    return told(({ slash }) =>
-      listed(
+    return replies(({ slash }) =>
+      orNone(
         sessions.map((session) => line(session, slash)),
         slash.noSessions,
       ),
@@ -147,12 +147,12 @@ const runs: { [K in HostSlash]: Run } = {
   async resume(start, { host, session }) {
     if (start === "") {
       await ask(host, { type: "resume", session });
-      return { type: "done", told: ({ slash }) => [slash.continues] };
+      return { type: "done", reply: ({ slash }) => [slash.continues] };
     }
     const found = (await ask(host, { type: "sessions" })).sessions.filter(({ id }) => id.startsWith(start));
     const [first] = found;
     if (first && found.length === 1) return { type: "go", session: first.id };
-    return told(({ slash }) => [first ? slash.severalSessions(start) : slash.noSuchSession(start)], "danger");
+    return replies(({ slash }) => [first ? slash.severalSessions(start) : slash.noSuchSession(start)], "danger");
   },
 
   async fork(at, { host, session, sender }) {
@@ -162,34 +162,34 @@ const runs: { [K in HostSlash]: Run } = {
 
   async rename(title, { host, session, sender }) {
     await ask(host, { type: "rename", session, title, ...sender });
-    return told(({ slash }) => [slash.renamed(oneLine(title))]);
+    return replies(({ slash }) => [slash.renamed(oneLine(title))]);
   },
 
   async model(model, { host, session, sender }) {
     if (model === "") {
       const now = (await about(host, session))?.model ?? "";
-      return told(({ slash }) => [slash.modelIs(oneLine(now))]);
+      return replies(({ slash }) => [slash.modelIs(oneLine(now))]);
     }
     await ask(host, { type: "choose", session, model, checked: true, ...sender });
-    return { type: "done", told: ({ slash }) => [slash.modelSet(oneLine(model))] };
+    return { type: "done", reply: ({ slash }) => [slash.modelSet(oneLine(model))] };
   },
 
   async mode(word, { mode: now, ...typist }) {
-    const mode = modeOf(word);
+    const mode = modeNamed(word);
     const words = Object.keys(modeWords);
-    if (mode) return choose(mode, typist);
-    if (word === "") return told(({ t, slash }) => [slash.modeIs(t.modes[now()], words)]);
-    return told(({ slash }) => [slash.modeUnknown(oneLine(word), words)], "danger");
+    if (mode) return chooseMode(mode, typist);
+    if (word === "") return replies(({ t, slash }) => [slash.modeIs(t.modes[now()], words)]);
+    return replies(({ slash }) => [slash.modeUnknown(oneLine(word), words)], "danger");
   },
 
   async plan(task, typist) {
-    const chosen = await choose("plan", typist);
-    return task === "" ? chosen : { type: "speak", text: task, told: chosen.told };
+    const chosen = await chooseMode("plan", typist);
+    return task === "" ? chosen : { type: "speak", text: task, reply: chosen.reply };
   },
 
   async compact(_, { host, session }) {
     await ask(host, { type: "compact", session });
-    return { type: "done", told: ({ slash }) => [slash.compacted] };
+    return { type: "done", reply: ({ slash }) => [slash.compacted] };
   },
 
   rewind,
@@ -199,64 +199,67 @@ const runs: { [K in HostSlash]: Run } = {
     const last = unseenMessages(facts).findLast(
       ({ data: { by, surface } }) => by === sender.by && surface === sender.surface,
     );
-    if (!last) return told(({ slash }) => [slash.nothingToWithdraw]);
+    if (!last) return replies(({ slash }) => [slash.nothingToWithdraw]);
     await ask(host, { type: "withdraw", session, message: last.key, ...sender });
     const words = last.data.text;
-    return { type: "back", words, told: ({ slash }) => [slash.withdrawn(oneLine(words))] };
+    return { type: "back", words, reply: ({ slash }) => [slash.withdrawn(oneLine(words))] };
   },
 
   async stop(_, { host, session, sender }) {
     const { to } = await ask(host, { type: "interrupt", session, ...sender });
-    if (to === "nothing") return told(({ slash }) => [slash.nothingRuns]);
-    return { type: "done", told: ({ slash }) => [slash.stopping[to]] };
+    if (to === "nothing") return replies(({ slash }) => [slash.nothingRuns]);
+    return { type: "done", reply: ({ slash }) => [slash.stopping[to]] };
   },
 
   async permissions(args, { host, session, sender }) {
     const rule = removedRule(args);
-    if (rule === undefined && args !== "") return told(({ slash }) => [slash.permissionsHow], "danger");
+    if (rule === undefined && args !== "") return replies(({ slash }) => [slash.permissionsHow], "danger");
     if (rule === undefined) {
       const rules = (await about(host, session))?.rules ?? [];
-      return told(({ t, slash }) =>
-        listed(
-          rules.map((one) => `${slash.behaviors[one.behavior]}  ${oneLine(one.rule)}  (${t.destination[one.source]})`),
+      return replies(({ t, slash }) =>
+        orNone(
+          rules.map(
+            ({ rule: text, behavior, source }) =>
+              `${slash.behaviors[behavior]}  ${oneLine(text)}  (${t.destination[source]})`,
+          ),
           slash.noRules,
         ),
       );
     }
-    if (!sessionRules(await factsOf(host, session)).some((one) => one.text === rule))
-      return told(({ slash }) => [slash.noSuchRule(oneLine(rule))], "danger");
+    if (!sessionRules(await factsOf(host, session)).some(({ text }) => text === rule))
+      return replies(({ slash }) => [slash.noSuchRule(oneLine(rule))], "danger");
     await ask(host, { type: "removeRule", session, rule, destination: "session", ...sender });
-    return { type: "done", told: ({ slash }) => [slash.ruleRemoved(oneLine(rule))] };
+    return { type: "done", reply: ({ slash }) => [slash.ruleRemoved(oneLine(rule))] };
   },
 
   async agents(_, { host, session }) {
     const { subagents = [] } = (await about(host, session)) ?? {};
-    return told(({ slash }) => listed(named(subagents), slash.noAgents));
+    return replies(({ slash }) => orNone(namedLines(subagents), slash.noAgents));
   },
 
   async skills(_, { host, session }) {
     const { skills = [] } = (await about(host, session)) ?? {};
-    return told(({ slash }) => listed(named(skills, "/"), slash.noSkills));
+    return replies(({ slash }) => orNone(namedLines(skills, "/"), slash.noSkills));
   },
 
   async cost(_, { host, session }) {
     const { turns, usage, cost } = spentOf(await factsOf(host, session));
-    return told(({ slash }) => [slash.cost(turns, usage.inputTokens, usage.outputTokens, dollars(cost))]);
+    return replies(({ slash }) => [slash.cost(turns, usage.inputTokens, usage.outputTokens, dollars(cost))]);
   },
 };
 
 const MAX_SESSIONS = 20;
 
-async function choose(mode: SessionMode, { host, session, sender }: Pick<Typist, "host" | "session" | "sender">) {
+async function chooseMode(mode: SessionMode, { host, session, sender }: Pick<Typist, "host" | "session" | "sender">) {
   await ask(host, { type: "chooseMode", session, mode, ...sender });
-  return { type: "done", told: ({ t, slash }: SlashWords) => [slash.modeSet(t.modes[mode])] } as const;
+  return { type: "done", reply: ({ t, slash }: SlashWords) => [slash.modeSet(t.modes[mode])] } as const;
 }
 
-function listed(lines: readonly string[], none: string): readonly string[] {
+function orNone(lines: readonly string[], none: string): readonly string[] {
   return lines.length > 0 ? lines : [none];
 }
 
-function named(all: readonly Named[], slash = ""): string[] {
+function namedLines(all: readonly Named[], slash = ""): string[] {
   return all.map(({ name, description }) => `${slash}${oneLine(name)}: ${oneLine(description)}`);
 }
 
@@ -274,24 +277,27 @@ async function rewind(args: string, { host, session, sender }: Typist): Promise<
     const { plan } = await ask(host, { type: "planRewind", session, turn, what });
     const overwrite = words.includes("overwrite") ? overwriting(plan.files) : {};
     await ask(host, { type: "rewind", session, turn, what, overwrite, ...sender });
-    if (what === "files") return { type: "done", told: ({ slash: { rewind: w } }) => [w.kinds.files] };
-    return { type: "back", words: plan.message, told: ({ slash: { rewind: w } }) => [w.lineAgain(plan.message)] };
+    if (what === "files") return { type: "done", reply: ({ slash: { rewind: w } }) => [w.kinds.files] };
+    return { type: "back", words: plan.message, reply: ({ slash: { rewind: w } }) => [w.lineAgain(plan.message)] };
   }
-  if (paused) return told(({ t }) => [t.because(reason("rewind-turn-open", {}))], "danger");
+  if (paused) return replies(({ t }) => [t.because(reason("rewind-turn-open", {}))], "danger");
   if (turn === undefined)
-    return told(({ slash: { rewind: w } }) => [...pointLines(points, w), ...(points.length > 0 ? [w.lineNext] : [])]);
+    return replies(({ slash: { rewind: w } }) => [
+      ...pointLines(points, w),
+      ...(points.length > 0 ? [w.lineNext] : []),
+    ]);
   const { plan } = await ask(host, { type: "planRewind", session, turn, what });
   const { sessions } = await ask(host, { type: "sessions", session });
   const again = `/rewind t${turn}${what === "both" ? "" : ` ${what}`} yes`;
   const overwrite = doubtful(plan.files).length > 0 ? `${again} overwrite` : undefined;
-  return told(({ slash: { rewind: w }, t }) => [
+  return replies(({ slash: { rewind: w }, t }) => [
     ...planLines(plan, sessions[0]?.cwd ?? "", { w, t }),
     w.lineYes(again, overwrite),
   ]);
 }
 
-function told(lines: Told, tone: "dim" | "danger" = "dim"): Outcome {
-  return { type: "told", tone, told: lines };
+function replies(lines: Reply, tone: "dim" | "danger" = "dim"): Outcome {
+  return { type: "reply", tone, reply: lines };
 }
 
 /** Opens a session like this one: in its folder, with the model that was chosen for it. */
@@ -299,7 +305,7 @@ export async function openLike({ host, session }: Pick<Typist, "host" | "session
   const { session: old, folders } = await ask(host, { type: "about", session });
   const cwd = old?.cwd ?? "";
   // From elsewhere a folder is called by its name.
-  const folder = byName ? (folders.find((one) => one.cwd === cwd)?.name ?? cwd) : cwd;
+  const folder = byName ? (folders.find((found) => found.cwd === cwd)?.name ?? cwd) : cwd;
   const model = old?.chosen === undefined ? {} : { model: old.chosen };
   return (await ask(host, { type: "open", cwd: folder, ...model })).session;
 }

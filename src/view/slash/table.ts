@@ -62,7 +62,7 @@ const table = {
   },
   mode: {
     aliases: ["approvals"],
-    right: (args) => (modeOf(args) === undefined ? "look" : modeOf(args) === "plan" ? "talk" : "approve"),
+    right: (args) => (modeNamed(args) === undefined ? "look" : modeNamed(args) === "plan" ? "talk" : "approve"),
     takes: "optional",
     words: modes,
     on: everywhere,
@@ -87,7 +87,8 @@ const table = {
   },
   permissions: {
     aliases: ["allowed-tools", "rules"],
-    right: (args) => (removedRule(args) === undefined ? "look" : "approve"),
+    // A chat would show the rules of a person's machine to everybody in it.
+    right: (args, place) => (removedRule(args) === undefined && place !== "feishu" ? "look" : "approve"),
     takes: "optional",
     words: ["remove"],
     on: { ...everywhere, terminal: "picks" },
@@ -142,7 +143,7 @@ export function entryOf(name: SlashName): SlashEntry & Partial<Takes> {
   return table[name];
 }
 
-export function modeOf(args: string) {
+export function modeNamed(args: string) {
   const word = args.toLowerCase();
   return Object.hasOwn(modeWords, word) ? modeWords[word] : undefined;
 }

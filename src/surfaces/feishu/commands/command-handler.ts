@@ -1,6 +1,6 @@
 import type { Sender } from "../../../protocol/sender.ts";
 import { slashTexts } from "../../../texts/surfaces/slash.ts";
-import { runSlash, type Told } from "../../../view/slash/run.ts";
+import { runSlash, type Reply } from "../../../view/slash/run.ts";
 import { isAlias, lackedRight, ownNames, readTypedSlash, type TypedSlash } from "../../../view/slash/read.ts";
 import { entryOf, type OwnSlash, type SlashRight } from "../../../view/slash/table.ts";
 import type { Card } from "../cards/card.ts";
@@ -177,12 +177,9 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
       mode: follow.view.mode,
       sender: await parts.senderOf(message.sender.openId),
     };
-    const say = (told: Told): CommandResult => ({ text: phrase(told) });
     return runSlash<"feishu", CommandResult>(typed, typist, {
       own: (name, args) => own(name, args, message),
-      say,
-      done: say,
-      back: (_, told) => say(told),
+      say: (reply) => ({ text: phrase(reply) }),
       speak: (text) => ({ task: text, follow }),
       async go(session) {
         await sessions.take(session, placeOf(message));
@@ -191,9 +188,9 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     });
   };
   const phrase =
-    (told: Told): Phrase =>
+    (reply: Reply): Phrase =>
     ({ lang, words: t }) =>
-      parts.redaction.text(told({ t, slash: slashTexts(lang) }).join("\n"));
+      parts.redaction.text(reply({ t, slash: slashTexts(lang) }).join("\n"));
 
   return {
     async read(message) {

@@ -61,8 +61,8 @@ export function createTyping(app: App, { id, followed, go }: Parts): Typing {
           return name satisfies never;
       }
     },
-    say(told, tone) {
-      lines.value = told(app.words.value);
+    say(reply, tone) {
+      lines.value = reply(app.words.value);
       return tone === "dim";
     },
     done: () => true, // a fact, which is shown
