@@ -2,8 +2,9 @@
 // the whole run. (One that blocks its own loop is ended with the run, by scripts/test.ts: a thread to see that costs every file.)
 import { writeSync } from "node:fs";
 
-/** Several files share the process of a group (scripts/test.ts). */
-const seconds = /together-\d+\.test\.mjs$/.test(process.argv[1] ?? "") ? 300 : 120;
+/** Several files share the process of a group (scripts/groups.ts). */
+const isGroup = /together-\d+\.test\.mjs$/.test(process.argv[1] ?? "");
+const seconds = Number(process.env["SAGE_TEST_FILE_SECONDS"] ?? (isGroup ? 300 : 120));
 
 if (process.env["NODE_TEST_CONTEXT"] !== undefined) {
   const giveUp = () => {

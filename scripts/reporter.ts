@@ -2,8 +2,11 @@
 import { relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
+import { bySource } from "./groups.ts";
 
-export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+export default (events: AsyncIterable<TestEvent>): AsyncGenerator<string> => report(bySource(events));
+
+export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const skipped: string[] = [];
   for await (const { type, data } of events) {
     switch (type) {

@@ -6,9 +6,10 @@ import { spawn } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { bundle } from "./bundle.ts";
 import { check } from "./check.ts";
+import { writeGroup } from "./groups.ts";
+import { isolated } from "./isolated.ts";
 import { againInMemory, sharedMemory } from "./memory.ts";
 import { findPostgres, makeCluster } from "./postgres.ts";
 
@@ -80,7 +81,7 @@ async function runTests(): Promise<boolean> {
       ? [join(root, "scripts/in-order.ts"), String(atOnce)]
       : [
           ...["--test", `--test-concurrency=${atOnce}`],
-          `--test-reporter=${process.stdout.isTTY ? "spec" : new URL("reporter.ts", import.meta.url).href}`,
+          `--test-reporter=${new URL("reporter.ts", import.meta.url).href}`,
           ...flags,
         ];
   const child = spawn(
@@ -135,9 +136,8 @@ function grouped(all: readonly string[], home: string): Unit[] {
   const others = together.filter((file) => !startsPrograms(file));
   const groups = [...bySize(programs, TOGETHER_BYTES.programs), ...bySize(others, TOGETHER_BYTES.others)];
   const units = groups.map((of, n) => {
-    const file = join(home, `together-${n + 1}.test.mjs`);
-    writeFileSync(file, of.map((one) => `import ${JSON.stringify(pathToFileURL(join(root, one)).href)};\n`).join(""));
-    return { file, of };
+    const sources = of.map((file) => join(root, file));
+    return { file: writeGroup(home, n + 1, sources), of };
   });
   return [...all.filter(isAlone).map((file) => ({ file, of: [file] })), ...units];
 }
@@ -183,18 +183,4 @@ function entranceTo(entry: string, home: string): string {
     if (!rest.includes(from)) throw new Error(`scripts/bin.cjs no longer has ${from}`);
     return rest.replace(from, () => to);
   }, text);
-}
-
-/** No key, proxy or setting of the person at the keyboard decides whether a test passes. */
-function isolated(home: string): NodeJS.ProcessEnv {
-  const personal = /^(ANTHROPIC|OPENAI|SAGE|XDG)_|^(https?|all|no)_proxy$/i;
-  return {
-    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !personal.test(name))),
-    NODE_ENV: "test",
-    // Halves the time a test file needs to load what another has loaded before.
-    NODE_COMPILE_CACHE: join(home, "compiled"),
-    HOME: home,
-    USERPROFILE: home,
-    SAGE_HOME: join(home, ".sage"),
-  };
 }

@@ -73,6 +73,26 @@ test("two folders that import each other are named with the files that do it", (
   ]);
 });
 
+test("no file imports itself in a circle, types aside", () => {
+  const imports = new Map(sources.map((path) => [path, valueImports(path, read(path))]));
+  assert.deepEqual(circles(imports), []);
+});
+
+test("a circle is named with every file on the way, and neither a type nor a later import makes one", () => {
+  const files = {
+    "src/agent/turn/loop.ts": 'import { run } from "../call/call.ts"; import type { Host } from "../../host/host.ts";',
+    "src/agent/call/call.ts": 'export { judge } from "./judge.ts"; import { type Turn, end } from "../turn/turn.ts";',
+    "src/agent/call/judge.ts": 'import { loop } from "../turn/loop.ts"; import { a } from "./judge.ts";',
+    "src/agent/turn/turn.ts": 'const lazy = () => import("../call/call.ts"); export type { A } from "./loop.ts";',
+    "src/host/host.ts": 'import { loop } from "../agent/turn/loop.ts";',
+  };
+  const imports = new Map(Object.entries(files).map(([path, source]) => [path, valueImports(path, source)]));
+  assert.deepEqual(circles(imports), [
+    "src/agent/turn/loop.ts → src/agent/call/call.ts → src/agent/call/judge.ts → src/agent/turn/loop.ts",
+    "src/agent/call/judge.ts → src/agent/call/judge.ts",
+  ]);
+});
+
 test("a folder holds at most fifteen files", () => {
   const counts = new Map<string, number>();
   for (const path of globSync("src/**/*.*", { cwd: root })) {
@@ -177,6 +197,34 @@ function trespasses(path: string, source: string): string[] {
     found.push(`${path}: index.ts belongs only in sdk and each surface`);
   }
   if (hasDefaultExport) found.push(`${path} has a default export; name it`);
+  return found;
+}
+
+/** Files whose code has to be there before that of `path` runs. */
+function valueImports(path: string, source: string): string[] {
+  const { program } = parseSync(path, source);
+  const specifiers: string[] = [];
+  new Visitor({
+    ImportDeclaration: (node) => void (node.importKind !== "type" && specifiers.push(node.source.value)),
+    ExportAllDeclaration: (node) => void (node.exportKind !== "type" && specifiers.push(node.source.value)),
+    ExportNamedDeclaration: (node) =>
+      void (node.source && node.exportKind !== "type" && specifiers.push(node.source.value)),
+  }).visit(program);
+  return specifiers.flatMap((specifier) => resolve(path, specifier) ?? []);
+}
+
+/** Every way that leads back to where it began, found by looking along each import once. */
+function circles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const follow = (path: string, way: readonly string[]): void => {
+    const at = way.indexOf(path);
+    if (at >= 0) found.push([...way.slice(at), path].join(" → "));
+    if (at >= 0 || done.has(path)) return;
+    for (const next of imports.get(path) ?? []) follow(next, [...way, path]);
+    done.add(path);
+  };
+  for (const path of imports.keys()) follow(path, []);
   return found;
 }
 

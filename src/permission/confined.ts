@@ -1,10 +1,9 @@
 import { dirname } from "node:path";
 import type { Blocked, Confined } from "../protocol/confine.ts";
-import type { PermissionResult } from "../protocol/facts/permission.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import type { DecisionInput, DecisionStep } from "./decide.ts";
+import type { Decision, DecisionInput, Judgement } from "./decide.ts";
 import type { Finding } from "./finding.ts";
-import { judgeHost } from "./network.ts";
+import { judgeHost } from "./web.ts";
 import { isFolder, isInside, statOf } from "./paths/canonical.ts";
 import { anchorsOf, isCovered, namesOf } from "./paths/pattern.ts";
 import { holdsProtected, protectedKind } from "./paths/protected.ts";
@@ -26,33 +25,40 @@ export type ConfinePolicy = {
   unattended?: boolean;
 };
 
+type Answer = Pick<Decision, "step" | "result">;
+
 /** A decision about a command where commands are confined. Deny, ask rules and everything that needs a person stand above it. */
 export function confine(
-  [step, result]: [DecisionStep, PermissionResult],
+  { step, result }: Answer,
   { finding, book, call }: { finding: Finding; book: RuleBook; call: DecisionInput },
-): [DecisionStep, PermissionResult] {
+): Answer {
   const { confine: policy } = call;
-  if (policy === undefined || call.tool !== "Bash" || result.behavior === "deny") return [step, result];
-  if (policy.problem) return ["refused", { behavior: "deny", reason: policy.problem }];
+  if (policy === undefined || call.tool !== "Bash" || result.behavior === "deny") return { step, result };
+  if (policy.problem) return { step: "refused", result: { behavior: "deny", reason: policy.problem } };
   const unattended = call.mode === "bypass" || policy.unattended === true;
   const away = unattended ? [] : worksOutside(finding, call, policy);
   if (away.length > 0) {
     const program = result.behavior === "allow" ? away.find((one) => !isNamed(one, finding)) : undefined;
-    if (program === undefined) return [step, { ...result, confined: "outside" }];
-    return ["confined", { behavior: "ask", reason: reason("outside-unnamed", { program }), confined: "outside" }];
+    if (program === undefined) return { step, result: { ...result, confined: "outside" } };
+    const why = reason("outside-unnamed", { program });
+    return { step: "confined", result: { behavior: "ask", reason: why, confined: "outside" } };
   }
-  const { confined, missed } = confinesOf(finding, book, call, unattended ? [] : policy.blocked);
+  const { confined, missed } = confinesWith(finding, book, call, unattended ? [] : policy.blocked);
   const isOpen = step === "nothing" && result.behavior === "ask" && result.reason.code !== "tool-changed";
   const fits = policy.mode === "autoAllow" && (confined.repository === "read" || policy.git === "write");
-  const allowed: [DecisionStep, PermissionResult] =
-    isOpen && fits ? ["confined", { behavior: "allow", reason: reason("runs-confined", {}) }] : [step, result];
-  if (missed.length === 0 || allowed[1].behavior !== "allow") return [allowed[0], { ...allowed[1], confined }];
-  return ["confined", { behavior: "ask", reason: reason("confined-blocked", { blocked: missed }), confined }];
+  const answer: Answer =
+    isOpen && fits
+      ? { step: "confined", result: { behavior: "allow", reason: reason("runs-confined", {}) } }
+      : { step, result };
+  if (missed.length === 0 || answer.result.behavior !== "allow")
+    return { step: answer.step, result: { ...answer.result, confined } };
+  const why = reason("confined-blocked", { blocked: missed });
+  return { step: "confined", result: { behavior: "ask", reason: why, confined } };
 }
 
 /** The command could run confined without asking, were that switched on. */
 export function couldRunConfined(
-  { finding, result, step }: { finding?: Finding; result: PermissionResult; step: DecisionStep },
+  { finding, result, step }: Judgement,
   tool: string,
   roots: readonly string[],
 ): boolean {
@@ -62,7 +68,7 @@ export function couldRunConfined(
   );
 }
 
-function confinesOf(
+function confinesWith(
   { shell }: Finding,
   book: RuleBook,
   call: DecisionInput,

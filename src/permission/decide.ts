@@ -5,14 +5,14 @@ import type { SessionMode } from "../protocol/mode.ts";
 import { messageOf } from "../protocol/reasons/error.ts";
 import { reason, reasonFrom } from "../protocol/reasons/reason.ts";
 import { createRuleBooks, type RuleBook, type RuleBooks } from "./rules/book.ts";
-import { allowedBy, nameOf } from "./rules/compile.ts";
+import { namedRule } from "./rules/compile.ts";
 import type { CommandReading } from "./shell/judge/flow/command-reading.ts";
-import { confine, type ConfinePolicy } from "./confined.ts";
+import type { ConfinePolicy } from "./confined.ts";
 import { examine } from "./examine.ts";
 import type { Finding } from "./finding.ts";
 import type { Disk } from "./paths/canonical.ts";
 import type { ShellGrammar } from "./shell/read/grammar.ts";
-import { isBuiltIn } from "./rules/rules.ts";
+import { by, firstAnswer } from "./steps.ts";
 
 /** A call and everything its permission depends on, the disk aside. */
 export type DecisionInput = {
@@ -56,12 +56,35 @@ export type DecisionInput = {
 
 /** The steps in their order, named by what answers in them. */
 export const decisionSteps = [
-  ...(["deny", "refused", "ask", "guarded", "person", "free", "mode", "tool", "allow", "confined", "nothing"] as const),
-];
+  "deny",
+  "refused",
+  "ask",
+  "guarded",
+  "person",
+  "free",
+  "mode",
+  "tool",
+  "allow",
+  "confined",
+  "nothing",
+] as const;
 export type DecisionStep = (typeof decisionSteps)[number];
 
 /** A decision, with the step that answered and the finding that it rests on. */
 export type Judgement = { step: DecisionStep; result: PermissionResult; finding?: Finding };
+
+/** A call on its way to a decision: each stage gives it on with what it has found. */
+export type Decision = {
+  readonly call: DecisionInput;
+  /** The command of the call, read before. */
+  readonly reading: CommandReading | undefined;
+  /** The tool's own check. */
+  readonly opinion: PermissionResult | undefined;
+  /** Everything that the rules say. Undefined as long as nobody has looked, and for good when looking fails. */
+  readonly ruled: { readonly book: RuleBook; readonly finding: Finding } | undefined;
+  readonly step: DecisionStep;
+  readonly result: PermissionResult;
+};
 
 /** May this call run? Pure and synchronous: a function of the call, the rules and the disk. It never throws. */
 export function decide(call: DecisionInput): PermissionResult {
@@ -70,114 +93,61 @@ export function decide(call: DecisionInput): PermissionResult {
 
 /** Decides as `decide` does, and returns everything found on the way. `reading`: the command of this call, read before. */
 export function judge(call: DecisionInput, reading?: CommandReading): Judgement {
-  try {
+  return judgementOf(concludeDecision(applyMode(applyRules(checkOpinion(openDecision(call, reading))))));
+}
+
+/** Nothing is decided yet, and whatever nobody decides is asked. */
+export function openDecision(call: DecisionInput, reading?: CommandReading): Decision {
+  const result: PermissionResult = { behavior: "ask", reason: reason("no-rule-tool", { tool: call.tool }) };
+  return { call, reading, opinion: undefined, ruled: undefined, step: "nothing", result };
+}
+
+/** The tool's own check. */
+export function checkOpinion(decision: Decision): Decision {
+  return { ...decision, opinion: opinionOf(decision.call.view) };
+}
+
+/** The rules, and what is known of the tool: everything that they say about the call. */
+export function applyRules(decision: Decision): Decision {
+  return unlessItFails(decision, ({ call, reading }) => {
     const book = (call.books ?? createRuleBooks()).of(call.rules, call.home);
-    const finding = examine(call, book, reading);
-    const concluded = conclude(finding, stricter(finding.view, call), book, call);
-    const confined = call.confine === undefined ? concluded : confine(concluded, { finding, book, call });
-    const [step, result] = call.sessionMode === "plan" ? whilePlanning(confined, call) : confined;
-    const { parts } = finding;
-    const demand = result.behavior === "ask" ? demanded(call, finding) : undefined;
-    const told =
-      parts && parts.length > 0 ? { ...result, ...demand, parts } : demand ? { ...result, ...demand } : result;
-    return { step, result: told, finding };
-  } catch (error) {
-    const why = reason("not-judged", { error: messageOf(error) });
-    const consent = strictest(demanding(call).flatMap((rule) => rule.consent ?? [])); // any of them may be about it
-    return { step: "guarded", result: { behavior: "ask", hard: true, reason: why, ...(consent && { consent }) } };
-  }
-}
-
-/** The first step that answers ends the matter; neither a rule's detail nor its place in the list counts. */
-function conclude(
-  { deny, ask, allow, edits }: Finding,
-  view: PermissionResult,
-  { unreadable }: RuleBook,
-  call: DecisionInput,
-): [DecisionStep, PermissionResult] {
-  if (deny)
-    return ["deny", { behavior: "deny", reason: reason("denied-by-rule", { rule: nameOf(deny) }), ...by(deny) }];
-  // Ahead of the ask rules, or adding one would turn a tool's no into a question.
-  if (view.behavior === "deny") return ["refused", view];
-  if (ask)
-    return ["ask", { behavior: "ask", reason: reason("asked-by-rule", { rule: nameOf(ask) }), ...by(ask), hard: true }];
-  if (unreadable) {
-    const why = reason("rule-unreadable", { rule: nameOf(unreadable) });
-    return ["ask", { behavior: "ask", reason: why, ...by(unreadable), hard: true }];
-  }
-
-  const needsPerson = call.requiresUserInteraction === true;
-  if (view.behavior === "ask" && view.hard === true) return ["guarded", view];
-  if (needsPerson) {
-    const why = view.behavior === "ask" ? view.reason : reason("needs-person", { tool: call.tool });
-    return ["person", { behavior: "ask", hard: true, reason: why }];
-  }
-  if (view.behavior === "allow") return ["free", view];
-  if (call.mode === "bypass") return ["mode", { behavior: "allow", reason: reason("bypass", {}) }];
-  if (view.behavior === "passthrough" && edits && call.sessionMode === "acceptEdits")
-    return ["mode", { behavior: "allow", reason: reason("accepts-edits", {}) }];
-  if (view.behavior === "ask") return ["tool", view];
-  if (allow && allow.length > 0 && call.changed === true)
-    return ["nothing", { behavior: "ask", reason: reason("tool-changed", { tool: call.tool }) }];
-  if (allow && allow.length > 0)
-    return ["allow", { behavior: "allow", reason: allowedBy(...allow), ...by(lastGiven(allow)) }];
-  return ["nothing", { behavior: "ask", reason: view.reason }];
-}
-
-/**
- * The demands of all ask rules about the call, and the strictest of them as its rule. Each is held against the call by itself: of
- * several that match, the finding names one.
- */
-function demanded(call: DecisionInput, { shell }: Finding): Partial<PermissionResult> | undefined {
-  if (call.rules.length === 0) return undefined;
-  const possible = demanding(call);
-  if (possible.length === 0) return undefined;
-  const asking = possible.filter((rule) => {
-    const book = createRuleBooks().of([rule], call.home);
-    return examine(call, book, shell?.reading).ask !== undefined;
+    return { ...decision, ruled: { book, finding: examine(call, book, reading) } };
   });
-  const silence = asking.find((rule) => rule.silence)?.silence;
-  const said = silence ? { silence } : {};
-  const consent = strictest(asking.flatMap((rule) => rule.consent ?? []));
-  if (!consent) return said;
-  const first = asking.find((rule) => rule.consent && !isStricter(consent, rule.consent)) ?? asking[0]!;
-  return { ...said, consent, reason: reason("asked-by-rule", { rule: nameOf(first) }), ...by(first) };
 }
 
-function demanding({ rules }: DecisionInput): Rule[] {
-  return rules.filter((rule) => rule.behavior === "ask" && (demands(rule) || rule.silence !== undefined));
+/** Mode and confinement: the first step that answers. */
+export function applyMode(decision: Decision): Decision {
+  const { ruled } = decision;
+  if (!ruled) return decision;
+  return unlessItFails(decision, ({ call, opinion }) => ({ ...decision, ...firstAnswer({ call, opinion, ...ruled }) }));
 }
 
-/** Only what reads and needs no permission runs, and what is put before the person. Nobody is asked about anything else. */
-function whilePlanning(
-  [step, result]: [DecisionStep, PermissionResult],
-  { tool, effect = "writes", requiresUserInteraction }: DecisionInput,
-): [DecisionStep, PermissionResult] {
-  const reads = result.behavior === "allow" && (effect !== "writes" || result.reason.code === "only-reads");
-  if (result.behavior === "deny" || reads || requiresUserInteraction === true) return [step, result];
-  return ["mode", { behavior: "deny", reason: reason("plan-mode", { tool }) }];
+/** The conclusion: whatever asks also tells who has to say yes, and what becomes of each part. */
+export function concludeDecision(decision: Decision): Decision {
+  const { ruled } = decision;
+  if (!ruled) return decision;
+  return unlessItFails(decision, ({ call, result }) => {
+    const { parts = [] } = ruled.finding;
+    const demands = result.behavior === "ask" ? demandsOn(call, ruled) : undefined;
+    if (!demands && parts.length === 0) return decision;
+    return { ...decision, result: { ...result, ...demands, ...(parts.length > 0 && { parts }) } };
+  });
 }
 
-function by(rule: Rule | undefined): Pick<PermissionResult, "rule" | "source"> {
-  return rule ? { rule: rule.text, source: rule.source } : {};
+export function judgementOf({ step, result, ruled }: Decision): Judgement {
+  return ruled ? { step, result, finding: ruled.finding } : { step, result };
 }
 
-/** The rule that made the difference; of several that allow the call only together, the one that was given last. */
-function lastGiven(rules: readonly Rule[]): Rule | undefined {
-  return rules.find(({ source }) => source === "session") ?? rules[0];
-}
-
-/** A tool may be stricter than our own view of it, and never laxer. */
-function stricter(ours: PermissionResult, { tool, view }: DecisionInput): PermissionResult {
-  const own = opinionOf(view);
-  if (!isBuiltIn(tool)) return own && !isSilent(own) ? own : ours;
-  if (own?.behavior === "deny") return own;
-  return own?.behavior === "ask" && ours.hard !== true ? own : ours;
-}
-
-/** No opinion, and no word about it. */
-function isSilent({ behavior, reason: why }: PermissionResult): boolean {
-  return behavior === "passthrough" && why.code === "said" && why.args.text === "";
+/** A call that cannot be judged is for a person, and any rule that demands more than one yes may be about it. */
+function unlessItFails(decision: Decision, stage: (decision: Decision) => Decision): Decision {
+  try {
+    return stage(decision);
+  } catch (error) {
+    const consent = strictest(decision.call.rules.filter(isDemanding).flatMap((rule) => rule.consent ?? []));
+    const why = reason("not-judged", { error: messageOf(error) });
+    const result: PermissionResult = { behavior: "ask", hard: true, reason: why, ...(consent && { consent }) };
+    return { ...decision, ruled: undefined, step: "guarded", result };
+  }
 }
 
 function opinionOf(view: DecisionInput["view"]): PermissionResult | undefined {
@@ -191,4 +161,28 @@ function opinionOf(view: DecisionInput["view"]): PermissionResult | undefined {
   } catch (error) {
     return { behavior: "ask", hard: true, reason: reason("check-failed", { error: messageOf(error) }) };
   }
+}
+
+/**
+ * The demands of all ask rules about the call, and the strictest of them as its rule. Each is held against the call by itself: of
+ * several that match, the finding names one.
+ */
+function demandsOn(
+  call: DecisionInput,
+  { book, finding }: NonNullable<Decision["ruled"]>,
+): Partial<PermissionResult> | undefined {
+  if (!call.rules.some(isDemanding)) return undefined;
+  const isAbout = (n: number) => examine(call, book.alone(n), finding.shell?.reading).ask !== undefined;
+  const asking = call.rules.filter((rule, n) => isDemanding(rule) && isAbout(n));
+  const silence = asking.find((rule) => rule.silence)?.silence;
+  const consent = strictest(asking.flatMap((rule) => rule.consent ?? []));
+  if (!consent) return silence ? { silence } : {};
+  const first = asking.find((rule) => rule.consent && !isStricter(consent, rule.consent)) ?? asking[0]!;
+  const why = reason("asked-by-rule", { rule: namedRule(first) });
+  return { ...(silence && { silence }), consent, reason: why, ...by(first) };
+}
+
+/** An ask rule that says how many have to agree, or what happens without an answer. */
+function isDemanding(rule: Rule): boolean {
+  return rule.behavior === "ask" && (demands(rule) || rule.silence !== undefined);
 }

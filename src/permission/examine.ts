@@ -9,7 +9,8 @@ import { judgeFiles } from "./files.ts";
 import { hits, unusable, type Finding } from "./finding.ts";
 import { pathTools } from "./rules/rules.ts";
 import type { CommandReading } from "./shell/judge/flow/command-reading.ts";
-import { judgeShell, type JudgedPart, type ShellCall } from "./shell/judge/judge-shell.ts";
+import { judgeShell, type ShellCall } from "./shell/judge/judge-shell.ts";
+import type { JudgedPart } from "./shell/judge/shell-finding.ts";
 import { isFromLookup, judgeWeb } from "./web.ts";
 import { matchesGlob } from "./text/wild.ts";
 

@@ -2,7 +2,7 @@ import type { CallPart, PermissionResult, Rule } from "../protocol/facts/permiss
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { RuleBook } from "./rules/book.ts";
 import { firstOf } from "./rules/compile.ts";
-import type { ShellFinding } from "./shell/judge/judge-shell.ts";
+import type { ShellFinding } from "./shell/judge/shell-finding.ts";
 
 /** Everything that rules and tables say about a call, before the order of steps decides. */
 export type Finding = {

@@ -1,11 +1,11 @@
 import type { Rule } from "../protocol/facts/permission.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import type { RuleGroup } from "./rules/book.ts";
+import type { RuleBook, RuleGroup } from "./rules/book.ts";
 import { type CompiledRule, firstOf } from "./rules/compile.ts";
 import { looksSecret } from "./text/secret.ts";
 import { matchesGlob, star } from "./text/wild.ts";
 
-const longestQuery = 256;
+const MAX_QUERY_LENGTH = 256;
 
 /** Judgement on one address. `mustAsk`: why a person must see it, whatever rule covers it. */
 export type WebView = { host?: string; deny?: Rule; ask?: Rule; allow?: Rule; mustAsk?: Reason; reason: Reason };
@@ -100,7 +100,7 @@ export function mayName({ glob }: CompiledRule, host: string): boolean {
 }
 
 function concern(url: URL, isNamed: boolean): Reason | undefined {
-  if (url.search.length > longestQuery) return reason("query-long", { length: url.search.length });
+  if (url.search.length > MAX_QUERY_LENGTH) return reason("query-long", { length: url.search.length });
   // Looking a name up tells it to whoever answers for its domain; a host that a rule names whole was written by the person.
   const carries = looksSecret(decoded(url)) || (!isNamed && looksSecret(url.hostname));
   return carries ? reason("address-secret", {}) : undefined;
@@ -149,4 +149,21 @@ export function isPrivateAddress(address: string): boolean {
   const v6 = address.toLowerCase().replace(/%.*$/, "");
   // Only the global range is public, and of it not the parts that stand for an IPv4 address or are for examples.
   return !/^[23]/.test(v6) || v6.startsWith("2002:") || /^2001:(0{0,4}:|db8)/.test(v6);
+}
+
+/** Judgement of the rules on one host. `named`: a rule names this very host, and not a pattern that it fits. */
+export type HostJudgement = { behavior: "allow" | "deny" | "ask" | "none"; named: boolean };
+
+/** May a confined command connect to this host? A host that must not be fetched from must not be reached either. */
+export function judgeHost(host: string, book: RuleBook): HostJudgement {
+  const rules = book.about("Network");
+  const spelled = host.includes(":") ? `[${host}]` : host;
+  const against = [...rules.deny, ...book.about("WebFetch").deny];
+  const behaviorOf = (): HostJudgement["behavior"] => {
+    if (against.some((rule) => rule.whole || mayName(rule, spelled))) return "deny";
+    if (rules.ask.some((rule) => rule.whole || mayName(rule, spelled))) return "ask";
+    return rules.allow.some((rule) => rule.whole || names(rule, spelled)) ? "allow" : "none";
+  };
+  const named = rules.allow.some((rule) => names(rule, spelled) && !rule.glob.includes(star));
+  return { behavior: behaviorOf(), named };
 }

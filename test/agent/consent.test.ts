@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { z } from "zod";
 import { replayAnswers } from "../../src/archive/recording.ts";
 import { receiptsOf } from "../../src/archive/receipts.ts";
 import { createHost } from "../../src/host/host.ts";
@@ -8,9 +9,12 @@ import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Rule } from "../../src/protocol/facts/permission.ts";
 import type { InputRequest, PermissionRequest } from "../../src/protocol/facts/request.ts";
 import type { CommandReply } from "../../src/protocol/host/host.ts";
+import { resolvedKey, splitRequestId } from "../../src/protocol/key.ts";
 import { texts } from "../../src/texts/shared/texts.ts";
 import { consentLines } from "../../src/view/request/consent.ts";
+import type { Tool } from "../../src/tools/definition/tool.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
+import { until } from "../support/until.ts";
 
 const two: Rule = { behavior: "ask", text: "Bash(touch:*)", source: "project", consent: { approvals: 2 } };
 const other: Rule = { ...two, consent: { approvals: 1, notAsker: true } };
@@ -28,6 +32,27 @@ async function asked(rules: Rule[], more: Partial<Parameters<typeof sageWith>[0]
   await sage.say("go");
   const [request] = (await sage.open()) as [PermissionRequest];
   return { here, sage, request };
+}
+
+/** The end of a request as another process writes it, which did not look at who may give it. */
+function record({ store, session }: TestSage, { id }: InputRequest, signed?: { by: string; digest: string }[]) {
+  const frame = { requestId: id, surface: "old", at: Date.now() };
+  return store.append(session, {
+    ...{ key: resolvedKey(splitRequestId(id).key), type: "input.resolved", at: frame.at },
+    data: {
+      ...{ ...frame, by: "Wang", outcome: "answered", response: { type: "granted", requestId: id } },
+      ...(signed && { approvals: signed.map((approval) => ({ ...frame, ...approval })) }),
+    },
+  });
+}
+
+/** The answer that was recorded counts for nothing: nothing runs, and the call is asked about anew. */
+async function untilAskedAgain(sage: TestSage): Promise<InputRequest> {
+  const ran = () => facts(sage).includes("call.started");
+  await until(() => sage.store.pending(sage.session).length > 0 || ran(), "it neither asks again nor runs");
+  const [next] = sage.store.pending(sage.session);
+  assert.ok(next !== undefined && !ran());
+  return next;
 }
 
 suite("two people", () => {
@@ -148,6 +173,25 @@ suite("two people", () => {
     assert.equal(outcomeOf(await sage.answer({ ...yes(request), input: { ...request.input } }, "Wang")), "approved");
   });
 
+  test("a call that cannot be judged takes as many people as any rule asks for: it may be about this call", async () => {
+    // An embedder's tool that tells rules something else than text.
+    const deploy: Tool = {
+      ...{ name: "Deploy", description: "deploys", effect: "writes", inputSchema: z.object({}) },
+      specifier: () => ({}) as string,
+      execute: async () => ({ ok: true, text: "deployed" }),
+    };
+    const rule: Rule = { ...two, text: "Deploy(prod*)" };
+    const calls = [{ tool: "Deploy", input: {} }];
+    const { here, sage, request } = await asked([rule], { script: [{ calls }, { text: "over" }], tools: [deploy] });
+    using _ = here;
+    await using __ = sage;
+    assert.deepEqual([request.why.code, request.consent], ["not-judged", { approvals: 2 }]);
+    assert.equal(outcomeOf(await sage.answer(yes(request), "Wang")), "approved");
+    assert.ok(!facts(sage).includes("call.started"));
+    await sage.answer(yes(request), "Zhao");
+    assert.equal((await sage.outcome()).status, "success");
+  });
+
   for (const [name, options] of [
     ["--yes", { mode: { type: "nonInteractive", autoResponse: "alwaysAllow" } }],
     [
@@ -185,19 +229,20 @@ suite("two people", () => {
     assert.equal(sage.store.pending(sage.session).length, 1);
   });
 
-  test("an answer without signatures, as an earlier version gives it, is asked about again", async () => {
-    const { here, sage, request } = await asked([two]);
-    using _ = here;
-    await using __ = sage;
-    const resolution = { requestId: request.id, by: "Wang", surface: "old", at: Date.now() };
-    await sage.store.append(sage.session, {
-      ...{ key: `${request.id.slice(sage.session.length + 1)}.resolved`, type: "input.resolved", at: Date.now() },
-      data: { ...resolution, outcome: "answered", response: yes(request) },
+  for (const [name, rule, signed] of [
+    ["without signatures, as an earlier version gives it", two, () => undefined],
+    ["signed by one of two", two, ({ digest }) => [{ by: "Wang", digest }]],
+    ["signed twice by one person", two, ({ digest }) => ["Wang", " Wang"].map((by) => ({ by, digest }))],
+    ["signed for another input", two, () => ["Wang", "Zhao"].map((by) => ({ by, digest: "of another" }))],
+    ["signed by whoever asked", other, ({ digest }) => [{ by: "Lin", digest }]],
+  ] as [string, Rule, (request: PermissionRequest) => { by: string; digest: string }[] | undefined][])
+    test(`an answer in the journal ${name} is asked about again`, async () => {
+      const { here, sage, request } = await asked([rule]);
+      using _ = here;
+      await using __ = sage;
+      await record(sage, request, signed(request));
+      await untilAskedAgain(sage);
     });
-    const [next] = await sage.open();
-    assert.notEqual(next?.id, request.id);
-    assert.ok(!facts(sage).includes("call.started"));
-  });
 
   test("somebody whom the settings do not name may refuse, and their yes does not count", async () => {
     const { here, sage, request } = await asked([two]);
@@ -259,7 +304,10 @@ test("somebody whom the settings do not name asks: nobody can tell who is somebo
     outcomeOf(await host.send({ type: "respond", response: yes(request), ...inChat })),
     /^not-permitted: lin asked for this and is not in "people"/,
   );
-  await sage.answer({ type: "denied", requestId: request.id });
+  // Nor where another process has written a yes of somebody.
+  await record(sage, request, [{ by: "Lin", digest: request.digest }]);
+  const next = await untilAskedAgain(sage);
+  await sage.answer({ type: "denied", requestId: next.id });
   await run;
 });
 

@@ -4,6 +4,8 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { test } from "node:test";
 import { respond } from "../../src/input/respond.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
+import { resolvedKey, splitRequestId } from "../../src/protocol/key.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
 import { reason } from "../../src/protocol/reasons/reason.ts";
 import { allow, workspace } from "../support/sage.ts";
 import { bashCall, commandOf, guestSage, guestsIn, no, yes, type GuestOptions } from "../support/guests/guest-sage.ts";
@@ -46,9 +48,69 @@ test("a guest that is killed while it holds a prompt is resumed with the answer 
   assert.equal(sage.facts("input.requested").length, 2);
 });
 
-test("left while it is about to keep a call, a guest keeps it: answered while nobody runs, it goes on without a word", async () => {
+test("a yes that carried a guest over one death is no yes after the next", async () => {
+  using place = workspace();
+  const commands = ["echo a >> made.txt", "echo b >> made.txt", "echo a >> made.txt"];
+  const script = [...commands.map((command) => ({ calls: [bashCall(command)] })), { text: "ok" }];
+  await using sage = await run(place.dir, script, { guestVersion: "2.0.1" });
+  let carried = 0;
+  sage.store.hub.subscribe(sage.session, {
+    fact() {},
+    delta: ({ reason }) => void (reason?.code === "guest-carried" && carried++),
+  });
+  const waiting = (command: string | undefined) =>
+    until(
+      () => sage.store.pending(sage.session).find((one) => commandOf(one) === command),
+      `${command} is not asked about`,
+    );
+  await sage.say("go");
+  for (const [n, command] of commands.slice(0, 2).entries()) {
+    const request = await waiting(command);
+    for (const group of guestsIn(place.dir)) process.kill(-group, "SIGKILL");
+    await until(() => carried > n, "nobody was told that the guest is gone");
+    await sage.answer(yes(request));
+  }
+  await until(() => sage.facts("input.requested", "turn.ended").length > 2, "neither asked nor ended");
+  const asked = sage.facts("input.requested").map(({ data }) => commandOf(data));
+  assert.deepEqual([asked, sage.ran()], [commands, commands.slice(0, 2)]);
+  await sage.answer(no(await waiting(commands[2])));
+  assert.equal((await sage.outcome()).status, "success");
+});
+
+test("a yes of one person, where two have to give it, carries no guest over its death", async () => {
   using place = workspace();
   const script = [{ calls: [bashCall("echo a >> made.txt")] }, { text: "ok" }];
+  const two: Rule = { behavior: "ask", text: "Bash(echo:*)", source: "user", consent: { approvals: 2 } };
+  await using sage = await run(place.dir, script, { guestVersion: "2.0.1", rules: [two] });
+  let carried = false;
+  sage.store.hub.subscribe(sage.session, {
+    fact() {},
+    delta: ({ reason }) => void (carried ||= reason?.code === "guest-carried"),
+  });
+  await sage.say("go");
+  const [request] = await sage.open();
+  for (const group of guestsIn(place.dir)) process.kill(-group, "SIGKILL");
+  await until(() => carried, "nobody was told that the guest is gone");
+  // As a version of Sage that knew of no consent writes it.
+  const { key } = splitRequestId(request!.id);
+  const data = { requestId: request!.id, by: "Wang", surface: "old", at: Date.now(), outcome: "answered" } as const;
+  await sage.store.append(sage.session, {
+    ...{ key: resolvedKey(key), type: "input.resolved", at: data.at },
+    data: { ...data, response: yes(request) },
+  });
+  await until(() => sage.facts("input.requested", "turn.ended").length > 1, "neither asked nor ended");
+  assert.deepEqual([sage.facts("input.requested").length, sage.ran()], [2, []]);
+  await sage.answer(no(sage.store.pending(sage.session)[0]));
+  assert.equal((await sage.outcome()).status, "success");
+});
+
+test("left while it is about to keep a call, a guest keeps it: answered while nobody runs, it goes on without a word, once", async () => {
+  using place = workspace();
+  const script = [
+    { calls: [bashCall("echo a >> made.txt")] },
+    { calls: [bashCall("echo a >> made.txt")] },
+    { text: "ok" },
+  ];
   const env = { ...process.env, FAKE_DEFER_MS: "150" };
   const more = { store: memoryStore(), session: "one", env };
   const first = await run(place.dir, script, more);
@@ -58,8 +120,15 @@ test("left while it is about to keep a call, a guest keeps it: answered while no
   assert.deepEqual([first.facts("guest.parked"), guestsIn(place.dir)], [[], []]);
   await respond(more.store, yes(request), { by: "Lin", surface: "test" });
   await using sage = await run(place.dir, script, more);
-  assert.equal((await sage.outcome()).status, "success");
+  const outcome = sage.outcome();
+  await until(
+    () => sage.facts("input.requested").length > 1 || sage.facts("turn.ended").length > 0,
+    "it does not go on",
+  );
   assert.deepEqual([sage.ran(), sage.heard()], [["echo a >> made.txt"], ["go"]]);
+  // The same call a second time is another call.
+  await sage.answer(no(sage.store.pending("one")[0]));
+  assert.equal((await outcome).status, "success");
 });
 
 test("a call that may have run already is asked about again, and says so, whatever rules allow", async () => {

@@ -9,6 +9,7 @@ import type { ModelRequest } from "../../src/models/model.ts";
 import type { ScriptedTurns } from "../../src/models/scripted.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
 import type { TurnLimits } from "../../src/protocol/facts/silence.ts";
 import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
 import { createHost } from "../../src/host/host.ts";
@@ -17,8 +18,13 @@ import { until } from "../support/until.ts";
 
 const lin = { by: "Lin", surface: "test" };
 
-function hostOn(store: Store, dir: string, script: ScriptedTurns, options: Partial<ExecutionOptions> = {}) {
-  const made = config({ script, dir, store });
+function hostOn(
+  store: Store,
+  dir: string,
+  script: ScriptedTurns,
+  { rules = [], ...options }: Partial<ExecutionOptions> & { rules?: Rule[] } = {},
+) {
+  const made = config({ script, dir, store, rules });
   const executor = async () => new UnifiedExecutor(made, { ...options, workingDirectory: dir });
   return createHost({ store, version: "test", executor });
 }
@@ -28,14 +34,18 @@ function left(here: ReturnType<typeof workspace>, limits?: TurnLimits): Promise<
   return leftWith(here, { calls: [askUser(question("Which colour?")), bash("echo ran >> ran.txt")] }, limits);
 }
 
+const begunByAnother = (fact: Fact): Fact =>
+  fact.type === "turn.begun" ? { ...fact, data: { ...fact.data, loop: 0 } } : fact;
+
 async function leftWith(
   here: ReturnType<typeof workspace>,
   first: { calls: { tool: string; input: object }[] },
   limits?: TurnLimits,
-  change = (fact: Fact): Fact => (fact.type === "turn.begun" ? { ...fact, data: { ...fact.data, loop: 0 } } : fact),
+  change = begunByAnother,
+  rules: Rule[] = [],
 ): Promise<Store> {
   const before = sqliteStore(here.path("before.db"));
-  const old = hostOn(before, here.dir, [first] as ScriptedTurns);
+  const old = hostOn(before, here.dir, [first] as ScriptedTurns, { rules });
   await old.send({ type: "open", session: "s", cwd: here.dir });
   await old.send({ type: "say", session: "s", text: "paint it", ...(limits && { limits }), ...lin });
   await until(() => before.pending("s").length === first.calls.length);
@@ -171,9 +181,10 @@ test("a yes that was used is used up, also when the process is left before the n
   const second = sqliteStore(here.path("journal.db"));
   const host = hostOn(second, here.dir, [{ text: "unused" }, again, again, { text: "done" }]);
   await host.send({ type: "resume", session: "s" });
-  await until(
-    () => second.pending("s").some(({ id }) => id === "s/t1/1/0/permit0"),
-    "the same call was not asked about",
+  await until(() => second.pending("s").length > 0 || second.fact("s", "t1.ended"), "it neither asks nor ends");
+  assert.deepEqual(
+    second.pending("s").map(({ id }) => id),
+    ["s/t1/1/0/permit0"],
   );
   assert.equal(readFileSync(here.path("ran.txt"), "utf8"), "ran\n");
   await host.close();
@@ -224,5 +235,42 @@ for (const [name, loop] of [
     assert.ok(next?.kind === "permission");
     assert.equal(next.input["command"], "echo ran >> ran.txt");
     assert.ok(!existsSync(here.path("ran.txt")));
+    await host.close();
+  });
+
+const asks: Rule = { behavior: "ask", text: "Bash(echo:*)", source: "user" };
+const two: Rule = { ...asks, consent: { approvals: 2 } };
+/** The request does not say how many have to approve. */
+const shownWithoutConsent = (fact: Fact): Fact => {
+  if (fact.type !== "input.requested" || fact.data.kind !== "permission") return fact;
+  const { consent: _, ...data } = fact.data;
+  return { ...fact, data };
+};
+
+for (const [name, { before, after, change }] of Object.entries({
+  "the rules ask for two people by now": { before: [asks], after: [two], change: undefined },
+  "the rules ask for two people by now, after an update": { before: [asks], after: [two], change: begunByAnother },
+  "the rules asked for two people, and the request did not show it": {
+    ...{ before: [two], after: [two] },
+    change: shownWithoutConsent,
+  },
+}))
+  test(`the yes of one person to a request that wanted no more runs nothing: ${name}`, async () => {
+    using here = workspace();
+    const call = bash("echo ran >> ran.txt");
+    const store = await leftWith(here, { calls: [call] }, undefined, change ?? ((fact) => fact), before);
+    const host = hostOn(store, here.dir, [{ calls: [call] }, { calls: [call] }, { text: "over" }], { rules: after });
+    const yes = { type: "granted", requestId: "s/t0/0/0/permit0" } as const;
+    await host.send({ type: "resume", session: "s" });
+    const outcome = host.run("s");
+    if (change === begunByAnother) await until(() => store.load("s").some(({ key }) => key === "t1"));
+    assert.equal((await host.send({ type: "respond", response: yes, ...lin })).ok, true);
+    const isOver = () => store.load("s").some(({ type, key }) => type === "turn.ended" && key !== "t0.ended");
+    await until(() => store.pending("s").length === 1 || existsSync(here.path("ran.txt")) || isOver());
+    const [next] = store.pending("s");
+    assert.ok(next?.kind === "permission" && next.consent?.approvals === 2, JSON.stringify(next));
+    assert.equal(existsSync(here.path("ran.txt")), false);
+    await host.send({ type: "respond", response: { type: "denied", requestId: next.id }, ...lin });
+    await outcome;
     await host.close();
   });

@@ -1,4 +1,5 @@
 import type { Fact } from "../../src/protocol/facts/fact.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
 import type { Receipt } from "../../src/protocol/host/receipt.ts";
 import { said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
@@ -63,6 +64,34 @@ test("a rule that answers a twin, an edited input, and a subagent's call each ha
   assert.deepEqual(
     started.map(({ data }) => data.digest),
     receipts.slice(0, 3).map(({ digest }) => digest),
+  );
+});
+
+test("of several rules a receipt names the one that made the difference, and whoever gave that one", async () => {
+  using here = workspace();
+  const calls = ["node -p 1", "node -p 2", "node -p 1", "node -p 3 && node -p 1", "touch a"].map(bash);
+  const rules: Rule[] = [
+    { behavior: "allow", text: "Bash(node -p 3)", source: "user" },
+    ...[2, 3].map((approvals): Rule => ({
+      ...{ behavior: "ask", text: "Bash(touch:*)", source: approvals === 2 ? "user" : "project" },
+      consent: { approvals },
+    })),
+  ];
+  const script = [...calls.map((call) => ({ calls: [call] })), { text: "done" }];
+  await using sage = await sageWith({ script, dir: here.dir, rules });
+  await sage.say("go");
+  for (const [n, by] of ["Lin", "Bo"].entries()) {
+    const [request] = await sage.open();
+    const rule = { rule: `Bash(node -p ${n + 1})`, behavior: "allow", destination: "session" } as const;
+    await sage.answer({ type: "granted", requestId: request?.id ?? "", rules: [rule] }, by);
+  }
+  const [last] = await sage.open();
+  await sage.answer({ type: "denied", requestId: last?.id ?? "" });
+  await sage.outcome();
+  const given = { text: "Bash(node -p 1)", source: "session", from: "Lin" };
+  assert.deepEqual(
+    receiptsOf(sage.facts(), files).map(({ rule }) => rule),
+    [undefined, undefined, given, given, { text: "Bash(touch:*)", source: "project", from: files("project") }],
   );
 });
 

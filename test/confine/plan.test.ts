@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { constants, accessSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { isInside, planMounts, type Place, trustedPath } from "../../src/confine/plan.ts";
 import { seatbeltProfile } from "../../src/confine/seatbelt.ts";
@@ -96,6 +96,41 @@ test("a link is never bound: what it names would be seen", onLinux, async () => 
   assert.ok(mounts.includes(`--ro-bind ${root}/notes.md ${root}/notes.md`), "of a link inside, the file itself");
 });
 
+/** Lists of a plan, and how each names a folder. */
+const lists: Record<string, (place: ReturnType<typeof confinedPlace>) => { path: string; more: Partial<Place> }> = {
+  "folders to read": ({ root }) => named(join(root, "a/read"), (path) => ({ readable: [path] })),
+  "folders to write": ({ root }) => named(join(root, "a/write"), (path) => ({ writable: [path] })),
+  "guarded paths": ({ root }) => named(join(root, "a/guard"), (path) => ({ guarded: [path] })),
+  "hidden paths": ({ root }) => named(join(root, "a/hide"), (path) => ({ hidden: [path] })),
+  "what may be read of Sage's state": ({ state }) => named(join(state, "a/kept"), (path) => ({ kept: [path] })),
+  "folders of tools": ({ home }) => named(join(home, ".cargo/bin"), () => ({})),
+  PATH: ({ home }) => named(join(home, "a/bin"), (path) => ({ path: `/usr/bin:${path}` })),
+  "git's settings": ({ root }) => named(join(root, ".git/hooks"), () => ({ repository: "write" })),
+};
+
+function named(path: string, more: (path: string) => Partial<Place>) {
+  return { path, more: more(path) };
+}
+
+for (const [name, list] of Object.entries(lists))
+  test(`${name}: a folder is mounted, and neither a link in its place nor one above it`, onLinux, async () => {
+    const isMounted = async (make: (path: string, secret: string) => void) => {
+      using place = confinedPlace();
+      const { path, more } = list(place);
+      const secret = join(place.dir, "secret");
+      mkdirSync(join(secret, basename(path)), { recursive: true });
+      make(path, secret);
+      return (await placeOf(place, more)).some((words) => words.split(" ").includes(path));
+    };
+    assert.equal(await isMounted((path) => mkdirSync(path, { recursive: true })), true);
+    const inPlace = await isMounted((path, secret) => {
+      mkdirSync(dirname(path));
+      symlinkSync(secret, path);
+    });
+    const above = await isMounted((path, secret) => symlinkSync(secret, dirname(path)));
+    assert.deepEqual({ inPlace, above }, { inPlace: false, above: false });
+  });
+
 test(
   "git's folder is read-only, and with a command of git writable but for its settings and hooks",
   onLinux,
@@ -119,11 +154,18 @@ test("a linked worktree brings its repository along only if that knows the workt
   const common = join(dir, "other/.git");
   mkdirSync(join(common, "worktrees/w"), { recursive: true });
   writeFileSync(join(common, "worktrees/w/commondir"), "../..\n");
-  writeFileSync(join(common, "worktrees/w/gitdir"), `${dir}/elsewhere/.git\n`);
   writeFileSync(join(root, ".git"), `gitdir: ${common}/worktrees/w\n`);
-  assert.ok(!(await placeOf(place)).some((one) => one.includes(common)), "a file in a repository may name any folder");
-  writeFileSync(join(common, "worktrees/w/gitdir"), `${root}/.git\n`);
-  assert.ok((await placeOf(place)).includes(`--ro-bind ${common} ${common}`));
+  const gitdir = join(common, "worktrees/w/gitdir");
+  const isMounted = async () => (await placeOf(place)).includes(`--ro-bind ${common} ${common}`);
+  mkdirSync(join(dir, "elsewhere"));
+  writeFileSync(join(dir, "elsewhere/.git"), `gitdir: ${common}/worktrees/w\n`);
+  writeFileSync(gitdir, `${dir}/elsewhere/.git\n`);
+  assert.equal(await isMounted(), false, "a file in a repository may name any folder: this one is another's");
+  writeFileSync(gitdir, `${root}/.git\n`);
+  assert.equal(await isMounted(), true);
+  // A folder beside the repository that says the same: its worktrees are not where git keeps them.
+  writeFileSync(join(common, "worktrees/w/commondir"), "../../..\n");
+  assert.ok(!(await placeOf(place)).some((words) => words.includes(join(dir, "other"))));
 });
 
 test("the sandbox itself is started from no folder that a command could have put a program in", () => {

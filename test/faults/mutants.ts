@@ -1,13 +1,17 @@
-// Sage with one mistake in it. The text of a source file is changed while it is loaded, in a copy that only the mutant sees.
-import { registerHooks } from "node:module";
+// Sage with one mistake in it, and the test that finds it out. `npm run test:mutants` plays them all: the text of a source file is
+// changed while it is loaded, by a process that runs the test and nothing else.
+import { guardMutants } from "./guards.ts";
 import type { Scene } from "./scenes.ts";
+
+/** `from` must be in the file, once. */
+export type Change = { file: string; from: string; to: string };
+/** A test file, and enough of the name of the test. */
+export type KilledBy = { file: string; test: string };
 
 export type Mutant = {
   name: string;
-  /** Each must be there, once. */
-  changes: { file: string; from: string; to: string }[];
-  /** The scene that catches it. */
-  scene: Scene;
+  changes: Change[];
+  killedBy: KilledBy;
   /** It is caught by waiting in vain, which need not take long. */
   hangs?: true;
 };
@@ -16,6 +20,8 @@ const facts = "src/journal/sqlite/facts.ts";
 const sqlite = "src/journal/sqlite/sqlite.ts";
 const line = "src/journal/session/line.ts";
 const entries = "src/tools/process/runner-entries.ts";
+
+const inScene = (scene: Scene): KilledBy => ({ file: "test/faults/scenes.test.ts", test: `scene ${scene}:` });
 
 export const mutants: Mutant[] = [
   {
@@ -27,7 +33,7 @@ export const mutants: Mutant[] = [
         to: "mend: indexes.mend, hub, write: (fn) => database.write(() => { const done = fn(); if (Array.isArray(done)) hub.tell(done as Fact[]); return done; }) });",
       },
     ],
-    scene: "calm",
+    killedBy: inScene("calm"),
   },
   {
     name: "writes call.started after the effect has begun",
@@ -38,7 +44,7 @@ export const mutants: Mutant[] = [
         to: "const written = undefined;\n",
       },
     ],
-    scene: "calm",
+    killedBy: inScene("calm"),
   },
   {
     name: "runs an interrupted call again by itself",
@@ -47,7 +53,7 @@ export const mutants: Mutant[] = [
       { file: line, from: "if (found === undefined) {", to: "if (found === null) {" },
       { file: line, from: 'if (found !== "again") return', to: 'if (found !== "again" && found) return' },
     ],
-    scene: "afterEffect",
+    killedBy: inScene("afterEffect"),
   },
   {
     name: "takes a second answer",
@@ -63,7 +69,7 @@ export const mutants: Mutant[] = [
         to: "if (had) return { won: true, fact: { ...had, data: inbound.data } as Fact };",
       },
     ],
-    scene: "race",
+    killedBy: inScene("race"),
   },
   {
     name: "grants with half of two people",
@@ -74,7 +80,7 @@ export const mutants: Mutant[] = [
         to: ".length >= consent.approvals - 1;",
       },
     ],
-    scene: "signatures",
+    killedBy: inScene("signatures"),
   },
   {
     name: "lets whoever asked approve",
@@ -82,7 +88,7 @@ export const mutants: Mutant[] = [
       { file: "src/input/approve.ts", from: "personName(one) === by))", to: 'personName(one) === ""))' },
       { file: "src/protocol/facts/consent.ts", from: "!except.has(one)", to: 'one !== ""' },
     ],
-    scene: "signatures",
+    killedBy: inScene("signatures"),
   },
   {
     name: "judges again on replay",
@@ -93,7 +99,7 @@ export const mutants: Mutant[] = [
         to: '    if (earlier && type === "calls.judged") return work(new Scope(this.#log, key));\n    if (earlier) return earlier.data;\n    if (this.stopped) throw this.stopped;',
       },
     ],
-    scene: "ruleMeanwhile",
+    killedBy: inScene("ruleMeanwhile"),
   },
   {
     name: "measures deadlines on the wall clock while it lives",
@@ -106,7 +112,7 @@ export const mutants: Mutant[] = [
       },
       { file: "src/input/deadlines.ts", from: "const now = bootNow();", to: "const now = Date.now();" },
     ],
-    scene: "clock",
+    killedBy: inScene("clock"),
   },
   {
     name: "takes whoever lived before the wall clock was set for dead",
@@ -117,12 +123,12 @@ export const mutants: Mutant[] = [
         to: "return Date.now();",
       },
     ],
-    scene: "clock",
+    killedBy: inScene("clock"),
   },
   {
     name: "lets a process write that has lost the session",
     changes: [{ file: facts, from: "if (owner.epoch !== epoch)", to: "if (owner.epoch < epoch)" }],
-    scene: "fence",
+    killedBy: inScene("fence"),
   },
   {
     name: "says recorded without recording",
@@ -133,7 +139,7 @@ export const mutants: Mutant[] = [
         to: "batch.map(({ session, fact }) => ({ won: true, fact: { session, seq: 0, ...fact } }) as unknown as Appended);",
       },
     ],
-    scene: "calm",
+    killedBy: inScene("calm"),
     hangs: true,
   },
   {
@@ -141,7 +147,7 @@ export const mutants: Mutant[] = [
     changes: [
       { file: facts, from: "advance(session, fact.at, next);", to: "advance(session, fact.at, next && head);" },
     ],
-    scene: "calm",
+    killedBy: inScene("calm"),
   },
   {
     name: "leaves an answered request in the list",
@@ -152,12 +158,12 @@ export const mutants: Mutant[] = [
         to: "DELETE FROM ask WHERE session=? AND key=? AND 0",
       },
     ],
-    scene: "calm",
+    killedBy: inScene("calm"),
   },
   {
     name: "lists the newest request first",
     changes: [{ file: facts, from: "LIMIT ?) ORDER BY seq`", to: "LIMIT ?) ORDER BY seq DESC`" }],
-    scene: "ruleMeanwhile",
+    killedBy: inScene("ruleMeanwhile"),
   },
   {
     name: "runs a call whose request was cancelled",
@@ -173,7 +179,7 @@ export const mutants: Mutant[] = [
         to: 'if (resolution.by === "") durable.stop',
       },
     ],
-    scene: "cancel",
+    killedBy: inScene("cancel"),
   },
   {
     name: "forgets a result when a turn is folded",
@@ -184,7 +190,7 @@ export const mutants: Mutant[] = [
         to: 'results[place.call] = { ...fact.data, text: "" };',
       },
     ],
-    scene: "calm",
+    killedBy: inScene("calm"),
   },
   {
     name: "writes something anew at each recovery",
@@ -195,7 +201,7 @@ export const mutants: Mutant[] = [
         to: '  lifecycle.transition({ state: "executing", phase: "preparingContext" });\n  log.add(`again/${log.epoch}`, "call.unknown", { reason: "" });\n',
       },
     ],
-    scene: "recovering",
+    killedBy: inScene("recovering"),
     hangs: true,
   },
   {
@@ -207,13 +213,13 @@ export const mutants: Mutant[] = [
         to: "      news = [];\n      last = newestSeq(all);\n",
       },
     ],
-    scene: "elsewhere",
+    killedBy: inScene("elsewhere"),
     hangs: true,
   },
   {
     name: "runs what the person edited away",
     changes: [{ file: "src/agent/call/judge/request.ts", from: "verdict.input ?? call.input", to: "call.input" }],
-    scene: "edited",
+    killedBy: inScene("edited"),
   },
   {
     name: "lets an owner who was replaced begin a command",
@@ -227,7 +233,7 @@ export const mutants: Mutant[] = [
         to: 'join(homeOf(session), "0", nameOf(key))',
       },
     ],
-    scene: "commands",
+    killedBy: inScene("commands"),
   },
   {
     name: "begins a command again that was entered before",
@@ -235,43 +241,7 @@ export const mutants: Mutant[] = [
       { file: entries, from: 'code === "EEXIST") return "there";', to: 'code === "EEXIST") return { folder };' },
       { file: "src/tools/process/keeper.ts", from: "&& set -C && : >begun && set +C &&", to: "&& : >begun &&" },
     ],
-    scene: "commands",
+    killedBy: inScene("commands"),
   },
+  ...guardMutants,
 ];
-
-const root = new URL("../../", import.meta.url).href;
-
-/** Loads the scenes with this mutant under them. */
-export async function loadMutant(mutant: Mutant): Promise<typeof import("./scenes.ts")> {
-  const id = String(mutants.indexOf(mutant));
-  const missing = new Set(mutant.changes);
-  const hooks = registerHooks({
-    resolve(specifier, context, next) {
-      const found = next(specifier, context);
-      const ofMutant = context.parentURL !== undefined && new URL(context.parentURL).searchParams.get("mutant") === id;
-      const ours = found.url.startsWith(root) && !found.url.includes("/node_modules/");
-      return ofMutant && ours && !found.url.includes("?") ? { ...found, url: `${found.url}?mutant=${id}` } : found;
-    },
-    load(url, context, next) {
-      const loaded = next(url, context);
-      if (!url.endsWith(`?mutant=${id}`)) return loaded;
-      let source = Buffer.from(loaded.source as Uint8Array).toString();
-      for (const change of mutant.changes) {
-        if (url !== `${root}${change.file}?mutant=${id}`) continue;
-        const parts = source.split(change.from);
-        if (parts.length !== 2)
-          throw new Error(`${mutant.name}: ${change.file} should have ${JSON.stringify(change.from)} once`);
-        source = parts.join(change.to);
-        missing.delete(change);
-      }
-      return { ...loaded, source };
-    },
-  });
-  try {
-    const loaded = (await import(`./scenes.ts?mutant=${id}`)) as typeof import("./scenes.ts");
-    for (const { file } of missing) throw new Error(`${mutant.name}: ${file} was not loaded`);
-    return loaded;
-  } finally {
-    hooks.deregister();
-  }
-}

@@ -15,13 +15,15 @@ import { createWorld, type Fault, type Life, type Process, type World } from "./
 
 export type Scene = keyof typeof scenes;
 
+const PATIENCE_MS = Number(process.env["SAGE_SCENE_PATIENCE_MS"] ?? 20_000);
+
 /** Findings of the checker. A scene that does not come to its end in time is something that hangs. */
-export async function play(name: Scene, { patienceMs = 20_000 } = {}): Promise<Violation[]> {
+export async function play(name: Scene): Promise<Violation[]> {
   const { script, act: enact, clock: timed }: Part = scenes[name];
   using here = workspace();
   using time = timed ? virtualTime() : undefined;
   using world = createWorld({ dir: here.dir, script: () => script, ...(time && { now: time.now }) });
-  const found = await Promise.race([enact(world, time), patience(patienceMs, time).then(() => "hangs" as const)]);
+  const found = await Promise.race([enact(world, time), patience(PATIENCE_MS, time).then(() => "hangs" as const)]);
   await world.end();
   const hangs: Violation[] = found === "hangs" ? [{ invariant: "I6", what: `${name}: it hangs` }] : (found ?? []);
   return [...hangs, ...check(world.history(found !== "hangs"))];

@@ -139,6 +139,29 @@ test("every command, by every role: what may be sent is stamped with its person,
   }
 });
 
+test("a script of this machine is no model for somebody elsewhere, in a new session or in one that is there", async () => {
+  const store = { find: () => undefined, load: () => [] } as never;
+  for (const command of [
+    { type: "open", cwd: "app", model: "scripted/etc/passwd" },
+    { type: "choose", session: "s", model: "scripted/etc/passwd", ...who },
+  ] as const) {
+    const { host, taken } = recorder();
+    const reply = await guarded(host, store, personWith(["talk", "approve"], "Lin")).send(command);
+    assert.deepEqual([!reply.ok && reply.reason?.code, taken], ["model-not-from-afar", []], command.type);
+  }
+});
+
+test("nobody names a device that is not theirs: where a key has none, no command has one", async () => {
+  const { host, taken } = recorder();
+  const store = { find: () => undefined, load: () => [] } as never;
+  const { device: _, ...sender } = personWith([], "Lin").sender;
+  const afar = guarded(host, store, { ...personWith(["talk"], "Lin"), sender });
+  await afar.send({ type: "say", session: "s", text: "go", ...who, device: "phone of Lin" });
+  assert.deepEqual(taken, [
+    { type: "say", session: "s", text: "go", by: "Lin", surface: "web", person: "device:ab2c" },
+  ]);
+});
+
 test("when the key has ended, no command is taken and every watch is over", async () => {
   using here = workspace();
   await using sage = await sageWith({ dir: here.dir, script: [{ text: "hi" }] });

@@ -1,6 +1,7 @@
 // Commands that arrive a second time, because the reply to the first was lost on the way.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
 import type { Command } from "../../src/protocol/host/host.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 
@@ -29,6 +30,32 @@ test("the same answer of the same person is taken as the first one; any other is
     assert.equal(!late.ok && late.code, "request-resolved");
   }
   assert.equal(sage.facts().filter(({ type }) => type === "input.resolved").length, 1);
+});
+
+test("the yes that completed two people's is taken again from whoever gave it, where they gave it, and from nobody else", async () => {
+  using here = workspace();
+  const rules: Rule[] = [{ behavior: "ask", text: "Bash(echo:*)", source: "user", consent: { approvals: 2 } }];
+  const script = [{ calls: [bash("echo x >> ran")] }, { text: "ok" }];
+  await using sage = await sageWith({ dir: here.dir, script, rules });
+  await sage.say("go");
+  const requestId = (await sage.open())[0]?.id ?? "";
+  const yes = { type: "respond", response: { type: "granted", requestId }, ...lin } as const;
+  const last = { ...yes, by: "Wang" };
+  assert.ok((await sage.host.send(yes)).ok);
+  const first = await sage.host.send(last);
+  assert.ok(first.ok && first.resolution && !first.again);
+  await sage.outcome();
+  const second = await sage.host.send(last);
+  assert.ok(second.ok && second.again);
+  const others: (Command & { type: "respond" })[] = [
+    yes,
+    { ...last, surface: "tui" },
+    { ...last, response: { type: "denied", requestId } },
+  ];
+  for (const other of others) {
+    const late = await sage.host.send(other);
+    assert.equal(!late.ok && late.code, "request-resolved", JSON.stringify(other));
+  }
 });
 
 test("an interrupt is done once under its id, and a pause that comes too late cancels nothing", async () => {

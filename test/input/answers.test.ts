@@ -1,5 +1,6 @@
 // Answers that a request takes, and that it takes one.
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import * as fc from "../support/properties.ts";
 import { autoResolve } from "../../src/input/auto.ts";
@@ -12,6 +13,7 @@ import { SageError } from "../../src/protocol/reasons/error.ts";
 import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { fact, folder, journals, opened, plain, question, requestFor } from "../journal/journals.ts";
 import { peer } from "../journal/peers.ts";
+import { bash, sageWith, workspace } from "../support/sage.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 
 const frame = {
@@ -361,6 +363,27 @@ suite("the first answer wins", () => {
       await Promise.all(others.map((other) => other.kill()));
       store.close();
     }
+  });
+
+  test("and where the record of the session was changed, an answer is refused and not recorded: nobody would go on with it", async () => {
+    using here = workspace();
+    const path = here.path("journal.db");
+    {
+      await using sage = await sageWith({
+        dir: here.dir,
+        store: sqliteStore(path),
+        script: [{ calls: [bash("touch ran")] }],
+      });
+      await sage.say("go");
+      await sage.open();
+    }
+    using db = new DatabaseSync(path);
+    const store = sqliteStore(path);
+    const [asked] = store.pending();
+    db.exec("UPDATE fact SET data=replace(data, 'touch', 'tough') WHERE type='model.replied'");
+    await assert.rejects(respond(store, { ...granted, requestId: asked?.id ?? "" }, lin), { code: "journal-damaged" });
+    assert.equal(store.resolution(asked?.id ?? ""), undefined);
+    store.close();
   });
 
   test("and a request that is not there is reported to whoever answered it", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { suite, test, type TestContext } from "node:test";
 import { arm } from "../../src/input/deadlines.ts";
-import { respond } from "../../src/input/respond.ts";
+import { prepare, respond } from "../../src/input/respond.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { LocalStore, Store } from "../../src/journal/store/store.ts";
 import type { InputRequest, Resolution } from "../../src/protocol/facts/request.ts";
@@ -251,6 +251,40 @@ suite("a deadline", () => {
     await time.pass(60_000);
     assert.equal((await waiting).outcome, "timed_out");
     second.log.release();
+  });
+
+  test("that passed while nobody ran the session comes before an answer: the answer is told so", async (t) => {
+    const time = clock(t);
+    const { ask: request, store, log } = asker(memoryStore(), { promptTimeout: 10_000 });
+    const left = Promise.allSettled([request("ask0").wait()]);
+    log.release();
+    await left;
+    time.away(9_999);
+    const early = await prepare(anotherProcess(store), red, lin);
+    assert.ok(!("won" in early) && "resolution" in early && early.resolution.outcome === "answered");
+    time.away(2);
+    const late = await respond(anotherProcess(store), red, lin);
+    assert.deepEqual([late.won, late.resolution.outcome, timedOut(store)], [false, "timed_out", true]);
+  });
+
+  test("is measured by whoever runs the session: an answer from elsewhere counts, whatever the wall clock says there", async (t) => {
+    const time = clock(t);
+    const { ask: request, store, log } = asker(memoryStore(), { promptTimeout: 60_000 });
+    const waiting = request("ask0").wait();
+    time.set(3_600_000);
+    assert.equal((await respond(anotherProcess(store), red, lin)).won, true);
+    assert.equal((await waiting).outcome, "answered");
+    log.release();
+  });
+
+  test("is measured on while its turn is paused: an answer in the same process counts, whatever the wall clock says", async (t) => {
+    const time = clock(t);
+    const { ask: request, store, log } = asker(memoryStore(), { promptTimeout: 60_000 });
+    const left = Promise.allSettled([request("ask0").wait()]);
+    log.release();
+    await left;
+    time.set(3_600_000);
+    assert.equal((await respond(store, red, lin)).won, true);
   });
 
   test("that cannot be recorded is tried again until it can, and disturbs no other", async (t) => {

@@ -425,14 +425,44 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
       await assert.rejects(forge(k, type, JSON.stringify(data)), refused, type);
   });
 
+  test("a mode comes with a yes to a plan alone: the one that was said, by whoever said it, in the call of that plan", async () => {
+    const plan = { ...permission, why: reason("plan-waits", {}) };
+    const { session, request, commit } = await waiting(plan);
+    const answered = (k: string, id: string, response: object) =>
+      gateway.append(session, {
+        ...{ key: `${k}.resolved`, type: "input.resolved", at: 1 },
+        data: { requestId: id, at: 1, by: "Lin", surface: "web", outcome: "answered", response } as never,
+      });
+    await answered("t0/0/0/permit0", request.id, { type: "granted", requestId: request.id, mode: "acceptEdits" });
+    const others = { quiet: { type: "granted" }, refused: { type: "denied" } };
+    for (const [n, response] of Object.values(others).entries()) {
+      const k = `t0/1/${n}/permit0`;
+      await commit(fact(k, "input.requested", { ...request, id: `${session}/${k}` }));
+      await answered(k, `${session}/${k}`, { ...response, requestId: `${session}/${k}` });
+    }
+    const mode = (to: "ask" | "acceptEdits", by = "Lin") => ({ mode: to, by, surface: "web" });
+    const forged: [string, string, ReturnType<typeof mode>][] = [
+      ["another mode", "t0/0/0/mode", mode("ask")],
+      ["another person", "t0/0/0/mode", mode("acceptEdits", "Ann")],
+      ["another call", "t0/0/1/mode", mode("acceptEdits")],
+      ["another key of the call", "t0/0/0/Mode", mode("acceptEdits")],
+      ["more than a yes without a word on it", "t0/1/0/mode", mode("acceptEdits")],
+      ["a plan that was refused", "t0/1/1/mode", mode("ask")],
+    ];
+    for (const [name, k, data] of forged)
+      await assert.rejects(commit(fact(k, "mode.chosen", data)), hasCode("not-permitted"), name);
+    await commit(fact("t0/1/0/mode", "mode.chosen", mode("ask")));
+    await commit(fact("t0/0/0/mode", "mode.chosen", mode("acceptEdits")));
+  });
+
   test("the folder of a session is its clone: a worker names no other", async () => {
     const session = `s${sessions++}`;
     const from = "git+https://host/team/x.git";
     await gateway.create(session, { ...opened, cwd: from }, "here");
     const { epoch } = await worker.take(session);
     let number = 0;
-    const made = (cwd: string, remote = from) => {
-      const facts = [fact("workspace", "workspace.made", { cwd, from: remote, commit: "c" })];
+    const made = (cwd: string, remote = from, { key = "workspace", more = {} } = {}) => {
+      const facts = [fact(key, "workspace.made", { cwd, from: remote, commit: "c", ...more })];
       return worker.commit(session, epoch, { number: ++number, facts, unheard: false, knew: 99 });
     };
     const clone = `/srv/clones/${session}-0f0f0f`;
@@ -442,13 +472,26 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
       `/srv/${session}`,
       `${clone}/..`,
       `${clone}0`,
+      `/srv/clones/${session}-/../..`,
+      `/srv/clones/${session}-0F0F0F`,
       `/srv/x${session}-0f0f0f`,
       clone.slice(1),
     ])
       await assert.rejects(made(cwd), hasCode("not-permitted"), cwd);
-    await assert.rejects(made(clone, "git+https://host/team/y.git"), hasCode("not-permitted"));
+    const refusedIn = hasCode("not-permitted");
+    await assert.rejects(made(clone, "git+https://host/team/y.git"), refusedIn);
+    await assert.rejects(made(clone, from, { key: "t0/workspace" }), refusedIn, "under another key");
+    await assert.rejects(made(clone, from, { more: { by: "Lin" } }), refusedIn, "with more than there is to say");
     await made(clone);
     assert.equal((await gateway.standing(session))[0]?.cwd, clone);
+
+    const local = `s${sessions++}`;
+    await gateway.create(local, { ...opened, cwd: "/srv/x" }, "here");
+    const taken = await worker.take(local);
+    const data = { cwd: `/srv/clones/${local}-0f0f0f`, from: "/srv/x", commit: "c" };
+    const facts = [fact("workspace", "workspace.made", data)];
+    const moved = worker.commit(local, taken.epoch, { number: 1, facts, unheard: false, knew: 99 });
+    await assert.rejects(moved, refusedIn, "a folder of the machine has no clone");
   });
 
   test("no setting and nothing of a worker's own gets between a function and what it means", async () => {

@@ -311,6 +311,34 @@ suite("a session in a store that answers later", () => {
     log.close();
   });
 
+  test("a state is shown with the facts before it, in its order, and text that comes after them does not overtake it", async () => {
+    const { store, letThrough } = slow();
+    const log = openSession(store, "s");
+    const heard: string[] = [];
+    store.hub.subscribe("s", {
+      fact: ({ key }) => heard.push(key),
+      delta: ({ kind, n, text }) => heard.push(kind === "state" ? `state ${n}` : text),
+    });
+    const line = log.branch("t0");
+    const show = (n: number) =>
+      line.showState({ agent: [], state: { state: "executing", phase: "preparingContext" }, n });
+    line.decide("before", "call.unknown", nothing);
+    for (const n of [0, 1]) show(n);
+    const written = log.flush();
+    await line.step("model", "call.unknown", async (scope) => {
+      for (const text of ["one", "two"]) scope.delta("text", text);
+      show(2);
+      await nextTick();
+      assert.deepEqual(heard, []);
+      letThrough();
+      await written;
+      await nextTick();
+      return nothing();
+    });
+    assert.deepEqual(heard, ["t0/before", "state 0", "state 1", "one", "two", "state 2"]);
+    log.close();
+  });
+
   test("a commit that is refused for good closes the log for all that waits behind it", async () => {
     const { store } = slow();
     const lost = new SageError("lease-lost", inWords("taken over"));

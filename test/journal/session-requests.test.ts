@@ -98,6 +98,21 @@ for (const { name, open } of journals)
       second.release();
     });
 
+    test("a call that is over takes back its own requests, and those of no other", () => {
+      using journal = open();
+      const log = openSession(journal.store, "s");
+      const [call, ...others] = ["t0/0/1", "t0/0/1/sub/0/0", "t0/0/10", "t0/0/0", "t0/1/0", "t1/0/1"].map((key) => ({
+        line: log.branch(key),
+        request: log.branch(key).open("ask0", colour).request,
+      }));
+      log.flush();
+      call!.line.withdraw(inWords("over"));
+      log.flush();
+      const outcomes = [call!, ...others].map(({ request }) => journal.other.resolution(request.id)?.outcome);
+      assert.deepEqual(outcomes, ["cancelled", "cancelled", undefined, undefined, undefined, undefined]);
+      log.release();
+    });
+
     test("requests are opened in order and in one commit, and are on disk before anybody waits for them", async () => {
       using journal = open();
       const log = openSession(journal.store, "s");

@@ -1,10 +1,12 @@
 import { sentence } from "../../src/texts/shared/sentence.ts";
-import type { PermissionResult } from "../../src/protocol/facts/permission.ts";
+import type { PermissionResult, Rule } from "../../src/protocol/facts/permission.ts";
 import { reason, said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { decisionSteps, judge } from "../../src/permission/decide.ts";
 import type { DecisionInput } from "../../src/permission/decide.ts";
+import { createRuleBooks } from "../../src/permission/rules/book.ts";
 import { answer, bash, callOf, rulesOf } from "./asking.ts";
 
 const allowedByTest = reason("allowed-by-rules", { rules: [{ text: "Bash(npm test)", source: "session" }] });
@@ -16,6 +18,30 @@ const bypass = { mode: "bypass" } as const;
 const needsPerson = { requiresUserInteraction: true };
 const says = (view: PermissionResult) => ({ view: () => view });
 const task = (rules: string[], more: object = {}) => answer(rulesOf(...rules), "Deploy", { to: "x" }, more);
+
+test("the documentation lists the steps of the code in their order, in both languages", () => {
+  for (const page of ["docs/permissions.md", "docs/zh/permissions.md"]) {
+    const text = readFileSync(new URL(`../../${page}`, import.meta.url), "utf8");
+    const listed = [...text.matchAll(/^(\d+)\. `(\w+)`/gm)].map(([, number, step]) => [Number(number), step]);
+    assert.deepEqual(
+      listed,
+      decisionSteps.map((step, at) => [at + 1, step]),
+      page,
+    );
+  }
+});
+
+test("a rule that demands more is compiled once for all calls, and holds as before when the list changes", () => {
+  const books = createRuleBooks();
+  const two = { ...rulesOf("? Bash(git push:*)")[0]!, consent: { approvals: 2 } };
+  const rules = [...rulesOf("+ Bash", "? Bash(git:*)"), two];
+  const book = books.of(rules, "/home/me");
+  const push = (list: readonly Rule[]) => judge({ ...callOf(list, "Bash", { command: "git push" }), books }).result;
+  assert.deepEqual(push(rules).consent, { approvals: 2 });
+  assert.equal(books.of(rules, "/home/me").alone(2), book.alone(2));
+  assert.deepEqual(push([...rules, { ...two, consent: { approvals: 3 } }]).consent, { approvals: 3 });
+  assert.equal(push(rules.slice(0, 2)).consent, undefined);
+});
 
 test("step 1: an input that is not what the tool takes needs a person, and no deny rule loses by it", () => {
   const odd: unknown[] = [undefined, null, 1, "x", [], {}, { command: 1, file_path: {}, url: [] }, { command: null }];

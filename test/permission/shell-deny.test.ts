@@ -1,8 +1,11 @@
 import { reason } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { decide } from "../../src/permission/decide.ts";
-import { answer, bash, callOf, rulesOf, table } from "./asking.ts";
+import { answer, bash, bashIn, callOf, rulesOf, table } from "./asking.ts";
+import { Ground } from "./ground.ts";
 
 test("characters that show as something else need a person, in every mode and under every rule", () => {
   const odd = [
@@ -113,4 +116,15 @@ test("deny: a rule is not stretched to what it does not name", () => {
     ],
     "allow",
   );
+});
+
+test("a path that cannot be followed takes nothing back that was found before it", () => {
+  using ground = new Ground();
+  symlinkSync("loop", join(ground.cwd, "loop"));
+  for (const command of ["git push; cat loop", "eval 'cat .env'; cat loop"])
+    assert.equal(ground.ask(command, "- Bash(git push:*)", "- Read(./.env)"), "deny", command);
+  const where = { cwd: ground.cwd, home: ground.home, roots: ground.roots };
+  const { reason: why } = bashIn(where, `python -c 'open(".git/config", "w")'; cat loop`, "+ Bash");
+  assert.equal(why.code, "protected");
+  assert.equal(bashIn(where, "cat loop", "+ Bash").reason.code, "path-links");
 });

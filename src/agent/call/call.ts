@@ -4,8 +4,7 @@ import { andThen } from "../../journal/store/store.ts";
 import type { Call, ToolResult } from "../../protocol/facts/message.ts";
 import type { Verdict } from "../../protocol/facts/permission.ts";
 import { callKeys, finishedKey, startedKey } from "../../protocol/key.ts";
-import type { ExecutionContext } from "../state/context.ts";
-import { weighAgain } from "./judge/drift.ts";
+import type { ExecutionContext, Judging, Tree } from "../state/context.ts";
 import { judgeAgain } from "./judge/judge.ts";
 import { perform } from "./perform/perform.ts";
 import { openRequest, waitForAnswer, type Asked } from "./judge/request.ts";
@@ -80,25 +79,24 @@ async function fromVerdictToResult(
 /** Judges again, in a fact under the next number, without hooks: those had their say. */
 async function rejudge(
   durable: Durable,
-  context: ExecutionContext,
+  context: Judging,
   call: Call,
   state: CallState & { at: "judging" },
 ): Promise<Verdict> {
   const { shown, again } = state;
-  const input = again.because === "edited" ? again.input : shown.input;
+  const edited = again.because === "edited" ? again.input : shown.input;
   const { verdicts } = await durable.step(callKeys.judged(state.number), "calls.judged", ({ signal }) =>
-    andThen(judgeAgain(shownTo(again, context), call, input, signal), (now) => {
-      const weighed = weighAgain(now, shown, again, (path) => context.memory.wrote(path));
+    andThen(judgeAgain(shownTo(again, context), call, { edited, signal, shown, again }), (verdict) => {
       // Nobody is asked, so no rules are offered: a turn of a thousand approvals must not hold a thousand judgements.
-      if (weighed.behavior !== "ask") context.memory.takeJudgement(now.digest);
-      return { verdicts: [weighed] };
+      if (verdict.behavior !== "ask") context.memory.takeJudgement(verdict.digest);
+      return { verdicts: [verdict] };
     }),
   );
   return verdicts[0] as Verdict;
 }
 
 /** A person's yes to this very call counts, also when the session has gone into plan mode since. */
-function shownTo(again: Again, context: ExecutionContext): ExecutionContext {
+function shownTo<C extends Judging>(again: Again, context: C): C {
   const approved = again.because === "edited" || (again.because === "last-look" && again.approval.by === "person");
   return approved ? { ...context, approved } : context;
 }
@@ -110,7 +108,7 @@ function shownTo(again: Again, context: ExecutionContext): ExecutionContext {
  */
 function isFresh(
   durable: Durable,
-  context: ExecutionContext,
+  context: Tree,
   { verdict, waited, run }: CallState & { at: "allowed" },
   judgedAt: number | undefined,
 ): boolean {

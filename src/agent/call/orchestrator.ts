@@ -7,10 +7,11 @@ import type { Verdict } from "../../protocol/facts/permission.ts";
 import { branchKey, callKeys, stepKeys } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { runCall } from "./call.ts";
-import type { ExecutionContext } from "../state/context.ts";
+import type { ExecutionContext, Judging, Place, Self, Tools } from "../state/context.ts";
 import { enterPhase } from "../state/states.ts";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
-import { judgeHooked, toolPlace } from "./judge/judge.ts";
+import { judgeHooked } from "./judge/judge.ts";
+import { toolPlace } from "./judge/decision-input.ts";
 import { openRequest } from "./judge/request.ts";
 import { notRun } from "./judge/results.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
@@ -58,7 +59,7 @@ export async function runCalls(
 const TOO_MANY = 5;
 
 /** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
-export function pauseIfRefused(durable: Durable, { memory, agent }: ExecutionContext): void {
+export function pauseIfRefused(durable: Durable, { memory, agent }: Tools & Self): void {
   if (memory.refusalsInRow < TOO_MANY || durable.known(stepKeys.paused)) return;
   // The person's next message goes to the main agent. A subagent would never hear it, so it gives its task back.
   if (agent.length > 0) throw errorBecause("turn-failed", reason("subagent-refused", { times: TOO_MANY }));
@@ -66,11 +67,7 @@ export function pauseIfRefused(durable: Durable, { memory, agent }: ExecutionCon
   durable.stop(new Stopped("interrupted", reason("refused-in-a-row", { times: TOO_MANY })));
 }
 
-async function judgeAll(
-  durable: Durable,
-  context: ExecutionContext,
-  calls: readonly Call[],
-): Promise<Verdict[] | Stopped> {
+async function judgeAll(durable: Durable, context: Judging, calls: readonly Call[]): Promise<Verdict[] | Stopped> {
   try {
     const { verdicts } = await durable.step(stepKeys.judged, "calls.judged", (scope) =>
       judgeInOrder(context, calls, scope),
@@ -84,7 +81,7 @@ async function judgeAll(
 
 /** Hooks are called in the order of the calls. */
 function judgeInOrder(
-  context: ExecutionContext,
+  context: Judging,
   calls: readonly Call[],
   scope: StepScope,
   judged: Verdict[] = [],
@@ -100,7 +97,7 @@ function judgeInOrder(
 }
 
 /** No earlier call of the reply reads or changes the file that this one is about. */
-function isSettled(context: ExecutionContext, earlier: readonly Call[], call: Call): boolean {
+function isSettled(context: Tools & Place, earlier: readonly Call[], call: Call): boolean {
   const file = fileOf(context, call);
   return earlier.every((one) => {
     const other = fileOf(context, one);
@@ -109,7 +106,7 @@ function isSettled(context: ExecutionContext, earlier: readonly Call[], call: Ca
   });
 }
 
-function fileOf(context: ExecutionContext, { input }: Call): string | undefined {
+function fileOf(context: Place, { input }: Call): string | undefined {
   const path = input["file_path"];
   try {
     return typeof path === "string" ? canonicalPath(path, toolPlace(context)).real : undefined;

@@ -7,8 +7,9 @@ import { reason } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { Tool } from "../../tools/definition/tool.ts";
-import { isAsShown, judgeCall, judgeHooked, readyToJudge } from "../call/judge/judge.ts";
-import type { ExecutionContext } from "../state/context.ts";
+import { isAsShown } from "../call/judge/drift.ts";
+import { judgeCall, judgeHooked, readyToJudge } from "../call/judge/judge.ts";
+import type { Judging, Tools } from "../state/context.ts";
 import { guestDigest } from "./book.ts";
 
 /** Tools of Sage by which a guest's calls may be judged. What a guest calls `Skill` or `Task` is its own. */
@@ -41,7 +42,7 @@ const never = (): never => {
  * that only a person who is told so may allow it. Runs inside a step.
  */
 export async function judgeGuestCall(
-  context: ExecutionContext,
+  context: Judging,
   ask: GuestAsk,
   { agent, scope, before }: { agent: string; scope: StepScope; before: "unknown" | "forgotten" | undefined },
 ): Promise<Verdict> {
@@ -77,7 +78,7 @@ function asRerun(verdict: Verdict, { agent, before }: { agent: string; before: "
 
 /** Once more, for a call that a person has allowed, perhaps with another input: a rule that came meanwhile still refuses it. */
 export async function judgeApproved(
-  context: ExecutionContext,
+  context: Judging,
   ask: Pick<GuestAsk, "call" | "judged">,
   edited: ToolInput | undefined,
 ): Promise<Verdict> {
@@ -122,7 +123,7 @@ function together(verdicts: readonly Verdict[]): Verdict {
 }
 
 /** A yes that the guest did not live to use, once. */
-function withGrant({ memory }: ExecutionContext, verdict: Verdict): Verdict {
+function withGrant({ memory }: Tools, verdict: Verdict): Verdict {
   const granted = verdict.behavior === "ask" ? memory.takeGrant(verdict.digest) : undefined;
   if (!granted || !isAsShown(verdict, granted.shown)) return verdict;
   const why = reason("approved-earlier", { request: granted.request.id });

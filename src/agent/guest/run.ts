@@ -1,7 +1,7 @@
 import type { Guest, GuestAsk, GuestEvent } from "../../guest/driver.ts";
 import { NeedsInput } from "../../input/ask.ts";
 import type { Opened } from "../../journal/session/durable.ts";
-import { Stopped } from "../../journal/session/session.ts";
+import { Stopped, type SessionLog } from "../../journal/session/session.ts";
 import type { Delta } from "../../protocol/facts/fact.ts";
 import { callKeys, replyKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
@@ -10,7 +10,7 @@ import type { KnownCall } from "./book.ts";
 import { conclude, finish, noteSaid, pauseIfAtOdds, placeOf, resolvedOf, takeUp } from "./calls.ts";
 import { closeCarried, grantAgain, wordsFor, wordsOf } from "./carry.ts";
 import { noteJoined, type GuestTurn } from "./state.ts";
-import { createWork } from "./work.ts";
+import type { Limits } from "../state/context.ts";
 
 export type Ended = GuestEvent & { type: "ended" };
 
@@ -19,148 +19,214 @@ type Held = { ask: GuestAsk; known: KnownCall };
 /** Time that a guest may take to stop, or to keep what it asks, before it is ended. */
 const TIMEOUT_MS = 3_000;
 
+/** A guest at work, from its start to its end. */
+type Run = {
+  turn: GuestTurn;
+  guest: Guest;
+  /** Prompts that wait for a person, by id. */
+  held: Map<string, Held>;
+  /** Answers on their way to the guest. */
+  settling: Set<Promise<unknown>>;
+  work: ReturnType<typeof createWork>;
+  /** Rejected with the reason that ends the attempt. */
+  broken: PromiseWithResolvers<never>;
+  /** The driver keeps a call that is asked about; the guest is about to end. */
+  parking: boolean;
+  /** The prompt that is being taken up. */
+  asking: Promise<void> | undefined;
+  /** The attempt has ended, and the guest is being stopped. */
+  winding: boolean;
+  /** Nobody may be asked here: whatever runs ends first. */
+  needed: NeedsInput | undefined;
+  /** Messages of people are told to the guest in order. */
+  telling: Promise<void>;
+  shown: number;
+};
+
 /** Runs a guest, from its start to its end. Throws what ends the attempt: an interrupt, a person who is needed. */
 export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
-  const { log, context, driver } = turn;
-  const held = new Map<string, Held>();
-  /** Answers on their way to the guest. */
-  const settling = new Set<Promise<unknown>>();
-  const work = createWork(log, context);
-  const broken = Promise.withResolvers<never>();
-  broken.promise.catch(() => {});
-  let parking = false;
-  /** The prompt that is being taken up. */
-  let asking: Promise<void> | undefined;
-  let winding = false;
-  let needed: NeedsInput | undefined;
-
-  const review = () => {
-    const runs = turn.book.all.some(({ started, end }) => started && end === "open");
-    if (held.size === 0) work.be("works");
-    else work.be(driver.parks === "on leaving" && !runs ? "rests" : "waits");
-    if (needed && !runs) broken.reject(needed); // nobody may be asked here: whatever runs ends first
-  };
-  /** Ends the attempt, whoever meets it. */
-  const fail = (error: unknown) => {
-    if (error instanceof NeedsInput) needed = error;
-    else broken.reject(log.stopped ?? error);
-    review();
-  };
-
-  const wait = async (ask: GuestAsk, known: KnownCall, opened: Opened): Promise<void> => {
-    held.set(ask.id, { ask, known });
-    review();
-    const resolved = await resolvedOf(turn, known, opened);
-    if (!held.has(ask.id)) return; // it is not there any more: whoever continues the turn uses the answer
-    const concluding = conclude(turn, ask, known, resolved);
-    settling.add(concluding);
-    const settled = await concluding.finally(() => settling.delete(concluding));
-    if (!settled || !held.delete(ask.id)) return;
-    guest.answer(ask, settled.answer);
-    if (settled.comment !== undefined)
-      await guest.say(`[The person allowed ${ask.call.tool} and said: ${JSON.stringify(settled.comment)}]`);
-    pauseIfAtOdds(turn, known);
-    review();
-  };
-
-  const asks = async (ask: GuestAsk): Promise<void> => {
-    if (winding) return guest.answer(ask, { type: "refused", by: "person", words: "Not run: the person interrupted." });
-    if (parking) return; // the driver sees to those that come with a call that is kept
-    if (turn.leftover.has(ask.call.id) && !turn.book.find(ask.call))
-      return guest.answer(ask, {
-        type: "refused",
-        by: "person",
-        words: "Not run: the person ended the turn in which you asked this.",
-      });
-    const known = placeOf(turn, ask);
-    const taken = await takeUp(turn, ask, known);
-    if ("answer" in taken) {
-      guest.answer(ask, taken.answer);
-      return pauseIfAtOdds(turn, known);
-    }
-    const open = [...held.values()].map((one) => one.ask);
-    if (!taken.opened.resolution && driver.parks === "at once") parking = await guest.park([...open, ask]);
-    if (parking) return;
-    void wait(ask, known, taken.opened).catch(fail);
-  };
-
-  const pump = async (): Promise<Ended> => {
-    let shown = 0;
-    for await (const event of guest.events) {
-      if (event.type === "ended") return event;
-      if (log.closed) continue;
-      switch (event.type) {
-        case "said":
-          noteSaid(turn, event);
-          break;
-        case "delta":
-          show(turn, event, shown++);
-          break;
-        case "asks":
-          await (asking = asks(event.ask));
-          break;
-        case "withdrawn": {
-          const one = held.get(event.id);
-          held.delete(event.id);
-          if (one && !winding) withdraw(turn, one.known);
-          break;
-        }
-        case "result":
-          noteResult(turn, event);
-          break;
-        default:
-          event satisfies never;
-      }
-      if (!winding) review();
-    }
-    return { type: "ended", how: "died", words: "" };
-  };
-
-  /** A guest that is about to keep its call has kept it only when it has ended. */
-  const leave = async (pumping: Promise<Ended>): Promise<void> => {
-    await asking?.catch(() => {});
-    if (parking) await pumping;
-    else if (held.size > 0) await guest.park([...held.values()].map(({ ask }) => ask));
-  };
-
-  let telling = Promise.resolve();
-  const listen = () => {
-    telling = telling.then(() => tellNews(turn, guest)).catch(fail);
-  };
-  const stop = () => broken.reject(log.stopped);
-  const unsubscribe = log.store.hub.subscribe(log.id, { fact: ({ type }) => void (type === "user.said" && listen()) });
+  const { log } = turn;
+  const run = createRun(turn, guest);
+  const stop = () => run.broken.reject(log.stopped);
+  const unsubscribe = log.store.hub.subscribe(log.id, {
+    fact: ({ type }) => void (type === "user.said" && listen(run)),
+  });
   try {
     log.signal.addEventListener("abort", stop);
     if (log.stopped) throw log.stopped;
-    work.be("works");
+    run.work.be("works");
     const isNew = turn.joins === 0;
     await noteJoined(turn, guest);
     grantAgain(turn, guest);
     const words = wordsFor(turn, guest, { isNew });
     if (words !== undefined) await guest.say(words);
     if (!isNew && !guest.goesOn) closeCarried(turn);
-    listen();
-    const pumping = pump();
-    pumping.catch(fail);
+    listen(run);
+    const pumping = pump(run);
+    pumping.catch((error: unknown) => fail(run, error));
     try {
-      return await Promise.race([pumping, broken.promise]);
+      return await Promise.race([pumping, run.broken.promise]);
     } catch (error) {
-      winding = true;
-      if (error instanceof Stopped && error.why === "leaving") await orLater(leave(pumping));
-      else if (error instanceof Stopped) {
-        guest.interrupt();
-        await orLater(pumping);
-      }
+      await wind(run, pumping, error);
       throw error;
     }
   } finally {
     log.signal.removeEventListener("abort", stop);
     unsubscribe();
-    held.clear();
+    run.held.clear();
     await guest.close();
-    await Promise.allSettled(settling);
-    work.be("rests");
+    await Promise.allSettled(run.settling);
+    run.work.be("rests");
   }
+}
+
+function createRun(turn: GuestTurn, guest: Guest): Run {
+  const broken = Promise.withResolvers<never>();
+  broken.promise.catch(() => {});
+  return {
+    turn,
+    guest,
+    held: new Map(),
+    settling: new Set(),
+    work: createWork(turn.log, turn.context),
+    broken,
+    parking: false,
+    asking: undefined,
+    winding: false,
+    needed: undefined,
+    telling: Promise.resolve(),
+    shown: 0,
+  };
+}
+
+function review({ turn, held, work, needed, broken }: Run): void {
+  const runs = turn.book.all.some(({ started, end }) => started && end === "open");
+  if (held.size === 0) work.be("works");
+  else work.be(turn.driver.parks === "on leaving" && !runs ? "rests" : "waits");
+  if (needed && !runs) broken.reject(needed);
+}
+
+/** Ends the attempt, whoever meets it. */
+function fail(run: Run, error: unknown): void {
+  if (error instanceof NeedsInput) run.needed = error;
+  else run.broken.reject(run.turn.log.stopped ?? error);
+  review(run);
+}
+
+function listen(run: Run): void {
+  run.telling = run.telling.then(() => tellNews(run.turn, run.guest)).catch((error: unknown) => fail(run, error));
+}
+
+async function pump(run: Run): Promise<Ended> {
+  for await (const event of run.guest.events) {
+    if (event.type === "ended") return event;
+    if (run.turn.log.closed) continue;
+    const taking = take(run, event);
+    if (taking) await taking;
+    if (!run.winding) review(run);
+  }
+  return { type: "ended", how: "died", words: "" };
+}
+
+function take(run: Run, event: Exclude<GuestEvent, Ended>): Promise<void> | undefined {
+  const { turn, held, winding } = run;
+  switch (event.type) {
+    case "said":
+      return void noteSaid(turn, event);
+    case "delta":
+      return void show(turn, event, run.shown++);
+    case "asks":
+      return (run.asking = takePrompt(run, event.ask));
+    case "withdrawn": {
+      const withdrawn = held.get(event.id);
+      held.delete(event.id);
+      if (withdrawn && !winding) withdraw(turn, withdrawn.known);
+      return undefined;
+    }
+    case "result":
+      return void noteResult(turn, event);
+    default:
+      return event satisfies never;
+  }
+}
+
+async function takePrompt(run: Run, ask: GuestAsk): Promise<void> {
+  const { turn, guest, held } = run;
+  const refuse = (words: string) => guest.answer(ask, { type: "refused", by: "person", words });
+  if (run.winding) return refuse("Not run: the person interrupted.");
+  if (run.parking) return; // the driver sees to those that come with a call that is kept
+  if (turn.leftover.has(ask.call.id) && !turn.book.find(ask.call))
+    return refuse("Not run: the person ended the turn in which you asked this.");
+  const known = placeOf(turn, ask);
+  const taken = await takeUp(turn, ask, known);
+  if ("answer" in taken) {
+    guest.answer(ask, taken.answer);
+    return pauseIfAtOdds(turn, known);
+  }
+  const open = [...held.values()].map((other) => other.ask);
+  if (!taken.opened.resolution && turn.driver.parks === "at once") run.parking = await guest.park([...open, ask]);
+  if (run.parking) return;
+  void wait(run, { ask, known }, taken.opened).catch((error: unknown) => fail(run, error));
+}
+
+async function wait(run: Run, { ask, known }: Held, opened: Opened): Promise<void> {
+  const { turn, guest, held, settling } = run;
+  held.set(ask.id, { ask, known });
+  review(run);
+  const resolved = await resolvedOf(turn, known, opened);
+  if (!held.has(ask.id)) return; // it is not there any more: whoever continues the turn uses the answer
+  const concluding = conclude(turn, ask, known, resolved);
+  settling.add(concluding);
+  const settled = await concluding.finally(() => settling.delete(concluding));
+  if (!settled || !held.delete(ask.id)) return;
+  guest.answer(ask, settled.answer);
+  if (settled.comment !== undefined)
+    await guest.say(`[The person allowed ${ask.call.tool} and said: ${JSON.stringify(settled.comment)}]`);
+  pauseIfAtOdds(turn, known);
+  review(run);
+}
+
+/** Lets the guest stop by itself, as far as it can. */
+async function wind(run: Run, pumping: Promise<Ended>, error: unknown): Promise<void> {
+  run.winding = true;
+  if (!(error instanceof Stopped)) return;
+  if (error.why === "leaving") return orLater(leave(run, pumping));
+  run.guest.interrupt();
+  return orLater(pumping);
+}
+
+/** A guest that is about to keep its call has kept it only when it has ended. */
+async function leave(run: Run, pumping: Promise<Ended>): Promise<void> {
+  await run.asking?.catch(() => {});
+  if (run.parking) await pumping;
+  else if (run.held.size > 0) await run.guest.park([...run.held.values()].map(({ ask }) => ask));
+}
+
+/**
+ * `works`: its time counts. `waits`: it holds a prompt for a person, whose time does not count. `rests`: nothing of it is lost when the
+ * session is put to sleep.
+ */
+type Work = "works" | "waits" | "rests";
+
+/** Tells the session whether the guest works: one that waits for people alone may sleep. */
+function createWork(log: SessionLog, { activity }: Limits): { be(now: Work): void } {
+  let working: Disposable | undefined;
+  let busy: (() => void) | undefined;
+  return {
+    be(now) {
+      if (now === "works") working ??= activity.begin();
+      else {
+        working?.[Symbol.dispose]();
+        working = undefined;
+      }
+      if (now !== "rests") {
+        if (!busy) void log.during(() => new Promise<void>((resolve) => (busy = resolve)));
+      } else {
+        busy?.();
+        busy = undefined;
+      }
+    },
+  };
 }
 
 /** Streams a delta of the guest; `n` counts those of this run. */

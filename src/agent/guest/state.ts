@@ -3,7 +3,7 @@ import type { SessionLog } from "../../journal/session/session.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { addUsage, callsOf, textOf, type Heard, type ToolResult } from "../../protocol/facts/message.ts";
 import { guestKeys, isWithinKey } from "../../protocol/key.ts";
-import type { ExecutionContext, Progress } from "../state/context.ts";
+import type { ExecutionContext, Progress, Tools } from "../state/context.ts";
 import type { Turn } from "../turn/turn.ts";
 import type { CallEvent } from "../call/judge/call-state.ts";
 import { createBook, type Book, type KnownCall } from "./book.ts";
@@ -80,12 +80,7 @@ export function foldTurn(
   };
 }
 
-function noteEnd(
-  { memory }: ExecutionContext,
-  progress: Progress,
-  book: Book,
-  { key, data }: Fact & { data: ToolResult },
-): void {
+function noteEnd({ memory }: Tools, progress: Progress, book: Book, { key, data }: Fact & { data: ToolResult }): void {
   const known = book.all.findLast(({ place }) => isWithinKey(key, place));
   if (!known) return;
   memory.noteRefusals([known.call], [data]);

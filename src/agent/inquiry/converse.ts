@@ -19,10 +19,11 @@ import { sentence } from "../../texts/shared/sentence.ts";
 import { loadImage } from "../../tools/content/image.ts";
 import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
-import { judgeHooked, rulesOf } from "../call/judge/judge.ts";
+import { judgeHooked } from "../call/judge/judge.ts";
+import { rulesOf } from "../call/judge/decision-input.ts";
 import { effectScope, outcomeOf } from "../call/perform/perform.ts";
 import { redacted } from "../call/judge/results.ts";
-import type { ExecutionContext } from "../state/context.ts";
+import type { ExecutionContext, Judging, Models, People, Tree, Workspace } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";
 
 /** Replies of the model for one inquiry, the last one included. */
@@ -91,7 +92,7 @@ export async function converse(
   }
 }
 
-export function withoutReply({ config }: ExecutionContext, { requestId, inquiry }: InquiryMade, problem: Reason) {
+export function withoutReply({ config }: Models, { requestId, inquiry }: InquiryMade, problem: Reason) {
   const nothing = { text: "", problem, looks: [], model: config.model.id, usage: noUsage, modelCalls: 0 };
   return { requestId, inquiry, ...nothing } satisfies InquiryReplied as InquiryReplied;
 }
@@ -117,7 +118,7 @@ function onlyLooking(context: ExecutionContext): ExecutionContext {
 
 /** Refuses every call that would have to be asked about: a request of a request would leave nobody to answer. */
 async function look(
-  side: ExecutionContext,
+  side: Workspace & Judging & Tree,
   call: Call,
   { scope, signal }: { scope: StepScope; signal: AbortSignal },
 ): Promise<ToolResult> {
@@ -142,7 +143,7 @@ function refused(why: string): ToolResult {
 }
 
 /** The conversation as it stands: calls of the last reply have no results yet, and every provider wants one for each. */
-function pausedConversation(side: ExecutionContext): Message[] {
+function pausedConversation(side: People): Message[] {
   const messages = side.conversation();
   const last = messages.at(-1);
   const calls = last?.role === "assistant" ? last.parts.filter((part) => part.type === "call") : [];
@@ -221,7 +222,7 @@ function spoken({ problem, ...said }: InquiryReplied, text: string): InquiryRepl
   return { ...said, text: clean.length > MAX_REPLY_LENGTH ? `${clean.slice(0, MAX_REPLY_LENGTH)}…` : clean };
 }
 
-function priced({ config }: ExecutionContext, said: InquiryReplied): InquiryReplied {
+function priced({ config }: Models, said: InquiryReplied): InquiryReplied {
   const usd = said.modelCalls === 0 ? undefined : costOf(said.usage, said.model, config.prices);
   return usd === undefined ? said : { ...said, cost: { usd } };
 }

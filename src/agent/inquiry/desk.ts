@@ -3,7 +3,7 @@ import type { Fact } from "../../protocol/facts/fact.ts";
 import type { InputRequest, InquiryReplied } from "../../protocol/facts/request.ts";
 import { repliedKey, withoutEnd } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import type { ExecutionContext, Inquiries } from "../state/context.ts";
+import type { ExecutionContext, Inquiries, Models, Tree } from "../state/context.ts";
 import { spend } from "../state/spend.ts";
 
 /** Inquiries that one request takes: a chat of many people must not spend without end. */
@@ -58,7 +58,7 @@ export function createInquiries(log: SessionLog): Inquiries {
   };
 
   /** A reply of an attempt before this one counts as well. */
-  const count = (context: ExecutionContext, key: string, said: InquiryReplied): void => {
+  const count = (context: Models & Tree, key: string, said: InquiryReplied): void => {
     if (counted.has(key)) return;
     counted.add(key);
     spend(context, said);

@@ -2,6 +2,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Asking } from "../../input/ask.ts";
 import type { Skill } from "../../context/skills.ts";
 import type { Durable } from "../../journal/session/durable.ts";
+import type { SessionLog } from "../../journal/session/session.ts";
 import type { Hooks } from "../../hooks/hook.ts";
 import type { Model } from "../../models/model.ts";
 import type { Prices } from "../../models/prices.ts";
@@ -10,8 +11,8 @@ import type { RuleFiles, RuleDestination } from "../../protocol/decision.ts";
 import type { RuleGrant } from "../../protocol/facts/answer.ts";
 import type { BackgroundTask } from "../../protocol/facts/call.ts";
 import type { Fact, Summary } from "../../protocol/facts/fact.ts";
-import type { Heard, Message, Usage } from "../../protocol/facts/message.ts";
-import type { AgentState, OutcomeStatus, ToolUse } from "../../protocol/facts/outcome.ts";
+import type { Call, Heard, Message, ToolResult, Usage } from "../../protocol/facts/message.ts";
+import type { AgentOutcome, AgentState, OutcomeStatus, ToolUse } from "../../protocol/facts/outcome.ts";
 import type { PermissionMode, Rule } from "../../protocol/facts/permission.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { RuleChange } from "../../protocol/facts/session.ts";
@@ -29,7 +30,6 @@ import type { Activity } from "./activity.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
 import type { Memory, Permit } from "./memory.ts";
 import type { SubagentRegistry } from "./subagents.ts";
-import type { Traces } from "./traces.ts";
 
 /** The parts of an agent, shared by all its turns and never changed by one. */
 export type AgentConfig = {
@@ -106,57 +106,128 @@ export type Confining = Pick<ConfinePolicy, "mode" | "outside" | "git"> & {
   }): Promise<Launch>;
 };
 
-/** Everything one turn needs. The executor keeps nothing between turns. */
-export type ExecutionContext = {
+/** Records what an agent does, while it does it. It changes nothing, and is not there where nobody records. */
+export type Traces = {
+  /** An attempt at a turn, from the facts before it. */
+  turn(
+    about: { log: SessionLog; facts: readonly Fact[]; model: Model },
+    run: () => Promise<AgentOutcome>,
+  ): Promise<AgentOutcome>;
+  /** Names what is being recorded here (`traceparent`), for attempts after this one. */
+  current(): string | undefined;
+  /** The same model, recorded. */
+  model(model: Model): Model;
+  tool(about: { call: Call; agent: readonly string[] }, run: () => Promise<ToolResult>): Promise<ToolResult>;
+};
+
+/** Everything one turn needs. A function takes the parts of it that it reads. The executor keeps nothing between turns. */
+export type ExecutionContext = Self &
+  Workspace &
+  Models &
+  Judging &
+  People &
+  Tree &
+  Observation & {
+    config: AgentConfig;
+    options: ExecutionOptions;
+    /** Runs a subagent; handed down because the loop itself imports the calls that start one. */
+    loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus>;
+  };
+
+type Configured<Name extends keyof AgentConfig> = { config: Pick<AgentConfig, Name> };
+type Optional<Name extends keyof ExecutionOptions> = { options: Pick<ExecutionOptions, Name> };
+
+/** Which agent of the tree it is. */
+export type Self = {
   session: string;
-  config: AgentConfig;
-  options: ExecutionOptions;
-  asking: Asking;
   /** Names from the root's child down to this agent; empty for the root. */
   agent: readonly string[];
   /** A subagent whose definition says so may put questions to the root's surfaces. */
   asksRoot: boolean;
-  /** Names of the people who asked for what the turn does, by the messages that it has heard so far. */
-  askers(): { names: string[]; /** The people among them whom the settings do not name. */ unnamed: string[] };
+};
+
+/** Where it works. */
+export type Place = Pick<Self, "agent"> & Configured<"home" | "roots"> & Optional<"workingDirectory">;
+
+/** With what its tools work there. */
+export type Workspace = Self &
+  Place &
+  Tools &
+  Configured<"env" | "keepDir" | "spawn" | "runner" | "confining" | "redact">;
+
+/** Tools, and what this agent remembers of their calls. */
+export type Tools = Configured<"tools"> & { memory: Memory };
+
+/** The model, and how much it is told. */
+export type Models = Configured<"model" | "smallModel" | "prices" | "system" | "tools" | "matchSkills"> &
+  Optional<"llmOptions" | "maxContextTokens" | "autoCompactThreshold"> & {
+    /** Was the session ever in plan mode? Then the tool that ends it stays offered: a list that changes costs the prompt cache. */
+    planned(): boolean;
+  };
+
+/** The rules of the session, as people change them. */
+export type Rules = Configured<"rules"> & {
   /** Rules given in this session, on top of the configured ones. */
   sessionRules: Rule[];
   /** Rules that were given or taken back by hand since, until `sessionRules` tells so. */
   ruleChanges?: RuleChange[];
-  /** The mode of the session, as it is now. */
-  mode(): SessionMode;
-  /** Was the session ever in plan mode? Then the tool that ends it stays offered: a list that changes costs the prompt cache. */
-  planned(): boolean;
-  /** Set while a call is judged again that a person has approved. */
-  approved?: boolean;
-  memory: Memory;
-  /** Permits and open requests of the whole tree of agents. */
-  tree: {
-    permits: readonly Permit[];
-    /** Oldest first. */
-    waiting: readonly Waiting[];
-    /** Shows what the root does, which waits while anybody in its tree does. */
-    show: Show;
-    /**
-     * Counts what may give another meaning to a call that was judged before: calls that may write and were started, and waits for a
-     * person that ended.
-     */
-    happened: number;
-    /** Commands in the background by id, and those whose end the model was told. */
-    tasks: Map<string, BackgroundTask>;
-    toldTasks: Set<string>;
-    /** The same as tools see them, made for the first call. */
-    tasksForTools?: ToolScope["tasks"];
-    usage: Usage;
-    usd: number | undefined;
-    modelCalls: number;
-    toolCalls: number;
+};
+
+/** Everything that a verdict depends on. */
+export type Judging = Self &
+  Place &
+  Tools &
+  Rules &
+  Limits &
+  Configured<"hooks" | "permissionMode" | "ruleBooks" | "sageHome" | "env" | "confining" | "couldConfine"> & {
+    asking: Pick<Asking, "mode">;
+    /** The mode of the session, as it is now. */
+    mode(): SessionMode;
+    /** Set while a call is judged again that a person has approved. */
+    approved?: boolean;
   };
-  activity: Activity;
+
+/** Whoever answers, and whoever asked. */
+export type People = {
+  asking: Asking;
+  /** Names of the people who asked for what the turn does, by the messages that it has heard so far. */
+  askers(): { names: string[]; /** The people among them whom the settings do not name. */ unnamed: string[] };
   /** Messages of this agent's conversation so far: whoever asks about one of its requests is answered from them. */
   conversation(): readonly Message[];
   inquiries: Inquiries;
-  /** Runs a subagent; handed down because the loop itself imports the calls that start one. */
-  loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus>;
+};
+
+/** Time that the turn may take. */
+export type Limits = { activity: Activity };
+
+/** State that the root shares with all its subagents. */
+export type Tree = { tree: OpenRequests & BackgroundTasks & Spent };
+
+export type OpenRequests = {
+  permits: readonly Permit[];
+  /** Oldest first. */
+  waiting: readonly Waiting[];
+  /** Shows what the root does, which waits while anybody in its tree does. */
+  show: Show;
+  /**
+   * Counts what may give another meaning to a call that was judged before: calls that may write and were started, and waits for a
+   * person that ended.
+   */
+  happened: number;
+};
+
+/** Commands in the background by id, and those whose end the model was told. */
+export type BackgroundTasks = {
+  tasks: Map<string, BackgroundTask>;
+  toldTasks: Set<string>;
+  /** The same as tools see them, made for the first call. */
+  tasksForTools?: ToolScope["tasks"];
+};
+
+export type Spent = { usage: Usage; usd: number | undefined; modelCalls: number; toolCalls: number };
+
+/** Shown to those who watch. */
+export type Observation = Pick<Self, "agent"> & {
   /** The root's. */
   lifecycle: LifecycleManager;
   show: Show;
@@ -175,7 +246,7 @@ export type Inquiries = {
   /** Fulfilled when everything that was asked about a request so far has its reply; undefined when that is so already. */
   settled(requestId: string): Promise<unknown> | undefined;
   /** The request has ended: nothing more is replied. Gives everything that was said about it, for the agent. */
-  end(context: ExecutionContext, requestId: string): string | undefined;
+  end(context: Models & Tree, requestId: string): string | undefined;
 };
 
 /** How far a turn has come; what its outcome is made of, also when it ends half-way. */

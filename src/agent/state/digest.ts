@@ -6,14 +6,14 @@ import { withSortedKeys } from "../../base/canonical-json.ts";
 import type { ToolInput } from "../../protocol/facts/call.ts";
 import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
 import type { Tool } from "../../tools/definition/tool.ts";
-import type { ExecutionContext } from "./context.ts";
+import type { Place, Tools } from "./context.ts";
 
 /** Files that an approval is bound to: the one that the call changes, and the scripts that it runs, by their real paths. */
 type Files = { file?: { path: string; hash: string } | undefined; scripts?: Record<string, string> | undefined };
 
 /** Binds an approval to the tool, its exact input, the files above and what the tool promised to take. */
 export function digestOf(
-  context: ExecutionContext,
+  context: Pick<Tools, "config">,
   tool: Tool,
   input: ToolInput,
   { file, scripts }: Files = {},
@@ -29,23 +29,19 @@ export function digestOf(
 let last: { text: string; digest: string } | undefined;
 
 /** Is a server's tool still the one that this digest was made of? */
-export function isDefinedAs(context: ExecutionContext, tool: Tool, input: ToolInput, digest: string): boolean {
+export function isDefinedAs(context: Pick<Tools, "config">, tool: Tool, input: ToolInput, digest: string): boolean {
   return digestOf(context, tool, input) === digest;
 }
 
 /** The file that a call changes, as it is now. */
-export function operandOf(
-  context: ExecutionContext,
-  tool: Tool,
-  input: ToolInput,
-): { path: string; hash: string } | undefined {
+export function operandOf(context: Place, tool: Tool, input: ToolInput): { path: string; hash: string } | undefined {
   if (!tool.operand) return undefined;
   const path = tool.operand(input, { cwd: context.options.workingDirectory, home: context.config.home });
   return path === undefined ? undefined : { path, hash: hashFile(path) };
 }
 
 /** Hashes of the workspace scripts that a command names. */
-export function scriptsOf(context: ExecutionContext, finding: Finding | undefined): Record<string, string> | undefined {
+export function scriptsOf(context: Place, finding: Finding | undefined): Record<string, string> | undefined {
   const possible = finding?.shell?.reading.possible;
   if (!possible) return undefined;
   const paths = namedScripts(possible, context.options.workingDirectory, context.config.roots);
@@ -67,14 +63,14 @@ export function canonical(value: unknown): string {
 }
 
 const schemas = new WeakMap<Tool, string>();
-function schemaHash(context: ExecutionContext, tool: Tool): string {
+function schemaHash(context: Pick<Tools, "config">, tool: Tool): string {
   let known = schemas.get(tool);
   if (known === undefined) schemas.set(tool, (known = hash("sha256", canonical(schemaOf(context, tool)), "base64url")));
   return known;
 }
 
 /** The description of a server's tool counts too: it is the server's promise. */
-function schemaOf({ config }: ExecutionContext, tool: Tool): unknown {
+function schemaOf({ config }: Pick<Tools, "config">, tool: Tool): unknown {
   if (tool.server !== undefined) return [tool.description, jsonSchemaOf(tool.inputSchema)];
   // A guest's own tool is offered to no model.
   return config.tools.offers().find(({ name }) => name === tool.name)?.inputSchema ?? jsonSchemaOf(tool.inputSchema);

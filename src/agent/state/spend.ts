@@ -1,10 +1,10 @@
 import { costOf } from "../../models/prices.ts";
 import { addUsage, type Usage } from "../../protocol/facts/message.ts";
-import type { ExecutionContext } from "./context.ts";
+import type { Models, Tree } from "./context.ts";
 
 /** Counts what replies took. One without a known price leaves the cost of the turn unknown: half a sum is a wrong one. */
 export function spend(
-  { tree, config }: ExecutionContext,
+  { tree, config }: Models & Tree,
   { usage, model, modelCalls = 1 }: { usage: Usage; model: string; modelCalls?: number },
 ): void {
   tree.modelCalls += modelCalls;

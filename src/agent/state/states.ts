@@ -4,7 +4,7 @@ import type { AgentState, ExecutionPhase, OutcomeStatus } from "../../protocol/f
 import type { Resolution } from "../../protocol/facts/request.ts";
 import { stateKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import type { ExecutionContext, Waiting } from "./context.ts";
+import type { ExecutionContext, Observation, People, Tree, Waiting } from "./context.ts";
 import { LifecycleManager } from "./lifecycle.ts";
 
 /**
@@ -37,7 +37,7 @@ export function stateShower(durable: Durable, agent: readonly string[]): (state:
 }
 
 /** Phase of an agent, for whoever watches. Subagents work inside of the root's tool phase, so its lifecycle hears nothing of them. */
-export function enterPhase({ agent, lifecycle, show }: ExecutionContext, phase: ExecutionPhase): void {
+export function enterPhase({ agent, lifecycle, show }: Observation, phase: ExecutionPhase): void {
   const isRoot = agent.length === 0;
   if (isRoot && lifecycle.state.state !== "executing") return;
   if (isRoot) lifecycle.transition({ state: "executing", phase });
@@ -63,13 +63,13 @@ export function waitForPerson(context: ExecutionContext, opened: Opened): Promis
 }
 
 /** In a run that ends where a person is needed, whatever was asked about the request has its reply first. */
-function replied({ inquiries, asking }: ExecutionContext, opened: Opened): Promise<Resolution> {
+function replied({ inquiries, asking }: People, opened: Opened): Promise<Resolution> {
   const settled = asking.mode.type === "batch" ? inquiries.settled(opened.request.id) : undefined;
   return settled ? settled.then(() => opened.wait()) : opened.wait();
 }
 
 /** The state names the request that has waited longest: of the agent that asked, and of the whole tree. */
-function nameWaiting({ lifecycle, tree, show }: ExecutionContext): void {
+function nameWaiting({ lifecycle, tree, show }: Observation & Tree): void {
   const isRoot = show === tree.show;
   if (!isRoot) show(stateFor(tree.waiting.find((other) => other.show === show)));
   const { state } = lifecycle;

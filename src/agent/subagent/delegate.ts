@@ -39,7 +39,7 @@ export async function delegate(
       text: `It stopped after ${progress.steps} steps without finishing. Its last words: ${progress.text}`,
     };
   } catch (error) {
-    child.show(endOf(error));
+    child.show(stateAfter(error));
     // A subagent whose model fails has failed; the agent above it can still do something about it.
     if (error instanceof SageError && error.code === "model-unavailable")
       return { ok: false, text: `The subagent ${agent} could not go on: ${error.message}` };
@@ -53,7 +53,7 @@ export async function delegate(
   }
 }
 
-function endOf(error: unknown): AgentState {
+function stateAfter(error: unknown): AgentState {
   if (error instanceof Stopped) return { state: "paused", reason: error.reason };
   const code = error instanceof SageError ? error.code : "turn-failed";
   return { state: "error", error: { code, message: messageOf(error), reason: reasonOf(error) } };

@@ -19,7 +19,7 @@ import { stepKeys } from "../../protocol/key.ts";
 import { reasonOf } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
-import type { ExecutionContext, Progress } from "../state/context.ts";
+import type { Limits, Models, Observation, Progress, Tree } from "../state/context.ts";
 import { between } from "./projection.ts";
 import { spend } from "../state/spend.ts";
 import { enterPhase } from "../state/states.ts";
@@ -38,11 +38,7 @@ const KEPT = 0.25;
  * Before a request that would not fit. Compactions of an earlier attempt are done again from their facts; one that it did not do is
  * never done after the fact. Gives "all" when that attempt had to make all the room there is.
  */
-export function makeRoom(
-  durable: Durable,
-  context: ExecutionContext,
-  progress: Progress,
-): Awaitable<"all" | undefined> {
+export function makeRoom(durable: Durable, context: Compacting, progress: Progress): Awaitable<"all" | undefined> {
   const isOver = () => !durable.known(stepKeys.model) && promptTokens(context, progress) > limitOf(context);
   const needed = durable.known(stepKeys.compact) || durable.known(stepKeys.compactAll) || isOver();
   return needed ? takeRoom(durable, context, progress, isOver) : undefined;
@@ -50,7 +46,7 @@ export function makeRoom(
 
 async function takeRoom(
   durable: Durable,
-  context: ExecutionContext,
+  context: Compacting,
   progress: Progress,
   isOver: () => boolean,
 ): Promise<"all" | undefined> {
@@ -62,14 +58,14 @@ async function takeRoom(
 }
 
 /** The provider has refused the prompt as too long. False when there is nothing to leave out. */
-export async function makeAllRoom(durable: Durable, context: ExecutionContext, progress: Progress): Promise<boolean> {
+export async function makeAllRoom(durable: Durable, context: Compacting, progress: Progress): Promise<boolean> {
   const plan = planHard(context, progress);
   if (plan) await compact(durable, stepKeys.compactAll, context, progress, plan);
   return plan !== undefined;
 }
 
 /** Compacts by hand: everything but the last step is summarised. False when there is too little to be worth it. */
-export async function compactNow(durable: Durable, context: ExecutionContext, progress: Progress): Promise<boolean> {
+export async function compactNow(durable: Durable, context: Compacting, progress: Progress): Promise<boolean> {
   const cover = coverable(progress.messages, 0);
   if (cover <= 1 && !durable.known(stepKeys.compact)) return false;
   await compact(durable, stepKeys.compact, context, progress, { cover });
@@ -80,6 +76,9 @@ export async function compactNow(durable: Durable, context: ExecutionContext, pr
 export function count(progress: Progress, { inputTokens, outputTokens }: Usage): void {
   if (inputTokens > 0) progress.counted = { messages: progress.messages.length, tokens: inputTokens + outputTokens };
 }
+
+/** Reads the model, and counts and shows what it does. */
+type Compacting = Models & Limits & Observation & Tree;
 
 type Plan = {
   trim?: Compaction["trim"];
@@ -92,7 +91,7 @@ type Plan = {
 async function compact(
   durable: Durable,
   key: typeof stepKeys.compact | typeof stepKeys.compactAll,
-  context: ExecutionContext,
+  context: Compacting,
   progress: Progress,
   plan?: Plan,
 ): Promise<void> {
@@ -106,12 +105,7 @@ async function compact(
   if (done.summary) spend(context, { usage: done.usage, model: summariser(context).id });
 }
 
-async function carryOut(
-  context: ExecutionContext,
-  progress: Progress,
-  plan: Plan,
-  scope: StepScope,
-): Promise<Compaction> {
+async function carryOut(context: Compacting, progress: Progress, plan: Plan, scope: StepScope): Promise<Compaction> {
   enterPhase(context, "preparingContext");
   const before = promptTokens(context, progress);
   scope.notice(reason("makes-room", { tokens: before }));
@@ -135,7 +129,7 @@ async function carryOut(
 }
 
 async function summarise(
-  context: ExecutionContext,
+  context: Compacting,
   progress: Progress,
   upTo: number,
   scope: StepScope,
@@ -167,12 +161,12 @@ async function summarise(
   return { text: summary, usage: reply.usage };
 }
 
-function summariser({ config }: ExecutionContext): Model {
+function summariser({ config }: Models): Model {
   return config.smallModel ?? config.model;
 }
 
 /** Over the threshold: long old results first, which costs nothing; else a summary of all but the recent steps. */
-function planSoft(context: ExecutionContext, { messages }: Progress): Plan | undefined {
+function planSoft(context: Models, { messages }: Progress): Plan | undefined {
   const limit = limitOf(context);
   const enough = (plan: Plan) => sizeAfter(context, messages, plan) <= limit * (1 - WORTHWHILE);
   const gentle: Plan = { trim: { upTo: recentFrom(messages, RECENT_STEPS), longest: LONG_RESULT } };
@@ -184,7 +178,7 @@ function planSoft(context: ExecutionContext, { messages }: Progress): Plan | und
 }
 
 /** The provider has refused the prompt, so the count was wrong: keep the last step only, and that shortened. */
-function planHard(context: ExecutionContext, { messages }: Progress): Plan | undefined {
+function planHard(context: Models, { messages }: Progress): Plan | undefined {
   const cover = coverable(messages, 0);
   const plan: Plan = {
     trim: { upTo: messages.length, longest: LONG_IN_LAST_STEP },
@@ -193,18 +187,18 @@ function planHard(context: ExecutionContext, { messages }: Progress): Plan | und
   return sizeAfter(context, messages, plan) < fixedTokens(context) + totalTokens(messages) ? plan : undefined;
 }
 
-function sizeAfter(context: ExecutionContext, messages: Progress["messages"], { trim, cover = 0 }: Plan): number {
+function sizeAfter(context: Models, messages: Progress["messages"], { trim, cover = 0 }: Plan): number {
   const done = { ...(trim && { trim }), tokens: { before: 0, after: 0 }, usage: noUsage };
   return fixedTokens(context) + totalTokens(applyCompaction(messages, done), cover);
 }
 
-function promptTokens(context: ExecutionContext, progress: Progress): number {
+function promptTokens(context: Models, progress: Progress): number {
   const heard = progress.hear(progress.sawUpTo);
   return countedTokens(context, progress) + totalTokens(between(progress.said, progress.sawUpTo, heard));
 }
 
 /** Adds an estimate of messages that no provider has counted, each once, and keeps the sum. A replay needs neither. */
-function countedTokens(context: ExecutionContext, progress: Progress): number {
+function countedTokens(context: Models, progress: Progress): number {
   const { counted, messages } = progress;
   let tokens = counted.tokens || fixedTokens(context);
   for (let n = counted.messages; n < messages.length; n++) tokens += countTokens(messages[n] as Message);
@@ -213,7 +207,7 @@ function countedTokens(context: ExecutionContext, progress: Progress): number {
 }
 
 /** The system prompt and the tools, which no compaction makes smaller. */
-function fixedTokens({ config }: ExecutionContext): number {
+function fixedTokens({ config }: Models): number {
   const { system, tools } = config;
   const offers = tools.offers();
   const counted = fixed.get(offers);
@@ -226,6 +220,6 @@ function fixedTokens({ config }: ExecutionContext): number {
 /** Cached by the tools, which all runs of one agent share. */
 const fixed = new WeakMap<object, { system: string; tokens: number }>();
 
-function limitOf({ config, options }: ExecutionContext): number {
+function limitOf({ config, options }: Models): number {
   return (options.maxContextTokens ?? contextWindow(config.model.id)) * options.autoCompactThreshold;
 }

@@ -12,7 +12,7 @@ import { stepKeys } from "../../protocol/key.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
 import { loadImage } from "../../tools/content/image.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
-import type { ExecutionContext, Progress } from "../state/context.ts";
+import type { ExecutionContext, Models, Observation, Progress, Tools, Tree } from "../state/context.ts";
 import { makeAllRoom, makeRoom } from "./compact.ts";
 import { addedBySage, between } from "./projection.ts";
 import { enterPhase } from "../state/states.ts";
@@ -88,7 +88,7 @@ async function callModel(
 
 /** The skill that fits this step. A subagent hears nobody: its task is what was said to it. */
 function matchSkill(
-  { config: { matchSkills = none } }: ExecutionContext,
+  { config: { matchSkills = none } }: Pick<Models, "config">,
   { said, messages }: Progress,
   { sawUpTo, without = [] }: Heard,
 ): InjectedSkill | undefined {
@@ -100,7 +100,7 @@ function matchSkill(
 }
 
 /** Told to the root alone: a subagent has a task of its own. */
-function newlyEnded({ agent, tree }: ExecutionContext): readonly TaskEnd[] {
+function newlyEnded({ agent, tree }: Observation & Tree): readonly TaskEnd[] {
   if (agent.length > 0 || tree.tasks.size === 0) return none;
   return [...tree.tasks.values()].flatMap((task) => (tree.toldTasks.has(task.id) ? [] : (endOfTask(task) ?? [])));
 }
@@ -108,7 +108,7 @@ function newlyEnded({ agent, tree }: ExecutionContext): readonly TaskEnd[] {
 const withoutPlan = new WeakMap<readonly OfferedTool[], readonly OfferedTool[]>();
 
 /** Without the tool that ends plan mode, until the session is in plan mode for the first time. */
-function offersOf({ config, planned, memory }: ExecutionContext): readonly OfferedTool[] {
+function offersOf({ config, planned, memory }: Models & Tools): readonly OfferedTool[] {
   const offers = config.tools.offers(memory.loaded);
   if (planned()) return offers;
   let fewer = withoutPlan.get(offers);

@@ -14,7 +14,7 @@ import { restoreAll } from "../../tools/files/kept-content.ts";
 import { errorBecause } from "../../texts/shared/error.ts";
 import { createInquiries } from "../inquiry/desk.ts";
 import { createActivity, workedMs } from "../state/activity.ts";
-import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
+import type { AgentConfig, BackgroundTasks, ExecutionContext, Progress } from "../state/context.ts";
 import { carry, endForeign, openIn } from "./carry.ts";
 import { compactNow } from "./compact.ts";
 import { loop } from "./loop.ts";
@@ -124,7 +124,7 @@ function foldAll(log: SessionLog, facts: readonly Fact[]): Folded {
 }
 
 /** Commands in the background that a process before this one may have left: they end with this one. */
-function foundAgain({ tasks, toldTasks }: Folded): Pick<ExecutionContext["tree"], "tasks" | "toldTasks"> {
+function foundAgain({ tasks, toldTasks }: Folded): BackgroundTasks {
   for (const task of tasks) if (!toldTasks.has(task.id) && !endOfTask(task)) endWithProcess(task);
   return { tasks: new Map(tasks.map((task) => [task.id, task])), toldTasks: new Set(toldTasks) };
 }

@@ -5,7 +5,7 @@ import { sageHome } from "../../config/home/home.ts";
 import { childEnv } from "../../config/secrets/secrets.ts";
 import { changeSettings } from "../../config/settings/settings.ts";
 import { createConfining, probeOnce } from "../../host/assembly/confining.ts";
-import { judgeHost } from "../../permission/network.ts";
+import { judgeHost } from "../../permission/web.ts";
 import { createRuleBooks } from "../../permission/rules/book.ts";
 import { readFilter } from "../../permission/rules/filter.ts";
 import { oneLine } from "../../base/visible.ts";

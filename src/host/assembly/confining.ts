@@ -5,7 +5,7 @@ import type { Confinement } from "../../confine/confinement.ts";
 import type { Probed } from "../../confine/probe.ts";
 import { runsProgram } from "../../permission/programs/git/repository.ts";
 import { protectedKind } from "../../permission/paths/protected.ts";
-import { judgeHost } from "../../permission/network.ts";
+import { judgeHost } from "../../permission/web.ts";
 import { createRuleBooks } from "../../permission/rules/book.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";

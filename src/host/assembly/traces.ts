@@ -12,7 +12,7 @@ import {
   type SpanContext,
 } from "@opentelemetry/api";
 import { isInbound } from "../../agent/state/activity.ts";
-import type { Traces } from "../../agent/state/traces.ts";
+import type { Traces } from "../../agent/state/context.ts";
 import { version } from "../../config/version.ts";
 import type { Model } from "../../models/model.ts";
 import { checkReply } from "../../models/reply-form.ts";

@@ -147,7 +147,7 @@ function patternOf(specifier: string, fold: (text: string) => string): Pattern {
   let up = 0;
   for (const name of fold(rest).split("/")) {
     if (name === "" || name === ".") continue;
-    if (name !== "..") names.push(name === "**" ? star : nameOf([...name]));
+    if (name !== "..") names.push(name === "**" ? star : compileName([...name]));
     else if (names.length > 0) names.pop();
     else up++;
   }
@@ -161,11 +161,11 @@ function anchored(specifier: string): { anchor: Pattern["anchor"]; rest: string 
 
 /** A shell pattern for one name, or undefined when it is no pattern. */
 export function namePattern(text: string): ((name: string) => boolean) | undefined {
-  const pattern = nameOf([...text]);
+  const pattern = compileName([...text]);
   return typeof pattern === "string" ? undefined : (name) => sameName(pattern, name);
 }
 
-function nameOf(name: readonly string[]): Name {
+function compileName(name: readonly string[]): Name {
   const pattern: (string | ((char: string) => boolean) | Star)[] = [];
   for (let i = 0; i < name.length; i++) {
     const char = name[i]!;

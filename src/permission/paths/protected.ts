@@ -53,7 +53,7 @@ export function lostKind(path: string, sageHome?: string): ProtectedKind | undef
 }
 
 /** A place that ends in a slash is a whole name, a file or a directory; any other is how a name begins. */
-function placesOf(text: string): string[] {
+function placeList(text: string): string[] {
   return text
     .split(/\s+/)
     .filter((place) => place !== "")
@@ -61,18 +61,18 @@ function placesOf(text: string): string[] {
 }
 
 const places: Record<Exclude<ProtectedKind, "sage-state">, string[]> = {
-  "sage-settings": placesOf(".sage/ .mcp.json/ .cache/sage/"),
-  instructions: placesOf(`
+  "sage-settings": placeList(".sage/ .mcp.json/ .cache/sage/"),
+  instructions: placeList(`
     agents.md/ agent.md/ agents.override.md/ claude.md/ claude.local.md/ gemini.md/ qwen.md/ crush.md/ warp.md/
     .cursorrules/ .windsurfrules/ .clinerules .roorules .goosehints/ .rules/ .kilocode/ .junie/
     .github/copilot-instructions.md/ .github/instructions/ .github/prompts/ .github/chatmodes/ .github/agents/
   `),
-  "agent-settings": placesOf(`
+  "agent-settings": placeList(`
     .claude/ .claude.json/ .codex/ .cursor/ .gemini/ .windsurf/ .cline/ .roo/ .continue/ .aider .opencode/ opencode.json
     .amp/ .kiro/ .qwen/ .trae/ .augment/ .goose/ .crush/ crush.json/ .crush.json/ .zencoder/ .openhands/
     .config/opencode/ .config/goose/ .config/crush/ .config/amp/ .config/github-copilot/ library/application\u0020support/claude/
   `).map((place) => place.replace("\\u0020", " ")),
-  credentials: placesOf(`
+  credentials: placeList(`
     .ssh/ .gnupg/ .aws/ .azure/ .config/gcloud/ .config/gh/ .config/hub/ .config/glab-cli/ .netrc/ _netrc/ .npmrc/ .pypirc/
     .git-credentials/ .docker/config.json/ .config/containers/auth.json/ .kube/ .vault-token/ .terraformrc/ .terraform.d/
     .bash_history/ .zsh_history/ .node_repl_history/ .python_history/ .psql_history/ .mysql_history/
@@ -82,23 +82,23 @@ const places: Record<Exclude<ProtectedKind, "sage-state">, string[]> = {
     .vercel/auth.json/ .config/configstore/ .wrangler/ .config/stripe/ .config/helm/ .local/share/keyrings/
     library/keychains/ .mozilla/ .config/google-chrome/ .config/chromium/ .electrum/ .bitcoin/ .ethereum/
   `),
-  git: placesOf(`
+  git: placeList(`
     .git/ git~1/ .gitmodules/ .gitconfig/ .gitattributes/ .config/git/ .husky/ .githooks/ .lefthook lefthook.y .lefthook-local
     .pre-commit-config.yaml/ .pre-commit-config.yml/ etc/gitconfig/
   `),
-  "shell-start": placesOf(`
+  "shell-start": placeList(`
     .bashrc/ .bash_profile/ .bash_login/ .bash_logout/ .bash_aliases/ .bash_completion/ .profile/ .login/ .cshrc/ .tcshrc/
     .kshrc/ .mkshrc/ .zshrc/ .zshrc.local/ .zprofile/ .zshenv/ .zlogin/ .zlogout/ .zsh/ .oh-my-zsh/ .config/zsh/ .envrc/
     .direnvrc/ .config/direnv/ .config/fish/ .config/nushell/ .config/powershell/ .config/starship.toml/ .inputrc/
     .xinitrc/ .xprofile/ .xsession .xsessionrc/ .pam_environment/ .config/environment.d/ .tmux.conf/ .config/tmux/ .screenrc/
     etc/profile etc/bash.bashrc/ etc/bashrc/ etc/zsh etc/environment/ etc/fish/
   `),
-  "system-start": placesOf(`
+  "system-start": placeList(`
     etc/cron var/spool/cron var/spool/at/ .config/systemd/user/ .local/share/systemd/user/ library/launchagents/
     library/launchdaemons/ etc/systemd/ .config/autostart/ .local/share/applications/ .local/share/dbus-1/ etc/ld.so.preload/
     etc/ld.so.conf etc/rc.local/ etc/init.d/ etc/sudoers etc/passwd/ etc/shadow/ etc/pam.d/ etc/udev/ etc/hosts/
   `),
-  "tool-settings": placesOf(`
+  "tool-settings": placeList(`
     .vscode/ .vscode-server/ .idea/ .devcontainer/ .devcontainer.json/ .fleet/ .zed/ .config/zed/ .helix/ .config/helix/
     .config/code/user/ .nvim/ .nvimrc/ .nvim.lua/ .exrc/ .vimrc/ .gvimrc/ .vim/ .config/nvim/ .emacs/ .emacs.d/
     .config/emacs/ .dir-locals.el/ .nanorc/ .cargo/config .yarnrc .pnpmrc/ .ripgreprc/ .curlrc/ .wgetrc/ .psqlrc/ .sqliterc/

@@ -52,18 +52,43 @@ export type Reach = {
 
 type Where = Place & { roots: readonly string[]; disk: Disk; sageHome: string | undefined };
 
-const mostEntries = 20_000;
+const MAX_ENTRIES = 20_000;
 
 /** Everything the decision knows about files, for one call. */
-export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }: Where): Reach {
-  const anchors = anchorsOf({ cwd, home }, disk);
+export function createReach(book: RuleBook, where: Where): Reach {
+  const scene = sceneOf(book, where);
+  const paths = accessOf(scene);
+  return {
+    ...paths,
+    ...rulesBelow(scene),
+    ...placesBelow(scene, paths),
+    watchful: ["Read", "Write"].some((tool) => book.about(tool).deny.length + book.about(tool).ask.length > 0),
+  };
+}
+
+/** Rules and folders of one call, with what was looked up for it. */
+type Scene = {
+  book: RuleBook;
+  anchors: ReturnType<typeof anchorsOf>;
+  sageHome: string | undefined;
+  named(path: string): NamedPath;
+  /** A link that leads nowhere stands for itself. */
+  followed(path: string): string;
+  /** The roots, where they really are. */
+  places: readonly string[];
+  homeFolder: string;
+  /** The home folder is below one of the roots. */
+  isHome: boolean;
+  walk: Walk;
+};
+
+function sceneOf(book: RuleBook, { cwd, home, roots, disk, sageHome }: Where): Scene {
   const names = new Map<string, NamedPath>();
   const named = (path: string) => {
     let name = names.get(path);
     if (name === undefined) names.set(path, (name = namesOf(path)));
     return name;
   };
-  // A link that leads nowhere stands for itself.
   const followed = (path: string) => {
     try {
       return disk.follow(path);
@@ -71,11 +96,18 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
       return path;
     }
   };
+  const anchors = anchorsOf({ cwd, home }, disk);
   const places = roots.map(followed);
-  const walk = createWalk();
-  const inside = ({ real }: CanonicalPath) => places.some((root) => isInside(root, real));
   const homeFolder = followed(home);
   const isHome = places.some((root) => isInside(root, homeFolder));
+  return { book, anchors, sageHome, named, followed, places, homeFolder, isHome, walk: createWalk() };
+}
+
+type PathAccess = Pick<Reach, "inside" | "read" | "against" | "write" | "guarded">;
+
+/** Rules and protection of one path. */
+function accessOf({ book, anchors, sageHome, named, places, isHome }: Scene): PathAccess {
+  const inside = ({ real }: CanonicalPath) => places.some((root) => isInside(root, real));
   const isSecret = ({ lexical, real }: CanonicalPath) =>
     isHome && (isPrivate(real, sageHome) || (lexical !== real && isPrivate(lexical, sageHome)));
   const against = (path: CanonicalPath, tool: string): Pick<Access, "deny" | "ask"> => {
@@ -117,13 +149,12 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
     const later = content && (runsLater(path.real) || runsLater(path.lexical));
     return { ...judge(path, tool, later), ...(mustAsk && { mustAsk }), ...(later && { later }) };
   };
+  return { inside, read, against, write, guarded };
+}
 
+/** Rules that are about something below a folder, or about one of many files. */
+function rulesBelow({ book, anchors, named, walk }: Scene): Pick<Reach, "ruledBelow" | "ruleBelow" | "ruledAmong"> {
   return {
-    inside,
-    read,
-    against,
-    write,
-    guarded,
     ruledBelow(folder, tool) {
       const { deny, ask } = book.about(tool);
       const start = named(folder.real);
@@ -150,6 +181,17 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
       }
       return undefined;
     },
+  };
+}
+
+type PlacesBelow = Pick<Reach, "leavesBelow" | "oddBelow" | "lostWith" | "privateBelow" | "protectedBelow">;
+
+/** Links, names and places below a folder that a person has to know of. */
+function placesBelow(
+  { sageHome, followed, places, homeFolder, isHome, walk }: Scene,
+  { read, write }: PathAccess,
+): PlacesBelow {
+  return {
     leavesBelow: (folder, tool) =>
       walk(folder.real, (path, isLink) => {
         if (!isLink) return undefined;
@@ -193,7 +235,6 @@ export function createReach(book: RuleBook, { cwd, home, roots, disk, sageHome }
       });
       return { ...seen, ...(later && { later }) };
     },
-    watchful: ["Read", "Write"].some((tool) => book.about(tool).deny.length + book.about(tool).ask.length > 0),
   };
 }
 
@@ -215,7 +256,7 @@ function createWalk(): Walk {
         continue; // a file, or nothing that could be read anyway
       }
       for (const entry of entries) {
-        if (++seen > mostEntries) return { tooMuch: reason("too-much-below", { path: folder }) };
+        if (++seen > MAX_ENTRIES) return { tooMuch: reason("too-much-below", { path: folder }) };
         const path = join(here, entry.name);
         const found = look(path, entry.isSymbolicLink());
         if (found !== undefined) return { found };

@@ -8,6 +8,8 @@ import { mayRun, type PossibleCommand, type PossibleCommands } from "../shell/su
 export type RuleBook = {
   /** A deny or ask rule that cannot be read may have meant any call. */
   unreadable: Rule | undefined;
+  /** A book of one of its rules, by the place of the rule in the list. */
+  alone(n: number): RuleBook;
   /** The rules that speak about a tool at all. */
   about(tool: string): RuleGroup;
   /** Allow rules for commands of this name. */
@@ -74,8 +76,14 @@ function write(rules: readonly CompiledRule[]): RuleBook {
   const names = indexed(allow, ({ command }) => command?.name);
   const texts = indexed(allow, ({ text }) => text?.trim());
   const heads = { deny: headed(deny), ask: headed(ask) };
+  const single = new Map<number, RuleBook>();
   return {
     about,
+    alone(n) {
+      let book = single.get(n);
+      if (book === undefined) single.set(n, (book = write(rules.slice(n, n + 1))));
+      return book;
+    },
     unreadable: firstOf(rules.filter(({ tool, rule }) => tool === undefined && rule.behavior !== "allow")),
     covering: (name) => [...(names.get(name) ?? []), ...(names.get(undefined) ?? [])],
     spelling: (command) => firstOf(texts.get(command.trim()) ?? []),

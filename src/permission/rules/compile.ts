@@ -100,13 +100,13 @@ function isNamed(expected: string, tool: string): boolean {
 }
 
 /** A rule as it is named in reasons. */
-export function nameOf({ text, source }: Rule): NamedRule {
+export function namedRule({ text, source }: Rule): NamedRule {
   return { text, source };
 }
 
 /** The reason of what rules allow. */
 export function allowedBy(...rules: readonly Rule[]): Reason {
-  return reason("allowed-by-rules", { rules: rules.map(nameOf) });
+  return reason("allowed-by-rules", { rules: rules.map(namedRule) });
 }
 
 /** The reason of a command that no rule is about. */

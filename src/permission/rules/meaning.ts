@@ -48,7 +48,7 @@ function commandMeaning(specifier: string): Reason | undefined {
       (words[2] ?? "*") === "*")
   )
     return reason("allows-any-code", { program: words.slice(0, second === "*" ? 1 : 2).join(" ") });
-  const file = scriptsOf(program, second);
+  const file = scriptFile(program, second);
   if (file !== undefined) return reason("allows-scripts", { file });
   if (isBare && isOpen && program === "git") return reason("allows-git", {});
   if (isOpen && /^(curl|wget|ssh|scp|sftp|rsync|nc|ncat|telnet|ftp)$/.test(program) && !/:\/\//.test(specifier))
@@ -57,7 +57,7 @@ function commandMeaning(specifier: string): Reason | undefined {
 }
 
 /** The file that says what such a command runs. */
-function scriptsOf(program: string, second: string): string | undefined {
+function scriptFile(program: string, second: string): string | undefined {
   if (/^(npm|pnpm|yarn|bun)$/.test(program) && /^(test|run|start|build|t|\*|run-script|ci|install|i)$/.test(second))
     return "package.json";
   if (/^(make|gmake)$/.test(program)) return "Makefile";

@@ -7,7 +7,7 @@ import { commandRule } from "./offer.ts";
 import { meaningOf } from "../rules/meaning.ts";
 import { mcpParts, pathTools, readRule } from "../rules/rules.ts";
 import { looksSecret } from "../text/secret.ts";
-import type { Need, ShellFinding } from "../shell/judge/judge-shell.ts";
+import type { Need, ShellFinding } from "../shell/judge/shell-finding.ts";
 import { escapeSpecifier } from "../text/wild.ts";
 
 /** `note` says what else a rule would allow, where it allows more than this call. */

@@ -150,9 +150,10 @@ function mayConcern(rule: string, { tool, input }: PastCall): boolean {
 /** Contrary ones first, the latest first; then those that have the fewest like them. */
 function surprising(calls: readonly PastCall[], contrary: (call: PastCall) => boolean): PastCall[] {
   const kinds = new Map<string, number>();
-  for (const call of calls) kinds.set(kindOf(call), (kinds.get(kindOf(call)) ?? 0) + 1);
+  for (const call of calls) kinds.set(likenessOf(call), (kinds.get(likenessOf(call)) ?? 0) + 1);
   const sorted = calls.toSorted(
-    (a, b) => Number(contrary(b)) - Number(contrary(a)) || kinds.get(kindOf(a))! - kinds.get(kindOf(b))! || b.at - a.at,
+    (a, b) =>
+      Number(contrary(b)) - Number(contrary(a)) || kinds.get(likenessOf(a))! - kinds.get(likenessOf(b))! || b.at - a.at,
   );
   const shown = new Map<string, PastCall>();
   for (const call of sorted) {
@@ -164,7 +165,7 @@ function surprising(calls: readonly PastCall[], contrary: (call: PastCall) => bo
 }
 
 /** The first words of a command, without options; the folder of a file. */
-function kindOf({ tool, input }: PastCall): string {
+function likenessOf({ tool, input }: PastCall): string {
   const { command, file_path: path } = input;
   if (typeof command === "string") return command.split(/\s+/).slice(0, 3).join(" ");
   return `${tool} ${typeof path === "string" ? path.slice(0, path.lastIndexOf("/")) : ""}`;

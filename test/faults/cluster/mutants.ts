@@ -1,10 +1,10 @@
 // A cluster with one mistake in it, and the faults under which it shows. `npm run test:cluster -- --mutants` plays them all.
+import type { Change } from "../mutants.ts";
 import type { Fault } from "./plan.ts";
 
 export type ClusterMutant = {
   name: string;
-  /** Each must be there, once. */
-  changes: { file: string; from: string; to: string }[];
+  changes: Change[];
   faults: Fault[];
   /** The longest round, where it is caught by waiting in vain. */
   patienceMs?: number;

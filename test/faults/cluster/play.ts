@@ -223,7 +223,7 @@ async function sit({
   const roles: Role[] = [...Array<Role>(gateways).fill("gateway"), ...Array<Role>(workers).fill("worker")];
   const changes = mutant && { SAGE_CHANGES: JSON.stringify(mutant.changes) };
   const env = { NODE_COMPILE_CACHE: join(tmpdir(), "sage-compiled"), ...process.env, ...changes };
-  const execArgv = mutant ? ["--import", join(import.meta.dirname, "changed.ts")] : [];
+  const execArgv = mutant ? ["--import", join(import.meta.dirname, "../changed.ts")] : [];
   return Promise.all(
     roles.map(async (role, n) => {
       const wire = await openWire(join(base, `${n}`), server, commits[role]);

@@ -37,6 +37,12 @@ export function driftBetween(shown: Verdict, now: Verdict, wrote: Wrote): Drift[
   return isSameFile(shown, now) && isSameRecord(shown.scripts, now.scripts) ? [{ what: "tool" }] : [];
 }
 
+/** A yes holds while nothing differs from what was shown, and for no more than was asked. */
+export function isAsShown(now: Verdict, shown: Verdict): boolean {
+  if (driftBetween(shown, now, () => undefined).length > 0 || isStricter(now.consent, shown.consent)) return false;
+  return now.hard !== true || shown.behavior !== "ask" || isSameReason(now.reason, shown.reason);
+}
+
 /** Nothing but its digest tells how the call was: it touches no file that is known. */
 function isPlain({ links, operand, scripts, parts }: Verdict): boolean {
   return links === undefined && operand === undefined && scripts === undefined && parts === undefined;

@@ -1,14 +1,39 @@
 import type { HookOutcome } from "../../../hooks/hook.ts";
+import type { Awaitable } from "../../../journal/store/store.ts";
 import type { StepScope } from "../../../journal/session/durable.ts";
 import type { Call, ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
-import type { ExecutionContext } from "../../state/context.ts";
+import { sentence } from "../../../texts/shared/sentence.ts";
+import type { Judging, Place, Self, Workspace } from "../../state/context.ts";
+import type { Case } from "./judge.ts";
 import { advised } from "./results.ts";
+
+/** The person's own hooks, before anything else: they may change the input. */
+export function hearHooks(at: Case): Awaitable<Case> {
+  const { hooks } = at.context.config;
+  const { tool } = at.call;
+  return hooks.has("beforeCall", tool) || hooks.has("permissionRequest", tool) ? heard(at) : at;
+}
+
+async function heard(at: Case): Promise<Case> {
+  const { context, call, signal } = at;
+  const hooks = await context.config.hooks.run("beforeCall", eventOf(context, call), signal);
+  return { ...at, hooks, edited: hooks.input };
+}
+
+/** Hooks that answer in the place of the person, where one would be asked. */
+export function answerByHooks({ context, call, signal }: Case, verdict: Verdict): Awaitable<Verdict> {
+  const { hooks } = context.config;
+  if (verdict.behavior !== "ask" || !hooks.has("permissionRequest", call.tool)) return verdict;
+  const event = eventOf(context, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
+  const asked = hooks.run("permissionRequest", { ...event, why: sentence(verdict.reason, "en") }, signal);
+  return asked.then((outcome) => weigh(verdict, outcome));
+}
 
 /** After the call, inside its own step: what a hook adds becomes part of the result. */
 export async function afterCall(
-  context: ExecutionContext,
+  context: Judging & Pick<Workspace, "config">,
   call: Call,
   result: ToolResult,
   scope: StepScope,
@@ -44,7 +69,7 @@ export function weigh(verdict: Verdict, { decision, reason: why, context, proble
 }
 
 export function eventOf(
-  context: ExecutionContext,
+  context: Self & Place,
   call: Call,
 ): { session: string; cwd: string; agent: readonly string[]; tool: string; input: Call["input"] } {
   return {

@@ -11,16 +11,33 @@ import type { Consent, PermissionSuggestion, Verdict } from "../../../protocol/f
 import type { InputRequest, NewRequest, RequestConsent, Resolution } from "../../../protocol/facts/request.ts";
 import { isTakenBack } from "../../../protocol/facts/session.ts";
 import type { RequestTimeout } from "../../../protocol/facts/silence.ts";
+import type { ExecutionOptions } from "../../../protocol/host/options.ts";
 import { callKeys } from "../../../protocol/key.ts";
 import { reasonOf } from "../../../protocol/reasons/error.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
-import type { ExecutionContext } from "../../state/context.ts";
+import type {
+  AgentConfig,
+  ExecutionContext,
+  Judging,
+  People,
+  Place,
+  Rules,
+  Self,
+  Tools,
+  Tree,
+} from "../../state/context.ts";
 import { canonical, isDefinedAs } from "../../state/digest.ts";
 import { waitForPerson } from "../../state/states.ts";
 import type { CallEvent } from "./call-state.ts";
-import { changeRules, decisionInput, judgeCall, toolPlace, readyToJudge, rulesOf } from "./judge.ts";
+import { changeRules, decisionInput, rulesOf, toolPlace } from "./decision-input.ts";
+import { inputOf, toolFor } from "./tool-check.ts";
+import { judgeCall, readyToJudge } from "./judge.ts";
 
+/** How a request is framed: who asks, and what becomes of it if nobody answers. */
+type Framing = Pick<Self, "agent"> & { options: Pick<ExecutionOptions, "silence"> };
+/** Files in which rules are kept. */
+type Saving = { config: Pick<AgentConfig, "saveRule" | "dropRule" | "ruleFiles"> };
 type PermissionBody = NewRequest & RequestTimeout & { kind: "permission" };
 
 /** `isOther`: under its key, another process has asked about something else. A yes to that is none to this call. */
@@ -56,14 +73,14 @@ function isAbout(shown: InputRequest, { tool, input }: Pick<Call, "tool" | "inpu
 }
 
 /** The word of the rule goes before that of the tool's settings; a tool's own request says for itself. */
-function frameOf(context: ExecutionContext, tool: Tool, verdict: Verdict) {
+function frameOf(context: Framing, tool: Tool, verdict: Verdict) {
   const silence: RequestTimeout = { ...context.options.silence?.[tool.name], ...verdict.silence };
   return { agent: context.agent, why: verdict.reason, digest: verdict.digest, ...silence };
 }
 
 /** A request to allow a call, with everything that a person needs to decide it. */
 export function permissionOf(
-  context: ExecutionContext,
+  context: Framing & Judging & People & Saving,
   { tool, input }: { tool: Tool; input: ToolInput },
   verdict: Verdict,
 ): PermissionBody {
@@ -93,7 +110,7 @@ export function permissionOf(
 }
 
 /** Judges an open request again when a rule is added. No rule answers a question that a hook asked. */
-export function watchPermit(context: ExecutionContext, opened: Opened, verdict: Verdict, judge: () => Verdict): void {
+export function watchPermit(context: Tree, opened: Opened, verdict: Verdict, judge: () => Verdict): void {
   if (opened.resolution || verdict.hooked) return;
   context.tree.permits = [...context.tree.permits, { request: opened.request, judge }];
 }
@@ -102,11 +119,7 @@ export function watchPermit(context: ExecutionContext, opened: Opened, verdict: 
  * Whoever asked is named in the request: who they are is decided once, and holds after a restart. An editor asks too: nobody may write
  * a call and approve it alone.
  */
-function consentIn(
-  { approvals, notAsker }: Consent,
-  { changed }: Verdict,
-  { askers }: ExecutionContext,
-): RequestConsent {
+function consentIn({ approvals, notAsker }: Consent, { changed }: Verdict, { askers }: People): RequestConsent {
   if (!notAsker) return { approvals };
   const { names, unnamed } = askers();
   const editors = changed?.by === "person" ? [changed.who.by] : [];
@@ -114,12 +127,12 @@ function consentIn(
 }
 
 /** Only a person who was shown what the sandbox kept a command from may let it out, and never an unattended run. */
-function mayLeave({ reason: why }: Verdict, { config, asking }: ExecutionContext): boolean {
+function mayLeave({ reason: why }: Verdict, { config, asking }: Judging): boolean {
   return why.code === "confined-blocked" && config.permissionMode !== "bypass" && asking.mode.type === "interactive";
 }
 
 /** Places for a rule: this session, and each file in which it may be kept. */
-function inEveryPlace(suggestion: PermissionSuggestion, { config }: ExecutionContext): PermissionSuggestion[] {
+function inEveryPlace(suggestion: PermissionSuggestion, { config }: Saving): PermissionSuggestion[] {
   const { ruleFiles = {} } = config;
   const kept = (["local", "project", "user"] as const).flatMap((destination) => {
     const file = ruleFiles[destination];
@@ -128,7 +141,7 @@ function inEveryPlace(suggestion: PermissionSuggestion, { config }: ExecutionCon
   return [suggestion, ...kept];
 }
 
-function previewOf(tool: Tool, input: ToolInput, context: ExecutionContext): Preview | undefined {
+function previewOf(tool: Tool, input: ToolInput, context: Place): Preview | undefined {
   try {
     const preview = tool.preview?.(input, toolPlace(context));
     const inside = preview && context.config.roots.some((root) => isInside(root, preview.path));
@@ -164,7 +177,7 @@ export async function waitForAnswer(
 }
 
 /** The person allowed a call of the tool as it was shown to them; another definition, which came meanwhile, they have not seen. */
-function approveTool(context: ExecutionContext, request: InputRequest): void {
+function approveTool(context: Tools, request: InputRequest): void {
   const tool = request.kind === "permission" ? context.config.tools.get(request.tool) : undefined;
   if (!tool?.approve || request.kind !== "permission") return;
   if (isDefinedAs(context, tool, request.input, request.digest)) tool.approve();
@@ -180,7 +193,7 @@ export function endTurnIfSaid(durable: Durable, resolution: Resolution, request:
 /** Takes back the rules that a person no longer wants, saves those they gave with a grant, and judges what else is open again: one "always" answers its twins. */
 export async function addRules(
   durable: Durable,
-  context: ExecutionContext,
+  context: Rules & Saving & Tree,
   { rules = [], removeRules = [] }: InputResponse & { type: "granted" },
   {
     number,
@@ -218,15 +231,15 @@ export async function addRules(
   }
 }
 
-function closePermit({ tree }: ExecutionContext, id: string): void {
+function closePermit({ tree }: Tree, id: string): void {
   tree.permits = tree.permits.filter(({ request }) => request.id !== id);
 }
 
 /** A rule that could not be saved still holds for this session, and the person hears of it. */
-function save(context: ExecutionContext, grant: RuleGrant): { saved?: string; problem?: Reason } {
+function save({ config }: Saving, grant: RuleGrant): { saved?: string; problem?: Reason } {
   if (grant.destination === "session") return {};
   try {
-    return { saved: context.config.saveRule(grant) };
+    return { saved: config.saveRule(grant) };
   } catch (error) {
     return { problem: reasonOf(error) };
   }
@@ -237,7 +250,7 @@ function save(context: ExecutionContext, grant: RuleGrant): { saved?: string; pr
  * of its file and been killed before it could say so, so that a rule which is not there is gone as it should be.
  */
 function drop(
-  { config, sessionRules }: ExecutionContext,
+  { config, sessionRules }: Rules & Saving,
   removal: RuleRemoval,
   again: boolean,
 ): { saved?: string; problem?: Reason } {
@@ -251,19 +264,4 @@ function drop(
   } catch (error) {
     return { problem: reasonOf(error) };
   }
-}
-
-/** A turn that continued without one of its tools would go wrong; it waits until the tool is back. */
-export function toolFor(context: ExecutionContext, call: Call): Tool {
-  const tool = context.config.tools.get(call.tool);
-  if (tool) return tool;
-  throw new Stopped("leaving", reason("tool-missing", { tool: call.tool }));
-}
-
-/** It was judged by what the tool took then; a skill or a subagent may be gone since, and the turn waits for it as for a tool. */
-export function inputOf(context: ExecutionContext, tool: Tool, call: Call, verdict: Verdict): ToolInput {
-  const sent = verdict.input ?? call.input;
-  const parsed = context.memory.parse(tool, sent);
-  if (parsed.ok) return parsed.input;
-  throw new Stopped("leaving", reason("tool-unfit", { tool: call.tool, problem: parsed.problem }));
 }

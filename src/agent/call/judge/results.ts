@@ -6,16 +6,12 @@ import type { Verdict } from "../../../protocol/facts/permission.ts";
 import type { Resolution } from "../../../protocol/facts/request.ts";
 import type { Reason } from "../../../protocol/reasons/reason.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
-import type { ExecutionContext } from "../../state/context.ts";
-import { inputOf } from "./request.ts";
+import type { Tools } from "../../state/context.ts";
+import { inputOf } from "./tool-check.ts";
 import type { CallOver } from "./call-state.ts";
 
 /** The result of a call that is over without having run. */
-export function resultWithoutRun(
-  context: ExecutionContext,
-  call: Call,
-  end: Exclude<CallOver, { how: "ran" }>,
-): ToolResult {
+export function resultWithoutRun(context: Tools, call: Call, end: Exclude<CallOver, { how: "ran" }>): ToolResult {
   switch (end.how) {
     case "refused":
       return withContext(withChange(refused(end.verdict), call, end.verdict), end.verdict);

@@ -4,12 +4,12 @@ import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { isSameReason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Tool, ToolScope } from "../../../tools/definition/tool.ts";
-import type { ExecutionContext } from "../../state/context.ts";
-import { decisionInput } from "../judge/judge.ts";
+import type { Judging } from "../../state/context.ts";
+import { decisionInput } from "../judge/decision-input.ts";
 
 /** The rules, for a running call that follows a redirect. Nobody can be asked in its midst, so an "ask" is an objection. */
 export function webScope(
-  context: ExecutionContext,
+  context: Judging,
   tool: Tool,
   input: ToolInput,
   { addresses }: Verdict,

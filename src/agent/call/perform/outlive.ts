@@ -6,7 +6,7 @@ import type { FactData } from "../../../protocol/facts/fact.ts";
 import type { ToolResult } from "../../../protocol/facts/message.ts";
 import type { Spawn } from "../../../tools/process/spawn.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
-import type { ExecutionContext } from "../../state/context.ts";
+import type { Workspace } from "../../state/context.ts";
 
 /** Parts of a tool's scope with which its command is started or found again. */
 export type KeptParts = { spawn?: Spawn; attaches?: boolean };
@@ -31,7 +31,7 @@ export type KeptCommand = {
 
 /** A confined command is tied to this process, in which its way to the network is. */
 export function keepsCommand(
-  { config: { runner } }: ExecutionContext,
+  { config: { runner } }: Pick<Workspace, "config">,
   tool: Tool,
   input: ToolInput,
   confined: Confined | undefined,

@@ -2,7 +2,7 @@ import { ask, NeedsInput } from "../../../input/ask.ts";
 import type { Durable, OnceOptions, StepScope } from "../../../journal/session/durable.ts";
 import { startOf } from "../../../journal/process.ts";
 import { Stopped } from "../../../journal/session/session.ts";
-import { judgeHost } from "../../../permission/network.ts";
+import { judgeHost } from "../../../permission/web.ts";
 import { createRuleBooks } from "../../../permission/rules/book.ts";
 import { readFilter } from "../../../permission/rules/filter.ts";
 import type { Confined } from "../../../protocol/confine.ts";
@@ -15,16 +15,17 @@ import { reason, said } from "../../../protocol/reasons/reason.ts";
 import type { Launch } from "../../../tools/process/spawn.ts";
 import type { Tool, ToolScope } from "../../../tools/definition/tool.ts";
 import type { Activity } from "../../state/activity.ts";
-import type { ExecutionContext } from "../../state/context.ts";
+import type { ExecutionContext, Judging, Place, Tree, Workspace } from "../../state/context.ts";
 import { isDefinedAs } from "../../state/digest.ts";
 import { delegate } from "../../subagent/delegate.ts";
 import { createElicitations, endLostElicitations, type Elicitations } from "./elicit.ts";
 import { afterCall } from "../judge/hooked.ts";
 import { webScope } from "./hop.ts";
-import { anchorOf, toolPlace, rulesOf } from "../judge/judge.ts";
+import { anchorOf, rulesOf, toolPlace } from "../judge/decision-input.ts";
 import { isLeaving, keepsCommand, type KeptCommand, type KeptParts } from "./outlive.ts";
 import { recover } from "./recover.ts";
-import { endTurnIfSaid, inputOf, toolFor } from "../judge/request.ts";
+import { inputOf, toolFor } from "../judge/tool-check.ts";
+import { endTurnIfSaid } from "../judge/request.ts";
 import { waitForPerson } from "../../state/states.ts";
 import { endOfTask, endWithProcess, stopTask } from "../../state/tasks.ts";
 import { redacted, withChange, withComment, withContext, withEnd, withTalk } from "../judge/results.ts";
@@ -132,7 +133,7 @@ class Working {
 }
 
 /** From here on its end is looked for, and it ends with this process. */
-function noteTask(context: ExecutionContext, result: ToolResult): ToolResult {
+function noteTask(context: Workspace & Tree, result: ToolResult): ToolResult {
   const { background, replaced = [] } = result;
   for (const { path } of replaced) context.config.confining?.wrote(path);
   if (!background || context.tree.tasks.has(background.id)) return result;
@@ -153,7 +154,7 @@ function endUnknown(error: unknown): ToolResult {
 }
 
 function onceOptions(
-  context: ExecutionContext,
+  context: Place & Tree,
   tool: Tool,
   input: ToolInput,
   { digest, effect, before }: Verdict,
@@ -210,7 +211,7 @@ type EffectParts = {
 };
 
 /** Surroundings of a tool that reads or writes. */
-export function effectScope(context: ExecutionContext, scope: StepScope, parts: EffectParts): ToolScope {
+export function effectScope(context: Workspace & Judging & Tree, scope: StepScope, parts: EffectParts): ToolScope {
   const { web, asked, as, kept } = parts;
   const { config } = context;
   const { spawn = config.spawn, attaches } = kept ?? {};
@@ -243,7 +244,7 @@ export function effectScope(context: ExecutionContext, scope: StepScope, parts: 
 
 /** A verdict that says "confined" is never run otherwise, also when the setting is gone by now. */
 async function launchOf(
-  context: ExecutionContext,
+  context: Judging,
   command: { cwd: string; env: NodeJS.ProcessEnv; as: Confined },
 ): Promise<Launch> {
   const { confining, ruleBooks = createRuleBooks(), home } = context.config;
@@ -301,7 +302,7 @@ function waitingScope(
 }
 
 /** The rules for reading, compiled when a tool first looks: most calls search nothing. */
-function filterOf(context: ExecutionContext): NonNullable<ToolScope["mayRead"]> {
+function filterOf(context: Judging): NonNullable<ToolScope["mayRead"]> {
   let filter: { mayRead: ReturnType<typeof readFilter> } | undefined;
   const makeFilter = () => {
     const { home, sageHome, ruleBooks } = context.config;
@@ -311,7 +312,7 @@ function filterOf(context: ExecutionContext): NonNullable<ToolScope["mayRead"]> 
 }
 
 /** Background commands as tools see them: one object for all calls of a tree of agents. */
-function tasksOf({ tree }: ExecutionContext): NonNullable<ToolScope["tasks"]> {
+function tasksOf({ tree }: Tree): NonNullable<ToolScope["tasks"]> {
   return (tree.tasksForTools ??= {
     startOf,
     running: () => [...tree.tasks.values()].filter((task) => !endOfTask(task)),

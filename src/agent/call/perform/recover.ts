@@ -12,7 +12,7 @@ import { sentence } from "../../../texts/shared/sentence.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import { changesSince } from "./changes.ts";
 import type { ExecutionContext } from "../../state/context.ts";
-import { toolPlace } from "../judge/judge.ts";
+import { toolPlace } from "../judge/decision-input.ts";
 import { endTurnIfSaid } from "../judge/request.ts";
 import { waitForPerson } from "../../state/states.ts";
 

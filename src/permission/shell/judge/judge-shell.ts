@@ -1,28 +1,25 @@
-import type { CallPart, Rule } from "../../../protocol/facts/permission.ts";
-import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
+import type { Rule } from "../../../protocol/facts/permission.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { RuleBook } from "../../rules/book.ts";
-import { allowedBy, nameOf } from "../../rules/compile.ts";
-import { pathTrouble, type CanonicalPath, type Disk } from "../../paths/canonical.ts";
+import { pathTrouble, type Disk } from "../../paths/canonical.ts";
 import { builtInCode, codeIn, listsFiles, namesInCode, type Fed } from "../suspect/code.ts";
 import { viewOf, type CommandView } from "./command-view.ts";
-import { hasOpaqueVariable, startOf, stepsOf, type Flow, type Step } from "./flow/flow.ts";
+import { hasOpaqueVariable, stepStart, stepsOf, type Flow, type Step } from "./flow/flow.ts";
 import { followsOwnLink, type Linking } from "./files/links.ts";
 import type { ShellGrammar } from "../read/grammar.ts";
 import type { Word } from "../read/word.ts";
-import { namePattern } from "../../paths/pattern.ts";
-import { guarded, readCommand, type CommandReading } from "./flow/command-reading.ts";
+import { readCommand, type CommandReading } from "./flow/command-reading.ts";
 import type { Redirect, Script } from "../read/script.ts";
 import { runsScript } from "../../programs/runners.ts";
 import { isHarmlessVariable } from "../../programs/harmless.ts";
 import { programOf } from "../../programs/program.ts";
 import { foldersOfGit } from "../../programs/git/git-words.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
-import { disguised } from "../suspect/disguised.ts";
-import { gather, mayRun, waysToRun, commandPatternOf, type PossibleCommand } from "../suspect/possible.ts";
+import { mayRun, commandPatternOf, type PossibleCommand } from "../suspect/possible.ts";
 import { builtPath, protectedPath, protectedWrite, rootRemoval, rulesAgainst } from "./files/possible-paths.ts";
-import { judgeTarget, marked, mayBeHook } from "./judge-target.ts";
-import { gluedTo, namesIn, operandTargets, redirectTargets, type Target, type Where } from "./files/targets.ts";
+import { judgeTarget, mayBeHook } from "./judge-target.ts";
+import { namesIn, operandTargets, redirectTargets, type Target, type Where } from "./files/targets.ts";
 import { isOwnVariable } from "../../programs/builtins.ts";
 import { placeWritten } from "../../programs/guarded-programs.ts";
 import { isReader } from "../../programs/files/readers.ts";
@@ -30,30 +27,11 @@ import { baseName, keywords } from "../../text/tokens.ts";
 import { packed, shownByGit } from "./shown-files.ts";
 import { foundWrite } from "./files/found-writes.ts";
 import { handedOut, heldIn } from "./files/served-folders.ts";
+import { against, commandPart, targetsOf, waysOf } from "./command-part.ts";
+import { againstLine, pick, withFound, type Found, type JudgedPart, type ShellFinding } from "./shell-finding.ts";
 import { unlistedParts } from "./unlisted.ts";
 import { patchedParts } from "./patches.ts";
-import { downloadsOf } from "../../programs/files/downloads.ts";
 import { currentFolder } from "../../programs/files/use.ts";
-
-/** Judgement on a command line before mode and tool have their say. */
-export type ShellFinding = {
-  parts: JudgedPart[];
-  deny?: Rule;
-  ask?: Rule;
-  /** Only a person may let it run. */
-  mustAsk?: Reason;
-  /** Why rules cannot cover it as a whole. */
-  blocked?: Reason;
-  reading: CommandReading;
-};
-
-/** A part, with what it would take to allow it. */
-export type JudgedPart = CallPart & { found?: Rule; mustAsk?: Reason; need?: Need };
-
-export type Need =
-  | { kind: "command"; view: CommandView; heredoc: boolean }
-  | { kind: "read" | "write"; paths: readonly CanonicalPath[]; deep: boolean }
-  | { kind: "nothing" };
 
 export type ShellCall = {
   command: string;
@@ -75,17 +53,20 @@ const itself = commandPatternOf("sage:*");
 
 export function judgeShell(call: ShellCall): ShellFinding {
   const reading = call.reading ?? readCommand(call.command, call.grammar, call.home);
-  const finding: ShellFinding = { parts: [], reading, ...call.book.against(reading.possible) };
+  const { script } = reading;
   // An agent that runs Sage could answer its own requests, trust a folder or change the rules.
-  if (mayRun(itself, reading.possible)) finding.mustAsk = reason("runs-sage", {});
-  if (reading.trouble) finding.mustAsk = reading.trouble;
+  const mustAsk = reading.trouble ?? (mayRun(itself, reading.possible) ? reason("runs-sage", {}) : undefined);
+  const known: ShellFinding = { parts: [], reading, ...call.book.against(reading.possible) };
+  let finding = withFound(known, mustAsk ? { mustAsk } : {});
+  const words: string[] = [];
   try {
-    const words = reading.script === undefined ? guess(finding, call) : prove(finding, reading.script, call);
-    for (const { found, behavior, mustAsk } of finding.parts) {
-      if (found && behavior === "deny") finding.deny ??= found;
-      if (found && behavior === "ask") finding.ask ??= found;
-      if (mustAsk) finding.mustAsk ??= mustAsk;
+    for (const found of script === undefined ? guess(reading, call) : prove(reading, script, call)) {
+      finding = withFound(finding, found);
+      if (found.words) words.push(...found.words);
     }
+    if (script !== undefined && finding.parts.length === 0)
+      finding.blocked = reason("not-understood", { construct: "no-command" });
+    for (const part of finding.parts) if (part.found || part.mustAsk) finding = withFound(finding, againstLine(part));
     return { ...finding, ...guessed(words, finding, call), ...pick(finding) };
   } catch (error) {
     // A link that loops, a folder that may not be looked into: what rules have seen so far stays seen.
@@ -94,170 +75,192 @@ export function judgeShell(call: ShellCall): ShellFinding {
   }
 }
 
-function pick({ deny, ask, mustAsk }: ShellFinding): Pick<ShellFinding, "deny" | "ask" | "mustAsk"> {
-  return { ...(deny && { deny }), ...(ask && { ask }), ...(mustAsk && { mustAsk }) };
-}
-
-/** Parts of a command that rules cannot cover. Returns every word of it, since any may be a file. */
-function guess(finding: ShellFinding, call: ShellCall): string[] {
+/** Parts of a command that rules cannot cover, and every word of it, since any may be a file. */
+function* guess(reading: CommandReading, call: ShellCall): Generator<Found> {
   const { book } = call;
-  const { unclear, trouble, commands, possible } = finding.reading;
+  const { unclear, trouble, commands, possible } = reading;
   const why = unclear ?? trouble ?? reason("not-understood", { construct: "unparsable" });
-  finding.blocked = why;
-  finding.parts = commands.map(({ text, possible: ways }) => ({
-    ...{ text, behavior: "ask", reason: why },
-    ...against(text, ways, book),
-  }));
-  const given = { fed: undefined, bases: [call.cwd] };
-  const ways = commands.flatMap(({ possible: all }) => all);
+  yield { blocked: why };
+  yield {
+    parts: commands.map(({ text, possible: ways }) => ({
+      ...{ text, behavior: "ask", reason: why },
+      ...against(text, ways, book),
+    })),
+    words: possible.names,
+  };
+  const ways = commands.flatMap(({ possible: commandWays }) => commandWays);
   const written = ways.map(({ words }) => placeWritten(words)).find(Boolean);
-  if (written) finding.mustAsk ??= reason("protected", { path: written.place, kind: written.kind });
+  if (written) yield { mustAsk: reason("protected", { path: written.place, kind: written.kind }) };
   const shown = ways
     .map(({ words }) => handedOut(words, { bases: [call.cwd], home: call.home }, call.reach))
     .find(Boolean);
   // Code from standard input is part of the text.
   const looks = ways.some(({ words: [name = ""] }) => runsScript(baseName(name))) && listsFiles(call.command);
   const held = looks && call.reach.watchful ? heldIn(["."], [call.cwd], call) : undefined;
-  if (shown ?? held) finding.mustAsk ??= (shown ?? held)!;
-  const inCode = commands.flatMap(({ possible: all }) => judgeCode(all, given, finding, call));
-  return [...possible.names, ...inCode];
+  const mustAsk = shown ?? held;
+  if (mustAsk) yield { mustAsk };
+  for (const { possible: commandWays } of commands)
+    yield* judgeCode(commandWays, { fed: undefined, bases: [call.cwd] }, call);
 }
 
 type Given = { fed: Fed; bases: readonly string[] };
 
 /**
- * Judges code that a command is given to run: a rule against something in it is against the command. Returns names in code
- * of other languages, of which any may be a file.
+ * Judges code that a command is given to run: a rule against something in it is against the command. Names in code of other languages
+ * may be files.
  */
-function judgeCode(
-  ways: readonly PossibleCommand[],
-  { fed, bases }: Given,
-  finding: ShellFinding,
-  call: ShellCall,
-): string[] {
+function* judgeCode(ways: readonly PossibleCommand[], { fed, bases }: Given, call: ShellCall): Generator<Found> {
   const { depth = 0, book, reach, disk, home } = call;
-  const names: string[] = [];
   const isGuarded = reach.watchful || book.namedAgainst.length > 0;
   for (const code of new Map(
-    ways.flatMap((way) => codeIn(way, fed)).map((one) => [JSON.stringify(one), one]),
+    ways.flatMap((way) => codeIn(way, fed)).map((found) => [JSON.stringify(found), found]),
   ).values()) {
     switch (code.type) {
       case "shell":
-        if (depth >= deepest) finding.mustAsk ??= reason("not-understood", { construct: "nested-too-deeply" });
+        if (depth >= MAX_DEPTH) yield { mustAsk: reason("not-understood", { construct: "nested-too-deeply" }) };
         else
-          for (const base of bases)
-            take(
-              judgeShell({ ...call, command: code.text, cwd: base, reading: undefined, depth: depth + 1 }),
-              finding,
-              isGuarded,
-            );
+          for (const base of bases) {
+            const nested = { ...call, command: code.text, cwd: base, reading: undefined, depth: depth + 1 };
+            yield againstOuter(judgeShell(nested), isGuarded);
+          }
         break;
       case "program": {
-        const found = namesInCode(code.text);
-        const mustAsk = protectedPath(found, bases, { disk, home, reach });
-        if (mustAsk) finding.mustAsk ??= mustAsk;
+        const words = namesInCode(code.text);
+        const mustAsk = protectedPath(words, bases, { disk, home, reach });
+        if (mustAsk) yield { mustAsk };
         const built = builtPath(builtInCode(code.text), bases, { home, reach });
-        if (built) finding.mustAsk ??= reason("code-builds", { program: code.program, path: built });
+        if (built) yield { mustAsk: reason("code-builds", { program: code.program, path: built }) };
         const held = reach.watchful && listsFiles(code.text) ? heldIn(["."], bases, { home, reach }) : undefined;
-        if (held) finding.mustAsk ??= held;
-        names.push(...found);
+        if (held) yield { mustAsk: held };
+        yield { words };
         break;
       }
       case "unknown":
         if (code.hidden || isGuarded)
-          finding.mustAsk ??= reason(code.hidden ? "code-hidden" : "code-unknown", { program: code.program });
+          yield { mustAsk: reason(code.hidden ? "code-hidden" : "code-unknown", { program: code.program }) };
         break;
       default:
         code satisfies never;
     }
   }
-  return names;
 }
 
-const deepest = 4;
+const MAX_DEPTH = 4;
 
 /** Findings in code count for the command that runs it, as far as they are against it. */
-function take({ deny, ask, mustAsk, reading }: ShellFinding, finding: ShellFinding, isGuarded: boolean): void {
-  if (deny) finding.deny ??= deny;
-  if (ask) finding.ask ??= ask;
+function againstOuter({ deny, ask, mustAsk, reading }: ShellFinding, isGuarded: boolean): Found {
   // That code cannot be read matters only where something in it could be forbidden.
-  if (mustAsk && (isGuarded || mustAsk !== reading.trouble)) finding.mustAsk ??= mustAsk;
+  const counts = mustAsk && (isGuarded || mustAsk !== reading.trouble);
+  return { ...(deny && { deny }), ...(ask && { ask }), ...(counts && { mustAsk }) };
 }
 
-/** Judges every command by itself. Returns the words of those whose files are not known. */
-function prove(finding: ShellFinding, script: Script, call: ShellCall): string[] {
-  const { book, reach, disk, cwd, command } = call;
-  const { text } = finding.reading;
-  const exact = book.spelling(command);
-  const session = disk.follow(cwd);
-  const { steps, loose, lists } = stepsOf(script, cwd, call);
-  const repeats = steps.some((step) => step.repeats);
-  const changesNothing = steps.every(isFree) && loose.every(({ redirects }) => redirects.every(onlyReads));
-  const source = (word: Word) => (word === currentFolder ? "." : text.slice(word.start, word.end));
-  const carries = finding.reading.possible.readings[0].some(({ anywhere }) => anywhere) || hasScripts(steps);
-  const common = { home: call.home, disk, source, busy: steps.length > 1 || repeats, carries };
-  const words: string[] = [];
+/** Everything that the steps of a line have in common. */
+type Scene = {
+  call: ShellCall;
+  flow: Flow;
+  /** Rule that is this very line. */
+  exact: Rule | undefined;
+  /** The folder that rules are about. */
+  session: string;
+  changesNothing: boolean;
+  common: Omit<Where, "bases">;
+  /** Text of the line may be handed on to something that runs it. */
+  carries: boolean;
+};
+
+/** Judges every command by itself, with the words of those whose files are not known. A generator, so that findings before an error stay. */
+function* prove(reading: CommandReading, script: Script, call: ShellCall): Generator<Found> {
+  const scene = lineScene(reading, script, call);
+  const { steps, loose, lists } = scene.flow;
+  const { environment, reach } = call;
+  const judged: { at: number; parts: JudgedPart[] }[] = [];
   const linking: Linking[] = [];
-  let lost = false;
-  const judged = loose.map(({ redirects, bases, isLost }): { at: number; parts: JudgedPart[] } => {
-    const targets = redirectTargets(redirects, { ...common, bases });
-    const hook = isLost ? targets.find(mayBeHook) : undefined;
-    if (hook) finding.mustAsk ??= reason("protected", { path: hook.shown, kind: "git" });
-    return {
-      at: redirects[0]!.target.start,
-      parts: targets.flatMap((target) => judgeTarget(target, reach)),
-    };
-  });
-  for (const step of steps) {
-    const view = viewOf(step, {
-      book,
-      exact,
-      session,
-      disk,
-      changesNothing,
-      settled: changesNothing || (step === steps[0] && !step.repeats),
-      environment: call.environment,
-    });
-    const folders = view.words[0]?.text === "git" ? foldersOfGit(view.words, step.bases, disk) : step.bases;
-    const where = { ...common, bases: folders ?? step.bases };
-    const isAway = where.bases.some((folder) => !step.bases.includes(folder));
-    if (view.blocks && !(exact && view.blocks.exactly)) finding.blocked ??= view.reason;
-    const targets = targetsOf(step, view, where, reach.watchful);
-    if (isAway && view.program.git)
-      targets.push(...operandTargets({ readOnly: true, reads: [currentFolder], writes: [], deep: false }, where));
-    if (step.moves && "why" in step.moves && !step.moves.led) lost = true;
-    const hook = lost ? targets.find(mayBeHook) : undefined;
-    if (hook) finding.mustAsk ??= reason("protected", { path: hook.shown, kind: "git" });
-    const opens = isAway || (!view.program.git && targets.some(({ text }) => text !== "."));
-    linking.push({ words: view.words, opens, moves: step.moves !== undefined });
-    const parts = targets.flatMap((target) => judgeTarget(target, reach, view.meant));
-    const here = { ...common, bases: step.bases };
-    parts.push(...unlistedParts(view, here, reach), ...patchedParts(view, step.fed, here, reach));
-    judged.push({ at: startOf(step), parts: [...commandPart(step, view, { book, exact, source }), ...parts] });
-    if (reach.watchful) words.push(...doubtful(view, common.carries).flatMap((word) => namesIn(word, where)));
-    // Files that `xargs` is known to hand on were judged above.
-    const isKnown = view.words[0]?.text === "xargs" && view.program.use?.readOnly === true;
-    if (!isKnown)
-      words.push(...judgeCode(waysOf(step.command.words, book), { fed: step.fed, bases: step.bases }, finding, call));
-    const shown =
-      shownByGit(view, { ...where, bases: folders }, reach) ??
-      packed(view, where, reach) ??
-      handedOut(
-        view.words.map((word) => word.text ?? source(word)),
-        where,
-        reach,
-      );
-    if (shown) finding.mustAsk ??= shown;
+  const redirected: Linking[] = [];
+  for (const { redirects, bases, isLost } of loose) {
+    const targets = redirectTargets(redirects, { ...scene.common, bases });
+    yield* hookAmong(targets, isLost);
+    const parts = targets.flatMap((target) => judgeTarget(target, reach));
+    judged.push({ at: redirects[0]!.target.start, parts });
+    redirected.push({ words: [], opens: targets.length > 0, moves: false });
   }
-  const set = lists.find(({ name }) => !isOwnVariable(name, call.environment) && !isHarmlessVariable(name));
-  if (set) finding.blocked ??= reason("changes-names", { name: set.name });
-  if (reach.watchful && steps.some(hasOpaqueVariable)) words.push(...assigned(steps, lists, common));
-  for (const { redirects, bases } of loose)
-    linking.push({ words: [], opens: redirectTargets(redirects, { ...common, bases }).length > 0, moves: false });
-  if (followsOwnLink(linking, repeats || runsBeside.test(text))) finding.blocked ??= reason("own-link", {});
-  finding.parts = judged.sort((a, b) => a.at - b.at).flatMap(({ parts }) => parts);
-  if (finding.parts.length === 0) finding.blocked = reason("not-understood", { construct: "no-command" });
-  return words;
+  let isLost = false;
+  for (const step of steps) {
+    isLost ||= step.moves !== undefined && "why" in step.moves && !step.moves.led;
+    const proved = yield* proveStep(step, isLost, scene);
+    judged.push({ at: stepStart(step), parts: proved.parts });
+    linking.push(proved.linking);
+  }
+  const set = lists.find(({ name }) => !isOwnVariable(name, environment) && !isHarmlessVariable(name));
+  if (set) yield { blocked: reason("changes-names", { name: set.name }) };
+  if (reach.watchful && steps.some(hasOpaqueVariable)) yield { words: assigned(steps, lists, scene.common) };
+  const isBeside = steps.some((step) => step.repeats) || runsBeside.test(reading.text);
+  if (followsOwnLink([...linking, ...redirected], isBeside)) yield { blocked: reason("own-link", {}) };
+  yield { parts: judged.sort((a, b) => a.at - b.at).flatMap(({ parts }) => parts) };
+}
+
+function lineScene({ text, possible }: CommandReading, script: Script, call: ShellCall): Scene {
+  const { book, disk, cwd, home } = call;
+  const exact = book.spelling(call.command);
+  const session = disk.follow(cwd);
+  const flow = stepsOf(script, cwd, call);
+  const { steps, loose } = flow;
+  const source = (word: Word) => (word === currentFolder ? "." : text.slice(word.start, word.end));
+  const carries = possible.readings[0].some(({ anywhere }) => anywhere) || hasScripts(steps);
+  const busy = steps.length > 1 || steps.some((step) => step.repeats);
+  const changesNothing = steps.every(isFree) && loose.every(({ redirects }) => redirects.every(onlyReads));
+  return { call, flow, exact, session, changesNothing, carries, common: { home, disk, source, busy } };
+}
+
+/** `isLost`: nobody knows any more in which folder the line works. */
+function* hookAmong(targets: readonly Target[], isLost: boolean): Generator<Found> {
+  const hook = isLost ? targets.find(mayBeHook) : undefined;
+  if (hook) yield { mustAsk: reason("protected", { path: hook.shown, kind: "git" }) };
+}
+
+function* proveStep(
+  step: Step,
+  isLost: boolean,
+  scene: Scene,
+): Generator<Found, { parts: JudgedPart[]; linking: Linking }> {
+  const { call, exact, common, carries } = scene;
+  const { book, reach, disk } = call;
+  const view = viewIn(scene, step);
+  const folders = view.words[0]?.text === "git" ? foldersOfGit(view.words, step.bases, disk) : step.bases;
+  const where = { ...common, bases: folders ?? step.bases };
+  const here = { ...common, bases: step.bases };
+  const isAway = where.bases.some((folder) => !step.bases.includes(folder));
+  if (view.blocks && !(exact && view.blocks.exactly)) yield { blocked: view.reason };
+  const targets = targetsOf(step, view, where, reach.watchful);
+  if (isAway && view.program.git)
+    targets.push(...operandTargets({ readOnly: true, reads: [currentFolder], writes: [], deep: false }, where));
+  yield* hookAmong(targets, isLost);
+  const parts = [
+    ...targets.flatMap((target) => judgeTarget(target, reach, view.meant)),
+    ...unlistedParts(view, here, reach),
+    ...patchedParts(view, step.fed, here, reach),
+  ];
+  const command = commandPart(step, view, { book, exact, source: common.source });
+  if (reach.watchful) yield { words: doubtful(view, carries).flatMap((word) => namesIn(word, where)) };
+  // Files that `xargs` is known to hand on were judged above.
+  const isKnown = view.words[0]?.text === "xargs" && view.program.use?.readOnly === true;
+  if (!isKnown) yield* judgeCode(waysOf(step.command.words, book), { fed: step.fed, bases: step.bases }, call);
+  const shown =
+    shownByGit(view, { ...where, bases: folders }, reach) ??
+    packed(view, where, reach) ??
+    handedOut(
+      view.words.map((word) => word.text ?? common.source(word)),
+      where,
+      reach,
+    );
+  if (shown) yield { mustAsk: shown };
+  const opens = isAway || (!view.program.git && targets.some(({ text }) => text !== "."));
+  return { parts: [...command, ...parts], linking: { words: view.words, opens, moves: step.moves !== undefined } };
+}
+
+function viewIn({ call, exact, session, changesNothing, flow }: Scene, step: Step): CommandView {
+  const { book, disk, environment } = call;
+  const settled = changesNothing || (step === flow.steps[0] && !step.repeats);
+  return viewOf(step, { book, exact, session, disk, changesNothing, settled, environment });
 }
 
 /** Names that variables of the line may hold: any of them may be a file. */
@@ -309,79 +312,4 @@ function guessed(
     foundWrite(possible, [call.cwd], call) ??
     (carried ? protectedWrite(text, scene, runsOther) : undefined);
   return { ...rulesAgainst(words, scene), ...(mustAsk && { mustAsk }) };
-}
-
-/** The command itself, its files aside. There is none where something is only redirected. */
-function commandPart(
-  { command }: Step,
-  view: CommandView,
-  { book, exact, source }: { book: RuleBook; exact: Rule | undefined; source(word: Word): string },
-): JudgedPart[] {
-  const words = [...command.assignments.map(({ value }) => value), ...command.words];
-  if (words.length === 0) return [];
-  const byText = view.blocks?.exactly === true ? exact : undefined;
-  const rule = view.rule ?? byText;
-  const allowed = view.allowed || byText !== undefined;
-  const heredoc = command.redirects.some((redirect) => redirect.heredoc !== undefined);
-  const need: Need = view.blocks ? { kind: "nothing" } : { kind: "command", view, heredoc };
-  const text = words.map(source).join(" ");
-  return [
-    {
-      text,
-      behavior: allowed ? "allow" : "ask",
-      reason: rule ? allowedBy(rule) : view.reason,
-      ...(rule && { rule: rule.text, found: rule }),
-      ...(!allowed && { need }),
-      ...against(text, waysOf(command.words, book), book),
-    },
-  ];
-}
-
-/** Rules that are against a command, or may be. */
-function against(text: string, ways: readonly PossibleCommand[], book: RuleBook): Partial<JudgedPart> {
-  const found = book.against(gather(ways));
-  if (found.deny || found.ask) return marked(found);
-  const all = ways.flatMap(({ words, anywhere }) => (anywhere ? words.map((_, at) => words.slice(at)) : [words]));
-  const others = all.flatMap((words) => disguised(words, book.namedAgainst));
-  const rule = book.resembling([...ways, ...others.flatMap(waysToRun)]);
-  if (rule === undefined) return {};
-  const mustAsk = reason("resembles-rule", { command: text, rule: nameOf(rule) });
-  return { behavior: "ask", reason: mustAsk, mustAsk };
-}
-
-/** `/bin/r?` may be any program that its last name fits. */
-function waysOf(words: readonly Word[], book: RuleBook): PossibleCommand[] {
-  const texts = words.map(guarded);
-  const pattern = words[0]?.glob?.split("/").at(-1);
-  const fits = pattern === undefined ? undefined : namePattern(pattern);
-  const names = fits === undefined ? [] : book.namedAgainst.filter(fits);
-  return [...waysToRun(texts), ...names.flatMap((name) => waysToRun([name, ...texts.slice(1)]))];
-}
-
-/** The files of a command. Of a program that is known, and words that are not, any word may be one. */
-function targetsOf(
-  { command }: Step,
-  { program: { kind, use }, words, allowed }: CommandView,
-  where: Parameters<typeof operandTargets>[1],
-  watchful: boolean,
-): Target[] {
-  const redirected = redirectTargets(command.redirects, where);
-  if (use !== undefined) return [...redirected, ...operandTargets(use, where)];
-  if (kind === "other") {
-    const writes = downloadsOf(words);
-    return [...redirected, ...operandTargets({ readOnly: false, reads: [], writes, deep: false }, where)];
-  }
-  if (!allowed && !watchful) return redirected;
-  const rest = words.slice(1).flatMap((word): Word[] => {
-    const value = /^--?[^=]*=([^]*)$/.exec(word.text ?? "")?.[1];
-    if (value !== undefined) return [{ ...word, text: value, lead: value }];
-    return word.text?.startsWith("-") === true ? gluedTo(word) : [word];
-  });
-  // Without a file among its words, it may look at all of the folder.
-  const reads = kind === "reads" ? [...rest, currentFolder] : rest;
-  const found = operandTargets({ readOnly: false, reads, writes: [], deep: true, follows: true }, where);
-  const unsure = allowed ? found : found.map((target) => ({ ...target, maybe: true }));
-  if (kind === "reads") return [...redirected, ...unsure];
-  const written = unsure.map((target) => ({ ...target, writes: true, trouble: reason("write-unclear", {}) }));
-  return [...redirected, ...written];
 }

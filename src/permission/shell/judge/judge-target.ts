@@ -3,8 +3,8 @@ import type { Rule } from "../../../protocol/facts/permission.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Access, Reach } from "../../rules/access.ts";
 import { statOf, type CanonicalPath } from "../../paths/canonical.ts";
-import { nameOf } from "../../rules/compile.ts";
-import type { JudgedPart } from "./judge-shell.ts";
+import { namedRule } from "../../rules/compile.ts";
+import type { JudgedPart } from "./shell-finding.ts";
 import type { Target } from "./files/targets.ts";
 
 /**
@@ -21,7 +21,7 @@ export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<st
   const trouble = target.trouble ?? below.trouble;
   const open = views.findIndex(({ allow }) => allow === undefined);
   const path = paths[Math.max(open, 0)]?.real ?? shown;
-  const part = { text: shown, reason: reason(writes ? "writes" : "reads", { path }), ...writesOf(target, reach) };
+  const part = { text: shown, reason: reason(writes ? "writes" : "reads", { path }), ...writtenPaths(target, reach) };
   if (deny ?? ask) return [{ ...part, behavior: "ask", ...marked({ ...(deny && { deny }), ...(ask && { ask }) }) }];
   // A file that is not known may be a protected one, or one that a rule is about.
   const blind = trouble?.code === "file-unknown" && ((writes && content) || reach.watchful) ? trouble : undefined;
@@ -35,7 +35,7 @@ export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<st
   if (granted.every((one) => one === true) || isMeant === true) return [];
   const rule = granted.find((one) => typeof one === "object");
   if (rule && granted.every((one) => one !== undefined)) {
-    const why = reason(writes ? "writes-by-rule" : "reads-by-rule", { path, rule: nameOf(rule) });
+    const why = reason(writes ? "writes-by-rule" : "reads-by-rule", { path, rule: namedRule(rule) });
     return [{ ...part, behavior: "allow", reason: why, rule: rule.text, found: rule }];
   }
   const need = { kind: writes ? "write" : "read", paths, deep } as const;
@@ -58,9 +58,14 @@ function openReason(view: Access | undefined, writes: boolean, path: string): Re
 
 export function marked({ deny, ask }: { deny?: Rule; ask?: Rule }): Partial<JudgedPart> {
   if (deny)
-    return { behavior: "deny", found: deny, rule: deny.text, reason: reason("denied-by-rule", { rule: nameOf(deny) }) };
+    return {
+      behavior: "deny",
+      found: deny,
+      rule: deny.text,
+      reason: reason("denied-by-rule", { rule: namedRule(deny) }),
+    };
   return ask
-    ? { behavior: "ask", found: ask, rule: ask.text, reason: reason("asked-by-rule", { rule: nameOf(ask) }) }
+    ? { behavior: "ask", found: ask, rule: ask.text, reason: reason("asked-by-rule", { rule: namedRule(ask) }) }
     : {};
 }
 
@@ -104,7 +109,7 @@ function inside(
   return seen;
 }
 
-function writesOf({ writes, maybe, paths }: Target, reach: Reach): Pick<JudgedPart, "writes"> {
+function writtenPaths({ writes, maybe, paths }: Target, reach: Reach): Pick<JudgedPart, "writes"> {
   if (!writes || maybe || paths.length === 0) return {};
   return { writes: paths.map((path) => ({ path: path.real, ...(!reach.inside(path) && { outside: true }) })) };
 }

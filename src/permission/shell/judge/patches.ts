@@ -8,7 +8,7 @@ import { baseName } from "../../text/tokens.ts";
 import { literalWord, type Word } from "../read/word.ts";
 import type { Fed } from "../suspect/code.ts";
 import type { CommandView } from "./command-view.ts";
-import type { JudgedPart } from "./judge-shell.ts";
+import type { JudgedPart } from "./shell-finding.ts";
 import { judgeTarget } from "./judge-target.ts";
 import { operandTargets, type Where } from "./files/targets.ts";
 

@@ -5,7 +5,7 @@ import { opensHome, unpacksRepository } from "./unpacking.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { CommandView } from "./command-view.ts";
-import type { JudgedPart } from "./judge-shell.ts";
+import type { JudgedPart } from "./shell-finding.ts";
 import { judgeTarget } from "./judge-target.ts";
 import { gluedTo, namesIn, operandTargets, type Target, type Where } from "./files/targets.ts";
 import type { Word } from "../read/word.ts";

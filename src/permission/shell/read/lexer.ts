@@ -18,7 +18,7 @@ export function takeNewline(cursor: Cursor): boolean {
   if (cursor.text[cursor.at] !== "\n") return false;
   cursor.at++;
   for (const { delimiter, tabs, raw, heredoc } of cursor.pending.splice(0)) {
-    const end = endOf(cursor, delimiter, tabs);
+    const end = heredocEnd(cursor, delimiter, tabs);
     heredoc.text = cursor.text.slice(cursor.at, end.line);
     if (!raw) takeBody(cursor, end.line, heredoc);
     cursor.at = end.at;
@@ -27,7 +27,7 @@ export function takeNewline(cursor: Cursor): boolean {
   return true;
 }
 
-function endOf({ text, at }: Cursor, delimiter: string, tabs: boolean): { line: number; at: number } {
+function heredocEnd({ text, at }: Cursor, delimiter: string, tabs: boolean): { line: number; at: number } {
   for (let line = at; ;) {
     const end = text.indexOf("\n", line);
     const whole = text.slice(line, end < 0 ? text.length : end);

@@ -58,7 +58,7 @@ export function gather(
   for (const { words } of [...quoted, ...bare])
     for (const word of words) {
       names.add(word);
-      names.add(nameOf(word));
+      names.add(programName(word));
     }
   return { readings: [quoted, bare], names };
 }
@@ -73,7 +73,7 @@ function plainly(words: readonly string[]): PossibleCommand {
 }
 
 /** Not every disk tells upper case from lower. */
-function nameOf(word: string): string {
+function programName(word: string): string {
   return baseName(word).toLowerCase();
 }
 
@@ -146,7 +146,7 @@ export function mayRun({ readings, head }: CommandPattern, possible: PossibleCom
 }
 
 function meets({ words: expected, base }: Expected, { words, anywhere }: PossibleCommand): boolean {
-  const named = (glob: Glob, word: string) => matchesGlob(glob, word) || matchesGlob(base!, nameOf(word));
+  const named = (glob: Glob, word: string) => matchesGlob(glob, word) || matchesGlob(base!, programName(word));
   const same = (glob: Glob, word: string) => (glob === expected[0] ? named(glob, word) : matchesGlob(glob, word));
   if (wild(anywhere ? [star, ...expected] : expected, words, same)) return true;
   // Options before a subcommand, such as `git -C dir`: which of them takes a value is not known, so it may come anywhere after.

@@ -26,7 +26,7 @@ const mostScripts = 50;
 export function namedScripts({ readings, names }: PossibleCommands, cwd: string, roots: readonly string[]): string[] {
   const words = [...new Set([...names].slice(0, mostWords).filter(mayBePath))];
   const folders = [...new Set([cwd, ...words.map((word) => resolve(cwd, word))])]
-    .filter((place) => kindOf(place) === "folder")
+    .filter((place) => fileKind(place) === "folder")
     .slice(0, mostFolders);
   const programs = new Set(
     readings[0].flatMap(({ words: [program = ""] }) => (program.includes("/") ? [program] : [])),
@@ -36,7 +36,7 @@ export function namedScripts({ readings, names }: PossibleCommands, cwd: string,
   for (const word of words.flatMap((one) => within(one, isInterpreted)))
     for (const folder of folders)
       for (const path of filesOf(word, folder, isInterpreted)) {
-        const kind = kindOf(path);
+        const kind = fileKind(path);
         // A file that may be run counts also behind a word that nobody knows: `timeout 5 ./x`.
         if (kind !== "program" && !(kind === "file" && (isInterpreted || programs.has(word)))) continue;
         const real = realpathSync(path);
@@ -74,7 +74,7 @@ function mayBePath(name: string): boolean {
   return name !== "" && name.length < 4_096 && !name.includes("\0");
 }
 
-function kindOf(path: string): "file" | "program" | "folder" | undefined {
+function fileKind(path: string): "file" | "program" | "folder" | undefined {
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) return "folder";

@@ -57,7 +57,7 @@ function passes(path: string, tests: readonly string[], intoFolder: boolean): bo
   for (const [n, test] of tests.entries()) {
     const kind = /^-(i?)(name|path|wholename)$/.exec(test);
     if (kind === null) continue;
-    const shape = shapeOf(tests[n + 1] ?? "*", kind[1] === "i");
+    const shape = findPattern(tests[n + 1] ?? "*", kind[1] === "i");
     const isMet = kind[2] === "name" ? shape.test(baseName(path)) : shape.test(`./${path}`) || shape.test(path);
     const isBelow = path.split("/").some((_, depth, parts) => {
       const above = parts.slice(0, depth + 1).join("/");
@@ -78,7 +78,7 @@ function isIntoFolder(run: readonly string[]): boolean {
 }
 
 /** A star of `find` takes slashes too. */
-function shapeOf(pattern: string, anyCase: boolean): RegExp {
+function findPattern(pattern: string, anyCase: boolean): RegExp {
   const source = pattern
     .replace(/[\\^$.|+(){}]/g, String.raw`\$&`)
     .replaceAll("*", ".*")

@@ -178,7 +178,7 @@ function listedIn({ readings, names }: PossibleCommands): string[] {
   return readings.flat().flatMap(({ words: [name = "", ...args] }) => {
     const operands = args.filter((arg) => !arg.startsWith("-"));
     if (baseName(name) === "ls") return operands.length === 0 ? ["."] : operands;
-    return baseName(name) === "find" ? placesOf(args) : [];
+    return baseName(name) === "find" ? walkedPlaces(args) : [];
   });
 }
 
@@ -191,11 +191,11 @@ function foundIn([name = "", ...args]: readonly string[]): string[] {
   ];
   const isRun = at >= 0 && /^(rm|unlink|shred|rmdir)$/.test(baseName(args[at + 1] ?? ""));
   if (!isRun && !args.includes("-delete")) return [];
-  return placesOf(isRun ? [...args.slice(0, at), ...args.slice(end < 0 ? args.length : end + 1)] : args);
+  return walkedPlaces(isRun ? [...args.slice(0, at), ...args.slice(end < 0 ? args.length : end + 1)] : args);
 }
 
 /** Folders that `find` walks with no test that chooses among what is there. */
-function placesOf(args: readonly string[]): string[] {
+function walkedPlaces(args: readonly string[]): string[] {
   const first = args.findIndex((arg) => /^[-(!]/.test(arg));
   const chooses = args.slice(first).some((arg, n, tests) => {
     if (/^-i?(name|path|wholename)$/.test(arg) && /^(\.\/)?\*$/.test(tests[n + 1] ?? "")) return false;

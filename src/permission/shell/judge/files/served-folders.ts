@@ -17,7 +17,7 @@ export function handedOut(
   // Behind another program it may be any of the words.
   const first = baseName(plain[0] ?? "");
   const starts = wrappers.has(first) || runners.has(first) ? plain.keys() : [0];
-  const places = [...starts].flatMap((at) => placesOf(plain.slice(at)));
+  const places = [...starts].flatMap((at) => servedPlaces(plain.slice(at)));
   return heldIn([...new Set(places)], bases, { home, reach });
 }
 
@@ -25,7 +25,7 @@ const runners = new Set(
   "uv poetry pipenv pdm hatch rye pixi conda bundle nix-shell mise direnv dotenv doppler op".split(" "),
 );
 
-function placesOf([program = "", ...args]: readonly string[]): string[] {
+function servedPlaces([program = "", ...args]: readonly string[]): string[] {
   const name = baseName(program).toLowerCase();
   if (containers.has(name)) return mounted(args);
   return serves(name, args) ? [".", ...given(args)] : [];

@@ -70,12 +70,12 @@ export function assignedIn(script: Script): Assigned {
       if (name === "IFS") anySet = true;
       words.push(...listed);
       add(sources, name, { type: "loop", loop });
-      add(certain, name, { from: listed[0]?.start ?? 0, to: endOf(loop) });
+      add(certain, name, { from: listed[0]?.start ?? 0, to: commandEnd(loop) });
     }
     if (loop.counter) {
       const { name, start } = loop.counter;
       add(sources, name, { type: "number" });
-      add(certain, name, { from: start, to: endOf(loop) });
+      add(certain, name, { from: start, to: commandEnd(loop) });
     }
   }
 }
@@ -93,10 +93,10 @@ function spanOf(items: readonly Item[], n: number, from: number): Span | undefin
   if (items[n]!.op === ";") return { from, to: Infinity };
   if (items[n]!.op !== "&&") return undefined;
   const end = items.findIndex(({ op }, i) => i > n && op !== "&&" && op !== "|" && op !== "|&");
-  return { from, to: end < 0 ? Infinity : startOf(items[end]!.command) };
+  return { from, to: end < 0 ? Infinity : commandStart(items[end]!.command) };
 }
 
-function startOf(command: Command): number {
+function commandStart(command: Command): number {
   if (command.kind === "simple") {
     const { assignments, words, redirects } = command;
     const all = [...assignments.map(({ value }) => value), ...words, ...redirects.map(({ target }) => target)];
@@ -106,18 +106,18 @@ function startOf(command: Command): number {
   const first = command.kind === "if" ? command.subject : list;
   if (first) return first.start;
   const scripts = command.kind === "if" || command.kind === "loop" ? command.scripts : [command.body];
-  return startOf(scripts[0]!.items[0]!.command);
+  return commandStart(scripts[0]!.items[0]!.command);
 }
 
 /** Position at which the last word of a command ends. */
-function endOf(command: Command): number {
+function commandEnd(command: Command): number {
   if (command.kind === "simple") {
     const { assignments, words, redirects } = command;
     const all = [...assignments.map(({ value }) => value), ...words, ...redirects.map(({ target }) => target)];
     return Math.max(...all.map(({ end }) => end));
   }
   const last = command.kind === "if" || command.kind === "loop" ? command.scripts.at(-1)! : command.body;
-  return endOf(last.items.at(-1)!.command);
+  return commandEnd(last.items.at(-1)!.command);
 }
 
 /** Scripts that are part of a command, in whatever place. */

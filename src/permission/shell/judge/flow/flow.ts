@@ -5,7 +5,7 @@ import type { Word } from "../../read/word.ts";
 import type { Command, Item, Loop, Redirect, Script, Simple } from "../../read/script.ts";
 import { expandPattern } from "./expand-pattern.ts";
 import { fedTo } from "./stdin.ts";
-import { mostBases, moveOf, unique, type Move } from "./folder-changes.ts";
+import { MAX_BASES, moveOf, unique, type Move } from "./folder-changes.ts";
 import type { Fed } from "../../suspect/code.ts";
 import { variablesOf, type Variables } from "./variables.ts";
 import { tracesWords } from "../../../programs/builtins.ts";
@@ -50,133 +50,151 @@ type Pipeline = { op: Item["op"]; commands: Command[]; isMixed: boolean };
 /** The command before it in a pipeline. */
 type Before = { command: Command | undefined; isMixed: boolean };
 
-const mostSteps = 5_000;
+const MAX_STEPS = 5_000;
+
+/** Where a walk through a script has come. */
+type Walking = Flow & {
+  scene: Scene;
+  variables: Variables;
+  /** Loops, and commands that are fed a secret, around the one that is looked at. */
+  loops: number;
+  secrets: number;
+  walked: number;
+  isLost: boolean;
+  /** The folders that `popd` may lead back to. */
+  left: readonly string[];
+};
 
 /**
  * All commands of a script in the order of their text, each with every folder that `cd` may have led to by then. After
  * `&&` the `cd` has worked; after anything else it may have failed, and both folders count.
  */
 export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
-  const { disk, environment } = scene;
-  const variables = variablesOf(script, environment);
+  const variables = variablesOf(script, scene.environment);
   if (!variables.sumsNumbers()) throw new PathError(reason("not-understood", { construct: "arithmetic" }), "sum");
-  let steps: Step[] = [];
-  let loose: Loose[] = [];
-  const lists: Flow["lists"] = [];
-  let loops = 0;
-  let secrets = 0;
-  let walked = 0;
-  let isLost = false;
-  /** The folders that `popd` may lead back to. */
-  let left: readonly string[] = [];
-  walk(script, unique([cwd, disk.follow(cwd)]));
+  const counts = { loops: 0, secrets: 0, walked: 0, isLost: false };
+  const walking: Walking = { scene, variables, steps: [], loose: [], lists: [], left: [], ...counts };
+  walk(walking, script, unique([cwd, scene.disk.follow(cwd)]));
+  const { steps, loose, lists } = walking;
   return { steps, loose, lists };
+}
 
-  /** Returns the folders it may end in. */
-  function walk({ items }: Script, from: readonly string[]): readonly string[] {
-    let ever = from;
-    let worked = from;
-    for (const { op, commands, isMixed } of pipelinesOf(items)) {
-      const entry = op === "&&" ? worked : ever;
-      const ends = commands.map((command, n) => enter(command, entry, { command: commands[n - 1], isMixed }));
-      // The commands of a pipeline each run in a shell of their own.
-      const after = ends.length === 1 ? ends[0]! : entry;
-      worked = op === "||" ? unique([...worked, ...after]) : after;
-      ever = unique([...ever, ...after]);
+/** Returns the folders it may end in. */
+function walk(walking: Walking, { items }: Script, from: readonly string[]): readonly string[] {
+  let ever = from;
+  let worked = from;
+  for (const { op, commands, isMixed } of pipelinesOf(items)) {
+    const entry = op === "&&" ? worked : ever;
+    const ends = commands.map((command, n) => enter(walking, command, entry, { command: commands[n - 1], isMixed }));
+    // The commands of a pipeline each run in a shell of their own.
+    const after = ends.length === 1 ? ends[0]! : entry;
+    worked = op === "||" ? unique([...worked, ...after]) : after;
+    ever = unique([...ever, ...after]);
+  }
+  return ever;
+}
+
+function enter(walking: Walking, command: Command, bases: readonly string[], before: Before): readonly string[] {
+  const { variables } = walking;
+  for (const { target, heredoc } of command.redirects) {
+    walkInside(walking, [target], bases);
+    for (const script of heredoc?.scripts ?? []) walk(walking, script, bases);
+  }
+  const redirects = command.redirects.map((redirect) => ({ ...redirect, target: variables.resolve(redirect.target) }));
+  if (command.kind !== "simple" && redirects.length > 0)
+    walking.loose.push({ redirects, bases, isLost: walking.isLost });
+  const given = redirects.filter((redirect) => givesSecret(redirect, variables)).length;
+  walking.secrets += given;
+  const ends =
+    command.kind === "simple"
+      ? run(walking, { ...command, redirects }, bases, before)
+      : within(walking, command, bases);
+  walking.secrets -= given;
+  return ends;
+}
+
+function within(walking: Walking, command: Exclude<Command, Simple>, bases: readonly string[]): readonly string[] {
+  switch (command.kind) {
+    case "subshell":
+      walk(walking, command.body, bases);
+      return bases;
+    case "braces":
+      return walk(walking, command.body, bases);
+    case "if":
+      if (command.subject) walkInside(walking, [command.subject], bases);
+      return command.scripts.reduce((ever, script) => unique([...ever, ...walk(walking, script, ever)]), bases);
+    case "loop":
+      return repeat(walking, command, bases);
+    default:
+      return command satisfies never;
+  }
+}
+
+function run(
+  walking: Walking,
+  command: Simple,
+  bases: readonly string[],
+  { command: before, isMixed }: Before,
+): readonly string[] {
+  if (++walking.walked > MAX_STEPS)
+    throw new PathError(reason("not-understood", { construct: "too-many-parts" }), "too long");
+  walkInside(walking, [...command.assignments.map(({ value }) => value), ...command.words], bases);
+  const { variables, loops } = walking;
+  const words = command.words.map((word) => variables.resolve(word));
+  const assignments = command.assignments.map(({ name, value }) => ({ name, value: variables.resolve(value) }));
+  const resolved: Simple = { ...command, words, assignments };
+  // In a loop, a `pushd` further down may have come before a `popd`.
+  const moves = moveOf(resolved, { bases, left: loops > 0 ? [] : walking.left }, walking.scene);
+  if (words[0]?.text === "pushd") walking.left = unique([...walking.left, ...bases]);
+  const feeding = before && resolvedBy(variables, before);
+  const fed = fedTo(resolved, feeding);
+  const listing = isMixed || !isFedOnly(resolved) ? undefined : listingBy(feeding);
+  const secret = walking.secrets > 0 || (tracesWords(unwrapped(words)) && variables.holdSecret());
+  walking.steps.push({
+    command: resolved,
+    bases,
+    fed,
+    secret,
+    repeats: loops > 0,
+    ...(moves && { moves }),
+    ...(listing && { listing }),
+  });
+  if (moves === undefined) return bases;
+  if ("why" in moves && !moves.led) walking.isLost = true;
+  return "to" in moves ? moves.to : unique([...bases, ...(moves.led ?? [])]);
+}
+
+function resolvedBy(variables: Variables, command: Command): Command {
+  if (command.kind !== "simple") return command;
+  return { ...command, words: command.words.map((word) => variables.resolve(word)) };
+}
+
+/** A loop begins again in the folders that it ends in: it is walked until those are all among the first. */
+function repeat(walking: Walking, loop: Loop, bases: readonly string[]): readonly string[] {
+  const { variables, lists, scene } = walking;
+  if (loop.counter) lists.push({ name: loop.counter.name, words: [], bases });
+  if (loop.over) {
+    lists.push({ ...loop.over, bases });
+    walkInside(walking, loop.over.words, bases);
+    const words = loop.over.words.map((word) => variables.resolve(word));
+    variables.goesThrough(loop, textsOf(words, bases, scene.disk));
+  }
+  walking.loops++;
+  const { steps, loose } = walking;
+  let entry = bases;
+  for (;;) {
+    [walking.steps, walking.loose] = [[...steps], [...loose]];
+    const ever = loop.scripts.reduce((so, script) => unique([...so, ...walk(walking, script, so)]), entry);
+    if (ever.length === entry.length || entry.length > MAX_BASES) {
+      walking.loops--;
+      return ever;
     }
-    return ever;
+    entry = ever;
   }
+}
 
-  function enter(command: Command, bases: readonly string[], before: Before): readonly string[] {
-    for (const { target, heredoc } of command.redirects) {
-      inside([target], bases);
-      for (const script of heredoc?.scripts ?? []) walk(script, bases);
-    }
-    const redirects = command.redirects.map((one) => ({ ...one, target: variables.resolve(one.target) }));
-    if (command.kind !== "simple" && redirects.length > 0) loose.push({ redirects, bases, isLost });
-    const given = redirects.filter((redirect) => givesSecret(redirect, variables)).length;
-    secrets += given;
-    const ends = command.kind === "simple" ? run({ ...command, redirects }, bases, before) : within(command, bases);
-    secrets -= given;
-    return ends;
-  }
-
-  function within(command: Exclude<Command, Simple>, bases: readonly string[]): readonly string[] {
-    switch (command.kind) {
-      case "subshell":
-        walk(command.body, bases);
-        return bases;
-      case "braces":
-        return walk(command.body, bases);
-      case "if":
-        if (command.subject) inside([command.subject], bases);
-        return command.scripts.reduce((ever, script) => unique([...ever, ...walk(script, ever)]), bases);
-      case "loop":
-        return repeat(command, bases);
-      default:
-        return command satisfies never;
-    }
-  }
-
-  function run(command: Simple, bases: readonly string[], { command: before, isMixed }: Before): readonly string[] {
-    if (++walked > mostSteps)
-      throw new PathError(reason("not-understood", { construct: "too-many-parts" }), "too long");
-    inside([...command.assignments.map(({ value }) => value), ...command.words], bases);
-    const words = command.words.map((word) => variables.resolve(word));
-    const assignments = command.assignments.map(({ name, value }) => ({ name, value: variables.resolve(value) }));
-    const resolved: Simple = { ...command, words, assignments };
-    // In a loop, a `pushd` further down may have come before a `popd`.
-    const moves = moveOf(resolved, { bases, left: loops > 0 ? [] : left }, scene);
-    if (words[0]?.text === "pushd") left = unique([...left, ...bases]);
-    const feeding = before && resolvedOf(before);
-    const fed = fedTo(resolved, feeding);
-    const listing = isMixed || !isFedOnly(resolved) ? undefined : listingBy(feeding);
-    const secret = secrets > 0 || (tracesWords(unwrapped(words)) && variables.holdSecret());
-    steps.push({
-      command: resolved,
-      bases,
-      fed,
-      secret,
-      repeats: loops > 0,
-      ...(moves && { moves }),
-      ...(listing && { listing }),
-    });
-    if (moves === undefined) return bases;
-    if ("why" in moves && !moves.led) isLost = true;
-    return "to" in moves ? moves.to : unique([...bases, ...(moves.led ?? [])]);
-  }
-
-  function resolvedOf(command: Command): Command {
-    if (command.kind !== "simple") return command;
-    return { ...command, words: command.words.map((word) => variables.resolve(word)) };
-  }
-
-  /** A loop begins again in the folders that it ends in: it is walked until those are all among the first. */
-  function repeat(loop: Loop, bases: readonly string[]): readonly string[] {
-    if (loop.counter) lists.push({ name: loop.counter.name, words: [], bases });
-    if (loop.over) {
-      lists.push({ ...loop.over, bases });
-      inside(loop.over.words, bases);
-      const words = loop.over.words.map((word) => variables.resolve(word));
-      variables.goesThrough(loop, textsOf(words, bases, disk));
-    }
-    loops++;
-    const kept = { steps, loose };
-    let entry = bases;
-    for (;;) {
-      [steps, loose] = [[...kept.steps], [...kept.loose]];
-      const ever = loop.scripts.reduce((so, script) => unique([...so, ...walk(script, so)]), entry);
-      if (ever.length === entry.length || entry.length > mostBases) {
-        loops--;
-        return ever;
-      }
-      entry = ever;
-    }
-  }
-
-  function inside(words: readonly Word[], bases: readonly string[]): void {
-    for (const { scripts } of words) for (const script of scripts) walk(script, bases);
-  }
+function walkInside(walking: Walking, words: readonly Word[], bases: readonly string[]): void {
+  for (const { scripts } of words) for (const script of scripts) walk(walking, script, bases);
 }
 
 /** Commands of a script by pipelines, each with the operator before it. */
@@ -228,7 +246,7 @@ export function hasOpaqueVariable({ command: { words, redirects } }: Step): bool
   );
 }
 
-export function startOf({ command: { assignments, words, redirects } }: Step): number {
+export function stepStart({ command: { assignments, words, redirects } }: Step): number {
   const all = [...assignments.map(({ value }) => value), ...words, ...redirects.map(({ target }) => target)];
   return Math.min(...all.map(({ start }) => start));
 }

@@ -10,7 +10,7 @@ export type Move = { to: readonly string[] } | { why: Reason; led?: readonly str
 /** `bases`: folders that the command may run in. `left`: folders that `popd` may lead back to. */
 type Folders = { bases: readonly string[]; left: readonly string[] };
 
-export const mostBases = 8;
+export const MAX_BASES = 8;
 
 /** Undefined for a command that stays in its folder. */
 export function moveOf(
@@ -34,8 +34,8 @@ export function moveOf(
   const outside = led.find((path) => !reach.inside({ lexical: path, real: disk.follow(path) }));
   const all = unique(led);
   if (outside !== undefined)
-    return { why: reason("outside", { path: outside }), led: all.length > mostBases ? [] : all };
-  return all.length > mostBases ? { why: reason("moves-too-many", {}) } : { to: all };
+    return { why: reason("outside", { path: outside }), led: all.length > MAX_BASES ? [] : all };
+  return all.length > MAX_BASES ? { why: reason("moves-too-many", {}) } : { to: all };
 }
 
 export function unique(paths: readonly string[]): readonly string[] {

@@ -118,7 +118,7 @@ function arePrintable(pieces: readonly Piece[], known: Known, seen: ReadonlySet<
     if (name === undefined || isPublicVariable(name) || seen.has(name)) return true;
     if (known.environment?.has(name) !== false) return false;
     const within = new Set([...seen, name]);
-    const made = known.sources.get(name)?.flatMap(wordsOf);
+    const made = known.sources.get(name)?.flatMap(sourceWords);
     return made !== undefined && made.every((word) => arePrintable(word.pieces, known, within));
   });
 }
@@ -136,7 +136,7 @@ function numbersIn({ sources, certain, anySet, environment }: Known, setsUnseen:
       seen.has(name) ||
       known.every((source) => {
         if (source.type === "number") return true;
-        return source.type !== "opaque" && wordsOf(source).every((word) => isNumeric(word, within));
+        return source.type !== "opaque" && sourceWords(source).every((word) => isNumeric(word, within));
       })
     );
   }
@@ -163,7 +163,7 @@ function isSetAt(spans: readonly Span[] | undefined, at: number): boolean {
   return spans?.some(({ from, to }) => from < at && at < to) === true;
 }
 
-function wordsOf(source: Source): readonly Word[] {
+function sourceWords(source: Source): readonly Word[] {
   if (source.type === "word") return [source.word];
   return source.type === "loop" ? source.loop.over!.words : []; // not a loop that counts
 }

@@ -1,0 +1,109 @@
+import { hash } from "node:crypto";
+import { andThen, type Awaitable } from "../../../journal/store/store.ts";
+import { couldRunConfined } from "../../../permission/confined.ts";
+import { concludeDecision, judgementOf } from "../../../permission/decide.ts";
+import type { ToolInput } from "../../../protocol/facts/call.ts";
+import type { Call } from "../../../protocol/facts/message.ts";
+import type { Verdict } from "../../../protocol/facts/permission.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import { reason, said, type Reason } from "../../../protocol/reasons/reason.ts";
+import type { Tool } from "../../../tools/definition/tool.ts";
+import type { Judging } from "../../state/context.ts";
+import { canonical, digestOf, operandOf, scriptsOf } from "../../state/digest.ts";
+import { toolPlace } from "./decision-input.ts";
+import type { Case } from "./judge.ts";
+import { isAsShown, weighAgain } from "./drift.ts";
+import { answerByHooks, weigh } from "./hooked.ts";
+
+const MAX_LINKS = 40;
+
+/**
+ * The conclusion: the verdict of rules and mode, weighed with the word of the hooks, the call's own chances, and whatever was shown
+ * before.
+ */
+export function conclude(open: Case): Awaitable<Case> {
+  const at = concludeAtOnce(open);
+  const { context, call, hooks, earlier, settled } = at;
+  const weighed = hooks
+    ? weigh(hooks.input ? { ...at.verdict, changed: { by: "hook" } } : at.verdict, hooks)
+    : at.verdict;
+  // An earlier call of the same reply may still make it work: then nobody can tell yet.
+  const working = settled ? withFailure(context, call, weighed) : weighed;
+  return andThen(working, (verdict): Awaitable<Case> => {
+    if (hooks) return andThen(answerByHooks(at, verdict), (answered) => ({ ...at, verdict: answered }));
+    if (!earlier) return { ...at, verdict };
+    const { shown, again } = earlier;
+    return { ...at, verdict: weighAgain(verdict, shown, again, (path) => context.memory.wrote(path)) };
+  });
+}
+
+/** The verdict of rules and mode alone. */
+export function concludeAtOnce(at: Case): Case {
+  const { check } = at;
+  if (check.refused) return { ...at, verdict: refusal(check.refused) };
+  return { ...at, verdict: verdictOn(at, { ...check, decision: concludeDecision(check.decision) }) };
+}
+
+export function refusal(why: Reason): Verdict {
+  return { behavior: "deny", reason: why, effect: "reads", digest: "" };
+}
+
+function verdictOn(
+  { context, edited }: Case,
+  { tool, input, disk, decision }: Exclude<Case["check"], { refused: Reason }>,
+): Verdict {
+  const judgement = judgementOf(decision);
+  const { result, finding } = judgement;
+  const file = operandOf(context, tool, input);
+  const scripts = scriptsOf(context, finding);
+  const digest = digestOf(context, tool, input, { file, scripts });
+  const links = fewest(disk.links());
+  const behavior = result.behavior === "passthrough" ? "ask" : result.behavior;
+  if (behavior === "ask" && result.hard !== true) context.memory.keepJudgement(digest, judgement);
+  const verdict: Verdict = { ...result, behavior, effect: tool.effect, digest };
+  if (links) verdict.links = links;
+  if (scripts) verdict.scripts = scripts;
+  const addresses = tool.addresses && context.memory.addresses(input);
+  if (addresses) verdict.addresses = addresses;
+  if (file) [verdict.operand, verdict.before] = [file.path, file.hash];
+  if (edited) verdict.input = edited;
+  if (behavior === "ask" && context.config.couldConfine && couldRunConfined(judgement, tool.name, context.config.roots))
+    verdict.spared = true;
+  const granted = behavior === "ask" ? context.memory.takeGrant(digest) : undefined;
+  if (!granted || !isAsShown(verdict, granted.shown) || !wasShown(granted.request, tool, input)) return verdict;
+  const why = reason("approved-earlier", { request: granted.request.id });
+  return { ...verdict, behavior: "allow", allowedBy: "person", reason: why };
+}
+
+/** Nobody is asked about a call that cannot work: that is its result at once. */
+function withFailure(context: Judging, call: Call, verdict: Verdict): Awaitable<Verdict> {
+  const preflight = verdict.behavior === "ask" ? context.config.tools.get(call.tool)?.preflight : undefined;
+  return preflight ? preflighted(context, call, verdict) : verdict;
+}
+
+async function preflighted(context: Judging, call: Call, verdict: Verdict): Promise<Verdict> {
+  const tool = context.config.tools.get(call.tool);
+  if (!tool?.preflight) return verdict;
+  const input = context.memory.parse(tool, verdict.input ?? call.input);
+  if (!input.ok) return verdict;
+  const scope = { ...toolPlace(context), seen: (path: string) => context.memory.seen(path) };
+  const failure = await tool.preflight(input.input, scope).catch(() => undefined); // whatever it is, running it will tell
+  if (failure === undefined) return verdict;
+  const { text, why } = typeof failure === "string" ? { text: failure, why: said(failure) } : failure;
+  return { ...verdict, behavior: "deny", reason: why, failure: text };
+}
+
+/** A question about a run that was lost tells of it in words; a permission shows the call itself. */
+function wasShown(request: InputRequest, tool: Tool, input: ToolInput): boolean {
+  return request.kind !== "permission" || (request.tool === tool.name && canonical(request.input) === canonical(input));
+}
+
+/** Keeps the first of very many links, and a hash of the rest. */
+function fewest(links: Record<string, string> | undefined): Record<string, string> | undefined {
+  if (links === undefined) return undefined;
+  const entries = Object.entries(links).sort(([left], [right]) => (left < right ? -1 : 1));
+  if (entries.length === 0) return undefined;
+  if (entries.length <= MAX_LINKS) return Object.fromEntries(entries);
+  const rest = hash("sha256", JSON.stringify(entries.slice(MAX_LINKS)), "hex");
+  return { ...Object.fromEntries(entries.slice(0, MAX_LINKS)), "…": rest };
+}

@@ -1,0 +1,53 @@
+import type { CallPart, Rule } from "../../../protocol/facts/permission.ts";
+import type { Reason } from "../../../protocol/reasons/reason.ts";
+import type { CanonicalPath } from "../../paths/canonical.ts";
+import type { CommandView } from "./command-view.ts";
+import type { CommandReading } from "./flow/command-reading.ts";
+
+/** Judgement on a command line before mode and tool have their say. */
+export type ShellFinding = {
+  parts: JudgedPart[];
+  deny?: Rule;
+  ask?: Rule;
+  /** Only a person may let it run. */
+  mustAsk?: Reason;
+  /** Why rules cannot cover it as a whole. */
+  blocked?: Reason;
+  reading: CommandReading;
+};
+
+/** A part, with what it would take to allow it. */
+export type JudgedPart = CallPart & { found?: Rule; mustAsk?: Reason; need?: Need };
+
+export type Need =
+  | { kind: "command"; view: CommandView; heredoc: boolean }
+  | { kind: "read" | "write"; paths: readonly CanonicalPath[]; deep: boolean }
+  | { kind: "nothing" };
+
+/** Something found on the way through a line, against all of it. `words`: names of which any may be a file. */
+export type Found = Partial<Pick<ShellFinding, "deny" | "ask" | "mustAsk" | "blocked" | "parts">> & {
+  words?: Iterable<string>;
+};
+
+/** Of each kind the first counts. */
+export function withFound(finding: ShellFinding, { deny, ask, mustAsk, blocked, parts }: Found): ShellFinding {
+  const next = { ...finding };
+  if (deny) next.deny ??= deny;
+  if (ask) next.ask ??= ask;
+  if (mustAsk) next.mustAsk ??= mustAsk;
+  if (blocked) next.blocked ??= blocked;
+  if (parts) next.parts = parts;
+  return next;
+}
+
+export function againstLine({ found, behavior, mustAsk }: JudgedPart): Found {
+  return {
+    ...(found && behavior === "deny" && { deny: found }),
+    ...(found && behavior === "ask" && { ask: found }),
+    ...(mustAsk && { mustAsk }),
+  };
+}
+
+export function pick({ deny, ask, mustAsk }: ShellFinding): Pick<ShellFinding, "deny" | "ask" | "mustAsk"> {
+  return { ...(deny && { deny }), ...(ask && { ask }), ...(mustAsk && { mustAsk }) };
+}
