@@ -1,27 +1,37 @@
-// A surface of your own: it watches a session, shows events and sends commands. It needs nothing else of Sage.
+// A surface of your own: it follows a session, draws each change and sends commands. It needs nothing else of Sage.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assemble, describeRequest, memoryStore, scripted, type Host } from "sage-agent";
+import { assemble, describeRequest, followSession, memoryStore, scripted } from "sage-agent";
+import type { Host, Item, OpenRequest } from "sage-agent";
 
 const me = { by: "you", surface: "example" };
 
-async function attach(host: Host, session: string, signal: AbortSignal): Promise<void> {
-  for await (const event of host.watch(session, { signal })) {
-    if (event.type !== "fact") continue; // "delta" is streamed text, "ready" lists open requests
-    const { fact } = event;
-    if (fact.type === "model.replied")
-      for (const part of fact.data.parts) if (part.type === "text") console.log("says:", part.text);
-    if (fact.type === "input.requested" && fact.data.kind === "permission") {
-      const { tool, action } = describeRequest(fact.data); // safe to display
-      console.log("asks:", tool, JSON.stringify(action));
-      const response = { type: "granted", requestId: fact.data.id, comment: "go ahead" } as const;
-      const reply = await host.send({ type: "respond", response, ...me });
-      if (!reply.ok) console.log("not taken:", reply.message); // somebody else may have answered first
-    }
-    if (fact.type === "input.resolved") console.log("ended:", fact.data.outcome, "by", fact.data.by);
-    if (fact.type === "turn.ended") return;
-  }
+async function attach(host: Host, id: string): Promise<void> {
+  const left = new AbortController();
+  const answer = async ({ request }: OpenRequest): Promise<void> => {
+    if (request.kind !== "permission") return;
+    const { tool, action } = describeRequest(request); // safe to display
+    console.log("asks:", tool, JSON.stringify(action));
+    const response = { type: "granted", requestId: request.id, comment: "go ahead" } as const;
+    const reply = await session.send({ type: "respond", response, ...me });
+    if (!reply.ok) console.log("not taken:", reply.message); // somebody else may have answered first
+  };
+  const draw = (item: Item): void => {
+    if (item.type === "text" && item.done) console.log("says:", item.text);
+    if (item.type === "call" && item.result) console.log("call:", item.call.tool, item.standing);
+    if (item.type === "end") left.abort();
+  };
+  const session = followSession(host, id, {
+    signal: left.signal,
+    changed(change) {
+      if (change.type === "joined") session.requests.forEach((open) => void answer(open)); // open before
+      if (change.type === "request" && change.is === "opened") void answer(change.request);
+      if (change.type === "owner" && session.run === "stopped") console.log("nobody runs it: resume continues it");
+      if (change.type === "fact") change.items.forEach(draw); // text that streams comes as a "delta", with its items as well
+    },
+  });
+  await session.done;
 }
 
 const model = scripted([{ calls: [{ tool: "Bash", input: { command: "node -p 1+1" } }] }, { text: "It works." }]);
@@ -37,8 +47,8 @@ const host = assemble({
 });
 const opened = await host.send({ type: "open", cwd: process.cwd() });
 if (!opened.ok) throw new Error(opened.message);
-const watching = attach(host, opened.session, new AbortController().signal);
+const drawing = attach(host, opened.session);
 await host.send({ type: "say", session: opened.session, text: "Try it", ...me });
-await watching;
+await drawing;
 await host.close();
 await rm(output, { recursive: true });

@@ -7,7 +7,7 @@ import { parseSync, Visitor } from "rolldown/utils";
 const root = new URL("../", import.meta.url);
 
 const heart = ["protocol", "journal", "input", "permission", "tools", "models", "context", "hooks", "guest"];
-const host = [...heart, "texts", "view", "agent", "mcp", "config", "confine", "remote"];
+const host = [...heart, "view", "agent", "mcp", "config", "confine", "remote"];
 
 /** Rooms that import each other: `base` is open to everybody. */
 const doors: Record<string, string[]> = {
@@ -15,25 +15,42 @@ const doors: Record<string, string[]> = {
   protocol: [],
   texts: ["protocol"],
   view: ["protocol", "texts"],
-  remote: ["protocol", "texts"],
-  journal: ["protocol", "texts"],
-  input: ["protocol", "journal", "texts"],
-  permission: ["protocol", "texts"],
-  tools: ["protocol", "permission", "texts"],
+  remote: ["protocol"],
+  journal: ["protocol"],
+  input: ["protocol", "journal"],
+  permission: ["protocol"],
+  tools: ["protocol", "permission"],
   confine: ["protocol", "tools"],
-  models: ["protocol", "texts"],
+  models: ["protocol"],
   context: ["protocol"],
   hooks: ["protocol"],
   guest: ["protocol", "mcp"],
-  agent: [...heart, "texts"],
+  agent: heart,
   mcp: ["protocol", "tools"],
-  config: ["protocol", "texts", "permission", "tools", "context", "hooks", "mcp"],
+  config: ["protocol", "permission", "tools", "context", "hooks", "mcp"],
   archive: host,
   host: [...host, "archive"],
-  sdk: [...host, "host", "archive"],
+  sdk: [...host, "texts", "host", "archive"],
   "surfaces/*": ["protocol", "texts", "view", "remote"],
-  cli: [...host, "host", "archive", "sdk", "surfaces/*"],
+  cli: [...host, "texts", "host", "archive", "sdk", "surfaces/*"],
 };
+
+/** Sentences are made at the edge. These files alone make them below it: a model, or a hook of the person, reads English. */
+const writers = [
+  "src/agent/call/judge/results.ts",
+  "src/agent/call/perform/recover.ts",
+  "src/agent/inquiry/converse.ts",
+  "src/agent/subagent/delegate.ts",
+  "src/agent/turn/spinning.ts",
+  "src/hooks/hooks.ts",
+  "src/input/channel.ts",
+  "src/mcp/mentions.ts",
+  "src/mcp/tool.ts",
+  "src/tools/ask/ask-user.ts",
+  "src/tools/files/read.ts",
+  "src/tools/web/web-fetch.ts",
+  "src/tools/web/web-search.ts",
+];
 
 /** Rooms that must run in a browser. */
 const browser = ["base", "protocol", "texts", "view", "remote"];
@@ -51,6 +68,26 @@ test("every room imports only through its doors", () => {
     sources.flatMap((path) => trespasses(path, read(path))),
     [],
   );
+});
+
+test("sentences are made at the edge, and below it by a few files that write for the model", () => {
+  const below = sources.filter((path) => !doorsOf(roomOf(path) ?? "").includes("texts") && roomOf(path) !== "texts");
+  const edges = below.flatMap((path) =>
+    scan(path, read(path)).imports.flatMap((specifier) => {
+      const target = specifier === undefined ? undefined : resolve(path, specifier);
+      return target !== undefined && roomOf(target) === "texts" ? [path] : [];
+    }),
+  );
+  assert.deepEqual([...new Set(edges)].sort(), writers);
+  assert.ok(edges.length < 15, `${edges.length} imports of texts below the edge`);
+});
+
+test("people read the reason of an error, never its message, which is a code", () => {
+  const edge = sources.filter((path) => /^src\/(view|surfaces|cli)\//.test(path) && path !== "src/cli/main.ts");
+  const readers = edge.filter((path) =>
+    /\bmessageOf\b[^}]*\} from "[./]*protocol\/reasons\/error\.ts"/.test(read(path)),
+  );
+  assert.deepEqual(readers, []);
 });
 
 test("tests take properties from one door, which sets the seed", () => {
@@ -114,8 +151,7 @@ test("a file fits on a few screens, the loop and one call on one each", () => {
 });
 
 test("a trespass is named with what the room may import, whatever form the import takes", () => {
-  const may =
-    "agent may import: base, protocol, journal, input, permission, tools, models, context, hooks, guest, texts";
+  const may = "agent may import: base, protocol, journal, input, permission, tools, models, context, hooks, guest";
   const source = `
     import { host } from "../../host/host.ts";
     import type { Panel } from "../../surfaces/terminal/view.ts";
@@ -280,7 +316,7 @@ function trespass(path: string, room: string, specifier: string | undefined): st
   if (target === undefined || target === "package.json") return [];
   if (!target.startsWith("src/")) return [`${path} imports ${target}; src imports nothing outside of src`];
   const other = roomOf(target);
-  const allowed = doorsOf(room);
+  const allowed = writers.includes(path) ? [...doorsOf(room), "texts"] : doorsOf(room);
   if (other === room || other === "base" || (other !== undefined && allowed.includes(wildcard(other)))) return [];
   return [`${path} imports ${target}; ${room} may import: ${["base", ...allowed].join(", ")}`];
 }

@@ -14,7 +14,7 @@ import {
   turnEndedKey,
 } from "../protocol/key.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 
 /** Facts that make up a conversation. Requests, answers, verdicts, rules and drafts stay where they were given. */
 const copied: readonly FactType[] = [
@@ -62,7 +62,7 @@ export function cutAt(facts: readonly Fact[], at: string | undefined): number {
     ? facts.findLast(({ seq }) => seq <= Number(at))
     : facts.findLast(({ key }) => isTurnOrStep(at) && isWithinKey(key, at));
   if (found) return found.seq;
-  throw errorBecause("usage", reason("fork-place-unfit", { given: at }));
+  throw new SageError("usage", reason("fork-place-unfit", { given: at }));
 }
 
 function opened(cut: number): (fact: Fact) => Fact {

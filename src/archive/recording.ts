@@ -14,7 +14,7 @@ import { misfits } from "../protocol/reasons/misfit.ts";
 import { reason, reasonFrom, said, type Reason } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";
 import type { Redaction } from "../config/secrets/redact.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 
 /** A request as a recording knows it again: without ids and times. */
 export type RecordedRequest =
@@ -117,7 +117,7 @@ export function parseAnswers(text: string, path: string): RecordedAnswer[] {
     z.strictObject({ kind: z.literal("text"), prompt: z.string() }),
   ]);
   const response = z.looseObject({ type: z.enum(["answers", "granted", "denied", "text", "cancelled"]) });
-  const unfit = (problem: Reason) => errorBecause("config-invalid", reason("answers-unfit", { path, problem }));
+  const unfit = (problem: Reason) => new SageError("config-invalid", reason("answers-unfit", { path, problem }));
   let given: unknown;
   try {
     given = JSON.parse(text);

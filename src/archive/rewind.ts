@@ -20,7 +20,7 @@ import {
 import { endedKey, rewindKey } from "../protocol/key.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { hashOf, readState } from "../tools/files/file-state.ts";
 import { readKept, restoreAll } from "../tools/files/kept-content.ts";
 import { summaryOf } from "../view/items/summary.ts";
@@ -96,13 +96,13 @@ export async function rewindSession(
 /** A turn that is open, or a message that waits for one, would change what is taken back. */
 export function checkIdle(row: SessionRow | undefined, { held = false } = {}): void {
   if ((row?.owned && !held) || row?.open || row?.unheard)
-    throw errorBecause("input-invalid", reason("rewind-turn-open", {}));
+    throw new SageError("input-invalid", reason("rewind-turn-open", {}));
 }
 
 async function planOf(facts: readonly Fact[], session: SessionRow, options: RewindOptions): Promise<RewindPlan> {
   const { turn, what } = options;
   const point = rewindPoints(facts).find((one) => one.turn === turn);
-  if (!point) throw errorBecause("input-invalid", reason("rewind-no-turn", { turn: `t${turn}` }));
+  if (!point) throw new SageError("input-invalid", reason("rewind-no-turn", { turn: `t${turn}` }));
   const changes = what === "conversation" ? [] : [...fileChanges(facts)];
   const files: PlannedFile[] = [];
   for (const [path, all] of changes) {

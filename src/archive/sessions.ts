@@ -17,7 +17,6 @@ import { receiptsOf } from "./receipts.ts";
 import { checkOwnConversation, existingSession } from "../journal/session/existing-session.ts";
 import { projectFiles } from "../config/settings/settings.ts";
 import { projectRoot } from "../config/trust/trust.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 
 const MAX_TITLE_LENGTH = 200;
 const MAX_RECEIPT_LENGTH = 500;
@@ -27,7 +26,7 @@ type Kept = Pick<Home, "settings" | "output">;
 export async function renameSession(store: Store, session: string, title: string, sender: Sender): Promise<void> {
   existingSession(store, session);
   const line = title.replace(/[\p{C}\s]+/gu, " ").trim();
-  if (line === "") throw errorBecause("input-invalid", reason("title-empty", {}));
+  if (line === "") throw new SageError("input-invalid", reason("title-empty", {}));
   const data = { title: [...line].slice(0, MAX_TITLE_LENGTH).join(""), ...sender };
   await store.append(session, { key: titleKey(randomUUID()), type: "session.titled", at: Date.now(), data });
 }
@@ -53,7 +52,7 @@ export async function forkSession(
 /** First ends its requests, so that whoever sees one learns what became of it; what was allowed in it stays on record. */
 export async function deleteSession(store: Store, home: Kept, session: string, sender: Sender): Promise<void> {
   const { cwd, title, owned } = existingSession(store, session);
-  if (owned) throw errorBecause("session-owned", reason("session-runs", { session }));
+  if (owned) throw new SageError("session-owned", reason("session-runs", { session }));
   for (const request of store.pending(session))
     await settle(store, request, {
       requestId: request.id,

@@ -119,7 +119,6 @@ async function complain(text: string): Promise<void> {
 async function told(error: SageError): Promise<string> {
   const { languageOf } = await import("../texts/language.ts");
   const { asTyped } = await import("../texts/command.ts");
-  if (!error.reason) return asTyped(error.message);
   return asTyped((await import("../texts/shared/sentence.ts")).sentence(error.reason, languageOf(process.env)));
 }
 

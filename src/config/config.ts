@@ -27,7 +27,7 @@ import {
 } from "./settings/settings.ts";
 import { strangersIn } from "./settings/silence.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust/trust.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 
 export type Config = {
   settings: Settings;
@@ -172,10 +172,10 @@ function rulesForNoPath(rules: readonly Rule[]): Reason[] {
 }
 
 function fileFor(destination: RuleDestination, files: RuleFiles, root: string): string {
-  if (destination === "session") throw errorBecause("config-invalid", reason("rule-place-missing", { destination }));
+  if (destination === "session") throw new SageError("config-invalid", reason("rule-place-missing", { destination }));
   const file = files[destination];
   if (file !== undefined) return file;
-  throw errorBecause("config-invalid", reason("settings-untrusted", { folder: root }));
+  throw new SageError("config-invalid", reason("settings-untrusted", { folder: root }));
 }
 
 type Layer = { path: string; destination: "user" | "project" | "local"; settings: ProjectSettings; folder: string };

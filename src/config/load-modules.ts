@@ -1,11 +1,10 @@
-import { reasonOf } from "../protocol/reasons/error.ts";
+import { reasonOf, SageError } from "../protocol/reasons/error.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../protocol/subagent.ts";
 import * as z from "../base/z.ts";
 import type { ModuleParts, SageModule } from "../tools/module.ts";
 import type { Tool } from "../tools/definition/tool.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 import { knownTools, rulesForNoTool, type Config } from "./config.ts";
 import type { NamedModule } from "./modules/module-files.ts";
 import { contentId, importModule } from "./modules/module-import.ts";
@@ -30,7 +29,7 @@ export async function loadModules(
     try {
       const { tools = [], agents = [] } = await partsOf(module);
       const taken = repeated(tools, names.tool, "tool") ?? repeated(agents, names.subagent, "subagent");
-      if (taken) throw errorBecause("config-invalid", taken);
+      if (taken) throw new SageError("config-invalid", taken);
       all.tools.push(...tools);
       all.subagents.push(...agents);
       for (const { name } of tools) names.tool.add(name);
@@ -54,21 +53,21 @@ function partsOf(module: NamedModule): Promise<ModuleParts> {
 }
 
 async function load(module: NamedModule): Promise<ModuleParts> {
-  if (module.problem) throw errorBecause("config-invalid", module.problem);
+  if (module.problem) throw new SageError("config-invalid", module.problem);
   const run = async () => {
     try {
       const exported = (await importModule(module)) as SageModule | undefined;
       if (typeof exported !== "function") return exported;
       return await exported({ z: (await import("../tools/definition/zod.ts")).z });
     } catch (error) {
-      throw errorBecause("config-invalid", reason("module-threw", { problem: reasonOf(error) }));
+      throw new SageError("config-invalid", reason("module-threw", { problem: reasonOf(error) }));
     }
   };
   const parts: unknown = await withinTime(run());
   if (typeof parts !== "object" || parts === null || Array.isArray(parts))
-    throw errorBecause("config-invalid", reason("module-export", { came: kindOf(parts) }));
+    throw new SageError("config-invalid", reason("module-export", { came: kindOf(parts) }));
   const checked = schema.safeParse(parts);
-  if (!checked.success) throw errorBecause("config-invalid", misfits(checked.error, parts));
+  if (!checked.success) throw new SageError("config-invalid", misfits(checked.error, parts));
   return parts;
 }
 
@@ -77,7 +76,7 @@ async function withinTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, fail) => {
     timer = setTimeout(
-      () => fail(errorBecause("config-invalid", reason("module-hung", { limitMs: LOAD_MS }))),
+      () => fail(new SageError("config-invalid", reason("module-hung", { limitMs: LOAD_MS }))),
       LOAD_MS,
     );
   });

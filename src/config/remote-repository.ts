@@ -1,6 +1,6 @@
 import type { FileReasonArgs } from "../protocol/reasons/file.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 
 /** A repository elsewhere, and the branch to begin from. */
 export type Remote = {
@@ -23,7 +23,7 @@ export function isRemote(cwd: string): boolean {
 export function remoteOf(given: string): Remote {
   const shown = withoutSecrets(given);
   const refuse = (why: FileReasonArgs["remote-unfit"]["why"]): never => {
-    throw errorBecause("input-invalid", reason("remote-unfit", { remote: shown, why }));
+    throw new SageError("input-invalid", reason("remote-unfit", { remote: shown, why }));
   };
   const [, scheme] = /^git\+(https|ssh|file):\/\//.exec(given) ?? [];
   if (scheme !== "https" && scheme !== "ssh" && scheme !== "file") return refuse("scheme");

@@ -1,5 +1,6 @@
 import type { ToolInput } from "../protocol/facts/call.ts";
-import { reason, said } from "../protocol/reasons/reason.ts";
+import { reason, said, type Reason } from "../protocol/reasons/reason.ts";
+import { sentence } from "../texts/shared/sentence.ts";
 import type { Hook, HookAnswer, HookEvent, HookMoment, HookOutcome, Hooks, StartConfined } from "./hook.ts";
 import { callHook } from "./process.ts";
 
@@ -36,6 +37,11 @@ export function createHooks(
       return outcome;
     },
   };
+}
+
+/** Why a person is asked, as their own commands read it: in English. */
+export function whyText(why: Reason): string {
+  return sentence(why, "en");
 }
 
 function noOutcome(): HookOutcome {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import * as z from "../base/z.ts";
-import { messageOf } from "../protocol/reasons/error.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
 import { reason, said, type Reason } from "../protocol/reasons/reason.ts";
 import type { HookAnswer, Hook, StartConfined } from "./hook.ts";
@@ -41,7 +41,7 @@ async function run(hook: Hook, input: string, { cwd, env, signal, start }: HookP
         ? await start(shell, place)
         : spawn(shell[0], shell.slice(1), { ...place, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   } catch (error) {
-    return reason("hook-not-started", { problem: messageOf(error) });
+    return reason("hook-not-started", { problem: reasonOf(error) });
   }
   return new Promise((done) => {
     let out = "";

@@ -8,9 +8,8 @@ import type { Store } from "../journal/store/store.ts";
 import { oneLine } from "../base/visible.ts";
 import type { Fact } from "../protocol/facts/fact.ts";
 import { workspaceKey } from "../protocol/key.ts";
-import { messageOf } from "../protocol/reasons/error.ts";
+import { messageOf, SageError } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 
 const LIMIT_MINUTES = 10;
 const MAX_WORDS = 300;
@@ -38,7 +37,7 @@ export async function makeWorkspace(
 ): Promise<string> {
   const { folder, allowed, signal } = options;
   const remote = remoteOf(from);
-  if (!isAllowed(remote, allowed)) throw errorBecause("not-permitted", reason("remote-not-allowed", { remote: from }));
+  if (!isAllowed(remote, allowed)) throw new SageError("not-permitted", reason("remote-not-allowed", { remote: from }));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = `${session}-${randomBytes(3).toString("hex")}`;
   const cwd = join(folder, name);
@@ -82,7 +81,7 @@ async function clone({ name, scheme, url, branch }: Remote, cwd: string, options
   });
   if (signal.aborted) throw signal.reason;
   if (late.aborted)
-    throw errorBecause(
+    throw new SageError(
       "config-invalid",
       reason("clone-too-slow", { remote: name, minutes: Math.ceil(limitMs / 60_000) }),
     );
@@ -93,7 +92,7 @@ async function clone({ name, scheme, url, branch }: Remote, cwd: string, options
 }
 
 const failed = (remote: string, problem: string) =>
-  errorBecause(
+  new SageError(
     "config-invalid",
     reason("clone-failed", {
       remote,

@@ -2,7 +2,7 @@ import type { InputRequest } from "../protocol/facts/request.ts";
 import type { Command } from "../protocol/host/host.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 
 /** `talk`: give tasks, stop them, answer questions about them. `approve`: let something run. */
 export type Act = "talk" | "approve";
@@ -29,7 +29,7 @@ export function checkSender(guard: Guard, command: Command, requestOf: (id: stri
   const act = right === "answer" ? "talk" : right;
   const { by, surface, person } = command;
   if (guard({ by, surface, ...(person !== undefined && { person }) }, act)) return;
-  throw errorBecause("not-permitted", reason(act === "talk" ? "may-not-talk" : "may-not-approve", { by }));
+  throw new SageError("not-permitted", reason(act === "talk" ? "may-not-talk" : "may-not-approve", { by }));
 }
 
 /** The one table of rights: every command, and the right it takes. */

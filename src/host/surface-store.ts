@@ -2,9 +2,8 @@ import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { SharedStore, SurfaceStore } from "../protocol/host/surface-store.ts";
-import { messageOf } from "../protocol/reasons/error.ts";
+import { messageOf, SageError } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 
 const SWEEP_MS = 60_000;
 
@@ -108,7 +107,7 @@ function open(path: string): DatabaseSync {
       throw error;
     }
   } catch (error) {
-    throw errorBecause("config-invalid", reason("file-unusable", { path, problem: messageOf(error) }), {
+    throw new SageError("config-invalid", reason("file-unusable", { path, problem: messageOf(error) }), {
       cause: error,
     });
   }

@@ -105,8 +105,9 @@ export async function* watch(
     const [facts, text] = [queue.take(), soFar()];
     ready = true;
     yield* untold(facts);
-    const live = following ? following.seen().live : runsHere() || !store.session(session)?.owned;
-    yield { type: "ready", requests: pending(), live };
+    const owned = runsHere() || store.session(session)?.owned === true;
+    const live = following ? following.seen().live : runsHere() || !owned;
+    yield { type: "ready", requests: pending(), live, owned };
     yield* text;
     while (!signal.aborted) {
       yield* untold(queue.take());

@@ -5,9 +5,8 @@ import type { InputResponse, PlanEnd } from "../protocol/facts/answer.ts";
 import { isComplete, type ConsentRequest } from "../protocol/facts/consent.ts";
 import type { Approval, Approved, Resolution } from "../protocol/facts/request.ts";
 import { approvalKey, splitRequestId } from "../protocol/key.ts";
-import type { SageError } from "../protocol/reasons/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 import { endOf, settle, type Responded } from "./respond.ts";
 
 type Granted = InputResponse & { type: "granted" };
@@ -86,5 +85,5 @@ function freest(approvals: readonly Approval[]): PlanEnd | undefined {
 }
 
 function refused(code: "not-permitted" | "request-invalid", why: Reason): SageError {
-  return errorBecause(code, why);
+  return new SageError(code, why);
 }

@@ -11,7 +11,7 @@ import type {
   TimeoutPolicy,
 } from "../protocol/facts/silence.ts";
 import type { AutoResponder, ExecutionMode, Quiet } from "../protocol/host/options.ts";
-import { messageOf, SageError } from "../protocol/reasons/error.ts";
+import { reasonOf, SageError } from "../protocol/reasons/error.ts";
 import { reason, said } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
 import { autoResolve } from "./auto.ts";
@@ -188,7 +188,7 @@ async function consult(
     await respond(store, response, from);
   } catch (error) {
     if (error instanceof NeedsInput) throw error; // it leaves this one to a person: the turn stays open for them
-    const why = reason("responder-failed", { problem: messageOf(error) });
+    const why = reason("responder-failed", { problem: reasonOf(error) });
     const frame = { requestId: request.id, ...from, at: Date.now() };
     await settle(store, request, { ...frame, outcome: "no_surface", reason: why });
   }

@@ -5,7 +5,7 @@ import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import type { InputChannel } from "./channel.ts";
 import { respondAtOnce, settle, type Responded } from "./respond.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 
 /** Shows a session's open requests on a channel, and takes its answers to the journal. Returns the end of it. */
 export function bridge(store: Store, session: string, channel: InputChannel): () => void {
@@ -40,7 +40,7 @@ const sender = { by: "handle", surface: "channel" };
 
 function winner({ won, resolution }: Responded): Resolution {
   if (won) return resolution;
-  throw errorBecause(
+  throw new SageError(
     "request-resolved",
     reason("request-ended", { outcome: resolution.outcome, by: resolution.by, surface: resolution.surface }),
     { cause: resolution },

@@ -1,4 +1,3 @@
-import { errorBecause } from "../texts/shared/error.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
 import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
@@ -127,7 +126,7 @@ function startTimer(timeoutMs: number | undefined, expire: () => void): NodeJS.T
 }
 
 function timedOut(timeoutMs: number | undefined): SageError {
-  return errorBecause("timeout", reason("no-answer-within", { timeoutMs: timeoutMs ?? 0 }));
+  return new SageError("timeout", reason("no-answer-within", { timeoutMs: timeoutMs ?? 0 }));
 }
 
 function createChannel(
@@ -278,7 +277,7 @@ function createChannel(
       const winner = ended.findLast(({ requestId }) => requestId === response.requestId);
       if (!winner)
         throw new SageError("request-unknown", said(`this channel never showed a request ${response.requestId}`));
-      throw errorBecause(
+      throw new SageError(
         "request-resolved",
         reason("request-ended", { outcome: winner.outcome, by: winner.by, surface: winner.surface }),
         {

@@ -11,9 +11,8 @@ import {
   type OutsideEnd,
 } from "../protocol/host/outside.ts";
 import { askedKey, requestId, titleKey } from "../protocol/key.ts";
-import type { SageError } from "../protocol/reasons/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 import { withDeadline, type Silence } from "./ask.ts";
 import { arm } from "./deadlines.ts";
 import { expired, settle, type Responded } from "./respond.ts";
@@ -52,7 +51,7 @@ export async function askFromOutside(
   const had = store.find(requestId(session, key));
   if (!had) {
     if (store.pending(session, { limit: MAX_OPEN }).length >= MAX_OPEN)
-      throw errorBecause("queue-full", reason("asks-too-many", { agent: agent[0], limit: MAX_OPEN }));
+      throw new SageError("queue-full", reason("asks-too-many", { agent: agent[0], limit: MAX_OPEN }));
     await create(store, session, { cwd, version, title: ask.title ?? agent[0], agent: agent[0] });
     const at = timeOf(store);
     const words = ask.why?.trim().slice(0, MAX_WORDS_LENGTH);
@@ -84,7 +83,7 @@ export async function findFromOutside(
   const found = parts.store.find(id);
   // Ids can be guessed: what people told another agent is not for this one.
   if (!found || !isOutsideRequest(found.request) || found.request.agent[0] !== agent)
-    throw errorBecause("request-unknown", reason("request-missing", { request: id }));
+    throw new SageError("request-unknown", reason("request-missing", { request: id }));
   return rejoin(parts, found);
 }
 
@@ -117,7 +116,7 @@ export async function endFromOutside(
   { requestId: id, end, by, surface }: { requestId: string; end: OutsideEnd; by: string; surface: string },
 ): Promise<Responded> {
   const found = store.find(id);
-  if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: id }));
+  if (!found) throw new SageError("request-unknown", reason("request-missing", { request: id }));
   const { request, resolution } = found;
   if (!isOutsideRequest(request)) throw refused(reason("not-outside", { request: id }));
   if (resolution) return { won: false, resolution };
@@ -246,5 +245,5 @@ function countTime(store: Store, request: InputRequest, signal: AbortSignal): vo
 const createCounted = () => new Set<string>();
 
 function refused(why: Reason): SageError {
-  return errorBecause("request-invalid", why);
+  return new SageError("request-invalid", why);
 }

@@ -2,7 +2,7 @@ import type { Store } from "../journal/store/store.ts";
 import type { InputResponse } from "../protocol/facts/answer.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 
 const SURFACE = "persona";
 const PREFIX = "persona ";
@@ -28,7 +28,7 @@ export function recordedPersona(by: string): string | undefined {
 /** A persona stands in for a person in tests. Outside of a test journal it answers nothing, and so grants nothing. */
 export function checkPersona(store: Store, sender: Sender): void {
   if (!isPersona(sender) || store.test === true) return;
-  throw errorBecause("not-permitted", reason("persona-outside-test", { by: sender.by }));
+  throw new SageError("not-permitted", reason("persona-outside-test", { by: sender.by }));
 }
 
 export function isPersona({ surface }: Sender): boolean {

@@ -12,12 +12,11 @@ import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
 import { needsConsent, type ConsentRequest } from "../protocol/facts/consent.ts";
 import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import { resolvedKey, splitRequestId } from "../protocol/key.ts";
-import type { SageError } from "../protocol/reasons/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import { duesOf } from "./due.ts";
 import { checkPersona, isPersona, senderOf } from "./persona.ts";
 import { checkResponse, resolve, spellOut } from "./validate.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 
 type Granted = InputResponse & { type: "granted" };
 
@@ -49,7 +48,7 @@ export function respondAtOnce(
 
 /** A responder, a recording or a channel has no name that stands for one person. */
 function needsPeople({ consent }: ConsentRequest): SageError {
-  return errorBecause("request-invalid", reason("needs-people", { approvals: consent.approvals }));
+  return new SageError("request-invalid", reason("needs-people", { approvals: consent.approvals }));
 }
 
 /** Everything but the writing: how it ended already, what would be written, or that it is one yes of those that the request takes. */
@@ -62,7 +61,7 @@ export function prepare(
 > {
   checkResponse(given);
   const found = store.find(given.requestId);
-  if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: given.requestId }));
+  if (!found) throw new SageError("request-unknown", reason("request-missing", { request: given.requestId }));
   const { response, sender } = senderOf(spellOut(found.request, given), from);
   checkPersona(store, sender);
   if (found.resolution) return { won: false, resolution: found.resolution };

@@ -12,10 +12,9 @@ import type {
 import { takesOwnWords, type InputRequest, type Resolution } from "../protocol/facts/request.ts";
 import type { ResponderAnswer } from "../protocol/host/options.ts";
 import { PLAN_TOOL } from "../protocol/mode.ts";
-import type { SageError } from "../protocol/reasons/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import type { FieldForm } from "../protocol/reasons/mcp.ts";
 import { reason, said, type Misfit, type Reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 
 type Sender = { by: string; surface: string; device?: string };
 
@@ -248,5 +247,5 @@ function unknownType(response: never): SageError {
 }
 
 function refused(why: Reason): SageError {
-  return errorBecause("request-invalid", why);
+  return new SageError("request-invalid", why);
 }

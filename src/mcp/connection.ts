@@ -14,7 +14,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { ToolInput } from "../protocol/facts/call.ts";
-import { messageOf } from "../protocol/reasons/error.ts";
+import { messageOf, SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import { MAX_TOOLS } from "./definition.ts";
 import { ServerFailure } from "./failure.ts";
@@ -167,7 +167,7 @@ export async function connect(
         // The way to it broke, and it may have lost its memory of us: the next call begins anew.
         if (how.type === "http") await close();
         if (error instanceof ServerFailure) throw error;
-        throw new ServerFailure(reason("server-unreachable", { problem: messageOf(error).slice(0, 300) }), {
+        throw new ServerFailure(serverUnreachable(error), {
           sent: true,
         });
       } finally {
@@ -243,5 +243,10 @@ function failureOf(error: unknown, { name, startupTimeoutMs: limitMs }: ServerDe
   const { code, status } = error as { code?: unknown; status?: unknown };
   if (code === "REQUEST_TIMEOUT") return reason("server-late", { limitMs });
   if (error instanceof UnauthorizedError || status === 401) return reason("server-login", { server: name });
-  return reason("server-unreachable", { problem: messageOf(error).slice(0, 300) });
+  return serverUnreachable(error);
+}
+
+function serverUnreachable(error: unknown): Reason {
+  const problem = error instanceof SageError ? error.reason : messageOf(error).slice(0, 300);
+  return reason("server-unreachable", { problem });
 }

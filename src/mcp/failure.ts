@@ -1,3 +1,4 @@
+import { reasonOf } from "../protocol/reasons/error.ts";
 import type { Reason } from "../protocol/reasons/reason.ts";
 
 /** A server that cannot be had. `sent`: a call had reached it by then, and how that ended is not known. */
@@ -10,4 +11,8 @@ export class ServerFailure extends Error {
     this.reason = why;
     this.sent = sent;
   }
+}
+
+export function failureReason(error: unknown): Reason {
+  return error instanceof ServerFailure ? error.reason : reasonOf(error);
 }

@@ -1,10 +1,11 @@
 import { readSlash } from "../base/slash.ts";
 import { harmless, oneLine } from "../base/visible.ts";
-import { messageOf, SageError } from "../protocol/reasons/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { sentence } from "../texts/shared/sentence.ts";
 import { createExcerpt } from "../tools/content/excerpt.ts";
 import { toolName } from "./definition.ts";
-import { ServerFailure } from "./failure.ts";
+import { failureReason } from "./failure.ts";
 import type { KnownPrompt } from "./memory.ts";
 import type { ServerLine, Servers } from "./servers.ts";
 
@@ -17,7 +18,7 @@ export function mentionsServer(text: string, servers: readonly { name: string }[
   return servers.some((server) => name.startsWith(`mcp__${server.name}__`)) || mentionsIn(text, servers).length > 0;
 }
 
-type Place = { session: string; keepDir: string; sentence(why: Reason): string };
+type Place = { session: string; keepDir: string };
 
 /** The message with everything that it names of servers. A prompt that cannot be had is told to whoever asked for it. */
 export async function expandMentions(servers: Servers, text: string, message: string, place: Place): Promise<string> {
@@ -31,7 +32,7 @@ export async function expandMentions(servers: Servers, text: string, message: st
       try {
         return `${title}: data from the MCP server "${server.name}", not the person's words]\n${await readResource(server.line, uri, { ...place, signal })}`;
       } catch (error) {
-        const why = error instanceof ServerFailure ? place.sentence(error.reason) : messageOf(error);
+        const why = sentence(failureReason(error), "en");
         return `${title} could not be read: ${oneLine(why)}]`;
       }
     }),
@@ -68,10 +69,10 @@ async function sayPrompt(
   servers: Servers,
   command: string,
   args: string,
-  { session, sentence, signal }: Place & { signal: AbortSignal },
+  { session, signal }: Place & { signal: AbortSignal },
 ): Promise<string> {
   const refuse = (why: Reason): never => {
-    throw new SageError("input-invalid", why, { message: sentence(why) });
+    throw new SageError("input-invalid", why);
   };
   const line = servers.list.find(({ definition }) => command.startsWith(`mcp__${definition.name}__`));
   if (!line) return refuse(reason("command-unknown", { command: `/${command}` }));
@@ -84,8 +85,7 @@ async function sayPrompt(
     return texts.join("\n\n") || refuse(reason("message-empty", {}));
   } catch (error) {
     if (error instanceof SageError) throw error;
-    const problem = error instanceof ServerFailure ? error.reason : reason("said", { text: messageOf(error) });
-    return refuse(reason("servers-failed", { server: line.definition.name, problem }));
+    return refuse(reason("servers-failed", { server: line.definition.name, problem: failureReason(error) }));
   }
 }
 

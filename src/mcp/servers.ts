@@ -1,5 +1,5 @@
 import type { Transport } from "@modelcontextprotocol/client";
-import { messageOf } from "../protocol/reasons/error.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { Tool } from "../tools/definition/tool.ts";
 import type { Connection } from "./connection.ts";
@@ -30,7 +30,6 @@ export type ServersParts = {
   memory: ServerMemory;
   /** Opens the way to a server at an address. */
   http?(definition: ServerDefinition): Promise<Transport>;
-  sentence(why: Reason): string;
 };
 
 /** All servers of a folder. None is started before it is needed, or a turn has run for a moment. */
@@ -75,10 +74,7 @@ export function createServers(parts: ServersParts): Servers {
       if (before?.hash === hash) return before.tool;
       const { definition, connection } = line;
       const current = (name: string) => line.tools().find((one) => one.name === name);
-      const tool = serverTool(
-        { definition, memory: parts.memory, connection, current, sentence: parts.sentence },
-        defined,
-      );
+      const tool = serverTool({ definition, memory: parts.memory, connection, current }, defined);
       made.set(defined.name, { hash, tool });
       return tool;
     });
@@ -158,7 +154,7 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
       return made;
     } catch (error) {
       await made?.close();
-      const failed = made?.ended ?? reason("server-unreachable", { problem: messageOf(error) });
+      const failed = made?.ended ?? reason("server-unreachable", { problem: reasonOf(error) });
       problem = error instanceof ServerFailure ? error.reason : failed;
       restUntil = Date.now() + Math.min(MAX_REST_MS, REST_MS * 2 ** failures++);
       throw new ServerFailure(problem);

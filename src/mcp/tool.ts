@@ -1,7 +1,8 @@
 import type { ToolInput } from "../protocol/facts/call.ts";
 import type { ToolResult } from "../protocol/facts/message.ts";
-import { messageOf } from "../protocol/reasons/error.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
 import type { Reason } from "../protocol/reasons/reason.ts";
+import { sentence } from "../texts/shared/sentence.ts";
 import * as z from "../base/z.ts";
 import type { Tool, ToolScope } from "../tools/definition/tool.ts";
 import type { CallListener, Connection } from "./connection.ts";
@@ -18,7 +19,6 @@ export type ToolLine = {
   connection(session: string, signal: AbortSignal): Promise<Connection>;
   /** The tool as the server describes it now. */
   current(tool: string): ToolDefinition | undefined;
-  sentence(why: Reason): string;
 };
 
 /** A tool of a server as an ordinary tool. Nothing that the server says about its harmlessness is taken for true. */
@@ -45,7 +45,7 @@ export function serverTool(line: ToolLine, defined: ToolDefinition): Tool<ToolIn
         .connection(scope.session ?? "", scope.signal)
         .catch((error: unknown) => whyOf(error));
       if ("code" in connection)
-        return failed(`The MCP server "${server.name}" is not available: ${line.sentence(connection)}.`);
+        return failed(`The MCP server "${server.name}" is not available: ${sentence(connection, "en")}.`);
       const latest = line.current(defined.name);
       if (!latest || definitionHash(latest) !== now) return failed(changedText(defined.name, latest !== undefined));
       if (!memory.approved(server, defined.name)) memory.approve(server, defined.name, defined);
@@ -55,7 +55,7 @@ export function serverTool(line: ToolLine, defined: ToolDefinition): Tool<ToolIn
 }
 
 async function run(
-  { definition: server, sentence }: ToolLine,
+  { definition: server }: ToolLine,
   connection: Connection,
   { defined, input, scope }: { defined: ToolDefinition; input: ToolInput; scope: ToolScope },
 ): Promise<ToolResult> {
@@ -76,12 +76,13 @@ async function run(
   } catch (error) {
     if (scope.signal.aborted) return failed("Interrupted. The server was told so; it may have finished all the same.");
     if (error instanceof ServerFailure && !error.sent)
-      return failed(`The MCP server "${server.name}" is not available: ${sentence(error.reason)}.`);
-    if (!(error instanceof ServerFailure)) return failed(`The MCP server "${server.name}" says: ${messageOf(error)}`);
+      return failed(`The MCP server "${server.name}" is not available: ${sentence(error.reason, "en")}.`);
+    if (!(error instanceof ServerFailure))
+      return failed(`The MCP server "${server.name}" says: ${sentence(reasonOf(error), "en")}`);
     return {
       ok: false,
       end: "unknown",
-      text: `The MCP server "${server.name}" was lost during this call: ${sentence(error.reason)}. Whether the call took effect is not known; check before you try again.`,
+      text: `The MCP server "${server.name}" was lost during this call: ${sentence(error.reason, "en")}. Whether the call took effect is not known; check before you try again.`,
     };
   }
 }

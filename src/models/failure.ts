@@ -1,8 +1,6 @@
 import { SageError } from "../protocol/reasons/error.ts";
 import type { RequestFailure } from "../protocol/reasons/model.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
-import { sentence } from "../texts/shared/sentence.ts";
+import { plainText, reason, type Reason } from "../protocol/reasons/reason.ts";
 
 /** A server that asks for more patience than this gets none: a person should know and decide. */
 export const longestWaitMs = 2 * 60_000;
@@ -50,7 +48,7 @@ export function classify(error: unknown, secret?: string): Failure {
   const told = network ? network.message || network.code : (insecure ?? thrown.message ?? String(error));
   const detail = redact(told, secret);
   const kind = insecure === undefined ? kindOf({ status, code: network?.code, detail, mayWork }) : "insecure";
-  const known = error instanceof SageError && error.reason?.code === "request-failed" ? error.reason : undefined;
+  const known = error instanceof SageError && error.reason.code !== "said" ? error.reason : undefined;
   return {
     problem:
       known ??
@@ -74,7 +72,7 @@ export class CircuitOpen extends Error {
   readonly reason: Reason;
   readonly retryAfterMs: number;
   constructor(reason: Reason, retryAfterMs: number) {
-    super(sentence(reason, "en"));
+    super(plainText(reason));
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;
   }
@@ -165,5 +163,5 @@ export function giveUp(model: string, { problem, retryable, retryAfterMs = 0, ca
     again: retryable,
     ...(late && { waitMs: retryAfterMs, at: Date.now() + retryAfterMs }),
   });
-  return errorBecause("model-unavailable", why, { retryable, cause });
+  return new SageError("model-unavailable", why, { retryable, cause });
 }

@@ -1,7 +1,7 @@
 import type { Agent } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -33,7 +33,7 @@ export function proxyFor(url: URL, env: Env): string | undefined {
   if (name === undefined || value === undefined || isExempt(url, env)) return undefined;
   const proxy = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`);
   if (!proxy || !/^https?:$/.test(proxy.protocol))
-    throw errorBecause(
+    throw new SageError(
       "config-invalid",
       reason("proxy-unfit", { variable: name, ...(proxy && { scheme: proxy.protocol }) }),
     );
@@ -43,7 +43,7 @@ export function proxyFor(url: URL, env: Env): string | undefined {
 function throughProxy(proxy: string): { http_proxy: string; https_proxy: string } {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major === 24 && minor < 5)
-    throw errorBecause("config-invalid", reason("proxy-needs-node", { version: process.versions.node }));
+    throw new SageError("config-invalid", reason("proxy-needs-node", { version: process.versions.node }));
   return { http_proxy: proxy, https_proxy: proxy };
 }
 

@@ -2,14 +2,14 @@ import type { Finish, Part, Reply } from "../protocol/facts/message.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 
 /** Refuses a reply that is none: a model of an embedder may return anything, and what is recorded is read for ever. */
 export function checkReply(reply: Reply, model: string): void {
   if (isReply(reply)) return;
   const { error } = schema().safeParse(reply);
   const problem = misfits(error ?? { issues: [] }, reply);
-  throw errorBecause("model-unavailable", reason("reply-unfit", { model, problem }));
+  throw new SageError("model-unavailable", reason("reply-unfit", { model, problem }));
 }
 
 const finishes: readonly Finish[] = ["stop", "calls", "length", "filtered", "other"];

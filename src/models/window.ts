@@ -24,7 +24,7 @@ export function knownWindow(model: string): number | undefined {
 
 /** Did the provider refuse the prompt because it is too long? */
 export function isOverflow(error: unknown): boolean {
-  if (error instanceof SageError) return error.reason !== undefined && isTooLarge(error.reason);
+  if (error instanceof SageError) return isTooLarge(error.reason);
   // An error of a model that nobody wrapped in retries.
   return (Object(error) as { statusCode?: unknown }).statusCode !== undefined && isTooLarge(classify(error).problem);
 }

@@ -2,7 +2,7 @@ import type { Effect } from "../protocol/facts/call.ts";
 import { demands, isStricter, strictest } from "../protocol/facts/consent.ts";
 import type { PermissionMode, PermissionOpinion, PermissionResult, Rule } from "../protocol/facts/permission.ts";
 import type { SessionMode } from "../protocol/mode.ts";
-import { messageOf } from "../protocol/reasons/error.ts";
+import { reasonOf } from "../protocol/reasons/error.ts";
 import { reason, reasonFrom } from "../protocol/reasons/reason.ts";
 import { createRuleBooks, type RuleBook, type RuleBooks } from "./rules/book.ts";
 import { namedRule } from "./rules/compile.ts";
@@ -93,19 +93,19 @@ export function decide(call: DecisionInput): PermissionResult {
 
 /** Decides as `decide` does, and returns everything found on the way. `reading`: the command of this call, read before. */
 export function judge(call: DecisionInput, reading?: CommandReading): Judgement {
-  return judgementOf(concludeDecision(applyMode(applyRules(checkOpinion(openDecision(call, reading))))));
+  return judgementOf(concludeDecision(applyMode(applyRules(checkOpinion(call, reading)))));
 }
 
-/** Nothing is decided yet, and whatever nobody decides is asked. */
-export function openDecision(call: DecisionInput, reading?: CommandReading): Decision {
-  const result: PermissionResult = { behavior: "ask", reason: reason("no-rule-tool", { tool: call.tool }) };
-  return { call, reading, opinion: undefined, ruled: undefined, step: "nothing", result };
+/** The tool's own check. Nothing is decided yet, and whatever nobody decides is asked. */
+export function checkOpinion(call: DecisionInput, reading?: CommandReading): Decision {
+  return { call, reading, opinion: opinionOf(call.view), ruled: undefined, step: "nothing", result: undecided };
 }
 
-/** The tool's own check. */
-export function checkOpinion(decision: Decision): Decision {
-  return { ...decision, opinion: opinionOf(decision.call.view) };
-}
+const undecided: PermissionResult = {
+  behavior: "ask",
+  hard: true,
+  reason: reason("not-judged", { error: "no stage decided" }),
+};
 
 /** The rules, and what is known of the tool: everything that they say about the call. */
 export function applyRules(decision: Decision): Decision {
@@ -119,7 +119,10 @@ export function applyRules(decision: Decision): Decision {
 export function applyMode(decision: Decision): Decision {
   const { ruled } = decision;
   if (!ruled) return decision;
-  return unlessItFails(decision, ({ call, opinion }) => ({ ...decision, ...firstAnswer({ call, opinion, ...ruled }) }));
+  return unlessItFails(decision, () => {
+    const { step, result } = firstAnswer(decision, ruled);
+    return { ...decision, step, result };
+  });
 }
 
 /** The conclusion: whatever asks also tells who has to say yes, and what becomes of each part. */
@@ -144,7 +147,7 @@ function unlessItFails(decision: Decision, stage: (decision: Decision) => Decisi
     return stage(decision);
   } catch (error) {
     const consent = strictest(decision.call.rules.filter(isDemanding).flatMap((rule) => rule.consent ?? []));
-    const why = reason("not-judged", { error: messageOf(error) });
+    const why = reason("not-judged", { error: reasonOf(error) });
     const result: PermissionResult = { behavior: "ask", hard: true, reason: why, ...(consent && { consent }) };
     return { ...decision, ruled: undefined, step: "guarded", result };
   }
@@ -159,7 +162,7 @@ function opinionOf(view: DecisionInput["view"]): PermissionResult | undefined {
       return { behavior: "ask", hard: true, reason: reason("check-unusable", {}) };
     return { ...opinion, reason: reasonFrom(opinion.reason) };
   } catch (error) {
-    return { behavior: "ask", hard: true, reason: reason("check-failed", { error: messageOf(error) }) };
+    return { behavior: "ask", hard: true, reason: reason("check-failed", { error: reasonOf(error) }) };
   }
 }
 

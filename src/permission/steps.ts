@@ -8,18 +8,19 @@ import { allowedBy, namedRule } from "./rules/compile.ts";
 import { isBuiltIn } from "./rules/rules.ts";
 
 type Answer = Pick<Decision, "step" | "result">;
-type Answering = Pick<Decision, "call" | "opinion"> & NonNullable<Decision["ruled"]>;
+type Ruled = NonNullable<Decision["ruled"]>;
 
 /** The answer of the first step that has one, as it is where commands are confined and in the mode of the session. */
-export function firstAnswer(answering: Answering): Answer {
-  const { call, finding, book } = answering;
-  const { step, result } = stepAnswer(answering);
-  const confined = call.confine === undefined ? { step, result } : confine({ step, result }, { finding, book, call });
+export function firstAnswer(decision: Decision, ruled: Ruled): Answer {
+  const { call } = decision;
+  const { finding, book } = ruled;
+  const answer = stepAnswer(decision, ruled);
+  const confined = call.confine === undefined ? answer : confine(answer, { finding, book, call });
   return call.sessionMode === "plan" ? whilePlanning(confined, call) : confined;
 }
 
 /** The first step that answers ends the matter; neither a rule's detail nor its place in the list counts. */
-function stepAnswer({ call, opinion, book, finding }: Answering): Answer {
+function stepAnswer({ call, opinion }: Decision, { book, finding }: Ruled): Answer {
   const view = stricterOf(finding.view, opinion, call);
   return (
     refusal(finding, view) ??

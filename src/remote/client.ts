@@ -1,8 +1,7 @@
 import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../protocol/host/host.ts";
 import { errorOf, refusalOf } from "../protocol/host/refusal.ts";
-import type { SageError } from "../protocol/reasons/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { protocols, readSaid, type Call, type Hello, type HelloFrame, type Welcome } from "./frames.ts";
 import { closeCodes, closedBy, type Closed, type OpenWire, type Wire } from "./wire.ts";
@@ -37,7 +36,7 @@ export function connectHost(open: OpenWire, options: ClientOptions): Promise<Rem
     const replies = new Map<number, (reply: CommandReply | undefined) => void>();
     const watches = new Map<number, EventQueue<Events> & { end(error?: SageError): void }>();
     let last = 0;
-    const gone = () => errorBecause("host-gone", lost);
+    const gone = () => new SageError("host-gone", lost);
     const wire: Wire = open((frame) => {
       heard();
       const said = readSaid(frame);

@@ -1,8 +1,7 @@
 import type { Command, CommandReply, Host, InboxEvent, WatchEvent, WatchOptions } from "../protocol/host/host.ts";
 import { refusalOf } from "../protocol/host/refusal.ts";
-import type { SageError } from "../protocol/reasons/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 import { connectHost, LinkClosed, type RemoteHost } from "./client.ts";
 import { isKnownType } from "./fact-types.ts";
 import { FRAME_ROOM, MAX_FRAME_BYTES, type Hello, type Welcome } from "./frames.ts";
@@ -59,14 +58,14 @@ export function lastingHost(options: LastingOptions): LastingHost {
     const command = withId(given);
     const length = new TextEncoder().encode(JSON.stringify(command)).length + FRAME_ROOM;
     if (length > MAX_FRAME_BYTES)
-      return refusalOf(errorBecause("input-invalid", reason("frame-too-long", { limit: MAX_FRAME_BYTES, length })));
+      return refusalOf(new SageError("input-invalid", reason("frame-too-long", { limit: MAX_FRAME_BYTES, length })));
     const pressed = clock.now();
     const forNow = isForNow(command);
     const patience = forNow ? LATE_MS : TIMEOUT_MS;
     let sent = false;
     const refused = (code: "host-unreachable" | "sent-too-late") => {
       const why = sent ? reason("reply-lost", {}) : code === "sent-too-late" ? late : reason("host-unreachable", {});
-      return refusalOf(errorBecause("host-gone", why));
+      return refusalOf(new SageError("host-gone", why));
     };
     for (;;) {
       let link: RemoteHost | undefined;
@@ -98,7 +97,11 @@ export function lastingHost(options: LastingOptions): LastingHost {
         seen = seq;
         if (!isKnownType(type)) continue;
       } else if (event.type === "ready") {
-        if (ready) continue; // whatever changed meanwhile came as facts
+        // Whatever changed meanwhile came as facts, but for who runs the session.
+        if (ready) {
+          yield { type: "owner", live: event.live, stopped: !event.owned };
+          continue;
+        }
         ready = true;
       } else if (event.type === "delta" && event.delta.kind === "notice") {
         const { key, attempt, n } = event.delta;
@@ -239,7 +242,7 @@ function keepLine({ open, hello, key, changed = () => {}, random = Math.random }
       const link = await standing({ signal });
       if (!link) return;
       if (journal !== undefined && !journals?.anyJournal) {
-        if (journal !== link.welcome.journal) throw errorBecause("host-gone", reason("journal-changed", {}));
+        if (journal !== link.welcome.journal) throw new SageError("host-gone", reason("journal-changed", {}));
         yield { type: "link", lost: false };
       }
       ({ journal } = link.welcome);
@@ -289,13 +292,13 @@ function untilOver({ over, close }: RemoteHost, heardAt: () => number, clock: Cl
 }
 
 function refusal(closed: Closed): SageError {
-  if (closed.code === closeCodes.keyUnknown) return errorBecause("key-unknown", reason("device-key-unknown", {}));
+  if (closed.code === closeCodes.keyUnknown) return new SageError("key-unknown", reason("device-key-unknown", {}));
   const why = reason("host-refused", closed);
-  return errorBecause(closed.code === closeCodes.notPermitted ? "not-permitted" : "host-gone", why);
+  return new SageError(closed.code === closeCodes.notPermitted ? "not-permitted" : "host-gone", why);
 }
 
 function unreachable(): SageError {
-  return errorBecause("host-gone", reason("host-unreachable", {}));
+  return new SageError("host-gone", reason("host-unreachable", {}));
 }
 
 const realClock: Clock = {

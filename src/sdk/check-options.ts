@@ -17,7 +17,7 @@ import { sessionModes } from "../protocol/mode.ts";
 import { hasMethods, wants } from "../protocol/reasons/misfit.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import type { Skill } from "../context/skills.ts";
 import type { Parts } from "../host/assembly/assemble.ts";
 import type { ChannelOptions, SdkOptions } from "./options.ts";
@@ -46,7 +46,7 @@ function taken<Options extends object>(given: Options, names: readonly string[])
 /** Before anything costs money: a turn that was paid for must not end in a missing folder. */
 export function checkFolder(option: "workingDirectory" | "recordTrajectory", path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  throw errorBecause("config-invalid", reason("option-folder", { option, path }));
+  throw new SageError("config-invalid", reason("option-folder", { option, path }));
 }
 
 /** Made when they are first used: whoever imports the SDK pays for none of them. */

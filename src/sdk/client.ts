@@ -29,15 +29,13 @@ import type { SessionMode } from "../protocol/mode.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason, said } from "../protocol/reasons/reason.ts";
 import { checkedHost } from "./host.ts";
-import { newestSeq } from "./newest.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";
 import type { ChannelOptions, RunOptions, SdkOptions, TurnsOptions } from "./options.ts";
 import { failureOf, left, withoutTurn } from "./outcome.ts";
 import { nextMessage } from "./next-message.ts";
 import { firstOfName, readRules, resolveModel, wholeSkill } from "./parts.ts";
-import { createRun, type Run } from "./run.ts";
+import { createRun, newestSeq, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 
 const alone = { type: "nonInteractive", autoResponse: "default" } as const;
 const sender = { by: "caller", surface: "sdk" };
@@ -210,7 +208,7 @@ export class SageAgentSDK {
   }
 
   #checkOpen(): void {
-    if (this.#leaving.signal.aborted) throw errorBecause("input-invalid", reason("sdk-closed", {}));
+    if (this.#leaving.signal.aborted) throw new SageError("input-invalid", reason("sdk-closed", {}));
   }
 
   /** A run whose `interrupt` waits until its turn has begun: before that there is nothing to stop. */
@@ -266,7 +264,7 @@ export class SageAgentSDK {
     signal?.throwIfAborted();
     if (file !== undefined) checkFolder("recordTrajectory", dirname(file));
     if (session !== undefined && !this.#store.session(session))
-      throw errorBecause("session-unknown", reason("session-missing", { session }));
+      throw new SageError("session-unknown", reason("session-missing", { session }));
     const cwd = workingDirectory ?? this.#options.workingDirectory ?? process.cwd();
     if (session === undefined) checkFolder("workingDirectory", cwd);
     const { created } = await this.#send({ type: "open", cwd, session: id });
@@ -291,7 +289,7 @@ export class SageAgentSDK {
       );
     // Before anything is said: the other process would take the message up, and this run would have no result.
     if (this.#store.owner(session) !== undefined)
-      throw errorBecause("session-owned", reason("runs-in-another", { session }));
+      throw new SageError("session-owned", reason("runs-in-another", { session }));
     const { signal } = options;
     const cancel = () => void this.#localHost().send({ type: "interrupt", session, cancel: true, ...sender });
     const untrack = this.#track(session, { options });

@@ -6,7 +6,7 @@ import type { Store } from "../journal/store/store.ts";
 import type { Host } from "../protocol/host/host.ts";
 import { refusalOf } from "../protocol/host/refusal.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { checkOptions } from "./check-options.ts";
 
 /** Wires a store, a model, tools, rules and options into a host. Throws `config-invalid` for parts that it does not know, or that do not fit. */
@@ -42,7 +42,7 @@ function copied<Given>(given: Given): Given {
   try {
     return structuredClone(given);
   } catch {
-    throw errorBecause("request-invalid", reason("command-not-data", {}));
+    throw new SageError("request-invalid", reason("command-not-data", {}));
   }
 }
 

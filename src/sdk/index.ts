@@ -25,7 +25,7 @@ export type {
   Quiet,
   QuietHours,
 } from "../protocol/host/options.ts";
-export { messageOf, SageError, type SageErrorCode } from "../protocol/reasons/error.ts";
+export { messageOf, SageError, type SageErrorCode } from "./english.ts";
 export { reason, said, type Reason, type ReasonArgs, type ReasonCode } from "../protocol/reasons/reason.ts";
 
 // ## Asking and answering
@@ -113,6 +113,26 @@ export type { Asked, CallRun, FoundReceipts, Integrity, Receipt, Standing } from
 export type { Hunk } from "../view/items/change.ts";
 export type { Danger } from "../view/request/danger.ts";
 export type { ChangedLine } from "../view/items/difference.ts";
+export {
+  followSession,
+  type FollowedSession,
+  type FollowOptions,
+  type OpenRequest,
+  type RunState,
+  type Session,
+  type SessionChange,
+  type SessionOptions,
+} from "../view/session.ts";
+export type {
+  AskedItem,
+  CallItem,
+  InquiryItem,
+  Item,
+  ReplyHead,
+  SaidItem,
+  TextItem,
+  ThoughtItem,
+} from "../view/transcript/item.ts";
 export { createProgress, type Progress } from "../view/transcript/progress.ts";
 export { sentence } from "../texts/shared/sentence.ts";
 export type { Lang } from "../texts/language.ts";
@@ -207,7 +227,7 @@ export type {
   Store,
 } from "../journal/store/store.ts";
 export { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
-export { persona, type Persona } from "../archive/persona.ts";
+export { persona, type Persona } from "./persona.ts";
 export type { Redaction } from "../config/secrets/redact.ts";
 export {
   answersOf,

@@ -1,9 +1,8 @@
 import type { Store } from "../journal/store/store.ts";
 import type { InquiryReplied, Resolution } from "../protocol/facts/request.ts";
 import { splitRequestId } from "../protocol/key.ts";
-import type { SageError } from "../protocol/reasons/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 
 /** The reply to an inquiry, once it is there. Rejects when the request ends first, and when the signal aborts. */
 export function replyTo(
@@ -36,5 +35,5 @@ export function replyTo(
 }
 
 function tooLate({ outcome, by, surface, at }: Resolution): SageError {
-  return errorBecause("request-resolved", reason("request-ended", { outcome, by, surface, at }));
+  return new SageError("request-resolved", reason("request-ended", { outcome, by, surface, at }));
 }

@@ -4,7 +4,7 @@ import type { Model } from "../models/model.ts";
 import { loadRules, type RuleLists } from "../permission/rules/rules.ts";
 import type { Rule } from "../protocol/facts/permission.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import type { GivenSkill, SdkOptions } from "./options.ts";
 
 /** Rules of an embedder. A rule in code is not passed over, as one in a file is: the program is wrong, and is told so. */
@@ -12,9 +12,9 @@ export function readRules(lists: RuleLists = {}): Rule[] {
   const { rules, warnings } = loadRules(lists, "user");
   const [first] = warnings;
   if (!first) return rules;
-  if (first.code !== "rule-ignored") throw errorBecause("config-invalid", first);
+  if (first.code !== "rule-ignored") throw new SageError("config-invalid", first);
   const { rule, problem, source } = first.args;
-  throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem, behavior: "allow", source }));
+  throw new SageError("config-invalid", reason("rule-not-read", { rule, problem, behavior: "allow", source }));
 }
 
 export function wholeSkill(given: GivenSkill, folder: string): Skill {
@@ -31,5 +31,5 @@ export async function resolveModel({ model, fallbackModel }: SdkOptions, env: No
   if (typeof model === "object") return model;
   const chosen = chooseModel({ spec: model, fallback: fallbackModel, env });
   if (chosen) return chosen.load();
-  throw errorBecause("config-invalid", reason("no-model", {}));
+  throw new SageError("config-invalid", reason("no-model", {}));
 }

@@ -1,5 +1,5 @@
 import { createEventQueue } from "../remote/event-queue.ts";
-import type { Store } from "../journal/store/store.ts";
+import { localHead, type Store } from "../journal/store/store.ts";
 import { checkOptions } from "./check-options.ts";
 import type { Delta, Fact } from "../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../protocol/facts/outcome.ts";
@@ -92,4 +92,9 @@ async function* eventsOf<Result, Event>(parts: RunParts<Result, Event>): AsyncGe
   } finally {
     stop();
   }
+}
+
+/** Seq of the newest fact of a session; 0 where there is none. A store without hashes has its facts at hand anyway. */
+export function newestSeq(store: Store, session: string): number {
+  return localHead(store, session)?.seq ?? store.since(session, 0).at(-1)?.seq ?? 0;
 }

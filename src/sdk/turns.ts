@@ -16,12 +16,10 @@ import type { Host, RespondedEach, SharedAnswer } from "../protocol/host/host.ts
 import { errorOf } from "../protocol/host/refusal.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason, said } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
 import { checkOptions } from "./check-options.ts";
 import { replyTo } from "./inquire.ts";
 import { alikeTo } from "../view/request/alike.ts";
-import { newestSeq } from "./newest.ts";
-import { createRun, type Run, type RunEvent } from "./run.ts";
+import { createRun, newestSeq, type Run, type RunEvent } from "./run.ts";
 
 /** `runTurn` returns with a question for a person, or with the outcome of the turn. */
 export type TurnResult =
@@ -131,7 +129,7 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
     const id = named || shown;
     const request = id === undefined ? undefined : store.find(id)?.request;
     if (request?.session === session) return request;
-    if (named) throw errorBecause("request-unknown", reason("request-missing", { request: named }));
+    if (named) throw new SageError("request-unknown", reason("request-missing", { request: named }));
     const why =
       store.pending(session).length > 0
         ? "look at getPendingQuestion() first, or name it by requestId"

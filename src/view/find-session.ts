@@ -1,6 +1,6 @@
 import { isOutsideSession } from "../protocol/host/outside.ts";
 import { reason } from "../protocol/reasons/reason.ts";
-import { errorBecause } from "../texts/shared/error.ts";
+import { SageError } from "../protocol/reasons/error.ts";
 import { titleOf } from "./items/summary.ts";
 
 /** Finds a session by its id, or by the start of one where only one is meant. */
@@ -9,7 +9,7 @@ export function sessionBy<S extends { id: string; title: string }>(sessions: rea
   const exact = found.find(({ id }) => id === prefix) ?? (found.length === 1 ? found[0] : undefined);
   if (exact && prefix !== "") return exact;
   const candidates = found.slice(0, 10).map((one) => `${one.id}  ${titleOf(one).slice(0, 60)}`);
-  throw errorBecause(
+  throw new SageError(
     "session-unknown",
     found.length === 0
       ? reason("no-session-like", { given: prefix })
@@ -20,7 +20,8 @@ export function sessionBy<S extends { id: string; title: string }>(sessions: rea
 /** A session that Sage can continue. */
 export function sessionToRun<S extends { id: string; title: string }>(sessions: readonly S[], prefix: string): S {
   const found = sessionBy(sessions, prefix);
-  if (isOutsideSession(found.id)) throw errorBecause("input-invalid", reason("outside-session", { session: found.id }));
+  if (isOutsideSession(found.id))
+    throw new SageError("input-invalid", reason("outside-session", { session: found.id }));
   return found;
 }
 
@@ -31,5 +32,5 @@ export function lastSessionIn<S extends { id: string; cwd: string; title: string
 ): S {
   const last = sessions.find((one) => one.cwd === cwd && one.title !== "" && !isOutsideSession(one.id));
   if (last) return last;
-  throw errorBecause("session-unknown", reason("no-session-in", { cwd }));
+  throw new SageError("session-unknown", reason("no-session-in", { cwd }));
 }

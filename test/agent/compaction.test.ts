@@ -10,7 +10,8 @@ import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { noUsage, type Message } from "../../src/protocol/facts/message.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";
 import { reason, said } from "../../src/protocol/reasons/reason.ts";
-import { errorBecause } from "../../src/texts/shared/error.ts";
+import { noticeText } from "../../src/texts/shared/error.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 import { startRunner } from "../support/process.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
@@ -141,7 +142,7 @@ test("the small model writes it; one that fails costs nothing but a notice, and 
     await using sage = await sageWith({ dir: here.dir, script: long(20), rules, options, smallModel });
     sage.store.hub.subscribe(sage.session, {
       fact() {},
-      delta: ({ kind, text }) => kind === "notice" && notices.push(text),
+      delta: (delta) => delta.kind === "notice" && notices.push(noticeText(delta, texts("en"))),
     });
     await sage.say("go");
     const outcome = await sage.outcome();
@@ -162,7 +163,7 @@ function strict(model: Model, longest: number, asked: number[]): Model {
       const size = JSON.stringify(request.messages).length;
       if (request.agent.length === 0) asked.push(size);
       if (size > longest)
-        throw errorBecause(
+        throw new SageError(
           "model-unavailable",
           reason("request-failed", { kind: "too-large", status: 400, detail: "prompt is too long: 9 > 8" }),
         );
@@ -318,7 +319,7 @@ test("while room is made by hand: what is said is heard, an interrupt ends it, a
   assert.deepEqual(await second.done, {
     ok: false,
     code: "input-invalid",
-    message: "Lin interrupted",
+    message: "interrupted-by",
     reason: { code: "interrupted-by", args: { by: "Lin" } },
   });
   assert.equal(store.session(sage.session)?.open, false);

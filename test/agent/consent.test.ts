@@ -15,6 +15,7 @@ import { consentLines } from "../../src/view/request/consent.ts";
 import type { Tool } from "../../src/tools/definition/tool.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const two: Rule = { behavior: "ask", text: "Bash(touch:*)", source: "project", consent: { approvals: 2 } };
 const other: Rule = { ...two, consent: { approvals: 1, notAsker: true } };
@@ -22,7 +23,7 @@ const script = [{ calls: [bash("touch done")] }, { text: "over" }];
 
 const yes = ({ id }: InputRequest) => ({ type: "granted", requestId: id }) as const;
 const outcomeOf = (reply: CommandReply<"respond">) =>
-  reply.ok ? (reply.resolution?.outcome ?? "approved") : `${reply.code}: ${reply.message}`;
+  reply.ok ? (reply.resolution?.outcome ?? "approved") : `${reply.code}: ${wordsOf(reply)}`;
 const facts = (sage: TestSage) =>
   sage.facts().flatMap(({ type }) => (type.startsWith("input.") || type.startsWith("call.") ? [type] : []));
 

@@ -13,6 +13,7 @@ import { allow, bash, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { hostOn } from "./hosts.ts";
+import { worded, wordsOf } from "../support/worded.ts";
 
 test("what a hook asked about is not answered by an unrelated 'always'", async () => {
   using here = workspace();
@@ -81,7 +82,10 @@ test("saving a rule does not trust what came into the project's settings meanwhi
   saveRule({ rule: "Bash(npm test)", behavior: "allow", destination: "local" });
   assert.equal(projectTrust(home.trust, project).state, "trusted");
   writeFileSync(file, '{"permissions":{"allow":["Bash"]},"hooks":{"sessionStart":[{"command":"evil"}]}}');
-  assert.throws(() => saveRule({ rule: "Bash(make)", behavior: "allow", destination: "local" }), /changed since/);
+  assert.throws(
+    () => saveRule({ rule: "Bash(make)", behavior: "allow", destination: "local" }),
+    worded(/changed since/),
+  );
   assert.equal(projectTrust(home.trust, project).state, "changed");
 });
 
@@ -150,7 +154,7 @@ test("an edit that does not fit its tool is refused while the request is open", 
   await sage.say("go");
   const requestId = (await sage.open())[0]?.id ?? "";
   const reply = await sage.answer({ type: "granted", requestId, input: { comand: "ls" } });
-  assert.match(reply.ok ? "" : reply.message, /the input of Bash is invalid/);
+  assert.match(reply.ok ? "" : wordsOf(reply), /the input of Bash is invalid/);
   assert.equal(sage.store.pending().length, 1);
   await sage.answer({ type: "granted", requestId });
   await sage.outcome();

@@ -8,6 +8,7 @@ import type { ScriptedTurn } from "../../src/models/scripted.ts";
 import type { Message } from "../../src/protocol/facts/message.ts";
 import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 import { allow, bash, sageWith, workspace } from "../support/sage.ts";
+import { worded } from "../support/worded.ts";
 
 const review: Skill = {
   name: "review",
@@ -74,7 +75,7 @@ test("another skill takes the place of the one before it", async () => {
 test("a name that is no skill is refused before the model hears of it", async () => {
   using here = workspace();
   await using sage = await sageWith({ dir: here.dir, script: [], skills: [review] });
-  await assert.rejects(sage.say("/reveiw"), /no command and no skill \/reveiw/);
+  await assert.rejects(sage.say("/reveiw"), worded(/no command and no skill \/reveiw/));
   assert.deepEqual(
     sage.facts().map(({ type }) => type),
     ["session.opened"],

@@ -12,6 +12,7 @@ import { startRunner } from "../support/process.ts";
 import { allow, askUser, bash, config, question, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
+import { worded } from "../support/worded.ts";
 
 const task = (agent: string, prompt = "do it") => ({ tool: "Task", input: { agent, description: "a task", prompt } });
 const lin = { by: "Lin", surface: "test" };
@@ -204,7 +205,7 @@ test("a type of one's own is registered like the built-in ones, and a name that 
   );
   registry.register({ ...asker, name: "审查" });
   assert.equal(registry.get("审查")?.ask, "root");
-  assert.throws(() => registry.register({ ...asker, name: "a\u202eb" }), /letters, digits/);
+  assert.throws(() => registry.register({ ...asker, name: "a\u202eb" }), worded(/letters, digits/));
 });
 
 test("`ask: root` is enough to ask, also where the tools are named; below one that may not ask it is nothing", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { runSlash, type Typist } from "../../src/view/slash/run.ts";
-import { slashWords } from "../support/slash.ts";
+import { joined, slashWords } from "../support/slash.ts";
 import type { Rule } from "../../src/protocol/facts/permission.ts";
 import { sessionRules } from "../../src/protocol/facts/session.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
@@ -69,10 +69,11 @@ test("/permissions remove takes a rule back in the middle of a turn, and says so
     dir: here.dir,
     script: [{ calls: [bash("node -p 1")] }, { calls: [bash(wait)] }, { calls: [bash("node -p 3")] }, { text: "done" }],
   });
+  const session = await joined(sage.host, sage.session);
   const typist: Typist<"terminal"> = {
-    ...{ host: sage.host, session: sage.session, sender: { by: "Lin", surface: "tui" } },
+    session,
+    sender: { by: "Lin", surface: "tui" },
     offer: { place: "terminal" },
-    mode: () => "ask",
   };
   const permissions = (args: string) =>
     runSlash({ name: "permissions", args }, typist, {

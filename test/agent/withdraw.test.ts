@@ -27,6 +27,7 @@ import { killAtCommit } from "../support/kill.ts";
 import { startRunner } from "../support/process.ts";
 import { askUser, config, question, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const lin = { by: "Lin", surface: "test" };
 const red = { selected: ["Red"] };
@@ -118,7 +119,7 @@ test("a message that was read, is taken back already or does not exist is refuse
   assert.ok((await withdraw(sage, "more")).ok);
   const refused = await Promise.all(["go", "more", "nothing"].map((text) => withdraw(sage, text)));
   const words = refused.map((reply) =>
-    reply.ok || !reply.reason ? [] : [reply.message, sentence(reply.reason, "zh")],
+    reply.ok || !reply.reason ? [] : [wordsOf(reply), sentence(reply.reason, "zh")],
   );
   assert.deepEqual(words, [
     ["too late: the agent has read it", "来不及了：智能体已经读过这条消息"],

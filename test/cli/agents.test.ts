@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { installedAgents, isOlder } from "../../src/host/guests/installed-agents.ts";
 import { guestProgram, guestPrograms, pathOf } from "../../src/host/guests/guest-programs.ts";
+import { worded } from "../support/worded.ts";
 
 const bin = mkdtempSync(join(tmpdir(), "sage-agents-"));
 after(() => rmSync(bin, { recursive: true, force: true }));
@@ -49,7 +50,7 @@ test("settings change how a known agent is started, and add others, which speak 
     args: ["--stdio"],
     env: { KEY: "1" },
   });
-  assert.throws(() => guestProgram("nobody", settings), /claude, codex, gemini, qwen, opencode, helper/);
+  assert.throws(() => guestProgram("nobody", settings), worded(/claude, codex, gemini, qwen, opencode, helper/));
 });
 
 test("a program is looked for in whole folders of the PATH alone", () => {

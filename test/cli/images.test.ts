@@ -6,6 +6,7 @@ import { imagesIn, withImages } from "../../src/cli/assemble/images.ts";
 import type { Command } from "../../src/protocol/host/host.ts";
 import { pixel } from "../support/picture.ts";
 import { workspace } from "../support/sage.ts";
+import { wordsOf } from "../support/worded.ts";
 
 test("pictures are found where they are named: @file, and paths as terminals paste them", () => {
   using here = workspace();
@@ -46,7 +47,7 @@ test("a picture that is too large is refused before it is read, and the message 
   }, here.dir);
   const from = { session: "s", by: "Lin", surface: "test" };
   const reply = await send({ type: "say", text: "@large.png", ...from });
-  assert.equal(reply.ok ? "" : reply.message, "large.png is a picture of 6.0 MB; pictures may have 3.7 MB");
+  assert.equal(reply.ok ? "" : wordsOf(reply), "large.png is a picture of 6.0 MB; pictures may have 3.7 MB");
   assert.deepEqual(sent, []);
   await send({ type: "say", text: "hello", ...from });
   assert.deepEqual(sent, [{ type: "say", text: "hello", ...from }]);

@@ -27,6 +27,7 @@ import { readState, sha256 } from "../../src/tools/files/file-state.ts";
 import { keep, replacedBy } from "../../src/tools/files/kept-content.ts";
 import { Machine } from "../support/cli.ts";
 import { killAtCommit } from "../support/kill.ts";
+import { worded } from "../support/worded.ts";
 
 const write = (file_path: string, content: string) => ({ tool: "Write", input: { file_path, content } });
 const edit = (file_path: string, old_string: string, new_string: string) => ({
@@ -228,7 +229,7 @@ suite("rewind", () => {
       ["message 0", "等等"],
     );
     assert.equal(store.session("s")?.unheard, true);
-    await assert.rejects(rewindSession(store, session, { ...back, turn: 0, sender }), /a turn is open/);
+    await assert.rejects(rewindSession(store, session, { ...back, turn: 0, sender }), worded(/a turn is open/));
     store.close();
     other.close();
     const heard = await machine.sage(["-p", "-r", "s", "--model", machine.script({ text: "Heard." })]);

@@ -7,6 +7,7 @@ import { readSettings } from "../../src/config/settings/settings.ts";
 import { projectTrust, trust } from "../../src/config/trust/trust.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { workspace } from "../support/sage.ts";
+import { worded } from "../support/worded.ts";
 
 test("servers in settings: a command or an address, a name that rules can read, variables by name", () => {
   using here = workspace();
@@ -21,7 +22,7 @@ test("servers in settings: a command or an address, a name that rules can read, 
     [{ a: { command: "x", comand: "y" } }, /did you mean "command"/],
   ] as const) {
     write(servers);
-    assert.throws(() => readSettings(file), expected);
+    assert.throws(() => readSettings(file), worded(expected));
   }
   write({
     files: {

@@ -28,6 +28,7 @@ import { version } from "../../src/config/version.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { workspace } from "../support/sage.ts";
+import { worded, wordsOf } from "../support/worded.ts";
 
 test("settings that cannot be understood stop the start and say where and what", () => {
   using here = workspace();
@@ -49,7 +50,7 @@ test("settings that cannot be understood stop the start and say where and what",
     writeFileSync(file, text);
     assert.throws(
       () => readSettings(file),
-      (error: Error) => expected.test(error.message) && error.message.includes(file),
+      (error: Error) => expected.test(wordsOf(error)) && wordsOf(error).includes(file),
     );
   }
   mkdirSync(here.path("dir.json"));
@@ -71,9 +72,9 @@ test("a rule is added once, kept beside everything else in the file, and can be 
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.equal(removeRule(file, { rule: "Bash(npm test)" }), true);
   assert.equal(removeRule(file, { rule: "Bash(npm test)" }), false);
-  assert.throws(() => addRule(file, { rule: "Bash(", behavior: "allow" }), /cannot be read/);
+  assert.throws(() => addRule(file, { rule: "Bash(", behavior: "allow" }), worded(/cannot be read/));
   writeFileSync(file, "{ half written");
-  assert.throws(() => addRule(file, { rule: "Bash(ls)", behavior: "allow" }), /should be JSON/);
+  assert.throws(() => addRule(file, { rule: "Bash(ls)", behavior: "allow" }), worded(/should be JSON/));
   assert.equal(readFileSync(file, "utf8"), "{ half written");
 });
 
@@ -157,8 +158,8 @@ test("F3: a project's settings count only while they are what the person trusted
   writeFileSync(nested, '{"permissions":{"deny":["Bash"]}}');
   assert.equal(projectTrust(trustFile, join(project, "sub")).state, "untrusted", "a nested repository is its own");
   assert.equal(revoke(trustFile, project), true);
-  assert.throws(() => trust(trustFile, { ...found, root: homedir() }), /never trusted/);
-  assert.throws(() => trust(trustFile, { ...found, root: "/" }), /never trusted/);
+  assert.throws(() => trust(trustFile, { ...found, root: homedir() }), worded(/never trusted/));
+  assert.throws(() => trust(trustFile, { ...found, root: "/" }), worded(/never trusted/));
 });
 
 test("skills and subagents of a project are something to trust, to the letter; saving a rule trusts no new ones", () => {
@@ -205,12 +206,12 @@ test("F7: project settings that are a link out of the folder, huge or broken are
   const file = here.path(".sage/settings.json");
   writeFileSync(outside.path("evil.json"), "{}");
   symlinkSync(outside.path("evil.json"), file);
-  assert.throws(() => readProject(here.dir), /leads out of its folder/);
+  assert.throws(() => readProject(here.dir), worded(/leads out of its folder/));
   symlinkSync("nowhere", here.path(".sage/settings.local.json"));
   using other = workspace();
   mkdirSync(other.path(".sage"));
   writeFileSync(other.path(".sage/settings.json"), `{"permissions":{"deny":["${"x".repeat(1024 * 1024)}"]}}`);
-  assert.throws(() => readProject(other.dir), /larger than 1 MB/);
+  assert.throws(() => readProject(other.dir), worded(/larger than 1 MB/));
 });
 
 test("F7: a pipe, a device, a folder or a giant in the place of settings is named at once, and fills no memory", () => {
@@ -231,7 +232,7 @@ test("F7: a pipe, a device, a folder or a giant in the place of settings is name
     killSignal: "SIGKILL",
   });
   rmSync(file);
-  assert.match(reader.stderr, /should be a file/, String(reader.error));
+  assert.match(reader.stderr, /SageError: file-not-regular/, String(reader.error));
 
   const made: [kind: string, make: () => void, told: RegExp][] = [
     ["a folder", () => mkdirSync(file), /should be a file/],
@@ -280,7 +281,11 @@ test("F5: a home inside of the folder that is worked in is refused, also through
   mkdirSync(here.path("sub"));
   symlinkSync(here.path("sub"), outside.path("link"));
   for (const dir of [here.path("state"), here.dir, here.path("sub/x"), outside.path("link/x")])
-    assert.throws(() => sageHome({ SAGE_HOME: dir }, here.path("sub")), /inside of the folder that Sage works in/, dir);
+    assert.throws(
+      () => sageHome({ SAGE_HOME: dir }, here.path("sub")),
+      worded(/inside of the folder that Sage works in/),
+      dir,
+    );
   assert.equal(sageHome({ SAGE_HOME: outside.path("state") }, here.dir).dir, outside.path("state"));
 });
 
@@ -292,7 +297,7 @@ test("nobody's home is said in one sentence, and no folder of the project stands
       sub: /"sub" is not an absolute path/,
     })) {
       process.env["HOME"] = home;
-      for (const env of [{}, { SAGE_HOME: "/nowhere" }]) assert.throws(() => sageHome(env), told);
+      for (const env of [{}, { SAGE_HOME: "/nowhere" }]) assert.throws(() => sageHome(env), worded(told));
     }
   } finally {
     process.env["HOME"] = mine;
@@ -348,6 +353,6 @@ test("a home that nobody can make is told, and not tried for ever; folders above
   for (const dir of impossible)
     assert.throws(
       () => sageHome({ SAGE_HOME: dir }, here.path("a")),
-      /cannot be created; set SAGE_HOME to a directory you may write/,
+      worded(/cannot be created; set SAGE_HOME to a directory you may write/),
     );
 });

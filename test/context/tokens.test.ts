@@ -6,7 +6,6 @@ import { contextWindow, isOverflow } from "../../src/models/window.ts";
 import type { Message } from "../../src/protocol/facts/message.ts";
 import { reasonOf, SageError } from "../../src/protocol/reasons/error.ts";
 import { reason, said } from "../../src/protocol/reasons/reason.ts";
-import { errorBecause } from "../../src/texts/shared/error.ts";
 
 test("text is estimated by its characters, Chinese ones counting almost three times as much", () => {
   assert.equal(estimateTokens(""), 0);
@@ -30,7 +29,7 @@ test("a prompt that was too long is told from everything else a provider refuses
     return giveUp("x/y", classify(Object.assign(new Error(message), { statusCode: Number(status) })));
   };
   const behind = (problem: SageError, fallback: SageError) =>
-    errorBecause(
+    new SageError(
       "model-unavailable",
       reason("fallback-failed", { problem: reasonOf(problem), fallback: reasonOf(fallback) }),
     );

@@ -39,7 +39,7 @@ const expected: Record<string, RegExp> = {
   "persona.ts":
     /success - Understood: nothing from the network\.\nNot run: the person refused it\. Their reason: "Nothing from the network\."/,
   "replay.ts": /success - released 2\.0\nneeds-input - 1 request/,
-  "surface.ts": /asks: Bash .*node -p 1\+1.*\nended: answered by you\nsays: It works/,
+  "surface.ts": /asks: Bash .*node -p 1\+1.*\ncall: Bash done\nsays: It works/,
 };
 
 for (const name of readdirSync(join(root, "examples"))) {

@@ -13,9 +13,10 @@ export const exported: Record<string, string> = {
     RunSettings Sender SessionState SessionSummary SurfaceStore WatchEvent WatchOptions assemble`,
   "Replies of a host": `Asked CallRun FoundReceipts HostAbout Inquired Integrity Named OutsideAsk OutsideBody OutsideEnd PastCall PlannedFile Receipt
     RestoreDoubt RewindPlan RewindPoint RewindWhat RuleInForce RuleTrial SessionAbout Standing Stats Tally WorkFolder`,
-  "What is seen": `AttachedKind Block ChangedLine Compaction Danger Delta DescribedPart Description Fact FactData FactType Heard Hunk ImagePart
-    InjectedSkill Lang Offer Progress RestoreProblem Restoring Summary TaskEnd createProgress describeRequest neededOf offersOf oneLine
-    prose sentence visible`,
+  "What is seen": `AskedItem AttachedKind Block CallItem ChangedLine Compaction Danger Delta DescribedPart Description Fact FactData FactType
+    FollowOptions FollowedSession Heard Hunk ImagePart InjectedSkill InquiryItem Item Lang Offer OpenRequest Progress ReplyHead
+    RestoreProblem Restoring RunState SaidItem Session SessionChange SessionOptions Summary TaskEnd TextItem ThoughtItem
+    createProgress describeRequest followSession neededOf offersOf oneLine prose sentence visible`,
   "The executor, strategies, subagents": `AgentConfig AgentState BatchStrategy Discovered Execution ExecutionPhase ExecutionStrategy Executor HookEvent HookMoment
     HookOutcome Hooks InterruptAction LifecycleManager OwnCommand Skill SkillMatching StandardStrategy StateTransition
     StreamingStrategy SubagentDefinition SubagentRegistry SubagentType TaskMetadata ToolAccess UnifiedExecutor WorkingDirectory

@@ -10,6 +10,7 @@ import { check, show } from "./checker.ts";
 import { dice, roundsOf, seed, thorough } from "./rounds.ts";
 import { attend, reply, story, tell } from "./story.ts";
 import { createWorld, type World } from "./world.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const HEADER = 32;
 
@@ -93,7 +94,7 @@ test("whatever byte of the journal is changed, it is read as written or refused,
       if (error instanceof assert.AssertionError) throw error;
       refused++;
       assert.match(
-        (error as Error).message,
+        wordsOf(error),
         /damaged|changed after it was written|newer Sage|another program|malformed|no such/i,
         `byte ${at}`,
       );

@@ -23,12 +23,12 @@ import { startWorker } from "../../src/host/cluster/worker/worker.ts";
 import { createHost } from "../../src/host/host.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import { scripted } from "../../src/models/scripted.ts";
-import type { SageError } from "../../src/protocol/reasons/error.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
 import { reason } from "../../src/protocol/reasons/reason.ts";
-import { errorBecause } from "../../src/texts/shared/error.ts";
 import { createDatabase, hasPostgres } from "../support/postgres.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const lin = { by: "Lin", surface: "test" };
 const signal = new AbortController().signal;
@@ -110,7 +110,7 @@ suite("remotes", () => {
               ["input-invalid", why],
               one,
             );
-            assert.doesNotMatch(error.message, /geheim/);
+            assert.doesNotMatch(`${wordsOf(error)}${JSON.stringify(error)}`, /geheim/);
             return true;
           },
           one,
@@ -137,7 +137,7 @@ suite("remotes", () => {
       executor: async () => assert.fail("nothing runs"),
     });
     const opened = await host.send({ type: "open", cwd: "git+https://host/a.git" });
-    assert.match(opened.ok ? "" : opened.message, /sage worker/);
+    assert.match(opened.ok ? "" : wordsOf(opened), /sage worker/);
     await host.close();
   });
 });
@@ -307,7 +307,7 @@ suite("clones", () => {
       commit(...given) {
         if (++tries === 1) store.commit(...given);
         else leaves.abort(new Error("this process leaves"));
-        throw errorBecause("journal-locked", reason("database-away", { path: "", problem: "cut" }), {
+        throw new SageError("journal-locked", reason("database-away", { path: "", problem: "cut" }), {
           retryable: true,
         });
       },

@@ -20,6 +20,7 @@ import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
 import { createPrepared, hasPostgres } from "../support/postgres.ts";
 import { config, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { worded } from "../support/worded.ts";
 
 const lin = { by: "Lin", surface: "test" };
 
@@ -254,7 +255,7 @@ for (const notified of [true, false])
         const old = await team.worker();
         const putOff = "SELECT 1 FROM pgboss.job WHERE name='due.here' AND singleton_key=$1";
         await until(async () => (await cluster.pool.query(putOff, [session])).rowCount, "it does not look at it");
-        await assert.rejects(old.cluster.ledger.take(session, { loop: 6 }), /another process/);
+        await assert.rejects(old.cluster.ledger.take(session, { loop: 6 }), worded(/another process/));
         assert.equal((await ledger.read(session, 0)).at(-1)?.key, "t0", "nothing was done with it");
         await team.worker("here", 7);
         await openRequest(host, session);

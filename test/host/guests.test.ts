@@ -7,6 +7,7 @@ import { guestTrust, trustGuests } from "../../src/config/trust/guest-trust.ts";
 import { sageHome } from "../../src/config/home/home.ts";
 import { guestOf } from "../../src/host/guests/guests.ts";
 import { workspace } from "../support/sage.ts";
+import { worded } from "../support/worded.ts";
 
 const hostile = [
   ".opencode/plugin/evil.js",
@@ -27,13 +28,13 @@ test("a guest is started in no folder whose plugins, scripts or subagents nobody
     writeFileSync(join(cwd, path), "evil");
     const settings = { claude: { command: process.execPath } };
     const start = () => guestOf("claude", { cwd, home, env: { SAGE_KEYS: "k" }, settings });
-    await assert.rejects(start(), /that claude would follow/, path);
+    await assert.rejects(start(), worded(/that claude would follow/), path);
     mkdirSync(home.dir, { recursive: true });
     trustGuests(home.trust, guestTrust(home.trust, cwd));
     const { env } = await start();
     assert.deepEqual([env["SAGE_INSIDE"], env["SAGE_KEYS"]], [home.dir, undefined]);
     writeFileSync(join(cwd, path), "worse");
-    await assert.rejects(start(), /that claude would follow/, path);
+    await assert.rejects(start(), worded(/that claude would follow/), path);
   }
 });
 

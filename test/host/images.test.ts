@@ -18,6 +18,7 @@ import { keepImage } from "../../src/tools/content/image.ts";
 import { pixel } from "../support/picture.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const lin = { by: "Lin", surface: "test" };
 const sha256 = createHash("sha256").update(pixel).digest("hex");
@@ -59,7 +60,7 @@ suite("a picture in a message", () => {
     await using sage = await sageWith({ script: [], dir: here.dir });
     const say = async (images: { name: string; data: string }[]) => {
       const reply = await sage.host.send({ type: "say", session: sage.session, text: "", images, ...lin });
-      return reply.ok ? "said" : reply.message;
+      return reply.ok ? "said" : wordsOf(reply);
     };
     const text = Buffer.from("not a picture").toString("base64");
     assert.equal(

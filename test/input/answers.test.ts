@@ -15,6 +15,7 @@ import { fact, folder, journals, opened, plain, question, requestFor } from "../
 import { peer } from "../journal/peers.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const frame = {
   id: "s/t0/0/0/ask0",
@@ -201,7 +202,7 @@ suite("an answer that does not fit is refused with the reason:", () => {
       assert.throws(
         () => resolve(request, response, lin),
         (error: unknown) =>
-          error instanceof SageError && error.code === "request-invalid" && reason.test(error.message),
+          error instanceof SageError && error.code === "request-invalid" && reason.test(wordsOf(error)),
       );
       assert.deepEqual(plain(request), before);
     });

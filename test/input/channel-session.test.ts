@@ -7,6 +7,7 @@ import { InputChannel } from "../../src/input/channel.ts";
 import { respond } from "../../src/input/respond.ts";
 import { answer, asked, fact, journals, plain, requestFor, resolved } from "../journal/journals.ts";
 import { textRequest, permission, answers, refusal } from "./channels.ts";
+import { worded, wordsOf } from "../support/worded.ts";
 
 suite("a channel without a person", () => {
   const expected: Record<"default" | "alwaysAllow" | "alwaysDeny", string[]> = {
@@ -95,7 +96,7 @@ suite("a channel over a session", () => {
       );
       await respond(store, { ...response, requestId: "s/t0/0/1/ask0" }, { by: "Ann", surface: "other" });
       await assert.rejects(handle.respond({ ...response, requestId: "s/t0/0/1/ask0" }), (error: Error) => {
-        assert.match(error.message, /already answered by Ann from other/);
+        assert.match(wordsOf(error), /already answered by Ann from other/);
         assert.equal((error.cause as { by: string }).by, "Ann");
         return true;
       });
@@ -127,7 +128,7 @@ suite("a channel over a session", () => {
         requestId: "s/t0/0/0/ask0",
         answers: { "Which colour?": { selected: ["Red"] } },
       }),
-      /already answered by Ann/,
+      worded(/already answered by Ann/),
     );
     withdraw();
   });

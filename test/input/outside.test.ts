@@ -18,6 +18,7 @@ import { createPaint } from "../../src/view/lines/paint.ts";
 import { requestLines } from "../../src/view/lines/request.ts";
 import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { worded } from "../support/worded.ts";
 
 const executor = () => Promise.reject(new Error("nothing runs here"));
 const hostOn = (store: Store, silence = {}) => createHost({ store, version: "test", executor, silence });
@@ -136,7 +137,7 @@ for (const [name, open] of Object.entries({
         "outside-no-reply",
       );
       assert.equal(reasonOf(await host.send({ type: "open", session: "@claude.mine", cwd: "/" })), "session-id-unfit");
-      await assert.rejects(async () => host.run(session), /Sage runs nothing there/);
+      await assert.rejects(async () => host.run(session), worded(/Sage runs nothing there/));
       await host.send({ type: "resume", session });
       await host.send({ type: "interrupt", session, cancel: true, ...me });
       assert.equal(store.pending(session).length, 1, "nothing but an answer ends it");

@@ -6,6 +6,7 @@ import type { InputResponse } from "../../src/protocol/facts/answer.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";
 import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { fact, folder, opened } from "./journals.ts";
+import { wordsOf } from "../support/worded.ts";
 
 export const unknown = (key: string, why = "") => fact(key, "call.unknown", { reason: inWords(why) });
 export const blue: InputResponse = {
@@ -59,7 +60,7 @@ export function problem(fn: () => unknown): { code: string; message: string } {
     fn();
   } catch (error) {
     assert.ok(error instanceof SageError, `a SageError was expected, and ${String(error)} came`);
-    return { code: error.code, message: error.message };
+    return { code: error.code, message: wordsOf(error) };
   }
   return assert.fail("nothing was refused");
 }

@@ -12,6 +12,7 @@ import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { until } from "../support/until.ts";
 import { fact, folder, opened, plain, said } from "./journals.ts";
 import { peer } from "./peers.ts";
+import { worded } from "../support/worded.ts";
 
 const long = "长输出 and words; ".repeat(10_000);
 
@@ -88,10 +89,13 @@ suite("a fact over 32 kB", () => {
       raw(path, sql);
       const store = sqliteStore(path);
       assert.equal(store.verify("s")?.key, "said/long");
-      assert.throws(() => openSession(store, "s"), {
-        code: "journal-damaged",
-        message: /record said\/long of session s/,
-      });
+      assert.throws(
+        () => openSession(store, "s"),
+        worded({
+          code: "journal-damaged",
+          message: /record said\/long of session s/,
+        }),
+      );
       store.close();
     });
 });
@@ -109,10 +113,13 @@ suite("a journal of version 0.1.0", () => {
     const running = spawn("sleep", ["600"]);
     const pid = running.pid ?? 0;
     raw(path, `INSERT INTO process VALUES('old', ${pid}, '${startOf(pid)}', ${uptime()})`);
-    assert.throws(() => sqliteStore(path), {
-      code: "journal-locked",
-      message: new RegExp(`in use by an older Sage \\(process ${pid}\\)`),
-    });
+    assert.throws(
+      () => sqliteStore(path),
+      worded({
+        code: "journal-locked",
+        message: new RegExp(`in use by an older Sage \\(process ${pid}\\)`),
+      }),
+    );
     assert.equal(Number(raw(path, "PRAGMA user_version")[0]?.["user_version"]), 1, "nothing was changed");
     const looks = sqliteStore(path, { looks: true });
     assert.equal(looks.session("s")?.pending, 1, "it can be looked at");
@@ -144,10 +151,10 @@ suite("a journal that is gone", () => {
       if (how === "removed") rmSync(path);
       else renameSync(spare, path);
       const gone = { code: "journal-damaged", message: /was removed or replaced while Sage had it open/ };
-      assert.throws(() => store.append("s", said("said/void", "into the void")), gone);
-      await assert.rejects(running, gone); // at the next beat, though nobody writes
+      assert.throws(() => store.append("s", said("said/void", "into the void")), worded(gone));
+      await assert.rejects(running, worded(gone)); // at the next beat, though nobody writes
       assert.deepEqual(told, ["journal-gone"]);
-      assert.throws(() => log.flush(), gone);
+      assert.throws(() => log.flush(), worded(gone));
       store.close();
       if (how === "replaced") assert.equal(raw(path, "SELECT 1 FROM fact WHERE key='said/void'").length, 0);
     });
@@ -161,7 +168,10 @@ suite("a journal that is gone", () => {
     store.close();
     rmSync(path);
     copyFileSync(here.path("kept"), `${path}-wal`);
-    assert.throws(() => sqliteStore(path), { code: "journal-damaged", message: /is gone, but .*-wal is still there/ });
+    assert.throws(
+      () => sqliteStore(path),
+      worded({ code: "journal-damaged", message: /is gone, but .*-wal is still there/ }),
+    );
     assert.equal(existsSync(path), false);
   });
 });

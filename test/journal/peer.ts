@@ -4,8 +4,9 @@ import { respond } from "../../src/input/respond.ts";
 import { openSession, type SessionLog } from "../../src/journal/session/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { LocalStore } from "../../src/journal/store/store.ts";
-import { SageError, messageOf } from "../../src/protocol/reasons/error.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
 import { said as inWords } from "../../src/protocol/reasons/reason.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const [path = "", how = ""] = process.argv.slice(2);
 const options = { looks: how === "looks" };
@@ -47,7 +48,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     .then(() => (verbs[verb] ?? (journal()[verb as keyof LocalStore] as (...values: never[]) => unknown))(...values))
     .then(
       (value) => reply({ value }),
-      (error: unknown) => reply({ error: messageOf(error), code: error instanceof SageError ? error.code : undefined }),
+      (error: unknown) => reply({ error: wordsOf(error), code: error instanceof SageError ? error.code : undefined }),
     );
 }
 store?.close();

@@ -15,6 +15,7 @@ import { SageError } from "../../src/protocol/reasons/error.ts";
 import { isSameReason, reason, said as inWords, type Reason } from "../../src/protocol/reasons/reason.ts";
 import { asLogin, createDatabase, createPrepared, hasPostgres } from "../support/postgres.ts";
 import { answer, fact, opened, requestFor, resolved, said } from "./journals.ts";
+import { wordsOf } from "../support/worded.ts";
 
 function poolAt(url: string, max = 3): Pool {
   const pool = new Pool({ connectionString: url, max });
@@ -38,7 +39,7 @@ suite("preparing a database", { skip: !hasPostgres && "no PostgreSQL is installe
     const login = asLogin(url, "plain");
     await pool.query("DO $$ BEGIN CREATE ROLE plain LOGIN; EXCEPTION WHEN duplicate_object THEN END $$");
     const stranger = poolAt(login, 1);
-    const isUnprepared = (error: unknown) => error instanceof SageError && /sage engine prepare/.test(error.message);
+    const isUnprepared = (error: unknown) => error instanceof SageError && /sage engine prepare/.test(wordsOf(error));
     await assert.rejects(postgresLedger(stranger, { process: "x" }), isUnprepared);
     const { roles, made } = await prepareEngine(url, pool);
     assert.deepEqual(made, []);
@@ -89,7 +90,7 @@ suite("preparing a database", { skip: !hasPostgres && "no PostgreSQL is installe
     await owner.query("CREATE OR REPLACE FUNCTION sage.unregister(process_id text) RETURNS void LANGUAGE sql AS ''");
     const isOlder = (error: unknown) =>
       error instanceof SageError &&
-      /prepared by an older Sage \(revision 0, this one needs \d+\).*`sage engine prepare`/.test(error.message);
+      /prepared by an older Sage \(revision 0, this one needs \d+\).*`sage engine prepare`/.test(wordsOf(error));
     await assert.rejects(postgresLedger(workerPool, { process: "x", as: "worker" }), isOlder);
     await assert.rejects(postgresLedger(gatewayPool, { process: "x" }), isOlder);
     await assert.rejects(postgresLedger(owner, { process: "x" }), isOlder, "grants are made by prepare alone");
@@ -125,7 +126,7 @@ suite("preparing a database", { skip: !hasPostgres && "no PostgreSQL is installe
     );
     await assert.rejects(
       prepareEngine(base.url, owner),
-      (error) => error instanceof SageError && /prepared by a newer Sage.*update Sage/.test(error.message),
+      (error) => error instanceof SageError && /prepared by a newer Sage.*update Sage/.test(wordsOf(error)),
     );
     await Promise.all([owner.end(), worker.close(), gateway.close()]);
     await base.drop();

@@ -7,6 +7,7 @@ import { SageError } from "../../src/protocol/reasons/error.ts";
 import { said as inWords } from "../../src/protocol/reasons/reason.ts";
 import { until } from "../support/until.ts";
 import { answer, asked, engines, fact, keys, opened, plain, requestFor, resolved, said } from "./journals.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const ended = {
   status: "success",
@@ -106,7 +107,7 @@ for (const { name, local, open } of engines)
     test("refuses an unknown session by name where one is needed, and finds nothing where one is only looked for", async () => {
       await using journal = await open();
       const { store } = journal;
-      const refused = (error: unknown) => hasCode("session-unknown")(error) && /nobody/.test((error as Error).message);
+      const refused = (error: unknown) => hasCode("session-unknown")(error) && /nobody/.test(wordsOf(error));
       await assert.rejects(async () => journal.claim("nobody"), refused);
       await assert.rejects(async () => store.load("nobody"), refused);
       await assert.rejects(

@@ -5,6 +5,7 @@ import { memoryStore } from "../../src/journal/store/memory.ts";
 import { hostile, serversIn, tool } from "../support/mcp.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { wordsOf } from "../support/worded.ts";
 
 const call = (name: string) => ({ calls: [{ tool: `mcp__bad__${name}`, input: {} }] });
 const asking = async (dir: string, names: readonly string[], more: object = {}) => {
@@ -49,7 +50,7 @@ test("a form of a server is a request like any other: named, checked, and its an
   );
   const answer = (answers: Record<string, { selected: string[]; other?: string }>) =>
     sage.answer({ type: "answers", requestId: request.id, answers });
-  const told = (reply: Awaited<ReturnType<typeof answer>>) => (reply.ok ? "ok" : reply.message);
+  const told = (reply: Awaited<ReturnType<typeof answer>>) => (reply.ok ? "ok" : wordsOf(reply));
   const first = { class: { selected: ["first"] } };
   assert.match(
     told(await answer({ City: { selected: [], other: "B" }, ...first })),

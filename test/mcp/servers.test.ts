@@ -8,6 +8,8 @@ import { offerOf } from "../../src/tools/registry.ts";
 import { calls, hostile, listNow, serversIn, tool } from "../support/mcp.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { noticeText } from "../../src/texts/shared/error.ts";
+import { texts } from "../../src/texts/shared/texts.ts";
 
 test("tools of a server are ordinary tools: asked about, allowed by rules, and their results are read", async () => {
   using folder = workspace();
@@ -93,7 +95,7 @@ test("a server that cannot be started is told of once, and the agent goes on wit
   const notices: string[] = [];
   sage.store.hub.subscribe(sage.session, {
     fact() {},
-    delta: ({ kind, text }) => void (kind === "notice" && notices.push(text)),
+    delta: (delta) => void (delta.kind === "notice" && notices.push(noticeText(delta, texts("en")))),
   });
   for (const said of ["hi", "and again"]) {
     await sage.say(said);

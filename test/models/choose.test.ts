@@ -8,6 +8,7 @@ import type { ModelRequest, ModelScope } from "../../src/models/model.ts";
 import { loadScript, scripted, type Script } from "../../src/models/scripted.ts";
 import { noUsage, textOf, type Message, type Reply } from "../../src/protocol/facts/message.ts";
 import { modelServer } from "../support/model-server.ts";
+import { worded } from "../support/worded.ts";
 
 const hello: Message = { role: "user", text: "hello" };
 
@@ -87,14 +88,20 @@ test("agents have turns of their own", async () => {
 
 test("a script that runs out says for whom and where", async () => {
   const replied: Message = { role: "assistant", parts: [], model: "scripted" };
-  await assert.rejects(play([{ text: "one" }], [hello, replied]), {
-    code: "model-unavailable",
-    message: "the script has no turn 1 for the root agent: it has 1, counted from 0",
-  });
-  await assert.rejects(play([{ text: "one" }], [hello], ["explore"]), {
-    code: "model-unavailable",
-    message: 'the script has no turn 0 for agent "explore": it has none under "explore"',
-  });
+  await assert.rejects(
+    play([{ text: "one" }], [hello, replied]),
+    worded({
+      code: "model-unavailable",
+      message: "the script has no turn 1 for the root agent: it has 1, counted from 0",
+    }),
+  );
+  await assert.rejects(
+    play([{ text: "one" }], [hello], ["explore"]),
+    worded({
+      code: "model-unavailable",
+      message: 'the script has no turn 0 for agent "explore": it has none under "explore"',
+    }),
+  );
 });
 
 test("a slow turn can be aborted, with the reason", async () => {
@@ -119,15 +126,21 @@ test("a script comes from a file, and a wrong one is explained", async () => {
     assert.deepEqual(await loadScript(file), { "": [{ text: "root" }], explore: [] });
     for (const wrong of ["[{]", '[{"say":"hi"}]', '"hi"', '[{"calls":[{"tool":"Bash"}]}]']) {
       await write(wrong);
-      await assert.rejects(loadScript(file), {
-        code: "config-invalid",
-        message: /script\.json should be a JSON list of turns/,
-      });
+      await assert.rejects(
+        loadScript(file),
+        worded({
+          code: "config-invalid",
+          message: /script\.json should be a JSON list of turns/,
+        }),
+      );
     }
-    await assert.rejects(loadScript(join(folder, "absent.json")), {
-      code: "config-invalid",
-      message: /there is no file .*absent\.json/,
-    });
+    await assert.rejects(
+      loadScript(join(folder, "absent.json")),
+      worded({
+        code: "config-invalid",
+        message: /there is no file .*absent\.json/,
+      }),
+    );
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -159,7 +172,7 @@ test("a name from the command line wins over the settings, and a bare one goes t
 
 test("what cannot work is refused with what was expected and what came", () => {
   const refused = (message: RegExp, ...args: Parameters<typeof choice>) =>
-    assert.throws(() => choice(...args), { code: "config-invalid", message });
+    assert.throws(() => choice(...args), worded({ code: "config-invalid", message }));
   refused(
     /should be anthropic\/<name>, openai\/<name>, google\/<name> or scripted\/<file>; "gogle" is none/,
     "gogle/gemini",

@@ -6,6 +6,7 @@ import { costOf } from "../../src/models/prices.ts";
 import { noUsage, type Message } from "../../src/protocol/facts/message.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { modelServer, type Play } from "../support/model-server.ts";
+import { worded } from "../support/worded.ts";
 
 const busy: Play = { status: 429, headers: { "retry-after": "600" }, message: "Later" };
 const user: Message = { role: "user", text: "hello" };
@@ -56,19 +57,19 @@ test("what the person has to mend is not hidden by the fallback, and two failure
   await using _ = server;
   const { scope } = listener();
   server.plays.push({ status: 401, message: "no such key" });
-  await assert.rejects(model.reply(request([user]), scope), /first\/a: The server refused the key/);
+  await assert.rejects(model.reply(request([user]), scope), worded(/first\/a: The server refused the key/));
   server.plays.push(busy, { status: 404, message: "what?" });
   await assert.rejects(
     model.reply(request([user]), scope),
-    /^SageError: first\/a: Rate limit reached .* The fallback failed too: second\/b: The server does not know/,
+    worded(/^SageError: first\/a: Rate limit reached .* The fallback failed too: second\/b: The server does not know/),
   );
 });
 
 test("a fallback that cannot work is refused at the start", () => {
   const env = { ANTHROPIC_API_KEY: "k" };
   const choose = (fallback: string) => () => chooseModel({ spec: "anthropic/x", fallback, env });
-  assert.throws(choose("openai/y"), /openai\/y needs a key/);
-  assert.throws(choose("anthropic/x"), /the fallback should be another model/);
+  assert.throws(choose("openai/y"), worded(/openai\/y needs a key/));
+  assert.throws(choose("anthropic/x"), worded(/the fallback should be another model/));
 });
 
 test("a cost is known only where the price is", () => {

@@ -1,11 +1,13 @@
 // No turn is lost to a proxy: HTTP_PROXY, HTTPS_PROXY and NO_PROXY are the way out of many networks.
 import assert from "node:assert/strict";
+import type { SageError } from "../../src/protocol/reasons/error.ts";
 import { test } from "node:test";
 import { chooseModel } from "../../src/models/choice/choose.ts";
 import type { Model } from "../../src/models/model.ts";
 import { proxyFor } from "../../src/models/proxy.ts";
 import { modelServer } from "../support/model-server.ts";
 import { proxyServer, secured, trustExample } from "../support/proxy.ts";
+import { worded, wordsOf } from "../support/worded.ts";
 
 const via = (url: string, env: Record<string, string>) => proxyFor(new URL(url), env);
 const http_proxy = "http://plain.example.com:3128/";
@@ -26,11 +28,11 @@ test("which proxy leads to an address, as other programs read the same variables
     assert.equal(via(`http://${here}:11434/`, both), undefined, `${here} is this machine`);
   assert.throws(
     () => via("https://a.org/", { HTTPS_PROXY: "socks5://u:hunter2@h:1" }),
-    /^[^]*HTTPS_PROXY should be .*socks5:/,
+    worded(/^[^]*HTTPS_PROXY should be .*socks5:/),
   );
   assert.throws(
     () => via("https://a.org/", { HTTPS_PROXY: "http://:hunter2@" }),
-    (error: Error) => !error.message.includes("hunter2"),
+    (error: SageError) => !`${wordsOf(error)}${JSON.stringify(error.reason)}`.includes("hunter2"),
   );
 });
 
@@ -95,9 +97,9 @@ test("a proxy that wants another password says so at once, and the password is i
   await using proxy = await proxyServer({ secure: 9 }, "lin:pass");
   const wrong = proxy.url.replace("lin:pass", "lin:hunter2hunter2");
   const model = await load("https://api.example.test/v1", { HTTPS_PROXY: wrong });
-  await assert.rejects(ask(model), (error: Error) => {
-    assert.match(error.message, /The proxy requires a name and password \(407.*HTTPS_PROXY/);
-    assert.ok(!error.message.includes("hunter2"));
+  await assert.rejects(ask(model), (error: SageError) => {
+    assert.match(wordsOf(error), /The proxy requires a name and password \(407.*HTTPS_PROXY/);
+    assert.ok(!`${wordsOf(error)}${JSON.stringify(error.reason)}`.includes("hunter2"));
     return true;
   });
   assert.equal(proxy.asked.length, 1, "it is not tried again");

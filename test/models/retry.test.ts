@@ -11,6 +11,7 @@ import { SageError } from "../../src/protocol/reasons/error.ts";
 import { said } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { chunksOf, modelServer, type Play, type ServedReply } from "../support/model-server.ts";
+import { wordsOf } from "../support/worded.ts";
 
 type Server = Awaited<ReturnType<typeof modelServer>>;
 
@@ -98,10 +99,7 @@ test("a rate limit is waited out for as long as the server says", async () => {
 test("a wait of more than two minutes is the person's to decide", async () => {
   await using server = await modelServer({ status: 429, headers: { "retry-after": "7200" }, message: "Daily limit" });
   const { error, slept } = await ask(overAnthropic(server));
-  assert.match(
-    error?.message ?? "",
-    /^anthropic\/m: Rate limit reached \(429: Daily limit\)\. Try again in 2 h, after /,
-  );
+  assert.match(wordsOf(error), /^anthropic\/m: Rate limit reached \(429: Daily limit\)\. Try again in 2 h, after /);
   assert.deepEqual([error?.code, error?.retryable, slept], ["model-unavailable", true, []]);
 });
 
@@ -113,7 +111,7 @@ test("an overloaded server is asked five times more with growing pauses, then gi
   assert.equal(server.requests.length, 6);
   assert.equal(reasons.length, 5);
   slept.forEach((ms, n) => assert.ok(ms >= 500 * 2 ** n && ms <= 1000 * 2 ** n, `${ms} at ${n}`));
-  assert.equal(error?.message, "anthropic/m: The server is overloaded (529: Overloaded). Try again in a while.");
+  assert.equal(wordsOf(error), "anthropic/m: The server is overloaded (529: Overloaded). Try again in a while.");
 });
 
 test("what may work the next time is tried again, what cannot is not", async () => {
@@ -147,7 +145,7 @@ test("a server that says so is not asked again", async () => {
   await using server = await modelServer({ status: 429, headers: { "x-should-retry": "false" }, message: "No credit" });
   const { error, slept } = await ask(overOpenAI(server));
   assert.deepEqual([slept, error?.retryable], [[], false]);
-  assert.match(error?.message ?? "", /No credit/);
+  assert.match(wordsOf(error), /No credit/);
 });
 
 test("an error inside the stream is judged by what it says", async () => {
@@ -159,7 +157,7 @@ test("an error inside the stream is judged by what it says", async () => {
   const { error, reasons } = await ask(overAnthropic(server));
   assert.equal(reasons.length, 2);
   for (const reason of reasons) assert.match(reason, /^The server is overloaded \(529: Busy\)\./);
-  assert.match(error?.message ?? "", /The server refused the request \(400: Bad\)\. The same request will fail again/);
+  assert.match(wordsOf(error), /The server refused the request \(400: Bad\)\. The same request will fail again/);
 
   server.plays.push(
     { reply: talk, at: 3, ending: { type: "upstream", message: "Worker died" } },
@@ -167,7 +165,7 @@ test("an error inside the stream is judged by what it says", async () => {
   );
   const other = await ask(overOpenAI(server));
   assert.match(other.reasons.join(), /^The reply was cut off \(Worker died\)\./);
-  assert.match(other.error?.message ?? "", /400: Too long/);
+  assert.match(wordsOf(other.error), /400: Too long/);
 });
 
 test("a refused key is explained without repeating it", async () => {
@@ -178,7 +176,7 @@ test("a refused key is explained without repeating it", async () => {
   );
   const model = overAnthropic(server);
   const messages = [];
-  for (const secret of ["key-1", "key-1", "m"]) messages.push((await ask(model, { secret })).error?.message);
+  for (const secret of ["key-1", "key-1", "m"]) messages.push(wordsOf((await ask(model, { secret })).error));
   assert.deepEqual(messages, [
     "anthropic/m: The server refused the key (401: invalid x-api-key: [key]). Check the API key, and that it may use this model.",
     "anthropic/m: The server refused the key (401: Incorrect API key provided: [key]). Check the API key, and that it may use this model.",
@@ -194,7 +192,7 @@ test("a server that is not there, resets or falls silent is tried again and then
   const absent = await ask(openai({ modelId: "m", baseURL: `http://127.0.0.1:${port}/v1` }));
   assert.equal(absent.slept.length, 5);
   assert.equal(
-    absent.error?.message,
+    wordsOf(absent.error),
     `openai/m: The server could not be reached (connect ECONNREFUSED 127.0.0.1:${port}). Check the network, the base URL and that the server is running, then continue.`,
   );
 
@@ -246,6 +244,6 @@ test("an error that is no failed request goes through as it is", async () => {
 test("a request that could not even be made is explained, and keeps its cause", async () => {
   const cause = Object.assign(new Error("certificate has expired"), { code: "CERT_HAS_EXPIRED" });
   const { error, slept } = await ask({ id: "x", reply: () => Promise.reject(cause) });
-  assert.match(error?.message ?? "", /^x: No secure connection could be made \(certificate has expired\)\. /);
+  assert.match(wordsOf(error), /^x: No secure connection could be made \(certificate has expired\)\. /);
   assert.deepEqual([error?.code, error?.retryable, error?.cause, slept], ["model-unavailable", false, cause, []]);
 });

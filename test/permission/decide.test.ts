@@ -110,7 +110,7 @@ test("step 4: a check that throws, or answers nothing usable, needs a person", (
   assert.deepEqual(task(["+ Deploy"], { view: () => assert.fail("disk gone"), ...bypass }), {
     behavior: "ask",
     hard: true,
-    reason: reason("check-failed", { error: "disk gone" }),
+    reason: reason("check-failed", { error: said("disk gone") }),
   });
   for (const view of [undefined, null, {}, { behavior: "yes" }]) {
     const result = task(["+ Deploy"], says(view as unknown as PermissionResult));

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { reason } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { loadRules, parseRule, readRule } from "../../src/permission/rules/rules.ts";
+import { worded } from "../support/worded.ts";
 
 test("a rule is a tool, or a tool and a specifier that is kept as written", () => {
   const readings: Record<string, object> = {
@@ -74,9 +75,12 @@ test("rules keep their source; an allow rule that cannot be read is a warning", 
 
 test("a deny or ask rule that cannot be read stops everything and is named", () => {
   for (const behavior of ["deny", "ask"] as const)
-    assert.throws(() => loadRules({ [behavior]: ["Bash(rm", "Read"] }, "user"), {
-      name: "SageError",
-      code: "config-invalid",
-      message: `the ${behavior} rule "Bash(rm" (user) cannot be read: expected a closing ) at the end; a literal one is written \\)`,
-    });
+    assert.throws(
+      () => loadRules({ [behavior]: ["Bash(rm", "Read"] }, "user"),
+      worded({
+        name: "SageError",
+        code: "config-invalid",
+        message: `the ${behavior} rule "Bash(rm" (user) cannot be read: expected a closing ) at the end; a literal one is written \\)`,
+      }),
+    );
 });

@@ -10,6 +10,7 @@ import { webWire } from "../../src/host/socket/web-wire.ts";
 import type { InboxEvent, WatchEvent } from "../../src/protocol/host/host.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
+import { worded } from "../support/worded.ts";
 
 test("a turn is begun, asked about, answered and followed over a WebSocket", async () => {
   using here = workspace();
@@ -71,7 +72,7 @@ test("a server that refuses before the first frame is not dialled again; one wit
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const host = connectWeb(`http://127.0.0.1:${port}/`, "key");
-  await assert.rejects(host.welcome, { code: "not-permitted", message: /HTTP 421/ });
+  await assert.rejects(host.welcome, worded({ code: "not-permitted", message: /HTTP 421/ }));
   assert.equal(dials, 1);
   host.close();
   server.close();

@@ -4,7 +4,6 @@ import { createServerMemory } from "../../src/mcp/memory.ts";
 import type { ServerDefinition } from "../../src/mcp/server.ts";
 import { httpTransport } from "../../src/mcp/http.ts";
 import { createServers, type Servers, type ServersParts } from "../../src/mcp/servers.ts";
-import { sentence } from "../../src/texts/shared/sentence.ts";
 
 /** The code of our own server: one file that needs no other. */
 export const program = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
@@ -80,7 +79,6 @@ export function serversIn(
     memory,
     ...(start && { start }),
     http: http ?? (async (definition) => httpTransport(definition)),
-    sentence: (why) => sentence(why, "en"),
   });
   return { ...servers, [Symbol.asyncDispose]: () => servers.close() };
 }

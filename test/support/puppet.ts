@@ -3,7 +3,7 @@ import type { Host, WatchEvent } from "../../src/protocol/host/host.ts";
 
 /** A host that tells a surface what it is told to, and agrees to everything. */
 export function puppet() {
-  let queue: WatchEvent[] = [{ type: "ready", requests: [], live: true }];
+  let queue: WatchEvent[] = [{ type: "ready", requests: [], live: true, owned: false }];
   let wake: (() => void) | undefined;
   let seq = 0;
   const push = (event: WatchEvent) => {

@@ -18,6 +18,7 @@ import type { AgentOutcome } from "../../src/protocol/facts/outcome.ts";
 import type { Rule } from "../../src/protocol/facts/permission.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import type { CommandReply } from "../../src/protocol/host/host.ts";
+import { errorOf } from "../../src/protocol/host/refusal.ts";
 import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
 import type { SubagentDefinition } from "../../src/protocol/subagent.ts";
 import { childEnv, redactor } from "../../src/config/secrets/secrets.ts";
@@ -179,7 +180,7 @@ export async function sageWith(
     executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
   });
   const opened = await host.send({ type: "open", cwd: dir, ...(options.session && { session: options.session }) });
-  if (!opened.ok) throw new Error(opened.message);
+  if (!opened.ok) throw errorOf(opened);
   const { session } = opened;
   return {
     ...personAt({ host, store, session, watched: options.watched ?? true, everyMs: 1 }),
@@ -207,7 +208,7 @@ export function personAt({ host, store, session, watched, everyMs }: Sitting): T
     ...{ host, store, session },
     async say(text) {
       const said = await host.send({ type: "say", session, text, by: "Lin", surface: "test" });
-      if (!said.ok) throw new Error(said.message);
+      if (!said.ok) throw errorOf(said);
       running = host.run(session);
     },
     outcome: () => running ?? host.run(session),

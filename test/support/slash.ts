@@ -4,6 +4,7 @@ import type { TerminalActs } from "../../src/surfaces/terminal/index.ts";
 import type { Lang } from "../../src/texts/language.ts";
 import { texts } from "../../src/texts/shared/texts.ts";
 import { slashTexts } from "../../src/texts/surfaces/slash.ts";
+import { followSession, type FollowedSession } from "../../src/view/session.ts";
 import type { SlashWords } from "../../src/view/slash/run.ts";
 
 export function slashWords(lang: Lang): SlashWords {
@@ -47,4 +48,13 @@ export function between(sent: Command[]) {
       return host.send(command);
     },
   });
+}
+
+/** A session that somebody has before them. */
+export async function joined(host: Host, id: string): Promise<FollowedSession> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { signal } = new AbortController();
+  const session = followSession(host, id, { signal, changed: ({ type }) => type === "joined" && resolve() });
+  await Promise.race([promise, session.done]);
+  return session;
 }

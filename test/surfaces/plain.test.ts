@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { suite, test } from "node:test";
 import { attachPlain } from "../../src/surfaces/plain/index.ts";
-import { errorBecause } from "../../src/texts/shared/error.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
 import { createDesk } from "../../src/surfaces/terminal/panels/desk.ts";
 import type { Panel } from "../../src/surfaces/terminal/panels/panel.ts";
 import { sageWith, workspace } from "../support/sage.ts";
@@ -16,6 +16,9 @@ import { createPaint } from "../../src/view/lines/paint.ts";
 import { requestLines } from "../../src/view/lines/request.ts";
 import { headline } from "../../src/texts/shared/resolution.ts";
 import { createView, type Piece } from "../../src/surfaces/plain/view.ts";
+import { pastOf } from "../../src/view/items/summary.ts";
+import { createSession } from "../../src/view/session.ts";
+import { folded } from "../support/fold.ts";
 import { languageOf } from "../../src/texts/language.ts";
 import { texts } from "../../src/texts/shared/texts.ts";
 import { t, style, permission, colour, questions } from "./plain-requests.ts";
@@ -53,14 +56,14 @@ suite("what happens becomes text", () => {
   });
 
   test("streamed text is not printed a second time by the fact", () => {
-    const view = createView(style());
+    const view = folded(createView(style()).draw);
     assert.equal(flat([...view.delta(delta("t0/0/model", "Hel")), ...view.delta(delta("t0/0/model", "lo"))]), "Hello");
     assert.equal(flat(view.fact(replied("t0/0/model", "Hello"))), "");
     assert.equal(flat(view.fact(replied("t0/1/model", "Whole"))), "Whole");
   });
 
   test("a higher attempt says that it starts again, a lower one is ignored", () => {
-    const view = createView(style());
+    const view = folded(createView(style()).draw);
     assert.equal(flat(view.delta(delta("t0/0/model", "Once"))), "Once");
     assert.equal(flat(view.delta(delta("t0/0/model", "Twice", 2))), `${t.startsAgain}\nTwice`);
     assert.equal(flat(view.delta(delta("t0/0/model", "late", 1))), "");
@@ -68,7 +71,7 @@ suite("what happens becomes text", () => {
   });
 
   test("calls are one line each, results are folded, and a result that comes later names its call", () => {
-    const view = createView(style());
+    const view = folded(createView(style()).draw);
     const calls = [
       { tool: "Bash", input: { command: "npm test\nnpm run build" } },
       { tool: "Read", input: { file_path: "a.ts" } },
@@ -88,7 +91,7 @@ suite("what happens becomes text", () => {
   test("what a command prints is shown as it comes, on a terminal, and not again with the result", () => {
     const output = (text: string): Delta => ({ ...delta("t0/0/0/run0", text), kind: "output" });
     const run = (width: number | undefined, result: string) => {
-      const view = createView(style(width));
+      const view = folded(createView(style(width)).draw);
       view.fact(replied("t0/0/model", "", [{ tool: "Bash", input: { command: "x" } }]));
       const live = flat(["one\nt", "wo\nthr"].flatMap((text) => view.delta(output(text))));
       return [live, flat(view.fact(fact("call.finished", "t0/0/0/run0", { ok: true, text: result })))];
@@ -99,7 +102,7 @@ suite("what happens becomes text", () => {
   });
 
   test("a no is a refusal and not a failure, and is told once", () => {
-    const view = createView(style());
+    const view = folded(createView(style()).draw);
     const calls = [1, 2].map(() => ({ tool: "Bash", input: { command: "x" } }));
     view.fact(replied("t0/0/model", "", calls));
     const verdict = { effect: "writes", digest: "d", reason: reasonFrom("") } as const;
@@ -126,7 +129,7 @@ suite("what happens becomes text", () => {
   });
 
   test("a quick reply does not overtake the result it replies to", () => {
-    const view = createView(style());
+    const view = folded(createView(style()).draw);
     view.fact(replied("t0/0/model", "", [{ tool: "Read", input: { file_path: "a" } }]));
     assert.equal(flat(view.delta(delta("t0/1/model", "I see."))), "");
     assert.equal(flat(view.fact(fact("call.finished", "t0/0/0/run0", { ok: true, text: "x" }))), "  │ x\nI see.");
@@ -134,7 +137,7 @@ suite("what happens becomes text", () => {
 
   test("B7: output that copies a whole prompt, escapes and all, stays behind its margin", () => {
     const real = requestLines(permission("Bash", { command: "ls" }), { ...style(), paint: createPaint(true) });
-    const view = createView(style(90));
+    const view = folded(createView(style(90)).draw);
     view.fact(replied("t0/0/model", "", [{ tool: "Bash", input: { command: "cat trap" } }]));
     const text = [...real.slice(1), "allow? (y/n/…) > y\r\x1b[2K"].join("\n");
     const drawn = flat(view.fact(fact("call.finished", "t0/0/0/run0", { ok: true, text })))
@@ -149,7 +152,7 @@ suite("what happens becomes text", () => {
   });
 
   test("a saved rule is told with its file, or why it is in none", () => {
-    const view = createView(style());
+    const view = folded(createView(style()).draw);
     const rule = { rule: "Bash(ls)", behavior: "allow", destination: "local", by: "Lin" } as const;
     const told = (more: object) => flat(view.fact(fact("rule.added", "t0/0/0/rule0.0", { ...rule, ...more })));
     assert.equal(told({ saved: "/w/s.json" }), "Rule saved to /w/s.json: Bash(ls)\n");
@@ -158,11 +161,24 @@ suite("what happens becomes text", () => {
   });
 
   test("on attaching the last turns are shown, the messages before them are a number", () => {
-    const view = createView(style());
+    const joined = (...facts: Fact[]) => {
+      const drawn: Piece[] = [];
+      let earlier = 0;
+      const view = createView(style());
+      const session = createSession("s", {
+        tellFrom: pastOf,
+        changed(change) {
+          if (change.type === "earlier") earlier = change.messages;
+          if (change.type === "fact") drawn.push(...view.draw(change.items));
+        },
+      });
+      for (const fact of facts) session.hear({ type: "fact", fact });
+      session.hear({ type: "ready", requests: [], live: true, owned: false });
+      return { shown: flat(drawn), earlier };
+    };
     const long = Array.from({ length: 40 }, (_, n) => [said(`ask ${n}`), replied(`t${n}/0/model`, `say ${n}`), ended]);
-    const shown = flat(createView(style()).history(long.flat()));
-    assert.match(shown, /^… \d+ earlier messages\n[^]*ask 39[^]*say 39/);
-    const count = Number(/\d+/.exec(shown)?.[0]);
+    const { shown, earlier: count } = joined(...long.flat());
+    assert.match(shown, /[^]*ask 39[^]*say 39/);
     assert.ok(count > 5 && count < 39, shown);
     assert.deepEqual([shown.includes(`ask ${count - 1}\n`), shown.includes(`ask ${count}\n`)], [false, true]);
     const facts = [
@@ -172,8 +188,8 @@ suite("what happens becomes text", () => {
       said("second", "Lin"),
       replied("t1/0/model", "two"),
     ];
-    assert.match(flat(view.history(facts)), /first[^]*one[^]*Lin:\n {2}│ second\n\ntwo$/);
-    assert.match(flat(view.history(facts.slice(0, 3))), /first[^]*one[^]*Done: 0 tool calls, 0 tokens, 2 s\n$/);
+    assert.match(joined(...facts).shown, /first[^]*one[^]*Lin:\n {2}│ second\n\ntwo$/);
+    assert.match(joined(...facts.slice(0, 3)).shown, /first[^]*one[^]*Done: 0 tool calls, 0 tokens, 2 s\n$/);
   });
 
   test("an answer from elsewhere tells who gave it, from where and what", () => {
@@ -198,7 +214,7 @@ test("the language is SAGE_LANG's, else the locale's", () => {
 });
 
 suite("a reason is told in the reader's language", () => {
-  const problem = errorBecause("request-invalid", reason("empty-text", {}));
+  const problem = new SageError("request-invalid", reason("empty-text", {}));
   const chinese = "空白不是回答；请写点什么，或选择不回答";
 
   test("it survives the way through a reply", () => {
@@ -223,6 +239,7 @@ suite("a reason is told in the reader's language", () => {
     const request = questions(colour);
     const desk = createDesk({
       t: texts("zh"),
+      requests: () => [{ request, inquiries: [] }],
       me: "lin",
       respond: async () => refusalOf(problem),
       respondAll: async () => refusalOf(problem),
@@ -241,7 +258,7 @@ suite("a reason is told in the reader's language", () => {
       focus() {},
       taken() {},
     });
-    desk.begin([{ request }]);
+    desk.settle();
     await until(() => told.length > 0);
     assert.deepEqual(told, [chinese]);
   });

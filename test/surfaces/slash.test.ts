@@ -17,7 +17,7 @@ import {
   type SlashPlace,
 } from "../../src/view/slash/table.ts";
 import { sageWith, workspace, type TestSage } from "../support/sage.ts";
-import { actsOf, between, surroundings } from "../support/slash.ts";
+import { actsOf, between, joined, surroundings } from "../support/slash.ts";
 import { sageOnScreen } from "../support/terminal.ts";
 import { until } from "../support/until.ts";
 import { team } from "./feishu/team.ts";
@@ -39,7 +39,7 @@ const byHost: Record<HostSlash, Case> = {
   plan: { typed: "/plan look around", sends: { type: "say", text: "look around" } },
   compact: { typed: "/compact", sends: { type: "compact" } },
   rewind: { typed: "/rewind", sends: { type: "rewindPoints" }, says: /Messages to go back to/ },
-  withdraw: { typed: "/withdraw", sends: { type: "facts" }, says: /no message that is not read yet/ },
+  withdraw: { typed: "/withdraw", says: /no message that is not read yet/ },
   stop: { typed: "/interrupt", sends: { type: "interrupt" }, says: /Nothing is running/ },
   permissions: { typed: "/permissions remove Bash(x)", says: /This session has no rule Bash\(x\)/ },
   agents: { typed: "/agents", sends: { type: "about" }, says: /explorer: looks/ },
@@ -53,7 +53,6 @@ const byTerminal: Record<OwnSlash<"terminal">, Case> = {
   new: { typed: "/clear a task", says: /did new a task/ },
   resume: { typed: "/resume abc", says: /did resume abc/ },
   model: { typed: "/model", says: /did model/ },
-  compact: { typed: "/compact", sends: { type: "compact" } },
   rewind: { typed: "/undo t0", says: /did rewind t0/ },
   tasks: { typed: "/ps", says: /did tasks/ },
   permissions: { typed: "/allowed-tools", says: /did permissions/ },
@@ -61,7 +60,6 @@ const byTerminal: Record<OwnSlash<"terminal">, Case> = {
   quit: { typed: "exit", says: /left/ },
 };
 const byLines: Record<OwnSlash<"lines">, Case> = {
-  resume: { typed: "/resume", says: /Nothing is running/ },
   tasks: { typed: "/tasks stop 1", says: /did tasks stop 1/ },
   export: { typed: "/export", says: /did export/ },
   quit: { typed: "/exit", says: /left/ },
@@ -242,7 +240,7 @@ suite("every command at every surface that offers it", () => {
       trouble: (reply: { ok: boolean }) => (reply.ok ? undefined : "trouble"),
     };
     const go = ({ page }: { page: string }) => void shown.push(`went to ${page}`);
-    const at = createTyping(app, { id: sage.session, followed: { progress: { value: { mode: "ask" } } }, go });
+    const at = createTyping(app, { session: await joined(named, sage.session), go });
     await everyEntry("page", byPage, sent, {
       enter: (text) => void at.send(text).then((back) => shown.push(...at.lines.value, String(back))),
       read: () => shown.join("\n"),

@@ -35,6 +35,8 @@ import { terminalTexts } from "../../src/texts/surfaces/terminal.ts";
 import { texts } from "../../src/texts/shared/texts.ts";
 import { whyTexts } from "../../src/texts/commands/why.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
+import { folded } from "../support/fold.ts";
+import { createSession } from "../../src/view/session.ts";
 import { transcriptOf } from "../../src/view/transcript/transcript.ts";
 
 /**
@@ -183,8 +185,8 @@ const surfaces: Surface[] = [
     name: "terminal",
     draw(facts, lang) {
       const t = texts(lang);
-      const scroll = createScroll({ t, now: () => 100 });
-      facts.forEach(scroll.fact);
+      const scroll = createScroll({ t });
+      facts.forEach(folded(scroll.show).fact);
       const theme = createTheme({ color: "none", background: "dark" });
       const look = { theme, t, tt: terminalTexts(lang), me: { by: "Bo", surface: "tui" }, width: 200, now: 100 };
       const entries = [...scroll.take(), ...scroll.live()];
@@ -195,7 +197,7 @@ const surfaces: Surface[] = [
     name: "lines",
     draw(facts, lang) {
       const view = createLines(styleIn(lang), { by: "Bo", surface: "plain" });
-      const pieces = facts.flatMap(view.fact);
+      const pieces = facts.flatMap(folded(view.draw).fact);
       const text = pieces.flatMap((piece) => ("stream" in piece ? [piece.stream] : piece.lines)).join("\n");
       return text.slice(text.lastIndexOf("●")); // a line that was printed stays: a changed call is printed again
     },
@@ -205,7 +207,7 @@ const surfaces: Surface[] = [
     only: ["refused-by-rule", "refused-by-person", "not-run"],
     draw(facts, lang) {
       const lines: string[] = [];
-      facts.forEach(createRefusals((line) => lines.push(line), cliTexts(lang), texts(lang)));
+      facts.forEach(folded(createRefusals((line) => lines.push(line), cliTexts(lang), texts(lang))).fact);
       return lines.join("\n");
     },
   },
@@ -213,8 +215,9 @@ const surfaces: Surface[] = [
     name: "Feishu card",
     draw(facts, lang) {
       const [speech] = speechesFrom(lang);
-      const view = createChat(() => speech.words);
-      facts.forEach(view.fact);
+      const session = createSession("s", { changed: (change) => view.changed(change), keep: "turn" });
+      const view = createChat(session, () => speech.words);
+      for (const fact of facts) session.hear({ type: "fact", fact });
       const finish = () => ({ title: "", template: "grey" as const, notes: [] });
       return JSON.stringify(finishedCard(view.progress(), { in: finish }, [speech]).card);
     },

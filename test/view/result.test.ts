@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { createView } from "../../src/surfaces/plain/view.ts";
+import { folded } from "../support/fold.ts";
 import type { Lang } from "../../src/texts/language.ts";
 import { texts } from "../../src/texts/shared/texts.ts";
 import { createPaint } from "../../src/view/lines/paint.ts";
@@ -17,7 +18,7 @@ const shown = (sage: TestSage, lang: Lang) =>
     .map(({ text, notes }) => [text, ...notes].filter((one) => one !== "").join(" | "));
 
 const plainly = (sage: TestSage) => {
-  const view = createView({ t: texts("en"), paint: createPaint(false), width: 80 });
+  const view = folded(createView({ t: texts("en"), paint: createPaint(false), width: 80 }).draw);
   const pieces = sage.facts().flatMap((fact) => view.fact(fact));
   return pieces.flatMap((piece) => ("lines" in piece ? piece.lines : [piece.stream])).join("\n");
 };

@@ -20,7 +20,7 @@ import {
 import { runSlash, type Hand, type Reply } from "../../src/view/slash/run.ts";
 import { slashNames, slashPlaces, type HostSlash, type SlashName } from "../../src/view/slash/table.ts";
 import { sageWith, workspace } from "../support/sage.ts";
-import { between, slashWords, surroundings } from "../support/slash.ts";
+import { between, joined, slashWords, surroundings } from "../support/slash.ts";
 
 const own = () => [
   { name: "git:tidy", description: "tidies up" },
@@ -109,7 +109,7 @@ test("a command demands the right of what it sends, and without that nothing is 
   const sender = { by: "Lin", surface: "tui" };
   const rule = { rule: "Bash(x)", behavior: "allow", destination: "session" } as const;
   assert.ok((await sage.host.send({ type: "addRule", session, ...rule, ...sender })).ok);
-  const host = between(sent)(sage.host);
+  const at = await joined(between(sent)(sage.host), session);
   const hand: Hand<"acp", string> = {
     own: (name: never) => name,
     say: (told: Reply) => told(slashWords("en")).join("\n"),
@@ -127,7 +127,7 @@ test("a command demands the right of what it sends, and without that nothing is 
   for (const [name, all] of Object.entries(fully) as [HostSlash, readonly string[]][])
     for (const args of all) {
       const typed = { name, args };
-      const typist = { host, session, sender, offer: { place: "acp" as const }, mode: () => "ask" as const };
+      const typist = { session: at, sender, offer: { place: "acp" as const } };
       sent.length = 0;
       const told = await runSlash(typed, typist, hand);
       const rank = Math.max(0, ...sent.map((command) => ranks.indexOf(rightOf(command, () => undefined) as "look")));
@@ -143,25 +143,19 @@ test("a command demands the right of what it sends, and without that nothing is 
 test("what is not the host's says so: an argument that is missing, an answer to nothing, a refusal", async () => {
   using here = workspace();
   await using sage = await sageWith({ dir: here.dir, script: [] });
-  const typist = {
-    ...{ host: sage.host, session: sage.session, sender: { by: "Lin", surface: "acp" } },
-    offer: { place: "acp" as const },
-    mode: () => "ask" as const,
-  };
+  const session = await joined(sage.host, sage.session);
+  const typist = { session, sender: { by: "Lin", surface: "acp" }, offer: { place: "acp" as const } };
   const told = (name: SlashName, args = "") =>
     runSlash<"acp", string>({ name, args }, typist, {
       own: (own: never) => own,
       say: (lines, tone) => `${tone}: ${lines(slashWords("en")).join("\n")}`,
-      done: () => "done",
-      back: (words) => words,
       speak: (text) => text,
-      go: (id) => id,
     });
   assert.equal(await told("rename"), "danger: /rename needs a word after it.");
   assert.equal(await told("decline"), "dim: Nothing asks for an answer now.");
   assert.match(await told("mode", "nonsense"), /danger: There is no mode “nonsense”/);
   assert.match(await told("compact"), /danger: \/compact failed: /);
-  assert.equal(await told("resume"), "done");
+  assert.equal(await told("resume"), "dim: The turn continues.");
 });
 
 test("a message that nobody has read comes back with /withdraw", async () => {
@@ -175,7 +169,8 @@ test("a message that nobody has read comes back with /withdraw", async () => {
     ["hers", "Mei"],
   ] as const)
     await host.send({ type: "say", session, text, by, surface: "tui" });
-  const typist = { host, session, sender, offer: { place: "terminal" as const }, mode: () => "ask" as const };
+  const at = await joined(host, session);
+  const typist = { session: at, sender, offer: { place: "terminal" as const } };
   const back = () =>
     runSlash<"terminal", string>({ name: "withdraw", args: "" }, typist, {
       own: (name) => name,

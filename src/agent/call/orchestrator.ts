@@ -14,7 +14,7 @@ import { judgeHooked } from "./judge/judge.ts";
 import { toolPlace } from "./judge/decision-input.ts";
 import { openRequest } from "./judge/request.ts";
 import { notRun } from "./judge/results.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /**
  * Runs the calls of a reply: judges all, opens all requests in the model's order, then lets each go its own way.
@@ -62,7 +62,7 @@ const TOO_MANY = 5;
 export function pauseIfRefused(durable: Durable, { memory, agent }: Tools & Self): void {
   if (memory.refusalsInRow < TOO_MANY || durable.known(stepKeys.paused)) return;
   // The person's next message goes to the main agent. A subagent would never hear it, so it gives its task back.
-  if (agent.length > 0) throw errorBecause("turn-failed", reason("subagent-refused", { times: TOO_MANY }));
+  if (agent.length > 0) throw new SageError("turn-failed", reason("subagent-refused", { times: TOO_MANY }));
   durable.decide(stepKeys.paused, "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
   durable.stop(new Stopped("interrupted", reason("refused-in-a-row", { times: TOO_MANY })));
 }

@@ -3,9 +3,7 @@ import { Stopped } from "../../journal/session/session.ts";
 import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 import { guestProcessKey } from "../../protocol/key.ts";
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
+import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { again, giveUp, resolvedOf } from "./calls.ts";
 import { runGuest } from "./run.ts";
 import { noteParked, type GuestTurn } from "./state.ts";
@@ -36,11 +34,11 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
         break;
       case "failed":
         giveUp(turn);
-        throw errorBecause("turn-failed", reason("guest-failed", { agent, words: ended.words }));
+        throw new SageError("turn-failed", reason("guest-failed", { agent, words: ended.words }));
       case "died":
         deaths = turn.progress.steps > before ? 1 : deaths + 1;
         giveUp(turn);
-        if (deaths > 1) throw errorBecause("turn-failed", reason("guest-died", { agent, words: ended.words }));
+        if (deaths > 1) throw new SageError("turn-failed", reason("guest-died", { agent, words: ended.words }));
         notice(turn, reason("guest-died", { agent, words: ended.words }));
         break;
       default:
@@ -76,7 +74,7 @@ async function start(turn: GuestTurn, env: NodeJS.ProcessEnv): Promise<Guest> {
   } catch (error) {
     if (log.stopped) throw log.stopped;
     if (error instanceof SageError) throw error;
-    throw errorBecause("turn-failed", reason("guest-not-started", { agent: driver.name, words: messageOf(error) }));
+    throw new SageError("turn-failed", reason("guest-not-started", { agent: driver.name, words: messageOf(error) }));
   }
 }
 
@@ -99,5 +97,5 @@ function kill(group: number): void {
 /** A word to everybody who watches. */
 function notice({ log, key, runs }: GuestTurn, why: Reason): void {
   const place = { session: log.id, key, attempt: log.epoch * 1_000 + runs, n: 0 };
-  log.show({ ...place, kind: "notice", text: sentence(why, "en"), reason: why });
+  log.show({ ...place, ...noticeOf(why) });
 }

@@ -7,7 +7,7 @@ import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
 import type { ExecutionMode, ExecutionOptions } from "../../protocol/host/options.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { AgentConfig } from "../state/context.ts";
 import { askingWith, executionOptions } from "../state/options.ts";
 import { journaledLifecycle, stopOnInterrupt } from "../state/states.ts";
@@ -63,7 +63,7 @@ export class GuestExecutor implements Executor {
   }
 
   async compact(): Promise<AgentOutcome> {
-    throw errorBecause("input-invalid", reason("guest-own-conversation", { agent: this.#parts.driver.name }));
+    throw new SageError("input-invalid", reason("guest-own-conversation", { agent: this.#parts.driver.name }));
   }
 
   withMode(mode: ExecutionMode): GuestExecutor {
@@ -76,7 +76,7 @@ function noModel(agent: string): Model {
   return {
     id: agent,
     async reply() {
-      throw errorBecause("input-invalid", reason("guest-own-conversation", { agent }));
+      throw new SageError("input-invalid", reason("guest-own-conversation", { agent }));
     },
   };
 }

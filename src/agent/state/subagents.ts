@@ -1,7 +1,7 @@
 import { namePattern } from "../../base/name.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../../protocol/subagent.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 const reading = ["Read", "Glob", "Grep"];
 
@@ -67,7 +67,7 @@ export function createSubagentRegistry(
   const byName = new Map<string, SubagentDefinition>();
   const register = (definition: SubagentDefinition) => {
     if (!namePattern.test(definition.name))
-      throw errorBecause("config-invalid", reason("subagent-name-unfit", { given: definition.name }));
+      throw new SageError("config-invalid", reason("subagent-name-unfit", { given: definition.name }));
     byName.set(definition.name, definition);
   };
   for (const definition of definitions) register(definition);

@@ -6,6 +6,7 @@ import type { AgentState } from "../../protocol/facts/outcome.ts";
 import { callKeys, firstSubReplyKey } from "../../protocol/key.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
 import { SageError, messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import type { SubagentDefinition } from "../../protocol/subagent.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
@@ -42,7 +43,7 @@ export async function delegate(
     child.show(stateAfter(error));
     // A subagent whose model fails has failed; the agent above it can still do something about it.
     if (error instanceof SageError && error.code === "model-unavailable")
-      return { ok: false, text: `The subagent ${agent} could not go on: ${error.message}` };
+      return { ok: false, text: `The subagent ${agent} could not go on: ${thrownText(error)}` };
     // Work that it has done must not sound like nothing happened.
     if (error instanceof Stopped && error.why !== "leaving" && (begun || progress.steps > 0)) {
       durable.withdraw(error.reason);

@@ -7,15 +7,14 @@ import type { TurnEnd } from "../../protocol/facts/outcome.ts";
 import type { Verdict } from "../../protocol/facts/permission.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import { branchKey, carriedKey, isWithinKey, requestId, saidKey, turnEndedKey, turnKey } from "../../protocol/key.ts";
-import { isSameReason, reason } from "../../protocol/reasons/reason.ts";
+import { isSameReason, plainText, reason } from "../../protocol/reasons/reason.ts";
 import { askUser } from "../../tools/ask/ask-user.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { fold, type Folded } from "./projection.ts";
 import { addRules, endTurnIfSaid } from "../call/judge/request.ts";
 import { waitForPerson } from "../state/states.ts";
 import { notApproved } from "../call/judge/results.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 const MAX_TEXT_LENGTH = 500;
 
@@ -69,7 +68,7 @@ export function endForeign(
 ): Folded {
   const key = turnEndedKey(turnKey(folded.turn));
   const why = reason("begun-by-other-version", { loop: folded.open?.data.loop ?? 0, now: loop });
-  const error = { code: "turn-failed", message: sentence(why, "en"), reason: why } as const;
+  const error = { code: "turn-failed", message: plainText(why), reason: why } as const;
   const stats = { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 };
   const data: TurnEnd = { status: "error", error, text: "", usage: noUsage, stats };
   log.branch("").decide(key, "turn.ended", () => data);
@@ -100,7 +99,7 @@ export function tell({
 
 function find(log: SessionLog, id: string): { request: InputRequest; resolution: Resolution | undefined } {
   const found = log.store.find(id);
-  if (!found) throw errorBecause("journal-damaged", reason("carried-request-missing", { request: id }));
+  if (!found) throw new SageError("journal-damaged", reason("carried-request-missing", { request: id }));
   return found;
 }
 

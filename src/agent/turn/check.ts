@@ -4,7 +4,7 @@ import { efforts, type ExecutionOptions } from "../../protocol/host/options.ts";
 import { misfits, hasMethods, wants } from "../../protocol/reasons/misfit.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { AgentConfig } from "../state/context.ts";
 import { LifecycleManager } from "../state/lifecycle.ts";
 import type { Execution } from "./execution.ts";
@@ -18,7 +18,7 @@ export function check(door: string, schema: z.Schema, given: unknown): void {
   const { success, error } = schema.safeParse(given);
   if (success) return;
   const problem = misfits(error, given, (at) => schema.keysAt(at));
-  throw errorBecause("config-invalid", reason("options-unfit", { door, problem }));
+  throw new SageError("config-invalid", reason("options-unfit", { door, problem }));
 }
 
 /** Makes a schema when it is first needed: whoever checks nothing pays for none. */

@@ -16,9 +16,8 @@ import { contextWindow } from "../../models/window.ts";
 import type { Compaction } from "../../protocol/facts/fact.ts";
 import { noUsage, textOf, type Message, type Usage } from "../../protocol/facts/message.ts";
 import { stepKeys } from "../../protocol/key.ts";
-import { reasonOf } from "../../protocol/reasons/error.ts";
+import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import type { Limits, Models, Observation, Progress, Tree } from "../state/context.ts";
 import { between } from "./projection.ts";
 import { spend } from "../state/spend.ts";
@@ -157,7 +156,7 @@ async function summarise(
   const reply = await unlessDeaf(replying, scope.signal);
   checkReply(reply, model.id);
   const summary = textOf(reply).trim();
-  if (summary === "") throw errorBecause("model-unavailable", reason("empty-summary", {}));
+  if (summary === "") throw new SageError("model-unavailable", reason("empty-summary", {}));
   return { text: summary, usage: reply.usage };
 }
 

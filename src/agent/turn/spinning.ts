@@ -5,7 +5,7 @@ import type { Call, ToolResult } from "../../protocol/facts/message.ts";
 import { choiceOf } from "../../protocol/facts/request.ts";
 import { stepKeys } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { ownQuestion } from "../../texts/shared/questions.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { endTurnIfSaid } from "../call/judge/request.ts";
@@ -44,7 +44,7 @@ async function askToGoOn(
   const choice = choiceOf(resolution);
   if (choice === "stop") durable.stop(new Stopped("cancelled", reason("repeated-itself", {})));
   else if (choice === undefined && !durable.stopped)
-    throw errorBecause("turn-failed", reason("nobody-said-go-on", { times: TOO_OFTEN }));
+    throw new SageError("turn-failed", reason("nobody-said-go-on", { times: TOO_OFTEN }));
   return (
     talk && `A person was asked whether you should go on, because you repeated yourself, and let you go on. ${talk}`
   );

@@ -6,7 +6,7 @@ import type { TurnLimits } from "../../protocol/facts/silence.ts";
 import { saidKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** A task, and what goes with it. */
 export type TaskMetadata = {
@@ -23,9 +23,10 @@ export async function sayTask(store: Store, cwd: string, task: string | TaskMeta
   const given = kindOf(task) === "object" ? (task as TaskMetadata) : { description: task as string };
   const { description: text, ...meta }: TaskMetadata = given;
   const { session = randomUUID(), id = randomUUID(), by = "caller", surface = "sdk", limits } = meta;
-  if (typeof text !== "string") throw errorBecause("input-invalid", reason("message-not-text", { came: kindOf(text) }));
-  if (text.trim() === "") throw errorBecause("input-invalid", reason("message-empty", {}));
-  if (!isSessionId(session)) throw errorBecause("input-invalid", reason("session-id-unfit", { given: session }));
+  if (typeof text !== "string")
+    throw new SageError("input-invalid", reason("message-not-text", { came: kindOf(text) }));
+  if (text.trim() === "") throw new SageError("input-invalid", reason("message-empty", {}));
+  if (!isSessionId(session)) throw new SageError("input-invalid", reason("session-id-unfit", { given: session }));
   await store.create(session, { cwd, version: "sdk" });
   const data = { text, by, surface, ...(limits && { limits }) };
   await store.append(session, { key: saidKey(id), type: "user.said", at: Date.now(), data });

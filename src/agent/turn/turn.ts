@@ -9,9 +9,8 @@ import type { TurnLimits } from "../../protocol/facts/silence.ts";
 import type { ExecutionOptions } from "../../protocol/host/options.ts";
 import { branchKey, endedKey, turnEndedKey, turnKey } from "../../protocol/key.ts";
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { plainText, reason } from "../../protocol/reasons/reason.ts";
 import { restoreAll } from "../../tools/files/kept-content.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { createInquiries } from "../inquiry/desk.ts";
 import { createActivity, workedMs } from "../state/activity.ts";
 import type { AgentConfig, BackgroundTasks, ExecutionContext, Progress } from "../state/context.ts";
@@ -23,7 +22,6 @@ import { Memory } from "../state/memory.ts";
 import { endState, stateShower } from "../state/states.ts";
 import { endOfTask, endWithProcess } from "../state/tasks.ts";
 import { between, fold, type Folded } from "./projection.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
 
 /** Raised when the order of `Durable` calls changes in a way that an open turn of an older Sage would not survive. */
 export const LOOP = 1;
@@ -103,11 +101,11 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
   if (log.writing) await log.writing;
   const facts = log.begin();
   const folded = foldAll(log, facts);
-  if (folded.open) throw errorBecause("input-invalid", reason("turn-is-open", {}));
+  if (folded.open) throw new SageError("input-invalid", reason("turn-is-open", {}));
   const turn = begin(log, folded, facts, input);
   try {
     const worth = await compactNow(log.branch(turn.key).branch(branchKey(0)), turn.context, turn.progress);
-    if (!worth) turn.progress.text = sentence(reason("too-short-to-summarise", {}), "en");
+    if (!worth) turn.progress.text = plainText(reason("too-short-to-summarise", {}));
     return await end(log, turn, { status: "success" });
   } catch (error) {
     const status = await statusOf(log.stopped ?? error, log);
@@ -280,7 +278,7 @@ async function end(
 /** Asked to run with nothing to do: the last turn's outcome stands. */
 function nothingNew(log: SessionLog, { ended, messages }: Folded): AgentOutcome {
   if (!ended && log.said.length > 0) ended = neverBegun;
-  if (!ended) throw errorBecause("input-invalid", reason("nothing-said", { session: log.id }));
+  if (!ended) throw new SageError("input-invalid", reason("nothing-said", { session: log.id }));
   return { ...ended, session: log.id, messages, toolHistory: [] };
 }
 
@@ -304,7 +302,7 @@ async function statusOf(error: unknown, log: SessionLog): Promise<OutcomeStatus>
     case "cancelled":
       return { status: "cancelled", reason: error.reason };
     case "timeout":
-      return failed(errorBecause("timeout", error.reason));
+      return failed(new SageError("timeout", error.reason));
     default:
       return error.why satisfies never;
   }

@@ -4,7 +4,8 @@ import type { Host, SharedAnswer } from "../../protocol/host/host.ts";
 import { shortRequestId, splitRequestId } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
-import { errorBecause, errorText } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { errorText } from "../../texts/shared/error.ts";
 import { inboxTexts } from "../../texts/commands/inbox.ts";
 import type { Lang } from "../../texts/language.ts";
 import { ending, headline } from "../../texts/shared/resolution.ts";
@@ -38,7 +39,8 @@ export async function answerAllLike(
     console.error(`sage: ${w.noneAlike}`);
     return exitCodes.failure;
   }
-  if (seen !== undefined && seen !== codeOfList(alike)) throw errorBecause("input-invalid", reason("list-changed", {}));
+  if (seen !== undefined && seen !== codeOfList(alike))
+    throw new SageError("input-invalid", reason("list-changed", {}));
   if (seen === undefined) {
     console.log((await alikeLines(host, alike, lang)).join("\n"));
     const question = answer.type === "granted" ? t.permitAll(alike.length) : w.refuseAll(alike.length);

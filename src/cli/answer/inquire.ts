@@ -8,7 +8,8 @@ import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { replyNote } from "../../view/inquiry.ts";
 import { noteLines } from "../../view/lines/note.ts";
-import { transcriptOf } from "../../view/transcript/transcript.ts";
+import { followSession } from "../../view/session.ts";
+import type { InquiryItem } from "../../view/transcript/item.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import type { Opened } from "../host/open-host.ts";
 import { openToGoOn } from "./resume-session.ts";
@@ -38,37 +39,38 @@ export async function inquire(
     return exitCodes.success;
   }
   const { inquiry } = sent;
-  if (sent.running || !row || !local) {
-    await replied(host, requestId, inquiry);
-    return show(host, requestId, inquiry, lang);
-  }
+  if (sent.running || !row || !local) return show(host, requestId, inquiry, { lang, waits: true });
   const sage = await openToGoOn(local.store, row, { model: values.model, lang });
   try {
     await sage.host.run(session); // it ends where a person is needed, with the reply on disk
-    return await show(host, requestId, inquiry, lang);
+    return await show(host, requestId, inquiry, { lang, waits: false });
   } finally {
     await sage.host.close();
   }
 }
 
-/** Waits for the reply, or for the end of the request. */
-async function replied(host: Host, requestId: string, inquiry: string): Promise<void> {
+/** Prints the reply, or that the request ended before there was one. `waits`: it may still come. */
+async function show(
+  host: Host,
+  requestId: string,
+  inquiry: string,
+  { lang, waits }: { lang: Lang; waits: boolean },
+): Promise<number> {
   const over = new AbortController();
-  for await (const event of host.watch(splitRequestId(requestId).session, { signal: over.signal })) {
-    if (event.type !== "fact") continue;
-    const { type, data } = event.fact;
-    const ended = type === "input.resolved" && data.requestId === requestId;
-    if (ended || (type === "inquiry.replied" && data.requestId === requestId && data.inquiry === inquiry)) return;
-  }
-}
-
-async function show(host: Host, requestId: string, inquiry: string, lang: Lang): Promise<number> {
-  const { session } = splitRequestId(requestId);
-  const item = transcriptOf(await factsOf(host, session)).find(
-    (one) => one.type === "inquiry" && one.request.id === requestId && one.made.inquiry === inquiry,
-  );
-  const note = item?.type === "inquiry" ? replyNote(item, texts(lang)) : undefined;
-  if (item?.type !== "inquiry" || !note) throw new Error(`the reply to ${inquiry} is not in the journal`);
+  let item: InquiryItem | undefined;
+  const session = followSession(host, splitRequestId(requestId).session, {
+    signal: over.signal,
+    keep: "turn",
+    changed(change) {
+      const items = change.type === "fact" ? change.items : [];
+      for (const found of items)
+        if (found.type === "inquiry" && found.request.id === requestId && found.made.inquiry === inquiry) item = found;
+      if (item?.reply || item?.over || (change.type === "joined" && !waits)) over.abort();
+    },
+  });
+  await session.done;
+  const note = item && replyNote(item, texts(lang));
+  if (!note) throw new Error(`the reply to ${inquiry} is not in the journal`);
   console.log(noteLines(note, styleOf(process.stdout, lang)).join("\n"));
-  return item.reply && !item.reply.problem ? exitCodes.success : exitCodes.failure;
+  return item?.reply && !item.reply.problem ? exitCodes.success : exitCodes.failure;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { shortRequestId } from "../../protocol/key.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import { inboxTexts } from "../../texts/commands/inbox.ts";
 import type { Lang } from "../../texts/language.ts";
 import { headline } from "../../texts/shared/resolution.ts";
@@ -55,7 +55,7 @@ export async function watchInbox(host: Host, { lang, json, elsewhere, show, sign
       failed = "";
     } catch (error) {
       // A journal that is busy for a moment: look again. One that stays so is told of, and once.
-      const why = messageOf(error);
+      const why = thrownText(error, lang);
       if (why !== failed) console.error(`sage: ${(failed = why)}`);
     }
   }

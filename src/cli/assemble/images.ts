@@ -6,7 +6,7 @@ import type { Host } from "../../protocol/host/host.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
 import { attachedKindOf, MAX_IMAGE_BYTES, type GivenImage } from "../../protocol/image.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** Adds the pictures and PDF files that a message names: a person's own words are their consent to send them. */
 export function withImages(send: Host["send"], cwd: string): Host["send"] {
@@ -78,6 +78,6 @@ function load(path: string): GivenImage {
   const { size } = statSync(path);
   const name = basename(path);
   if (size > MAX_IMAGE_BYTES)
-    throw errorBecause("input-invalid", reason("image-too-large", { name, bytes: size, limit: MAX_IMAGE_BYTES }));
+    throw new SageError("input-invalid", reason("image-too-large", { name, bytes: size, limit: MAX_IMAGE_BYTES }));
   return { name, data: readFileSync(path).toString("base64") };
 }

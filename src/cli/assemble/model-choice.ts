@@ -4,7 +4,7 @@ import type { Store } from "../../journal/store/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../../models/choice/choose.ts";
 import type { Model } from "../../models/model.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 type Chooser = Pick<Installation, "settings" | "env">;
 
@@ -46,7 +46,7 @@ export function nameOf({ provider, modelId }: ModelChoice): string {
 
 /** Stands where a model is named, in a session that another agent runs: that agent has a model of its own. */
 export function guestChoice(agent: string): ModelChoice {
-  const load = () => Promise.reject(errorBecause("input-invalid", reason("guest-own-conversation", { agent })));
+  const load = () => Promise.reject(new SageError("input-invalid", reason("guest-own-conversation", { agent })));
   return { provider: "", modelId: agent, load };
 }
 
@@ -56,7 +56,7 @@ export async function checkKnown({ provider, modelId }: ModelChoice, { settings,
   const { modelsOf } = await import("../../models/choice/offered.ts");
   const models = await modelsOf(provider, { env, settings: settings as ModelSettings }).catch((): string[] => []);
   if (models.length > 0 && !models.includes(modelId))
-    throw errorBecause("config-invalid", reason("model-unknown", { model: modelId, provider }));
+    throw new SageError("config-invalid", reason("model-unknown", { model: modelId, provider }));
 }
 
 /** The model as a session remembers it: a script is found again from any folder. */

@@ -2,7 +2,7 @@ import { readInstallation } from "../../config/home/installation.ts";
 import { changeSettings } from "../../config/settings/settings.ts";
 import { oneLine } from "../../base/visible.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { hostsTexts } from "../../texts/serve/hosts.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
@@ -42,7 +42,7 @@ export async function hosts(args: string[]): Promise<number> {
     invitation !== undefined ? { key: invitation } : values.code === undefined ? undefined : { code: values.code };
   if (!by) throw usage(w.noCode(target));
   if (name !== undefined && !/^[\w.-]{1,40}$/.test(name))
-    throw errorBecause("config-invalid", reason("host-not-named", { given: name, known: Object.keys(known) }));
+    throw new SageError("config-invalid", reason("host-not-named", { given: name, known: Object.keys(known) }));
   const waits = () => console.error(`sage: ${w.waiting}`);
   const paired = await pair(found, by, { home, env, waits });
   console.log(w.paired(address, paired.by, w.places[paired.place]));

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { workspacesOf, type Home } from "../../config/home/home.ts";
 import type { Store } from "../../journal/store/store.ts";
 import type { Log } from "../../surfaces/feishu/transport/api/config.ts";
-import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { createRedaction } from "../../config/secrets/redact.ts";
 import { openDoor, type DoorParts } from "../../host/cluster/stream/stream-server.ts";
@@ -61,15 +61,15 @@ export async function worker(args: string[]): Promise<number> {
     runner: openRunner(home),
     sleepAfterMs: SLEEP_AFTER_MS,
   });
-  process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
+  process.on("unhandledRejection", (error) => log("error", `unexpected: ${thrownText(error)}`));
   const journal = cluster.ledger.journal;
   const cannotListen = (error: unknown): never => {
-    throw usage(t.listenFailed(values.listen ?? "127.0.0.1", messageOf(error)));
+    throw usage(t.listenFailed(values.listen ?? "127.0.0.1", thrownText(error, lang)));
   };
   const door = listens && (await openDoor({ ...cluster, host, journal, redaction, ...listens }).catch(cannotListen));
   const working = await startWorker({
     ...{ cluster, place, host, door },
-    failed: (session, error) => log("warn", t.runFailed(session, sentence(reasonOf(error), lang))),
+    failed: (session, error) => log("warn", t.runFailed(session, thrownText(error, lang))),
   });
   log("info", t.works(place, publicAddress(url)));
   if (door) log("info", t.listens(door.address));

@@ -4,7 +4,7 @@ import { accountHasRole, liveSettings, peopleIn, personWith } from "../../config
 import { readSettings, type Settings } from "../../config/settings/settings.ts";
 import type { Act, Guard, PersonOf } from "../../host/guard.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** Name of the person at the keyboard: the one that `people` gives to their account, or the account's own. */
 export function person(settings: Settings = readSettings(sageHome(process.env).settings)): string {
@@ -35,7 +35,7 @@ export function accountMay(settings: Settings, act: Act): boolean {
 /** Throws unless the account may approve: for commands that let something run and do not go through a host, which would check them. */
 export function checkApprover(settings: Settings = readSettings(sageHome(process.env).settings)): void {
   if (!accountMay(settings, "approve"))
-    throw errorBecause("not-permitted", reason("may-not-approve", { by: person(settings) }));
+    throw new SageError("not-permitted", reason("may-not-approve", { by: person(settings) }));
 }
 
 /** The account that the system knows, never a variable: a list of roles would be worth nothing then. */

@@ -7,7 +7,6 @@ import type { SharedStore } from "../../protocol/host/surface-store.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";
 import type { ClusterTexts } from "../../texts/serve/cluster.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 /** Schema, function or table is missing: no gateway was ever here. */
 const missing = ["3F000", "42883", "42P01"];
@@ -36,7 +35,7 @@ export async function openGatewayMemory(url: string, t: ClusterTexts): Promise<G
   const why = await told(misfitOf(pool, publicAddress(url)));
   if (why && why.code !== "functions-newer") {
     await pool.end();
-    throw errorBecause("config-invalid", why);
+    throw new SageError("config-invalid", why);
   }
   return {
     gateways: () => told(table.gateways()),

@@ -3,9 +3,9 @@ import { hostname } from "node:os";
 import type { Home } from "../../config/home/home.ts";
 import { dropKey, keptKey, saveKey, type KeyPlace } from "../../config/home/keys.ts";
 import { changeSettings, readSettings, type Settings } from "../../config/settings/settings.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { person } from "./account.ts";
 
 /** A host that is elsewhere, as the person named it. */
@@ -33,11 +33,11 @@ export function targetOf(given: string, { hosts = {} }: Pick<Settings, "hosts">)
   const known = Object.hasOwn(hosts, given) ? hosts[given] : undefined;
   if (known !== undefined) return { address: known, named: given };
   if (!/^https?:\/\//i.test(given) || !URL.canParse(given))
-    throw errorBecause("config-invalid", reason("host-not-named", { given, known: Object.keys(hosts) }));
+    throw new SageError("config-invalid", reason("host-not-named", { given, known: Object.keys(hosts) }));
   const { protocol, hostname: name, origin, hash: fragment } = new URL(given);
   const isHere = name === "localhost" || name === "[::1]" || /^127(\.\d+){3}$/.test(name);
   if (protocol !== "https:" && !isHere)
-    throw errorBecause("config-invalid", reason("host-insecure", { address: origin }));
+    throw new SageError("config-invalid", reason("host-insecure", { address: origin }));
   const called = Object.entries(hosts).find(([, address]) => address === origin)?.[0];
   const invitation = /^#k=(.+)$/.exec(fragment)?.[1];
   return { address: origin, named: called ?? origin, ...(invitation !== undefined && { invitation }) };
@@ -60,11 +60,11 @@ export async function pair(
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ ...by, name }),
   }).finally(() => clearTimeout(patience));
-  if (reply.status === 429) throw errorBecause("queue-full", reason("pairing-too-often", { address }));
-  if (reply.status === 401) throw errorBecause("key-unknown", reason("pairing-refused", { address }));
+  if (reply.status === 429) throw new SageError("queue-full", reason("pairing-too-often", { address }));
+  if (reply.status === 401) throw new SageError("key-unknown", reason("pairing-refused", { address }));
   const told = (await reply.json().catch(() => ({}))) as { key?: unknown; me?: { by?: unknown } };
   if (!reply.ok || typeof told.key !== "string")
-    throw errorBecause("host-gone", reason("host-shut", { address, why: `HTTP ${reply.status}` }));
+    throw new SageError("host-gone", reason("host-shut", { address, why: `HTTP ${reply.status}` }));
   const place = saveKey(home, env, variableOf(address), told.key);
   return { by: typeof told.me?.by === "string" ? told.me.by : name, place };
 }
@@ -114,7 +114,7 @@ async function request(address: string, path: string, init: RequestInit): Promis
     return await fetch(`${address}${path}`, { ...init, redirect: "error", signal: AbortSignal.timeout(PAIR_MS) });
   } catch (error) {
     const { cause } = error as { cause?: { code?: string } };
-    const problem = cause?.code ?? messageOf(error);
-    throw errorBecause("host-gone", reason("host-not-there", { address, problem }));
+    const problem = cause?.code ?? thrownText(error);
+    throw new SageError("host-gone", reason("host-not-there", { address, problem }));
   }
 }

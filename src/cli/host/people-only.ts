@@ -3,7 +3,7 @@ import { sageHome } from "../../config/home/home.ts";
 import { ancestry } from "../../journal/process.ts";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { workerFile } from "./join-engine.ts";
 
 /**
@@ -12,7 +12,7 @@ import { workerFile } from "./join-engine.ts";
  */
 export function forPeopleOnly(env: NodeJS.ProcessEnv): void {
   if (env["SAGE_INSIDE"] === undefined && !isBelowGuest(env) && !isInsideCall(env)) return;
-  throw errorBecause("usage", reason("for-people-only", {}));
+  throw new SageError("usage", reason("for-people-only", {}));
 }
 
 /**

@@ -8,7 +8,6 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { ClientSurface, Welcome } from "../../remote/frames.ts";
 import { closeCodes } from "../../remote/wire.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { hostsTexts } from "../../texts/serve/hosts.ts";
 import type { Lang } from "../../texts/language.ts";
 import { hostKey, nameHost, pair, type HostTarget } from "./paired-hosts.ts";
@@ -35,11 +34,11 @@ export async function connectElsewhere(
     console.error(`sage: ${w.paired(address, by, w.places[place])} ${w.nextTime(`--host ${nameHost(address, home)}`)}`);
   }
   const key = hostKey(address, { home, env });
-  if (key === undefined) throw errorBecause("key-unknown", reason("host-key-missing", { address }));
+  if (key === undefined) throw new SageError("key-unknown", reason("host-key-missing", { address }));
   const host = connectWeb(address, key, { surface, lang });
   const patience = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => patience.reject(errorBecause("host-gone", reason("host-not-there", { address, problem: "" }))),
+    () => patience.reject(new SageError("host-gone", reason("host-not-there", { address, problem: "" }))),
     TIMEOUT_MS,
   );
   try {
@@ -57,12 +56,12 @@ export async function connectElsewhere(
 export function explained(error: unknown, address: string): unknown {
   if (!(error instanceof SageError) || !error.reason) return error;
   const { code, args } = error.reason;
-  if (code === "device-key-unknown") return errorBecause("key-unknown", reason("host-key-refused", { address }));
+  if (code === "device-key-unknown") return new SageError("key-unknown", reason("host-key-refused", { address }));
   if (code !== "host-refused") return error;
   const { code: closed, why } = args;
   return closed === closeCodes.noCommonProtocol || closed === closeCodes.notUnderstood
-    ? errorBecause("host-gone", reason("host-speaks-other", { address, why }))
-    : errorBecause("not-permitted", reason("host-shut", { address, why }));
+    ? new SageError("host-gone", reason("host-speaks-other", { address, why }))
+    : new SageError("not-permitted", reason("host-shut", { address, why }));
 }
 
 /** A person before a host that is elsewhere. Editor, history, colours and paths to write to are of this machine. */

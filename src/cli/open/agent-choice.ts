@@ -5,7 +5,7 @@ import type { Store } from "../../journal/store/store.ts";
 import { oneLine } from "../../base/visible.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { Lang } from "../../texts/language.ts";
 import { accountMay } from "../host/account.ts";
 import { styleOf } from "../process/style.ts";
@@ -23,7 +23,7 @@ export function agentFor(
   if (session !== undefined && store) {
     const agent = store.opened(session)?.agent;
     if (named !== undefined && named !== (agent ?? OURSELVES))
-      throw errorBecause("usage", reason("guest-fixed", { session, agent: agent ?? OURSELVES }));
+      throw new SageError("usage", reason("guest-fixed", { session, agent: agent ?? OURSELVES }));
     return agent;
   }
   const agent = named ?? settings.agent;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
-import { persona } from "../../archive/persona.ts";
+import { persona } from "../../sdk/persona.ts";
 import type { Model } from "../../models/model.ts";
 import type { ExecutionMode } from "../../protocol/host/options.ts";
 import type { Lang } from "../../texts/language.ts";

@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { closest } from "../../base/closest.ts";
-import { messageOf, SageError } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";
 import { cliTexts, type CliTexts } from "../../texts/commands/cli.ts";
 import { languageOf, type Lang } from "../../texts/language.ts";
@@ -24,8 +25,8 @@ export function readFlags<T extends Options>(args: string[], options: T): Flags<
     return { ...parseArgs({ args, options: all, allowPositionals: true, strict: true }), lang, t };
   } catch (error) {
     const unknown = (error as { code?: string }).code === "ERR_PARSE_ARGS_UNKNOWN_OPTION";
-    const flag = /'(-[^']*)'/.exec(messageOf(error))?.[1];
-    if (!unknown || flag === undefined) throw usage(misused(messageOf(error), t));
+    const flag = /'(-[^']*)'/.exec(thrownText(error))?.[1];
+    if (!unknown || flag === undefined) throw usage(misused(thrownText(error), t));
     if (flag === "--engine") throw usage(t.noEngine);
     const names = [...Object.keys(all), "help", "version"].map((name) => `--${name}`);
     throw usage(t.unknownFlag(flag, closest(flag, names)));

@@ -1,4 +1,4 @@
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 
 /** The folder in which Sage was started was removed meanwhile: Node cannot say where it is. */
 export function isFolderGone(error: unknown): boolean {
@@ -7,5 +7,5 @@ export function isFolderGone(error: unknown): boolean {
 
 /** An error that is none of Sage's own, in words. */
 export function problemOf(error: unknown, { folderGone }: { folderGone: string }): string {
-  return isFolderGone(error) ? folderGone : messageOf(error);
+  return isFolderGone(error) ? folderGone : thrownText(error);
 }

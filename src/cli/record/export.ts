@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { ownRedaction } from "../host/redaction.ts";
 import { writeLines } from "../../archive/trajectory.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import { exportTexts, type ExportTexts } from "../../texts/commands/export.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { lastSessionIn, sessionBy } from "../../view/find-session.ts";
@@ -45,7 +45,7 @@ function write(path: string, lines: Iterable<string>, w: ExportTexts): void {
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw error; // reading the session failed, not writing
-    const why = code === "ENOENT" ? w.noFolder : code === "EISDIR" ? w.isFolder : messageOf(error);
+    const why = code === "ENOENT" ? w.noFolder : code === "EISDIR" ? w.isFolder : thrownText(error);
     throw usage(w.unwritable(path, why));
   }
 }

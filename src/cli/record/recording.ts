@@ -5,7 +5,8 @@ import type { Store } from "../../journal/store/store.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { ExecutionMode } from "../../protocol/host/options.ts";
-import { messageOf, type SageError } from "../../protocol/reasons/error.ts";
+import { type SageError } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import { answersOf, fixed, parseAnswers, replayAnswers, scriptOf } from "../../archive/recording.ts";
 import { ownRedaction } from "../host/redaction.ts";
 import type { Home } from "../../config/home/home.ts";
@@ -38,7 +39,7 @@ export function refuseScript(what: string, agent: string, lang: Lang): never {
 /** A file that a flag names and that cannot be read. */
 export function unreadable(flag: string, path: string, error: unknown, lang: Lang): SageError {
   const t = recordingTexts(lang);
-  const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? t.noFile : messageOf(error);
+  const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? t.noFile : thrownText(error, lang);
   return usage(t.cannotRead(flag, path, why));
 }
 

@@ -1,7 +1,7 @@
 import { ask } from "../../protocol/host/refusal.ts";
 import { countOutside } from "../../input/outside.ts";
 import type { Host } from "../../protocol/host/host.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { liveSettings } from "../../config/settings/people.ts";
 import type { Settings } from "../../config/settings/settings.ts";
@@ -38,7 +38,7 @@ export async function serve(args: string[]): Promise<number> {
   const setup = feishuSetupTexts(lang);
   const journal = await openServedJournal(start);
   const { store, memory } = journal;
-  const settings = liveSettings(home.settings, (error) => log("warn", setup.settingsKept(messageOf(error))));
+  const settings = liveSettings(home.settings, (error) => log("warn", setup.settingsKept(thrownText(error, lang))));
   const bots: Bot[] = [];
   const devices = createDevices(memory.web);
   const visitors = createVisitors(devices, settings);
@@ -52,7 +52,7 @@ export async function serve(args: string[]): Promise<number> {
     begins: happenings.follow,
   });
   // Something of a library's went wrong where nobody waits for it: worth a line, not the end of everybody's turns.
-  process.on("unhandledRejection", (error) => log("error", `unexpected: ${messageOf(error)}`));
+  process.on("unhandledRejection", (error) => log("error", `unexpected: ${thrownText(error)}`));
 
   const host = journal.serves(daemon.host);
   const surface = { host, home, env, output: home.output, model: spec, config: { cwd, lang, t: setup }, log, t };

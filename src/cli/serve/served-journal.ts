@@ -3,7 +3,7 @@ import { gateway } from "../../host/cluster/stream/gateway.ts";
 import type { Meeting } from "../../host/cluster/stream/stream-client.ts";
 import type { LocalHost } from "../../host/host.ts";
 import type { Store } from "../../journal/store/store.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { joinEngine } from "../host/join-engine.ts";
@@ -46,7 +46,7 @@ async function sharedJournal(start: Start, url: string): Promise<ServedJournal> 
     ...{ as: "gateway", place, roster: true },
     note: (why) => log("warn", sentence(why, lang)),
   });
-  const memory = await sharedMemory(cluster, (error) => log("warn", t.memoryAway(messageOf(error))));
+  const memory = await sharedMemory(cluster, (error) => log("warn", t.memoryAway(thrownText(error, lang))));
   const meeting = await meet(cluster, start);
   const { peers, kept } = meeting;
   return {
@@ -64,5 +64,9 @@ async function sharedJournal(start: Start, url: string): Promise<ServedJournal> 
 /** Follows sessions to the workers that run them. */
 async function meet(cluster: Cluster, { log, lang }: Start): Promise<Meeting> {
   const { meetWorkers } = await import("../../host/cluster/stream/stream-client.ts");
-  return meetWorkers({ cluster, unreachable: (worker) => log("warn", clusterTexts(lang).unreachable(worker)) });
+  return meetWorkers({
+    cluster,
+    unreachable: ({ problem, ...worker }) =>
+      log("warn", clusterTexts(lang).unreachable({ ...worker, problem: sentence(problem, lang) })),
+  });
 }

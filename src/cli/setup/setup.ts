@@ -2,7 +2,8 @@ import { homedir } from "node:os";
 import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choice/choose.ts";
 import { listModels } from "../../models/wire/list.ts";
 import { oneLine } from "../../base/visible.ts";
-import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import type { Reason } from "../../protocol/reasons/reason.ts";
 import { sageHome, type Home } from "../../config/home/home.ts";
 import { saveKey, withKeys } from "../../config/home/keys.ts";
@@ -164,7 +165,7 @@ function say(...lines: string[]): void {
 /** `ECONNREFUSED` says more than the sentence around it. */
 function networkCodeOf(error: unknown): string {
   const { code } = error as { code?: unknown };
-  return typeof code === "string" ? code : messageOf(error);
+  return typeof code === "string" ? code : thrownText(error);
 }
 
 /** It travels in a header, and what was copied with it by mistake would only show as a failure later. */

@@ -1,10 +1,9 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { MAX_STATE_BYTES, readSmallFile } from "./small-file.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 const TIMEOUT_MS = 5_000;
 
@@ -37,7 +36,7 @@ function acquire(lock: string): Disposable {
     database.exec("BEGIN IMMEDIATE");
   } catch (error) {
     database.close();
-    throw errorBecause("journal-locked", reason("file-busy", { path: lock, problem: messageOf(error) }), {
+    throw new SageError("journal-locked", reason("file-busy", { path: lock, problem: messageOf(error) }), {
       retryable: true,
       cause: error,
     });

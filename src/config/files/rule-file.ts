@@ -1,10 +1,9 @@
 import { readRule, textOfRule, type AskRule } from "../../permission/rules/rules.ts";
 import type { RuleGrant } from "../../protocol/facts/answer.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 type RuleBehavior = RuleGrant["behavior"];
 type Listed = string | AskRule;
@@ -17,7 +16,7 @@ type File = { permissions?: Lists } & Record<string, unknown>;
  */
 export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule" | "behavior">, lock?: string): void {
   const reading = readRule(rule, behavior);
-  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
+  if (!reading.ok) throw new SageError("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
   changeRules(
     path,
     (lists) => {
@@ -27,7 +26,7 @@ export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule"
     lock,
   );
   if (!includes(rulesIn(path)[behavior] ?? [], rule))
-    throw errorBecause("config-invalid", reason("rule-not-saved", { rule, path }));
+    throw new SageError("config-invalid", reason("rule-not-saved", { rule, path }));
 }
 
 /** False when no such rule stands there. */
@@ -79,7 +78,7 @@ function parse(path: string, text: string): File {
   try {
     return JSON.parse(text) as File;
   } catch (error) {
-    throw errorBecause(
+    throw new SageError(
       "config-invalid",
       reason("file-not-json", { path, problem: messageOf(error), effect: "rule-not-saved" }),
     );

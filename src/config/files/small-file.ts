@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 /** Settings are short. */
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -24,19 +23,19 @@ export function readSmallFile(path: string, largest = MAX_FILE_BYTES): string | 
     if (error instanceof SageError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw errorBecause("config-invalid", reason("file-unreadable", { path, problem: messageOf(error) }));
+    throw new SageError("config-invalid", reason("file-unreadable", { path, problem: messageOf(error) }));
   }
 }
 
 function textOf(path: string, file: number, largest: number): string {
   const found = fstatSync(file);
-  if (!found.isFile()) throw errorBecause("config-invalid", reason("file-not-regular", { path }));
+  if (!found.isFile()) throw new SageError("config-invalid", reason("file-not-regular", { path }));
   // Reads a byte more than the file says it has, so that one which lies about its size, or grows, is noticed.
   const bytes = Buffer.allocUnsafe(Math.min(largest, Math.max(found.size, 64 * 1024)) + 1);
   let length = 0;
   for (let read = -1; read !== 0 && length < bytes.length; length += read)
     read = readSync(file, bytes, length, bytes.length - length, null);
   if (length === bytes.length)
-    throw errorBecause("config-invalid", reason("file-too-large", { path, limitMb: largest / 1024 / 1024 }));
+    throw new SageError("config-invalid", reason("file-too-large", { path, limitMb: largest / 1024 / 1024 }));
   return bytes.toString("utf8", 0, length);
 }

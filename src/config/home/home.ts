@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { canonicalPath, isInside } from "../../permission/paths/canonical.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { projectRoot } from "../trust/trust.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** Paths of Sage's state, which its owner alone can read. */
 export type Home = {
@@ -33,14 +33,14 @@ export function testHome(home: Home): Home {
 export function sageHome(env: NodeJS.ProcessEnv, cwd?: string): Home {
   const person = personHome(); // also with a SAGE_HOME: rules and trust know what is the person's by it
   const dir = env["SAGE_HOME"] ?? join(person, ".sage");
-  if (!isAbsolute(dir)) throw errorBecause("config-invalid", reason("home-relative", { given: dir }));
+  if (!isAbsolute(dir)) throw new SageError("config-invalid", reason("home-relative", { given: dir }));
   const workspace = env["SAGE_HOME"] === undefined ? undefined : (cwd ?? workingFolder());
   if (workspace !== undefined && isInWorkspace(dir, workspace))
-    throw errorBecause("config-invalid", reason("home-inside", { path: dir }));
+    throw new SageError("config-invalid", reason("home-inside", { path: dir }));
   try {
     makeFolder(dir);
   } catch (error) {
-    throw errorBecause("config-invalid", reason("home-impossible", { path: dir }), {
+    throw new SageError("config-invalid", reason("home-impossible", { path: dir }), {
       cause: error,
     });
   }
@@ -64,7 +64,7 @@ function personHome(): string {
   } catch {
     // Neither HOME nor the system names one.
   }
-  if (!isAbsolute(found)) throw errorBecause("config-invalid", reason("home-unknown", { given: found }));
+  if (!isAbsolute(found)) throw new SageError("config-invalid", reason("home-unknown", { given: found }));
   return found;
 }
 

@@ -1,10 +1,9 @@
 import { createRequire } from "node:module";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Home } from "./home.ts";
 import { changeFile } from "../files/locked-file.ts";
 import { readSmallFile } from "../files/small-file.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 /** Keys by the variable that would hold them. A key of the keychain is only noted, so that the keychain is asked for nothing else. */
 type Kept = Record<string, { key: string } | { keychain: true }>;
@@ -78,7 +77,7 @@ function parse({ keys }: Pick<Home, "keys">, text: string): Kept {
   try {
     return JSON.parse(text) as Kept;
   } catch (error) {
-    throw errorBecause(
+    throw new SageError(
       "config-invalid",
       reason("file-not-json", { path: keys, problem: messageOf(error), effect: "set-up-again" }),
     );

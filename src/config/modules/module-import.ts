@@ -3,7 +3,7 @@ import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { isCode, type NamedModule } from "./module-files.ts";
 
 type Known = { texts: ReadonlyMap<string, string>; within: string | undefined };
@@ -19,7 +19,7 @@ let isHooked = false;
  */
 export async function importModule({ path, files, within }: NamedModule): Promise<unknown> {
   if (typeof nodeModule.registerHooks !== "function")
-    throw errorBecause("config-invalid", reason("module-needs-node", { version: "22.15" }));
+    throw new SageError("config-invalid", reason("module-needs-node", { version: "22.15" }));
   const id = contentId({ path, files });
   known.set(id, { texts: new Map(files.map((file) => [file.path, file.text])), within });
   if (!isHooked) hookImports();
@@ -43,7 +43,7 @@ function hookImports(): void {
       if (from.texts.has(path) && (isCode(path) || path.endsWith(".json")))
         return { ...found, url: addressOf(path, id), shortCircuit: true };
       if (from.within === undefined || isOfPackage(specifier, path, from.within)) return found;
-      throw errorBecause("config-invalid", reason("module-import-untrusted", { path }));
+      throw new SageError("config-invalid", reason("module-import-untrusted", { path }));
     },
     load(url, context, next) {
       const from = known.get(idOf(url) ?? "");

@@ -7,7 +7,7 @@ import type { ConfineMode } from "../../protocol/confine.ts";
 import type { RuleDestination } from "../../protocol/decision.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { SandboxSettings } from "./sandbox-schema.ts";
 
 /** How commands are confined in a folder. */
@@ -60,7 +60,7 @@ export function sandboxRules({ settings: { sandbox }, destination: source }: Lay
 function checked(given: string, { root, state, writes }: { root: string; state: string; writes: boolean }): string {
   const named = given === "~" || given.startsWith("~/") ? join(homedir(), given.slice(1)) : given;
   const refuse = (problem: "home" | "above" | "state" | "protected" | "relative") =>
-    errorBecause("config-invalid", reason("sandbox-path", { path: given, problem }));
+    new SageError("config-invalid", reason("sandbox-path", { path: given, problem }));
   if (!isAbsolute(named)) throw refuse("relative");
   const path = realOf(named);
   if (isInside(path, homedir())) throw refuse("home");

@@ -2,11 +2,10 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { ContentFile } from "../../context/content.ts";
 import { MAX_SERVER_NAME_LENGTH, serverNamePattern, type ServerDefinition } from "../../mcp/server.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { misfits } from "../../protocol/reasons/misfit.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { changedScript, scriptsIn } from "../files/hook-files.ts";
 import { readSmallFile } from "../files/small-file.ts";
 
@@ -111,7 +110,7 @@ export function loadServers(
   const warnings: Reason[] = [];
   const add = (name: string, make: () => ServerDefinition) => {
     try {
-      if (servers.has(name)) throw errorBecause("config-invalid", reason("server-taken", { server: name }));
+      if (servers.has(name)) throw new SageError("config-invalid", reason("server-taken", { server: name }));
       servers.set(name, make());
     } catch (error) {
       warnings.push(leftOut(name, (error as { reason: Reason }).reason));
@@ -183,7 +182,7 @@ export function commandLine({
 function expanded(text: string, env: NodeJS.ProcessEnv): string {
   return text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, variable: string, otherwise?: string) => {
     const value = env[variable] || otherwise;
-    if (value === undefined) throw errorBecause("config-invalid", reason("server-variable", { variable }));
+    if (value === undefined) throw new SageError("config-invalid", reason("server-variable", { variable }));
     return value;
   });
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { loadRules } from "../../permission/rules/rules.ts";
 import type { RuleDestination } from "../../protocol/decision.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
-import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import { messageOf, reasonOf, SageError } from "../../protocol/reasons/error.ts";
 import { misfits } from "../../protocol/reasons/misfit.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
@@ -14,7 +14,6 @@ import { sandboxSchema as sandbox } from "./sandbox-schema.ts";
 import { hosts, serve } from "./serve-settings.ts";
 import { quietHours, silence, silenceOfRun, time, timeoutOf } from "./silence.ts";
 import { readSmallFile } from "../files/small-file.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 const rules = (what: string) =>
   z.array(z.string()).default([]).describe(`${what}, each \`Tool\` or \`Tool(specifier)\``);
@@ -285,7 +284,7 @@ export function rulesOf(
     const warnings = loaded.warnings.map((problem) => reason("in-file", { path, problem }));
     return { rules: loaded.rules, warnings };
   } catch (error) {
-    throw errorBecause("config-invalid", reason("in-file", { path, problem: reasonOf(error) }));
+    throw new SageError("config-invalid", reason("in-file", { path, problem: reasonOf(error) }));
   }
 }
 
@@ -294,11 +293,11 @@ export function parseSettings<T>(schema: z.Schema<T>, path: string, text: string
   try {
     data = JSON.parse(text);
   } catch (error) {
-    throw errorBecause("config-invalid", reason("file-not-json", { path, problem: messageOf(error) }));
+    throw new SageError("config-invalid", reason("file-not-json", { path, problem: messageOf(error) }));
   }
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
-  throw errorBecause(
+  throw new SageError(
     "config-invalid",
     reason("file-unfit", { path, problem: misfits(parsed.error, data, (at) => schema.keysAt(at)) }),
   );

@@ -5,7 +5,6 @@ import { MAX_STATE_BYTES, readSmallFile } from "../files/small-file.ts";
 import { changeTrusted, mayBeTrusted, projectRoot, readTrusted } from "./trust.ts";
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 /** Files of a folder by which other agents start programs or change what they ask about. An agent that is driven follows them unasked. */
 const own = [
@@ -48,7 +47,7 @@ export function guestTrust(trustFile: string, cwd: string): GuestTrust {
 }
 
 export function trustGuests(trustFile: string, { root, files }: GuestTrust): void {
-  if (!mayBeTrusted(root)) throw errorBecause("config-invalid", reason("folder-too-wide", { folder: root }));
+  if (!mayBeTrusted(root)) throw new SageError("config-invalid", reason("folder-too-wide", { folder: root }));
   const texts = Object.fromEntries(files.map(({ path, text }) => [path, text]));
   changeTrusted(trustFile, (all) => ({
     ...all,
@@ -72,7 +71,7 @@ function filesBelow(folder: string): string[] {
     if (!kind.isDirectory()) found.push(path);
     else for (const name of readdirSync(path).sort()) walk(join(path, name), depth + 1);
     if (found.length > MAX_FILES || depth > DEEPEST)
-      throw errorBecause("config-invalid", reason("file-unreadable", { path: folder, problem: "too many files" }));
+      throw new SageError("config-invalid", reason("file-unreadable", { path: folder, problem: "too many files" }));
   };
   try {
     walk(folder, 0);
@@ -80,7 +79,7 @@ function filesBelow(folder: string): string[] {
     if (error instanceof SageError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOTDIR")
-      throw errorBecause("config-invalid", reason("file-unreadable", { path: folder, problem: messageOf(error) }));
+      throw new SageError("config-invalid", reason("file-unreadable", { path: folder, problem: messageOf(error) }));
   }
   return found;
 }

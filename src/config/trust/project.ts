@@ -5,7 +5,7 @@ import { findContent, type ContentFile, type Found } from "../../context/content
 import { contentFolders } from "../../context/discover.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { scriptsIn } from "../files/hook-files.ts";
 import { moduleTexts, readModules, type NamedModule } from "../modules/module-files.ts";
 import { readServersFile, type ServersFile } from "../settings/servers.ts";
@@ -95,7 +95,7 @@ function projectDigest(
 
 /** Reads a file of the folder; one that leads out of it is refused. */
 function readText(path: string, folder: string): string | undefined {
-  if (leavesFolder(path, folder)) throw errorBecause("config-invalid", reason("file-leads-out", { path }));
+  if (leavesFolder(path, folder)) throw new SageError("config-invalid", reason("file-leads-out", { path }));
   return readSmallFile(path);
 }
 

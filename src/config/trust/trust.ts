@@ -6,7 +6,7 @@ import { moduleTexts } from "../modules/module-files.ts";
 import { changeFile } from "../files/locked-file.ts";
 import { MAX_STATE_BYTES, readSmallFile } from "../files/small-file.ts";
 import { readProject, serverTexts, type Project, type ProjectFile } from "./project.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 type Trusted = Record<string, { digest: string; at: number; files: Record<string, string> }>;
 
@@ -42,7 +42,7 @@ export function trust(
   trustFile: string,
   { root, digest, files, content, scripts, modules, servers }: Omit<ProjectTrust, "state" | "ignored" | "before">,
 ): void {
-  if (!mayBeTrusted(root)) throw errorBecause("config-invalid", reason("folder-too-wide", { folder: root }));
+  if (!mayBeTrusted(root)) throw new SageError("config-invalid", reason("folder-too-wide", { folder: root }));
   changeTrusted(trustFile, (all) => {
     const told = [
       ...files,

@@ -41,7 +41,7 @@ import type { Tool } from "../../tools/definition/tool.ts";
 import { createWebFetch } from "../../tools/web/web-fetch.ts";
 import { createWebSearch } from "../../tools/web/web-search.ts";
 import type { SearchEngine } from "../../tools/web/search-engines.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** A thousand runs that begin within this time in one folder have read the same files. */
 const RECENT_MS = 1_000;
@@ -163,7 +163,7 @@ export function createAgent(parts: AgentParts): Agent {
   const prompts = createRecent<string>();
   const guestNamed = (agent: string, cwd: string): Promise<GuestParts> => {
     if (parts.guest) return parts.guest(agent, cwd);
-    throw errorBecause("config-invalid", reason("guest-unknown", { agent, known: [] }));
+    throw new SageError("config-invalid", reason("guest-unknown", { agent, known: [] }));
   };
 
   return {
@@ -279,7 +279,7 @@ function mayConfine(): boolean {
 }
 
 function notSaved({ destination }: RuleGrant): string {
-  throw errorBecause("config-invalid", reason("rule-place-missing", { destination }));
+  throw new SageError("config-invalid", reason("rule-place-missing", { destination }));
 }
 
 /** Remembers results for a moment. */

@@ -2,8 +2,8 @@ import { expandMessage } from "../../context/skills.ts";
 import { version } from "../../config/version.ts";
 import type { SessionRow, Store } from "../../journal/store/store.ts";
 import type { Model } from "../../models/model.ts";
-import type { Reason } from "../../protocol/reasons/reason.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
+import { noticeOf, type Reason } from "../../protocol/reasons/reason.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
 import { createAgent, flushTraces, type Agent, type AgentParts, type RunSettings } from "./agent.ts";
 import type { Guard, PersonOf } from "../guard.ts";
 import { createHost, type HostParts, type LocalHost } from "../host.ts";
@@ -58,11 +58,10 @@ export function assembleEach(
 ): LocalHost {
   const warned = new Set<string>();
   const warn = (session: string, why: Reason) => {
-    const text = sentence(why, "en");
-    const once = `${session}\n${text}`;
+    const once = `${session}\n${canonicalJson(why)}`;
     if (warned.has(once)) return;
     warned.add(once);
-    store.hub.delta({ session, key: "instructions", attempt: 0, n: warned.size, kind: "notice", text, reason: why });
+    store.hub.delta({ session, key: "instructions", attempt: 0, n: warned.size, ...noticeOf(why) });
   };
   /** Read for a message, and used by the turn that it begins in the same breath. */
   const justRead = new Map<string, ReturnType<typeof runOf>>();

@@ -9,7 +9,7 @@ import { judgeHost } from "../../permission/web.ts";
 import { createRuleBooks } from "../../permission/rules/book.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 type Place = {
   /** The workspace, by its real path. */
@@ -88,7 +88,7 @@ export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of s
       },
       async start(argv, { cwd, env }, reach = () => ({ allowed: false })) {
         await ready();
-        if (problem) throw new Error(sentence(problem, "en"));
+        if (problem) throw new SageError("config-invalid", problem);
         const as = { repository: "read", hosts: [], writable: [] } as const;
         const [launched, { startConfined }] = await Promise.all([
           launch({ cwd, env, as, reach }),

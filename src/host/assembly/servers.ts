@@ -11,7 +11,6 @@ import { startServers } from "./confining.ts";
 import type { TokenStore } from "../../mcp/oauth.ts";
 import type { ServerDefinition } from "../../mcp/server.ts";
 import type { Servers } from "../../mcp/servers.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
 import type { Outside } from "./outside.ts";
 
 const DEFER_ABOVE = 40;
@@ -34,9 +33,7 @@ export function outsideOf(config: Config, parts: OutsideParts): Outside {
     expand(text, message, place) {
       if (!mayMention(text, definitions)) return undefined;
       return Promise.all([import("../../mcp/mentions.ts"), openServers(config, parts)]).then(([mentions, servers]) =>
-        mentions.mentionsServer(text, definitions)
-          ? mentions.expandMentions(servers, text, message, { ...place, sentence: (why) => sentence(why, "en") })
-          : message,
+        mentions.mentionsServer(text, definitions) ? mentions.expandMentions(servers, text, message, place) : message,
       );
     },
     async commands() {
@@ -96,7 +93,6 @@ async function makeServers(
       ]);
       return httpTransport(definition, keptLogin(definition, tokensOf(definition, { home, env })));
     },
-    sentence: (why) => sentence(why, "en"),
   });
 }
 

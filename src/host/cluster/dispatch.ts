@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from "pg";
 import { explained } from "../../journal/postgres/error.ts";
 import { SILENT_MS } from "../../journal/postgres/pool.ts";
 import { unprepared } from "../../journal/postgres/tables.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { createClock } from "./server-clock.ts";
 
 const POLL_MS = 1_000;
@@ -124,7 +124,7 @@ async function startBoss(
   boss.on("error", () => {}); // told by the look, which decides what it means
   await boss.start().catch((error: unknown) => {
     const told = explained(unprepared(pool).args.path, error); // a server that is away says nothing about what is prepared
-    throw migrate || told !== error ? told : errorBecause("config-invalid", unprepared(pool), { cause: error });
+    throw migrate || told !== error ? told : new SageError("config-invalid", unprepared(pool), { cause: error });
   });
   return boss;
 }

@@ -5,7 +5,7 @@ import { definer } from "../../journal/postgres/schema/definer.ts";
 import { grants, quoted, rolesOf, type Roles } from "../../journal/postgres/schema/grants.ts";
 import { makeTables, misfitOf } from "../../journal/postgres/tables.ts";
 import { inTransaction } from "../../journal/postgres/transaction.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { queues } from "./dispatch.ts";
 
 export type Logins = Partial<Roles> & {
@@ -54,7 +54,7 @@ export class MayNotMakeRoles extends Error {
 export async function prepareEngine(url: string, pool: Pool, logins: Logins = {}): Promise<Prepared> {
   // Older functions must not come in the place of newer ones, which others need.
   const why = await misfitOf(pool, addressOf(pool));
-  if (why && why.code !== "functions-older") throw errorBecause("config-invalid", why);
+  if (why && why.code !== "functions-older") throw new SageError("config-invalid", why);
   const boss = new PgBoss({ connectionString: url, max: 2, supervise: false, schedule: false });
   boss.on("error", () => {});
   await boss.start(); // makes its tables, or brings them up

@@ -10,7 +10,7 @@ import type { SessionAbout, WorkFolder } from "../../protocol/host/about.ts";
 import type { Command, CommandReply } from "../../protocol/host/host.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { Runner } from "../run/runner.ts";
 
 export type CommandParts = {
@@ -65,7 +65,7 @@ export type Surroundings = {
 
 /** A part that this host was not given is refused, not made up. */
 export function given<T>(part: T | undefined, command: Command["type"]): T {
-  if (part === undefined) throw errorBecause("input-invalid", reason("not-here", { command }));
+  if (part === undefined) throw new SageError("input-invalid", reason("not-here", { command }));
   return part;
 }
 

@@ -6,7 +6,7 @@ import { existingSession } from "../../journal/session/existing-session.ts";
 import type { Command } from "../../protocol/host/host.ts";
 import { callOfKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { CommandParts, Reply } from "./parts.ts";
 
 /** Bytes of a page, more or less. */
@@ -28,7 +28,7 @@ export async function readOutput(
   // Finds the file by its name alone: whatever a result says, nothing outside of the session's own folder is read.
   const path = file === undefined || folder === undefined ? undefined : join(folder, basename(file));
   const found = path === undefined ? undefined : await readPage(path, page).catch(() => undefined);
-  if (!found) throw errorBecause("input-invalid", reason("output-missing", { call }));
+  if (!found) throw new SageError("input-invalid", reason("output-missing", { call }));
   return found;
 }
 

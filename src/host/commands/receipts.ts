@@ -11,7 +11,7 @@ import type { Command } from "../../protocol/host/host.ts";
 import type { FoundReceipts, Receipt } from "../../protocol/host/receipt.ts";
 import { requestId, splitRequestId } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { Runner } from "../run/runner.ts";
 import type { HostHome } from "./parts.ts";
 import { summary } from "./session.ts";
@@ -79,7 +79,7 @@ async function find(where: Where, { of: target, cwd, before, limit }: Asked): Pr
   if (deleted.length > 0) return { receipts: deleted, sessions: [], deleted: true };
   const gone = await ofFile(where, path);
   if (gone.receipts.length > 0) return gone;
-  throw errorBecause("session-unknown", reason("receipts-unknown", { given: target }));
+  throw new SageError("session-unknown", reason("receipts-unknown", { given: target }));
 }
 
 async function ofSession({ store, home }: Where, session: SessionRow): Promise<Found> {

@@ -3,7 +3,7 @@ import { existingSession } from "../../journal/session/existing-session.ts";
 import { readRule } from "../../permission/rules/rules.ts";
 import { ruleAddedKey, ruleRemovedKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 
 /** Rules that a person adds and removes by hand. A turn that runs hears of them before its next call. */
@@ -13,7 +13,7 @@ export function ruleCommands({ store, surroundings }: CommandParts): Handlers<"a
       const row = existingSession(store, session);
       const reading = readRule(rule, behavior);
       if (!reading.ok)
-        throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
+        throw new SageError("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
       if (destination !== "session") {
         const file = given(surroundings, "addRule").saveRule(row, { rule, behavior, destination });
         return { ok: true, file };

@@ -10,7 +10,6 @@ import { MAX_IMAGES, type GivenImage, type ImagePart } from "../../protocol/imag
 import { saidKey, withdrawnKey } from "../../protocol/key.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason, said, type Reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { keepImage } from "../../tools/content/image.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 
@@ -26,20 +25,20 @@ export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
       const name = personOf?.(sender);
       const row = existingSession(store, session);
       if (typeof text !== "string")
-        throw errorBecause("input-invalid", reason("message-not-text", { came: kindOf(text) }));
-      if (text.trim() === "" && given.length === 0) throw errorBecause("input-invalid", reason("message-empty", {}));
+        throw new SageError("input-invalid", reason("message-not-text", { came: kindOf(text) }));
+      if (text.trim() === "" && given.length === 0) throw new SageError("input-invalid", reason("message-empty", {}));
       if (limits) checkLimits(limits);
       if (text.length > MAX_MESSAGE_LENGTH)
-        throw errorBecause(
+        throw new SageError(
           "input-invalid",
           reason("message-too-long", { limit: MAX_MESSAGE_LENGTH, length: text.length }),
         );
       const expansion = expand(row, text);
       const expanded = isPromised(expansion) ? await expansion : expansion;
       if (expanded === undefined && readSlash(text)?.args === "")
-        throw errorBecause("input-invalid", reason("command-unknown", { command: text.trim() }));
+        throw new SageError("input-invalid", reason("command-unknown", { command: text.trim() }));
       if ((runner.of(session)?.log?.unseen().length ?? 0) >= QUEUED_MESSAGES)
-        throw errorBecause("queue-full", reason("messages-wait", { limit: QUEUED_MESSAGES }));
+        throw new SageError("queue-full", reason("messages-wait", { limit: QUEUED_MESSAGES }));
       const images = given.length === 0 ? [] : keepImages(keepDir(row), given);
       const written = store.append(session, {
         key: saidKey(id),
@@ -66,15 +65,15 @@ export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
       existingSession(store, session);
       const facts = withoutRewound(store.load(session));
       const found = facts.find((fact) => fact.type === "user.said" && fact.key === message);
-      if (!found) throw errorBecause("input-invalid", reason("message-missing", {}));
+      if (!found) throw new SageError("input-invalid", reason("message-missing", {}));
       const mail = createMail();
       for (const fact of facts) mail.note(fact);
-      if (mail.fateOf(found.seq) === "read") throw errorBecause("input-invalid", reason("message-read", {}));
+      if (mail.fateOf(found.seq) === "read") throw new SageError("input-invalid", reason("message-read", {}));
       const data = { message: found.seq, by, surface };
       const fact = { key: withdrawnKey(message), type: "message.withdrawn", at: Date.now(), data } as const;
       const { won, fact: first } = await store.append(session, fact);
       if (!won && first.type === "message.withdrawn")
-        throw errorBecause("input-invalid", reason("message-withdrawn", { by: first.data.by }));
+        throw new SageError("input-invalid", reason("message-withdrawn", { by: first.data.by }));
       return { ok: true };
     },
   };
@@ -83,11 +82,11 @@ export function sayCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
 /** On disk before the fact that names them. A message with a picture that cannot be kept is not said. */
 function keepImages(folder: string | undefined, given: readonly GivenImage[]): ImagePart[] {
   if (given.length > MAX_IMAGES)
-    throw errorBecause("input-invalid", reason("images-too-many", { limit: MAX_IMAGES, count: given.length }));
+    throw new SageError("input-invalid", reason("images-too-many", { limit: MAX_IMAGES, count: given.length }));
   return given.map(({ name, data }) => {
     const kept =
       folder === undefined ? noFolder(name) : keepImage(folder, { name, content: Buffer.from(data, "base64") });
-    if ("problem" in kept) throw errorBecause("input-invalid", kept.problem);
+    if ("problem" in kept) throw new SageError("input-invalid", kept.problem);
     return kept.image;
   });
 }

@@ -7,7 +7,7 @@ import type { SessionSummary } from "../../protocol/host/host.ts";
 import { isOutsideSession } from "../../protocol/host/outside.ts";
 import { modelChosenKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 
 /** Sessions: opened, listed, named, forked, and given a model. */
@@ -16,11 +16,11 @@ export function sessionCommands(parts: CommandParts): Handlers<"open" | "session
   return {
     async open({ session, cwd, model, agent }) {
       if (session !== undefined && !isSessionId(session))
-        throw errorBecause("input-invalid", reason("session-id-unfit", { given: session }));
+        throw new SageError("input-invalid", reason("session-id-unfit", { given: session }));
       if (session !== undefined && store.session(session)) return { ok: true, session, created: false };
       const where = isRemote(cwd) ? remoteOf(cwd).name : cwd;
       if (isRemote(cwd) && !store.shared)
-        throw errorBecause("input-invalid", reason("remote-elsewhere", { remote: where }));
+        throw new SageError("input-invalid", reason("remote-elsewhere", { remote: where }));
       for (;;) {
         const id = session ?? newSessionId();
         const named = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) };

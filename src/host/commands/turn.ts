@@ -8,7 +8,7 @@ import { errorOf } from "../../protocol/host/refusal.ts";
 import { interruptKey, modeChosenKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { interruptOf, standingOf } from "../run/interrupt.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 
@@ -65,7 +65,7 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
     async compact({ session }) {
       const checkIdle = (row: SessionRow): SessionRow => {
         if (runner.of(session) === undefined && !row.owned && !row.open) return row;
-        throw errorBecause("input-invalid", reason("turn-is-open", {}));
+        throw new SageError("input-invalid", reason("turn-is-open", {}));
       };
       const agent = await executor(checkIdle(existingSession(store, session)));
       checkIdle(existingSession(store, session)); // somebody may have spoken while it was made
@@ -75,8 +75,8 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
       try {
         const outcome = await agent.compact({ log });
         if (outcome.status === "error") throw errorOf({ ok: false, ...outcome.error });
-        if ("reason" in outcome) throw errorBecause("input-invalid", outcome.reason); // interrupted, or left
-        if (outcome.text !== "") throw errorBecause("input-invalid", reason("too-short-to-summarise", {}));
+        if ("reason" in outcome) throw new SageError("input-invalid", outcome.reason); // interrupted, or left
+        if (outcome.text !== "") throw new SageError("input-invalid", reason("too-short-to-summarise", {}));
         return { ok: true };
       } finally {
         leaving.removeEventListener("abort", leave);

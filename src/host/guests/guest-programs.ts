@@ -4,7 +4,7 @@ import type { GuestsSettings } from "../../config/settings/guest-settings.ts";
 import type { Home } from "../../config/home/home.ts";
 import type { GuestDriver } from "../../guest/driver.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** A program that can run turns in the place of Sage's loop, and how it is spoken to. */
 export type GuestProgram = {
@@ -43,7 +43,7 @@ export function guestProgram(name: string, settings?: GuestsSettings): GuestProg
   const programs = guestPrograms(settings);
   const found = programs.find((one) => one.name === name);
   if (found) return found;
-  throw errorBecause(
+  throw new SageError(
     "config-invalid",
     reason("guest-unknown", { agent: name, known: programs.map((one) => one.name) }),
   );

@@ -4,7 +4,7 @@ import { guestTrust } from "../../config/trust/guest-trust.ts";
 import type { Home } from "../../config/home/home.ts";
 import type { GuestDriver } from "../../guest/driver.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { driverOf, guestProgram, guestsDir } from "./guest-programs.ts";
 
 /** Tells `sage hook`, which the person may have put into the agent's own settings, that Sage is asked already. */
@@ -23,7 +23,7 @@ export async function guestOf(
   const program = guestProgram(name, settings);
   const { state, root, files } = guestTrust(home.trust, realpathSync(cwd));
   if (state !== "trusted" && state !== "nothing-to-trust")
-    throw errorBecause(
+    throw new SageError(
       "config-invalid",
       reason("guest-untrusted", { agent: name, folder: root, files: files.map(({ path }) => path) }),
     );

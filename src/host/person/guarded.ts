@@ -6,7 +6,7 @@ import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../../
 import { refusalOf } from "../../protocol/host/refusal.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { rightOf, type Act, type Right } from "../guard.ts";
 import { createVeil, type Veil } from "./veil.ts";
 
@@ -32,7 +32,7 @@ export function guarded(host: Host, store: Pick<Store, "find" | "load">, person:
   const requestOf = (id: string) => store.find(id)?.request;
 
   const check = (command: Command): Command => {
-    if (person.signal.aborted) throw errorBecause("key-unknown", reason("device-key-unknown", {}));
+    if (person.signal.aborted) throw new SageError("key-unknown", reason("device-key-unknown", {}));
     checkRight(rightOf(command, requestOf), command);
     return stamped(meant(command), person.sender);
   };
@@ -62,11 +62,11 @@ export function guarded(host: Host, store: Pick<Store, "find" | "load">, person:
   function checkRight(right: Right, command: Command): void {
     const { by } = person.sender;
     if (right === "look" || (right !== "answer" && person.may(right))) return;
-    if (right === "approve") throw errorBecause("not-permitted", reason("may-not-approve", { by }));
-    if (!person.may("talk")) throw errorBecause("not-permitted", reason("may-not-talk", { by }));
+    if (right === "approve") throw new SageError("not-permitted", reason("may-not-approve", { by }));
+    if (!person.may("talk")) throw new SageError("not-permitted", reason("may-not-talk", { by }));
     const request = command.type === "respond" ? requestOf(command.response.requestId) : undefined;
     if (!request || person.may("approve") || beginnerOf(store, request.session) === by) return;
-    throw errorBecause("not-permitted", reason("may-not-answer", { by }));
+    throw new SageError("not-permitted", reason("may-not-answer", { by }));
   }
 
   async function* watched(...[session, options]: Parameters<Host["watch"]>): AsyncGenerator<WatchEvent> {
@@ -117,22 +117,22 @@ function folderOf(name: string, folders: Readonly<Record<string, string>>): stri
   const known = Object.keys(folders);
   const called = name === "" ? (known[0] ?? "") : name;
   if (Object.hasOwn(folders, called)) return folders[called] ?? "";
-  throw errorBecause("not-permitted", reason("folder-unknown", { name, known }));
+  throw new SageError("not-permitted", reason("folder-unknown", { name, known }));
 }
 
 /** A script is a file of this machine, and its problems are told with what it holds. */
 function checkModel(model = ""): void {
-  if (model.startsWith("scripted/")) throw errorBecause("not-permitted", reason("model-not-from-afar", { model }));
+  if (model.startsWith("scripted/")) throw new SageError("not-permitted", reason("model-not-from-afar", { model }));
 }
 
 /** A file that no call of any session has changed is not there for people who are elsewhere: they do not look around on this machine. */
 function checkKnown(command: Command, reply: CommandReply): void {
   if (command.type === "receipts" && reply.ok && "receipts" in reply && reply.file && reply.receipts.length === 0)
-    throw errorBecause("session-unknown", reason("receipts-unknown", { given: command.of ?? "" }));
+    throw new SageError("session-unknown", reason("receipts-unknown", { given: command.of ?? "" }));
 }
 
 function unveiled(request: InputRequest, response: LooseResponse, veil: Veil): LooseResponse {
   if (response.type === "granted" && response.input !== undefined && veil.masked(request) > 0)
-    throw errorBecause("request-invalid", reason("masked-not-edited", {}));
+    throw new SageError("request-invalid", reason("masked-not-edited", {}));
   return veil.lift(request, response);
 }

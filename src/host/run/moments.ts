@@ -1,7 +1,8 @@
 import type { HookMoment, Hooks } from "../../hooks/hook.ts";
 import type { SessionRow, Store } from "../../journal/store/store.ts";
 import type { Fact, FactType } from "../../protocol/facts/fact.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
+import { whyText } from "../../hooks/hooks.ts";
+import { noticeOf } from "../../protocol/reasons/reason.ts";
 
 const LEAVING_MS = 5_000;
 const asking: ReadonlySet<FactType> = new Set(["input.requested"]);
@@ -28,10 +29,8 @@ export function createMoments(store: Store): Moments {
   ) => {
     if (!hooks.has(moment)) return;
     const { problems } = await hooks.run(moment, { session: session.id, cwd: session.cwd, ...more }, signal);
-    for (const [n, reason] of problems.entries()) {
-      const text = sentence(reason, "en");
-      store.hub.delta({ session: session.id, key: `hooks/${moment}`, attempt: 0, n, kind: "notice", text, reason });
-    }
+    for (const [n, why] of problems.entries())
+      store.hub.delta({ session: session.id, key: `hooks/${moment}`, attempt: 0, n, ...noticeOf(why) });
   };
   const never = new AbortController().signal;
   return {
@@ -49,7 +48,7 @@ export function createMoments(store: Store): Moments {
       const one = started.get(fact.session);
       if (fact.type !== "input.requested" || !one || store.resolution(fact.data.id)) return;
       const { id, kind, why, agent } = fact.data;
-      void tell("waiting", one, { request: { id, kind, why: sentence(why, "en") }, agent }, never);
+      void tell("waiting", one, { request: { id, kind, why: whyText(why) }, agent }, never);
     },
     async end() {
       const signal = AbortSignal.timeout(LEAVING_MS);

@@ -3,7 +3,6 @@ import { isOutsideSession } from "../../protocol/host/outside.ts";
 import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { SessionRun, type RunParts } from "./session-run.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { createTurnstile } from "./sleep.ts";
 
 /** The sessions whose turns run in this process. */
@@ -43,7 +42,7 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
   const scope = { ...parts, turnstile, letGo };
 
   const start = (session: string): SessionRun => {
-    if (isOutsideSession(session)) throw errorBecause("input-invalid", reason("outside-session", { session }));
+    if (isOutsideSession(session)) throw new SageError("input-invalid", reason("outside-session", { session }));
     const before = running.get(session);
     if (before && (closing || !before.leaving)) return before;
     const unserve = serve(session); // before the session is claimed: whoever sees the claim finds the socket
@@ -84,7 +83,7 @@ export function runnerElsewhere({ wake }: { wake(session: string): void }): Runn
   return {
     of: () => undefined,
     start(session) {
-      throw errorBecause("input-invalid", reason("runs-elsewhere", { session }));
+      throw new SageError("input-invalid", reason("runs-elsewhere", { session }));
     },
     wake,
     leaveAll: () => [],

@@ -9,8 +9,7 @@ import type { FactType } from "../../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { reasonOf, type SageError, type SageErrorCode } from "../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
+import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
 import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.ts";
@@ -108,8 +107,7 @@ export class SessionRun {
 
   /** For whoever watches: there is nobody else to tell. */
   notice(key: string, why: Reason): void {
-    const text = sentence(why, "en");
-    this.#scope.store.hub.delta({ session: this.session, key, attempt: 0, n: 0, kind: "notice", text, reason: why });
+    this.#scope.store.hub.delta({ session: this.session, key, attempt: 0, n: 0, ...noticeOf(why) });
   }
 
   #move(event: RunEvent): RunPhase {

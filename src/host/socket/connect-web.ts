@@ -4,7 +4,7 @@ import { version } from "../../config/version.ts";
 import type { ClientSurface } from "../../remote/frames.ts";
 import { lastingHost, type LastingHost, type LastingOptions } from "../../remote/lasting.ts";
 import { closeCodes } from "../../remote/wire.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { webWire } from "./web-wire.ts";
 
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
@@ -35,7 +35,7 @@ export function connectWeb(url: string, key: string, options: WebHostOptions = {
 
 /** The key travels in the first frame: over a network only encrypted. */
 function wireAddress(url: string): string {
-  const insecure = () => errorBecause("config-invalid", reason("host-insecure", { address: url }));
+  const insecure = () => new SageError("config-invalid", reason("host-insecure", { address: url }));
   if (!URL.canParse(url)) throw insecure();
   const { protocol, hostname, host, pathname } = new URL(url);
   const isHere = hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);

@@ -7,7 +7,6 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import { misfits } from "../../protocol/reasons/misfit.ts";
 import { reason, said } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { clientSurfaces, type Call, type HelloFrame } from "../../remote/frames.ts";
 import * as z from "../../base/z.ts";
 
@@ -217,14 +216,14 @@ export function checkCommand(command: unknown): void {
     const meant = closest(word, names);
     const given = { at: "type", kind: "value", came: JSON.stringify(word) } as const;
     const misfit = { ...given, expected: meant === undefined ? expected : [JSON.stringify(meant)] };
-    throw errorBecause("request-invalid", reason("misfits", { misfits: [misfit] }));
+    throw new SageError("request-invalid", reason("misfits", { misfits: [misfit] }));
   }
   let schema = ownSchemas.get(type);
   if (!schema) ownSchemas.set(type, (schema = ownSchema(type as Command["type"])));
   const { success, error } = schema.safeParse(command);
   if (success) return;
   const problem = misfits(error, command, (at) => schema.keysAt(at));
-  throw errorBecause("request-invalid", problem);
+  throw new SageError("request-invalid", problem);
 }
 
 function ownSchema(type: Command["type"]): z.Schema {

@@ -7,7 +7,7 @@ import type { Store } from "../../journal/store/store.ts";
 import type { Command, Host } from "../../protocol/host/host.ts";
 import { splitRequestId } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { Following, FollowParts } from "./following.ts";
 import { createLines, type Lines } from "./lines.ts";
 
@@ -44,7 +44,7 @@ function peersAt(store: Store, { journal, process: me, over }: NonNullable<Store
   const visitors = new Set<Socket>();
   const hostFor = (session: string | undefined): Host => {
     const host = (session === undefined ? undefined : hosts.get(session)) ?? latest;
-    if (!host) throw errorBecause("host-gone", reason("process-unreachable", {}));
+    if (!host) throw new SageError("host-gone", reason("process-unreachable", {}));
     return host;
   };
   const routed: Host = {
@@ -99,7 +99,7 @@ function peersAt(store: Store, { journal, process: me, over }: NonNullable<Store
     },
     reach: createLines(async (other) => {
       const address = addressOf(journal, other);
-      if (address === undefined) throw errorBecause("host-gone", reason("process-unreachable", {}));
+      if (address === undefined) throw new SageError("host-gone", reason("process-unreachable", {}));
       const { reachHost } = await import("./process-door.ts");
       return reachHost(address, AbortSignal.timeout(CONNECT_MS));
     }),

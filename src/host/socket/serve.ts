@@ -4,7 +4,6 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import { reason, said } from "../../protocol/reasons/reason.ts";
 import { protocols, type Call, type Hello, type Said, type Welcome } from "../../remote/frames.ts";
 import { closeCodes, type CloseCode, type OpenWire, type Wire } from "../../remote/wire.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { parseCall, parseCommand, parseHello } from "./messages.ts";
 
 /** A host as the owner of a key may use it, or the reason why not. */
@@ -67,7 +66,7 @@ export function createWireServer(limits: Limits = webLimits): WireServer {
     const rate = rates.get(person) ?? { tokens: limits.aSecond, at: now };
     const tokens = Math.min(limits.aSecond, rate.tokens + ((now - rate.at) / 1_000) * limits.aSecond);
     rates.set(person, { tokens: Math.max(0, tokens - 1), at: now });
-    if (tokens < 1) throw errorBecause("queue-full", reason("too-many-a-second", { limit: limits.aSecond }));
+    if (tokens < 1) throw new SageError("queue-full", reason("too-many-a-second", { limit: limits.aSecond }));
   };
 
   const enter = (wire: Wire, person: string | undefined): boolean => {
@@ -196,7 +195,7 @@ function converse(wire: Wire, host: Host, { me, limits, count }: Conversation): 
       const command = parseCommand(given, me);
       // It may have lain in a buffer between here and there for longer than its sender knows.
       if (until !== undefined && Date.now() > until)
-        throw errorBecause("request-invalid", reason("sent-too-late", { limitMs: 5_000 }));
+        throw new SageError("request-invalid", reason("sent-too-late", { limitMs: 5_000 }));
       return await host.send(command);
     } catch (error) {
       return refusalOf(error);
@@ -222,7 +221,7 @@ function converse(wire: Wire, host: Host, { me, limits, count }: Conversation): 
 }
 
 function tooMany(limit: number): SageError {
-  return errorBecause("queue-full", reason("too-many-at-once", { limit }));
+  return new SageError("queue-full", reason("too-many-at-once", { limit }));
 }
 
 /**

@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
 import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import type { SageError } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { openForReading, openForWriting } from "./open-database.ts";
 import { explained } from "./sqlite-error.ts";
 
@@ -46,11 +45,11 @@ export function openDatabase(path: string, { onCommit = () => {}, looks = false 
   };
   // SQLite keeps writing to a file that nobody can open any more.
   const gone = () =>
-    identityOf(path) === identity ? undefined : errorBecause("journal-damaged", reason("journal-gone", { path }));
+    identityOf(path) === identity ? undefined : new SageError("journal-damaged", reason("journal-gone", { path }));
   const write = <T>(work: () => T): T => {
     let begun = false;
     try {
-      if (readOnly) throw errorBecause("config-invalid", reason("journal-unwritable", { path }));
+      if (readOnly) throw new SageError("config-invalid", reason("journal-unwritable", { path }));
       const problem = gone();
       if (problem) throw problem;
       prepared("BEGIN IMMEDIATE").run();

@@ -16,7 +16,6 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { isUnopenable } from "./sqlite-error.ts";
 import { openRequests } from "./indexes.ts";
 import { startOf } from "../process.ts";
@@ -54,9 +53,9 @@ export type Opened = { db: DatabaseSync; readOnly: boolean; close(): void };
 export function openForWriting(path: string): Opened {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (!existsSync(path)) create(path);
-  else if (statSync(path).isDirectory()) throw errorBecause("journal-damaged", reason("journal-is-folder", { path }));
+  else if (statSync(path).isDirectory()) throw new SageError("journal-damaged", reason("journal-is-folder", { path }));
   else if (statSync(path).size === 0 && !existsSync(`${path}-wal`))
-    throw errorBecause("journal-damaged", reason("journal-empty", { path }));
+    throw new SageError("journal-damaged", reason("journal-empty", { path }));
   return checked(path, new DatabaseSync(path, { timeout: BUSY_AT_START_MS }), { readOnly: false });
 }
 
@@ -89,11 +88,11 @@ function checked(path: string, db: DatabaseSync, { readOnly }: { readOnly: boole
   try {
     db.exec("PRAGMA synchronous=FULL");
     const format = pragma(db, "user_version");
-    if (format === 0 && tables(db) === 0) throw errorBecause("journal-damaged", reason("journal-empty", { path }));
+    if (format === 0 && tables(db) === 0) throw new SageError("journal-damaged", reason("journal-empty", { path }));
     if (format === 0 || pragma(db, "application_id") !== APPLICATION)
-      throw errorBecause("journal-damaged", reason("journal-foreign", { path }));
+      throw new SageError("journal-damaged", reason("journal-foreign", { path }));
     if (format > FORMAT)
-      throw errorBecause("journal-damaged", reason("journal-newer", { path, format, knows: FORMAT }));
+      throw new SageError("journal-damaged", reason("journal-newer", { path, format, knows: FORMAT }));
     if (format < FORMAT) migrate(path, db, { ofCopy: readOnly });
     if (!hasTable(db, "ask"))
       inTransaction(db, () => hasTable(db, "ask") || db.exec(`${askTable}; INSERT INTO ask ${openRequests}`));
@@ -110,7 +109,7 @@ function checked(path: string, db: DatabaseSync, { readOnly }: { readOnly: boole
  * journal, and of two that begin at once the second finds the first one's.
  */
 function create(path: string): void {
-  if (existsSync(`${path}-wal`)) throw errorBecause("journal-damaged", reason("journal-missing", { path }));
+  if (existsSync(`${path}-wal`)) throw new SageError("journal-damaged", reason("journal-missing", { path }));
   const made = `${path}.${randomUUID()}.new`;
   try {
     closeSync(openSync(made, "ax", 0o600)); // SQLite would create it readable by others
@@ -144,7 +143,7 @@ function migrate(path: string, db: DatabaseSync, { ofCopy }: { ofCopy: boolean }
     const processes = ofCopy ? [] : db.prepare("SELECT pid, started FROM process").all();
     for (const { pid, started } of processes)
       if (pid !== process.pid && startOf(Number(pid)) === started)
-        throw errorBecause("journal-locked", reason("journal-in-use", { path, pid: Number(pid) }));
+        throw new SageError("journal-locked", reason("journal-in-use", { path, pid: Number(pid) }));
     db.exec(`ALTER TABLE process ADD COLUMN namespace TEXT; ${longTable}; PRAGMA user_version=${FORMAT}`);
   });
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { Database } from "./database.ts";
 
 /** A fact as it lies in the database. */
@@ -101,7 +101,7 @@ export function parse({ seq, session, key }: Pick<Row, "seq" | "session" | "key"
   try {
     return JSON.parse(data);
   } catch (error) {
-    throw errorBecause("journal-damaged", reason("record-damaged", { seq, key, session }), { cause: error });
+    throw new SageError("journal-damaged", reason("record-damaged", { seq, key, session }), { cause: error });
   }
 }
 

@@ -1,6 +1,5 @@
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 /** The error to throw for one that work on a database met: SQLite's own become ones that say what to do next. */
 export function explained(path: string, error: unknown): unknown {
@@ -10,16 +9,16 @@ export function explained(path: string, error: unknown): unknown {
   switch (primaryCode(error)) {
     case 5:
     case 6:
-      return errorBecause("journal-locked", reason("journal-busy", { path }), { retryable: true, ...because });
+      return new SageError("journal-locked", reason("journal-busy", { path }), { retryable: true, ...because });
     case 8:
     case 14:
-      return errorBecause("config-invalid", reason("journal-unwritable", { path }), because);
+      return new SageError("config-invalid", reason("journal-unwritable", { path }), because);
     case 10:
     case 13:
-      return errorBecause("disk-full", reason("disk-full", { path, problem }), { retryable: true, ...because });
+      return new SageError("disk-full", reason("disk-full", { path, problem }), { retryable: true, ...because });
     case 11:
     case 26:
-      return errorBecause("journal-damaged", reason("journal-damaged", { path, problem }), because);
+      return new SageError("journal-damaged", reason("journal-damaged", { path, problem }), because);
     default:
       return error;
   }

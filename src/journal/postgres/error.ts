@@ -1,6 +1,5 @@
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 /** Connection lost, server ending, starting or out of connections: the same write may succeed later. */
 const passing = /^(08|25P03|57P|53[1-4]|40001|40P01|ECONN|EPIPE|ENOENT|ETIMEDOUT|EAI_AGAIN)/;
@@ -19,17 +18,17 @@ export function explained(where: string, error: unknown): unknown {
   const { code = "" } = (error ?? {}) as { code?: string };
   const problem = messageOf(error);
   if (code === "53100")
-    return errorBecause("disk-full", reason("disk-full", { path: where, problem }), { retryable: true, cause: error });
+    return new SageError("disk-full", reason("disk-full", { path: where, problem }), { retryable: true, cause: error });
   if (Object.hasOwn(lasting, code)) {
     const why = lasting[code as keyof typeof lasting];
     const kind = why === "login-may-not" ? "not-permitted" : "config-invalid";
-    return errorBecause(kind, reason(why, { path: where, problem }), { cause: error });
+    return new SageError(kind, reason(why, { path: where, problem }), { cause: error });
   }
   const lost =
     passing.test(code) ||
     /Connection terminated|Client has encountered a connection error|timeout exceeded|Query read timeout/.test(problem);
   if (!lost) return error;
-  return errorBecause("journal-locked", reason("database-away", { path: where, problem }), {
+  return new SageError("journal-locked", reason("database-away", { path: where, problem }), {
     retryable: true,
     cause: error,
   });
@@ -42,11 +41,11 @@ export async function explainedFor<T>(session: string, asked: Promise<T>): Promi
   } catch (error) {
     const code = (error as { code?: string }).code;
     if (code === "SG001")
-      throw errorBecause("session-unknown", reason("session-missing", { session }), { cause: error });
-    if (code === "SG002") throw errorBecause("lease-lost", reason("taken-over", { session }), { cause: error });
+      throw new SageError("session-unknown", reason("session-missing", { session }), { cause: error });
+    if (code === "SG002") throw new SageError("lease-lost", reason("taken-over", { session }), { cause: error });
     const { detail: place = "" } = error as { detail?: string };
-    if (code === "SG005") throw errorBecause("not-permitted", reason("place-not-served", { place }), { cause: error });
-    if (code === "SG004") throw errorBecause("not-permitted", reason("worker-may-not-write", {}), { cause: error });
+    if (code === "SG005") throw new SageError("not-permitted", reason("place-not-served", { place }), { cause: error });
+    if (code === "SG004") throw new SageError("not-permitted", reason("worker-may-not-write", {}), { cause: error });
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import { removedKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import {
   cwdOf,
   meanwhile,
@@ -55,7 +55,7 @@ export function postgresArchive({
         data.map(([text]) => text),
         data.map(([, long]) => long),
       ]);
-      if (row?.made !== true) throw errorBecause("input-invalid", reason("session-exists", { session }));
+      if (row?.made !== true) throw new SageError("input-invalid", reason("session-exists", { session }));
     },
     async remove(session, upTo, last) {
       const [row] = await explainedFor(

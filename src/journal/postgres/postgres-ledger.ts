@@ -3,7 +3,7 @@ import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import type { Approval, Resolution } from "../../protocol/facts/request.ts";
 import { approvalKeys, resolvedKey, splitRequestId } from "../../protocol/key.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { Ledger, Standing, Written } from "../replica/ledger.ts";
 import { REMOVED } from "../store/housekeeping.ts";
 import { stored } from "../database/row.ts";
@@ -79,8 +79,8 @@ function leases({ pool, ask }: Asking, process: string): Pick<Ledger, "create" |
       ]);
       if (row && row.epoch !== null) return { epoch: row.epoch };
       const [held] = await ask<{ process: string }>(pool, "SELECT process FROM sage.session WHERE id=$1", [session]);
-      if (!held) throw errorBecause("session-unknown", reason("session-missing", { session }));
-      throw errorBecause("session-owned", reason("taken-over", { session }));
+      if (!held) throw new SageError("session-unknown", reason("session-missing", { session }));
+      throw new SageError("session-owned", reason("taken-over", { session }));
     },
     async release(session, epoch, knew) {
       const [released] = await ask<{ done: boolean }>(pool, "SELECT sage.release($1,$2,$3) AS done", [

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ClientBase, Pool } from "pg";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { addressOf } from "./address.ts";
 import type { Asks } from "./cells.ts";
 import { explained } from "./error.ts";
@@ -26,11 +26,11 @@ export async function prepare(pool: Pool, note?: (why: Reason) => void): Promise
     const head = found.revision < REVISION && !(await hasRoles(pool)) ? await inTransaction(pool, makeTables) : found;
     const why = misfit(head, where);
     if (why?.code === "functions-newer") note?.(why);
-    else if (why) throw errorBecause("config-invalid", why);
+    else if (why) throw new SageError("config-invalid", why);
     return head.id;
   } catch (error) {
     if ((error as { code?: string }).code === "42501")
-      throw errorBecause("config-invalid", unprepared(pool), { cause: error });
+      throw new SageError("config-invalid", unprepared(pool), { cause: error });
     throw explained(where, error);
   }
 }

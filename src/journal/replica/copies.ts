@@ -1,6 +1,6 @@
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { emptySession, hold, sessionIn, type Held } from "../store/held-session.ts";
 import type { Ledger } from "./ledger.ts";
 import { untilWritten } from "../store/retry.ts";
@@ -70,7 +70,7 @@ export function createCopies({ ledger, tell, signal }: CopiesParts): Copies {
       if (had) return had; // somebody else was quicker
       const [opened] = facts;
       if (opened?.type !== "session.opened")
-        throw errorBecause("session-unknown", reason("session-missing", { session: id }));
+        throw new SageError("session-unknown", reason("session-missing", { session: id }));
       const session = emptySession(opened.data.cwd);
       const copy: Copy = { ...session, epoch: 0, batch: 0, catchingUp: Promise.resolve(), uses: 0 };
       for (const fact of facts) hold(copy, fact);

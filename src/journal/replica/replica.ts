@@ -1,7 +1,7 @@
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { createCopies, newest, type Copies } from "./copies.ts";
 import { pageOf, reading, rowOf, type Held } from "../store/held-session.ts";
 import type { Housekeeping } from "../store/housekeeping.ts";
@@ -108,7 +108,7 @@ export function createReplica(
       const copy = copies.all.get(id);
       if (!copy || copy.epoch === 0) return;
       copy.epoch = 0;
-      hub.lost(id, errorBecause("lease-lost", reason("taken-over", { session: id })));
+      hub.lost(id, new SageError("lease-lost", reason("taken-over", { session: id })));
       copies.drop(id, copy);
     },
     get held() {
@@ -173,7 +173,7 @@ function writingHalf(ledger: Ledger, copies: Copies, { place, unreleased }: Writ
     },
     claim(id) {
       const { epoch } = copies.of(id);
-      if (epoch === 0) throw errorBecause("session-owned", reason("taken-over", { session: id }));
+      if (epoch === 0) throw new SageError("session-owned", reason("taken-over", { session: id }));
       return epoch;
     },
     async release(id, epoch, knew) {
@@ -190,7 +190,7 @@ function writingHalf(ledger: Ledger, copies: Copies, { place, unreleased }: Writ
     },
     async commit(id, epoch, facts) {
       const copy = copies.of(id);
-      if (copy.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session: id }));
+      if (copy.epoch !== epoch) throw new SageError("lease-lost", reason("taken-over", { session: id }));
       const number = copy.unconfirmed?.facts === facts ? copy.unconfirmed.number : ++copy.batch;
       copy.unconfirmed = { facts, number };
       const ends = facts.some(({ type }) => type === "turn.ended");

@@ -2,8 +2,7 @@ import type { Delta, FactData, FactType } from "../../protocol/facts/fact.ts";
 import type { AgentState } from "../../protocol/facts/outcome.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import { finishedKey, requestId, resolvedKey, splitRequestId, startedKey } from "../../protocol/key.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
+import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
 import { isRetryable, untilWritten } from "../store/retry.ts";
 import type { SessionLog } from "./session.ts";
@@ -208,7 +207,7 @@ class Scope implements StepScope {
     this.#show({ kind, text });
   }
   notice(why: Reason): void {
-    this.#show({ kind: "notice", text: sentence(why, "en"), reason: why });
+    this.#show(noticeOf(why));
   }
   #show(what: Pick<Delta, "kind" | "text" | "reason">): void {
     if (this.#log.closed) return; // nobody looks any more

@@ -5,8 +5,7 @@ import type { RuleChange } from "../../protocol/facts/session.ts";
 import { callOfKey } from "../../protocol/key.ts";
 import type { SessionMode } from "../../protocol/mode.ts";
 import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { sentence } from "../../texts/shared/sentence.ts";
+import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { attemptsIn, isCutShort } from "./attempts.ts";
 import { Stopped, type Durable } from "./durable.ts";
 import { Line } from "./line.ts";
@@ -253,9 +252,8 @@ export class SessionLog {
   }
   /** Told at once, whatever is on its way to the disk. */
   #notice(why: Reason): void {
-    const [attempt, text] = [this.epoch * 1_000, sentence(why, "en")];
-    const place = { session: this.id, key: "journal", attempt, n: this.#notices++ };
-    this.store.hub.delta({ ...place, kind: "notice", text, reason: why });
+    const place = { session: this.id, key: "journal", attempt: this.epoch * 1_000, n: this.#notices++ };
+    this.store.hub.delta({ ...place, ...noticeOf(why) });
   }
   #commit(facts: Fact[]): Promise<void> | undefined {
     let first: Awaitable<void>;

@@ -5,7 +5,6 @@ import type { Approval, InputRequest, Resolution } from "../../protocol/facts/re
 import { approvalKeys, draftKeys, inquiryKeys, resolvedKey, splitRequestId } from "../../protocol/key.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import type { Database } from "../database/database.ts";
 import {
   chain,
@@ -67,7 +66,7 @@ export function createFacts({ prepared, all, cells, write, path, index, mend, hu
     void prepared("UPDATE session SET head=?, last_at=? WHERE id=?").run(head, at, session);
   const row = (session: string): SessionHead => {
     const [found] = all<SessionHead>("SELECT epoch, head, process FROM session WHERE id=?", session);
-    if (!found) throw errorBecause("session-unknown", reason("session-missing", { session }));
+    if (!found) throw new SageError("session-unknown", reason("session-missing", { session }));
     return found;
   };
   const facts = (which: string, ...values: SQLInputValue[]) =>
@@ -126,7 +125,7 @@ export function createFacts({ prepared, all, cells, write, path, index, mend, hu
     commit(session, epoch, facts) {
       const written = write(() => {
         const owner = row(session);
-        if (owner.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session }));
+        if (owner.epoch !== epoch) throw new SageError("lease-lost", reason("taken-over", { session }));
         // Somebody may have answered since: their answer stands.
         const fresh = facts.filter((fact) => fact.type !== "input.resolved" || !byKey(session, fact.key));
         let head = owner.head;
@@ -178,7 +177,7 @@ export function createFacts({ prepared, all, cells, write, path, index, mend, hu
       const { head } = row(session);
       const rows = rowsOf(session);
       const broken = verified ? firstBroken(longIn(all), session, rows, head) : undefined;
-      if (broken) throw errorBecause("journal-damaged", reason("record-changed", { key: broken.key, session, path }));
+      if (broken) throw new SageError("journal-damaged", reason("record-changed", { key: broken.key, session, path }));
       const found = rows.map((one) => factIn(all, one, session));
       if (verified) mend(session, found);
       return found;

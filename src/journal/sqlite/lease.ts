@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { SageError } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import type { Database } from "../database/database.ts";
 import { dataVersion } from "./poller.ts";
 import { isOfThisBoot, pidNamespace, startOf, uptime } from "../process.ts";
@@ -68,7 +67,7 @@ export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gon
     for (const [session, epoch] of held)
       if (mine.get(session) !== epoch) {
         held.delete(session);
-        lost(session, errorBecause("lease-lost", reason("taken-over", { session })));
+        lost(session, new SageError("lease-lost", reason("taken-over", { session })));
       }
   };
   const onBeat = () => {
@@ -109,7 +108,7 @@ export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gon
       writeUnsynced(() => {
         const { epoch, process: holder } = row(session);
         const owner = holder === me.id ? undefined : living(holder);
-        if (owner) throw errorBecause("session-owned", reason("run-by-process", { session, pid: owner.pid }));
+        if (owner) throw new SageError("session-owned", reason("run-by-process", { session, pid: owner.pid }));
         register();
         prepared("UPDATE session SET epoch=?, process=? WHERE id=?").run(epoch + 1, me.id, session);
         held.set(session, epoch + 1);

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { createChildren } from "./children.ts";
 import { openDatabase, type Database, type DatabaseOptions } from "../database/database.ts";
 import { createFacts } from "./facts.ts";
@@ -110,7 +110,7 @@ function markTest(database: Database, path: string): true {
   try {
     database.write(() => {
       if (database.all("SELECT 1 FROM session LIMIT 1").length > 0)
-        throw errorBecause("config-invalid", reason("journal-not-for-tests", { path }));
+        throw new SageError("config-invalid", reason("journal-not-for-tests", { path }));
       database.prepared("CREATE TABLE IF NOT EXISTS test_journal(made INTEGER)").run();
     });
     return true;

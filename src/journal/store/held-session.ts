@@ -3,7 +3,7 @@ import { isInquiry, type InquiryFact } from "../../protocol/facts/inquiry.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { approvalKeys, draftKeys, inquiryKeys, resolvedKey, splitRequestId, withoutEnd } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import type { LocalStore, Page, SessionRow, Store } from "./store.ts";
 
 /** A session in memory: its facts, and what is looked up in them. */
@@ -132,7 +132,7 @@ export function reading(sessions: Sessions<Held>, older: Older): Reading {
 
 export function sessionIn<H extends Held>(sessions: Sessions<H>, id: string): H {
   const session = sessions.get(id);
-  if (!session) throw errorBecause("session-unknown", reason("session-missing", { session: id }));
+  if (!session) throw new SageError("session-unknown", reason("session-missing", { session: id }));
   return session;
 }
 

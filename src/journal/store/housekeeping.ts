@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Fact, FactData, FactType } from "../../protocol/facts/fact.ts";
 import { removedKey } from "../../protocol/key.ts";
-import type { SageError } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Database } from "../database/database.ts";
 import type { Awaitable } from "./store.ts";
 import { chain, firstBroken, longIn, stored, whole, type Cells, type Row } from "../database/row.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 /** The one session that no person began: it holds a fact for each session that was deleted. */
 export const REMOVED = "~removed";
@@ -68,7 +67,7 @@ export function createHousekeeping({
         const at = Date.now();
         const copied = renumbered(facts, session, newestSeq() + 1);
         if (!begin(session, cwdOf(facts), at))
-          throw errorBecause("input-invalid", reason("session-exists", { session }));
+          throw new SageError("input-invalid", reason("session-exists", { session }));
         let head = session;
         for (const fact of copied) head = insert(fact, head);
         for (const fact of copied) index(fact);
@@ -163,12 +162,12 @@ export function cwdOf([opened]: readonly Fact[]): string {
 }
 
 export const owned = (session: string, by: string): SageError =>
-  errorBecause("session-owned", reason("session-runs", { session, by }));
+  new SageError("session-owned", reason("session-runs", { session, by }));
 
 export const waiting = (session: string): SageError =>
-  errorBecause("request-pending", reason("session-waits", { session }));
+  new SageError("request-pending", reason("session-waits", { session }));
 
 export const meanwhile = (session: string): SageError =>
-  errorBecause("journal-locked", reason("session-changed", { session }), {
+  new SageError("journal-locked", reason("session-changed", { session }), {
     retryable: true,
   });

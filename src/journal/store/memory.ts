@@ -6,7 +6,6 @@ import { emptySession, hold, pageOf, reading, rowOf, sessionIn, type Held } from
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
 import { createHub } from "./hub.ts";
 import { createMembers, type Appended, type InboundFact, type LocalStore } from "./store.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 type Session = Held & { epoch: number; owned: boolean };
 
@@ -63,7 +62,7 @@ export function memoryStore(): LocalStore {
     },
     commit(id, epoch, facts) {
       const session = sessionOf(id);
-      if (session.epoch !== epoch) throw errorBecause("lease-lost", reason("taken-over", { session: id }));
+      if (session.epoch !== epoch) throw new SageError("lease-lost", reason("taken-over", { session: id }));
       // Somebody may have answered since: their answer stands.
       let late = 0;
       let place = 0;
@@ -116,7 +115,7 @@ export function memoryStore(): LocalStore {
     rebuildIndexes() {},
     housekeeping: {
       copy(id, facts) {
-        if (sessions.has(id)) throw errorBecause("input-invalid", reason("session-exists", { session: id }));
+        if (sessions.has(id)) throw new SageError("input-invalid", reason("session-exists", { session: id }));
         const session = empty(cwdOf(facts));
         sessions.set(id, session);
         for (const fact of renumbered(facts, id, seq + 1)) keep(session, fact);

@@ -1,6 +1,6 @@
 import { kindOf } from "../../base/issue.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { andThen, isPromised, type Store } from "./store.ts";
 
 type Methods = { [Name in keyof Store as Store[Name] extends (...args: never[]) => unknown ? Name : never]: Kind };
@@ -60,11 +60,11 @@ export function ownStore(store: Store): Store {
   if (known) return known;
   const checked: Record<string, unknown> = {};
   for (const name of ["hub", "housekeeping"] as const)
-    if (typeof store[name] !== "object") throw errorBecause("config-invalid", reason("store-lacks", { method: name }));
+    if (typeof store[name] !== "object") throw new SageError("config-invalid", reason("store-lacks", { method: name }));
   for (const name of values) Object.defineProperty(checked, name, { get: () => store[name], enumerable: true });
   for (const [name, kind] of Object.entries(methods)) {
     if (typeof store[name as Method] !== "function")
-      throw errorBecause("config-invalid", reason("store-lacks", { method: name }));
+      throw new SageError("config-invalid", reason("store-lacks", { method: name }));
     checked[name] = (...args: unknown[]) => returned(name, kind, (store[name as Method] as Code)(...args));
   }
   let closed: { done: unknown } | undefined;
@@ -89,5 +89,5 @@ function fit(method: string, returns: Kind["returns"], value: unknown): unknown 
 }
 
 function unfit(method: string, expected: Kind["returns"], came: string) {
-  return errorBecause("config-invalid", reason("store-returned", { method, expected, came }));
+  return new SageError("config-invalid", reason("store-returned", { method, expected, came }));
 }

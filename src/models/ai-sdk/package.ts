@@ -4,9 +4,8 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import type { Model } from "../model.ts";
 import { agentFor, proxyFor, type Env } from "../proxy.ts";
 import type { WireOptions } from "../wire/options.ts";
@@ -31,10 +30,10 @@ export async function packageModel(name: string, given: Given): Promise<Model> {
     ...options,
   });
   if (typeof made?.languageModel !== "function")
-    throw errorBecause("config-invalid", reason("provider-package-unfit", { package: name }));
+    throw new SageError("config-invalid", reason("provider-package-unfit", { package: name }));
   const model = made.languageModel(modelId);
   if (model.specificationVersion !== "v4")
-    throw errorBecause(
+    throw new SageError(
       "config-invalid",
       reason("provider-package-unfit", { package: name, version: String(model.specificationVersion) }),
     );
@@ -48,12 +47,12 @@ export async function packageModel(name: string, given: Given): Promise<Model> {
 async function load(name: string, folder: string): Promise<Record<string, unknown>> {
   // Node would also look in the folders above, of which one may be anybody's.
   if (!existsSync(join(folder, "node_modules", name, "package.json")))
-    throw errorBecause("config-invalid", reason("provider-package-missing", { package: name, folder }));
+    throw new SageError("config-invalid", reason("provider-package-missing", { package: name, folder }));
   try {
     const path = createRequire(join(folder, "package.json")).resolve(name);
     return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
   } catch (error) {
-    throw errorBecause(
+    throw new SageError(
       "config-invalid",
       reason("provider-package-broken", { package: name, problem: messageOf(error) }),
     );
@@ -71,7 +70,7 @@ function creatorIn(exported: Record<string, unknown>, name: string): (options: o
   const wanted = name.replace(/^.*\/|[^a-z0-9]/gi, "").toLowerCase();
   const rank = ([called]: [string, unknown]) => (called.toLowerCase() === `create${wanted}` ? 0 : 1);
   const [best] = creators.toSorted((one, other) => rank(one) - rank(other));
-  if (!best) throw errorBecause("config-invalid", reason("provider-package-unfit", { package: name }));
+  if (!best) throw new SageError("config-invalid", reason("provider-package-unfit", { package: name }));
   return best[1];
 }
 

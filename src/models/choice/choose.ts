@@ -1,10 +1,9 @@
-import type { SageError } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Limits } from "../limiter.ts";
 import type { Model } from "../model.ts";
 import type { Env } from "../proxy.ts";
 import type { WireOptions } from "../wire/options.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 
 export type ModelSettings = {
   /** provider/name, or a bare name. */
@@ -219,5 +218,5 @@ function expected({ providers = {} }: ModelSettings): string[] {
 }
 
 function invalid(why: Reason): SageError {
-  return errorBecause("config-invalid", why);
+  return new SageError("config-invalid", why);
 }

@@ -1,7 +1,6 @@
 import type { Message } from "../../protocol/facts/message.ts";
 import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import type { Model } from "../model.ts";
 
 export type Standby = { id: string; load(): Promise<Model> };
@@ -31,7 +30,7 @@ export function withFallback(primary: Model, standby: Standby): Model {
       } catch (error) {
         if (scope.signal.aborted || !(error instanceof SageError)) throw error;
         const why = reason("fallback-failed", { problem, fallback: reasonOf(error) });
-        throw errorBecause(error.code, why, { retryable: error.retryable, cause: error });
+        throw new SageError(error.code, why, { retryable: error.retryable, cause: error });
       }
     },
   };

@@ -8,9 +8,8 @@ import {
   type Reply,
   type Usage,
 } from "../../protocol/facts/message.ts";
-import type { SageError } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import { isRetryableStatus } from "../failure.ts";
 import type { ModelScope } from "../model.ts";
 
@@ -95,7 +94,7 @@ export function settle(parts: Part[], finish: Finish): { parts: Part[]; finish: 
 }
 
 export function cutShort(): SageError {
-  return errorBecause("model-unavailable", reason("request-failed", { kind: "cut-off", detail: "" }), {
+  return new SageError("model-unavailable", reason("request-failed", { kind: "cut-off", detail: "" }), {
     retryable: true,
   });
 }

@@ -57,12 +57,26 @@ const MAX_ENTRIES = 20_000;
 /** Everything the decision knows about files, for one call. */
 export function createReach(book: RuleBook, where: Where): Reach {
   const scene = sceneOf(book, where);
-  const paths = accessOf(scene);
+  const { inside, read, against, write, guarded } = accessOf(scene);
+  const { ruledBelow, ruleBelow, ruledAmong } = rulesBelow(scene);
+  const { leavesBelow, oddBelow, lostWith, privateBelow, protectedBelow } = placesBelow(scene, { read, write });
+  const watchful = ["Read", "Write"].some((tool) => book.about(tool).deny.length + book.about(tool).ask.length > 0);
+  // Without spreads: it is made for every decision.
   return {
-    ...paths,
-    ...rulesBelow(scene),
-    ...placesBelow(scene, paths),
-    watchful: ["Read", "Write"].some((tool) => book.about(tool).deny.length + book.about(tool).ask.length > 0),
+    inside,
+    read,
+    against,
+    write,
+    guarded,
+    ruledBelow,
+    ruleBelow,
+    ruledAmong,
+    leavesBelow,
+    oddBelow,
+    lostWith,
+    privateBelow,
+    protectedBelow,
+    watchful,
   };
 }
 
@@ -189,7 +203,7 @@ type PlacesBelow = Pick<Reach, "leavesBelow" | "oddBelow" | "lostWith" | "privat
 /** Links, names and places below a folder that a person has to know of. */
 function placesBelow(
   { sageHome, followed, places, homeFolder, isHome, walk }: Scene,
-  { read, write }: PathAccess,
+  { read, write }: Pick<Reach, "read" | "write">,
 ): PlacesBelow {
   return {
     leavesBelow: (folder, tool) =>

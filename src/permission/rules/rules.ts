@@ -4,7 +4,7 @@ import type { Consent, Rule } from "../../protocol/facts/permission.ts";
 import type { RequestTimeout } from "../../protocol/facts/silence.ts";
 import type { FileReasonArgs } from "../../protocol/reasons/file.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 
 /** The specifier is kept as written: its escapes mean something to the matcher. */
 export type ReadRule = { ok: true; tool: string; specifier?: string };
@@ -56,7 +56,7 @@ export function loadRules(lists: RuleLists, source: RuleDestination): { rules: R
       else if (behavior === "allow")
         warnings.push(reason("rule-ignored", { rule: text, source, problem: reading.problem }));
       else
-        throw errorBecause(
+        throw new SageError(
           "config-invalid",
           reason("rule-not-read", { rule: text, problem: reading.problem, behavior, source }),
         );

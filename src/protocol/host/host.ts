@@ -226,12 +226,15 @@ export type PendingRequest = { request: InputRequest; draft?: Draft; approvals?:
 /** Events of one session, in order: its facts, `ready` once, then what happens. */
 export type WatchEvent =
   | { type: "fact"; fact: Fact }
-  /** All facts so far are told; these requests are open, the first is the one to show. Sent once, then whatever comes. */
-  | { type: "ready"; requests: PendingRequest[]; live: boolean }
+  /**
+   * All facts so far are told; these requests are open, the first is the one to show. Sent once, then whatever comes. `live`: what
+   * happens is streamed here; otherwise facts only. `owned`: some process runs the session.
+   */
+  | { type: "ready"; requests: PendingRequest[]; live: boolean; owned: boolean }
   | { type: "delta"; delta: Delta }
   /**
-   * Another process ran the session, and that has changed. `live`: what happens is streamed here; otherwise facts only.
-   * `stopped`: that process is gone or has left, nobody has paused the turn, and whoever sends `resume` continues it.
+   * Another process ran the session, and that has changed; told also when a lost link is back. `live` as in `ready`. `stopped`: that process is gone or has left, and
+   * a turn that is open and that nobody has paused is continued by whoever sends `resume`.
    */
   | { type: "owner"; live: boolean; stopped: boolean }
   /** The connection to a host that is elsewhere broke, or is back. What happened meanwhile follows as facts. */

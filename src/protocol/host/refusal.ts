@@ -19,18 +19,21 @@ export function refusalOf(error: unknown): Refused {
 
 /** A refusal as an error, the way back: nothing of it is lost. */
 export function errorOf({ code, message, reason, resolution }: Refused): SageError {
-  return new SageError(code, reason ?? said(message), { message, cause: resolution });
+  return new SageError(code, reason ?? said(message), { cause: resolution });
 }
 
 /** A command's reply, or the reason why there is none as an error. */
-export async function ask<C extends Command>(host: Host, command: C): Promise<CommandReply<C["type"]> & { ok: true }> {
+export async function ask<C extends Command>(
+  host: Pick<Host, "send">,
+  command: C,
+): Promise<CommandReply<C["type"]> & { ok: true }> {
   const reply = await host.send(command);
   if (reply.ok) return reply;
   throw errorOf(reply);
 }
 
 /** All facts of a session, page by page. */
-export async function factsOf(host: Host, session: string): Promise<Fact[]> {
+export async function factsOf(host: Pick<Host, "send">, session: string): Promise<Fact[]> {
   const facts: Fact[] = [];
   for (;;) {
     const page = await ask(host, { type: "facts", session, after: facts.at(-1)?.seq ?? 0 });

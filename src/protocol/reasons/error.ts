@@ -1,4 +1,4 @@
-import { type Reason, said } from "./reason.ts";
+import { plainText, type Reason, said } from "./reason.ts";
 
 /** Codes of `SageError`, for programs that decide by them. */
 export type SageErrorCode =
@@ -29,23 +29,18 @@ export class SageError extends Error {
   override readonly name = "SageError";
   readonly code: SageErrorCode;
   readonly retryable: boolean;
-  /** The message as data, for people to read in their own language. */
+  /** Why, as data: the sentence is made where somebody reads it. `said(text)` carries your own words. */
   readonly reason: Reason;
-  /** `said(text)` carries your own words; a reason that Sage has a sentence for gets its message from `errorBecause`. */
-  constructor(
-    code: SageErrorCode,
-    reason: Reason,
-    options: { message?: string; retryable?: boolean; cause?: unknown } = {},
-  ) {
-    const { message = reason.code === "said" ? reason.args.text : reason.code, retryable = false, cause } = options;
-    super(message, cause === undefined ? {} : { cause });
+  constructor(code: SageErrorCode, reason: Reason, options: { retryable?: boolean; cause?: unknown } = {}) {
+    const { retryable = false, cause } = options;
+    super(plainText(reason), cause === undefined ? {} : { cause });
     this.code = code;
     this.reason = reason;
     this.retryable = retryable;
   }
 }
 
-/** Message of whatever was thrown. */
+/** Message of whatever was thrown. Where the SDK is not loaded, that of a `SageError` is a code. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -13,7 +13,6 @@ export type McpReasonArgs = {
   "server-not-started": { problem: string };
   "server-late": { limitMs: number };
   "server-ended": { code: number | string; output: string };
-  "server-unreachable": { problem: string };
   "server-flooded": { limitMb: number };
   "server-login": { server: string };
   "address-insecure": { url: string };

@@ -80,8 +80,6 @@ export type PermissionReasonArgs = {
   "no-rule-command": { part?: string };
   "no-rule-write": { path: string };
   "no-rule-host": { host: string };
-  "not-judged": { error: string };
-  "check-failed": { error: string };
   "check-unusable": {};
   "command-not-text": {};
   "path-not-text": {};

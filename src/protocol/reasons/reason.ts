@@ -59,6 +59,7 @@ export type NestedReasonArgs = {
   mcp: {
     "server-left-out": { server: string; problem: Reason };
     "server-given-up": { times: number; problem: Reason };
+    "server-unreachable": { problem: Reason | string };
     "servers-failed": { server: string; problem: Reason };
   };
   model: {
@@ -74,6 +75,8 @@ export type NestedReasonArgs = {
     "not-summarised": { problem: Reason };
   };
   permission: {
+    "not-judged": { error: Reason | string };
+    "check-failed": { error: Reason | string };
     "input-unusable": { tool: string; why: Reason };
     "repository-unsafe": { why: Reason };
     /** Two notes on one rule. */
@@ -85,8 +88,10 @@ export type NestedReasonArgs = {
     "changed-since-approval": { changes: readonly Drift[]; why?: Reason };
     "hooks-broken": { problems: readonly Reason[] };
     "hook-broken": { command: string; problem: Reason };
+    "hook-not-started": { problem: Reason | string };
     "hook-misspoke": { problem: Reason | string };
     "tool-unfit": { tool: string; problem: Reason | string };
+    "responder-failed": { problem: Reason | string };
     "lost-call": { known: Reason; changes: Changes };
   };
   use: {
@@ -108,7 +113,7 @@ export type ReasonCode = keyof ReasonArgs;
 export type Reason<C extends ReasonCode = ReasonCode> = { [K in C]: { code: K; args: ReasonArgs[K] } }[C];
 
 /** A sentence for each code; `say` writes a reason that is part of another one. */
-export type Sentences<Args> = { [C in keyof Args]: (args: Args[C], say: (inner: Reason) => string) => string };
+export type Sentences<Args> = { [C in keyof Args]: (args: Args[C], say: (inner: Reason | string) => string) => string };
 
 /** Makes a reason. `reason("said", { text })` carries your own words. */
 export function reason<C extends ReasonCode>(code: C, args: ReasonArgs[C]): Reason<C> {
@@ -118,6 +123,26 @@ export function reason<C extends ReasonCode>(code: C, args: ReasonArgs[C]): Reas
 /** Free text as a reason. */
 export function said(text: string): Reason<"said"> {
   return reason("said", { text });
+}
+
+/**
+ * Text beside a reason, for programs that make no sentences: messages of errors, notices. It is free text as it is, and the code of
+ * everything else; in an embedder's process it is an English sentence.
+ */
+export function plainText(why: Reason): string {
+  return why.code === "said" ? why.args.text : write(why);
+}
+
+let write = ({ code }: Reason): string => code;
+
+/** Puts sentences in the place of codes, in this process. The SDK alone calls it: its users read messages of errors. */
+export function writeWith(sentence: (why: Reason) => string): void {
+  write = sentence;
+}
+
+/** A notice as the part of a delta. Its readers make the sentence from the reason. */
+export function noticeOf(why: Reason): { kind: "notice"; text: string; reason: Reason } {
+  return { kind: "notice", text: plainText(why), reason: why };
 }
 
 export function isSameReason(left: Reason | string, right: Reason | string): boolean {

@@ -25,7 +25,6 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "hook-interrupted": {};
   "hook-flooded": {};
   "hook-exited": { code: number | string; output: string };
-  "hook-not-started": { problem: string };
 
   // How a request ended that nobody answered.
   "no-answer-within": { timeoutMs: number };
@@ -34,7 +33,6 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "run-denies-permissions": {};
   "only-a-person-may-allow": {};
   "one-request-at-a-time": {};
-  "responder-failed": { problem: string };
   "channel-closed": {};
   "decided-by-rule": { rule: string };
   /** The agent took its request back after a person had asked about it. */

@@ -2,13 +2,13 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { oneLine } from "../../base/visible.ts";
 import type { InputResponse } from "../../protocol/facts/answer.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
-import type { Host } from "../../protocol/host/host.ts";
 import { callOfKey, splitRequestId } from "../../protocol/key.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import { whyOf } from "../../view/request/answering.ts";
 import { silenceLines } from "../../view/request/silence.ts";
 import { nameOf } from "../../view/items/summary.ts";
+import type { FollowedSession } from "../../view/session.ts";
 import type { Editor } from "./editor.ts";
 import { chatAnswer, chatText, formAnswer, wayOf, type Button, type Words } from "./input.ts";
 import { requestedCall, text } from "./tool-call.ts";
@@ -30,9 +30,8 @@ export type Asking = {
 };
 
 type AskingParts = {
-  host: Host;
+  session: FollowedSession;
   editor: Editor;
-  session: string;
   words: Words;
   me: Sender;
   /** The editor has forms. */
@@ -45,7 +44,7 @@ type AskingParts = {
 
 /** Open requests of one session, each asked by the editor's own means until somebody has answered it, wherever they are. */
 export function createAsking(parts: AskingParts): Asking {
-  const { host, editor, session, words, me, cwd, tell } = parts;
+  const { session, editor, words, me, cwd, tell } = parts;
   const shown = new Map<string, AbortController>();
   const chatting: InputRequest[] = [];
 
@@ -66,7 +65,7 @@ export function createAsking(parts: AskingParts): Asking {
 
   /** Undefined where the answer was taken, or came too late. */
   const respond = async (response: InputResponse): Promise<string | undefined> => {
-    const reply = await host.send({ type: "respond", response, ...me });
+    const reply = await session.send({ type: "respond", response, ...me });
     if (reply.ok || reply.code === "request-resolved") return undefined;
     return words.w.notTaken(oneLine(errorText(reply, words.t)));
   };
@@ -93,7 +92,7 @@ export function createAsking(parts: AskingParts): Asking {
   ): Promise<InputResponse | "cannot" | undefined> => {
     const toolCall = { toolCallId: callIdOf(request), ...askedAs(request, words, cwd()) };
     const options = buttons.map(({ option }) => option);
-    const params = { sessionId: session, toolCall, options };
+    const params = { sessionId: session.id, toolCall, options };
     const reply = await editor.request("session/request_permission", params, signal).catch(() => undefined);
     if (!reply) return "cannot";
     const { outcome, optionId } = (reply["outcome"] ?? {}) as { outcome?: unknown; optionId?: unknown };
@@ -108,7 +107,7 @@ export function createAsking(parts: AskingParts): Asking {
   ): Promise<InputResponse | "cannot" | undefined> => {
     const call = callOfKey(splitRequestId(request.id).key);
     const params = {
-      ...{ mode: "form", sessionId: session, ...(call !== undefined && { toolCallId: call }) },
+      ...{ mode: "form", sessionId: session.id, ...(call !== undefined && { toolCallId: call }) },
       ...{ message: messageOf(request, words), requestedSchema },
     };
     const reply = await editor.request("elicitation/create", params, signal).catch(() => undefined);

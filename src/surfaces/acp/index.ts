@@ -5,12 +5,11 @@ import type { Host } from "../../protocol/host/host.ts";
 import { isOutsideSession } from "../../protocol/host/outside.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
 import { sessionModes } from "../../protocol/mode.ts";
-import { messageOf as errorMessage } from "../../protocol/reasons/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import * as z from "../../base/z.ts";
 import { slashTexts } from "../../texts/surfaces/slash.ts";
 import { acpTexts } from "../../texts/surfaces/acp.ts";
-import { errorText } from "../../texts/shared/error.ts";
+import { errorText, thrownText } from "../../texts/shared/error.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { titleOf } from "../../view/items/summary.ts";
@@ -131,7 +130,7 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
     try {
       return options.checkFolder(cwd);
     } catch (error) {
-      throw new Refusal(codes.paramsInvalid, errorMessage(error));
+      throw new Refusal(codes.paramsInvalid, thrownText(error));
     }
   };
 

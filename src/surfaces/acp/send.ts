@@ -5,7 +5,7 @@ import type { Words } from "./input.ts";
 
 /** The reply to a command, or its refusal in the editor's terms. */
 export async function send<C extends Command>(
-  host: Host,
+  host: Pick<Host, "send">,
   { t }: Pick<Words, "t">,
   command: C,
 ): Promise<CommandReply<C["type"]> & { ok: true }> {

@@ -5,13 +5,13 @@ import type { Fact } from "../../protocol/facts/fact.ts";
 import type { TurnEnd } from "../../protocol/facts/outcome.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { saidKey } from "../../protocol/key.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { Item } from "../../view/transcript/item.ts";
 import { endNote } from "../../view/note.ts";
-import { createProgress, type Progress } from "../../view/transcript/progress.ts";
-import { createTranscript } from "../../view/transcript/transcript.ts";
 import { readTypedSlash, unknownSlash, type Offer } from "../../view/slash/read.ts";
+import { followSession, type SessionChange } from "../../view/session.ts";
+import type { Progress } from "../../view/transcript/progress.ts";
 import { createAsking } from "./asking.ts";
 import { codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
@@ -28,13 +28,13 @@ export type SessionParts = {
   form: boolean;
   signal: AbortSignal;
   /** Mode or model of the session is another one now. */
-  changed(session: string, progress: Progress): void;
+  changed(session: string, progress: Readonly<Progress>): void;
 };
 
 export type Session = {
   /** All of its past was told. */
   ready: Promise<void>;
-  progress: Progress;
+  progress: Readonly<Progress>;
   /** Answers when the turn that hears the message has ended, or asks for an answer in the conversation. */
   prompt(text: string, images: readonly { name: string; data: string }[]): Promise<StopReason>;
   cancel(): Promise<void>;
@@ -44,22 +44,54 @@ export type Session = {
   leave(): void;
 };
 
-/** A session as the editor sees it: facts become updates, requests are asked, prompts end with their turns. */
-export function followSession(parts: SessionParts, session: string, { replay }: { replay: boolean }): Session {
+/** A session as the editor sees it: items become updates, requests are asked, prompts end with their turns. */
+export function editSession(parts: SessionParts, id: string, { replay }: { replay: boolean }): Session {
   const { host, editor, words, me } = parts;
   const left = new AbortController();
-  const signal = AbortSignal.any([parts.signal, left.signal]);
-  const progress = createProgress();
-  const transcript = createTranscript();
   const own = new Set<string>();
+  const past = new Set<Item>();
   const waiting = createWaiting();
   const ready = Promise.withResolvers<void>();
-  const tell = (update: SessionUpdate) => editor.notify("session/update", { sessionId: session, update });
-  const view = createView({ t: words.t, me, cwd: () => progress.cwd ?? "", isOwn: (key) => own.has(key) });
+  const tell = (update: SessionUpdate) => editor.notify("session/update", { sessionId: id, update });
 
+  const resume = () => {
+    if (session.run === "stopped") void session.send({ type: "resume", session: id }).catch(() => {});
+  };
+  const changed = (change: SessionChange) => {
+    switch (change.type) {
+      case "fact":
+        if (change.past) return change.items.forEach((item) => past.add(item));
+        for (const item of change.items) happened(item);
+        return noted(change.fact);
+      case "delta":
+        for (const item of change.items) happened(item);
+        if (change.refused)
+          waiting.settle(new Refusal(codes.internal, words.t.because(change.delta.reason ?? change.delta.text)));
+        return;
+      case "request":
+        if (change.is === "opened") asking.open(change.request.request);
+        if (change.is === "ended") asking.ended(change.request.request.id);
+        return;
+      case "joined":
+        tellPast();
+        ready.resolve();
+        for (const { request } of session.requests) asking.open(request);
+        return resume();
+      case "owner":
+        return resume(); // an editor shows a turn that works or has ended, and no turn that waits for a word
+      case "earlier":
+      case "link":
+        return;
+      default:
+        return change satisfies never;
+    }
+  };
+  const signal = AbortSignal.any([parts.signal, left.signal]);
+  const session = followSession(host, id, { signal, changed, keep: "turn" });
+  const cwd = () => session.progress.cwd ?? "";
+  const view = createView({ t: words.t, me, cwd, isOwn: (key) => own.has(key) });
   const asking = createAsking({
-    ...{ host, editor, session, words, me, form: parts.form, tell },
-    cwd: () => progress.cwd ?? "",
+    ...{ session, editor, words, me, form: parts.form, tell, cwd },
     asksInChat: () => waiting.settle("end_turn"),
   });
 
@@ -69,65 +101,26 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
     if (item.type === "interrupted" && item.to === "pause") waiting.settle("cancelled");
     if (item.type === "end") waiting.ended(stopOf(item.end, words));
   };
-
-  const heard = (fact: Fact) => {
-    if (fact.type === "input.requested") asking.open(fact.data);
-    if (fact.type === "input.resolved") asking.ended(fact.data.requestId);
-    if (fact.type === "mode.chosen" || fact.type === "model.chosen") parts.changed(session, progress);
+  const noted = (fact: Fact) => {
+    if (fact.type === "mode.chosen" || fact.type === "model.chosen") parts.changed(id, session.progress);
     if (fact.type === "session.titled") tell({ sessionUpdate: "session_info_update", title: oneLine(fact.data.title) });
   };
-
   /** An item that was not shown is shown whole when it changes; a past one that was told is not told again. */
-  const tellPast = (past: ReadonlySet<Item>) => {
+  const tellPast = () => {
     for (const item of past) {
       const updates = view.update(item);
       if (replay) for (const update of updates) tell(update);
     }
+    past.clear();
   };
-
-  const follow = async () => {
-    const past = new Set<Item>();
-    let live = false;
-    for await (const event of host.watch(session, { signal })) {
-      switch (event.type) {
-        case "fact": {
-          progress.note(event.fact);
-          const items = transcript.fact(event.fact);
-          if (live) for (const item of items) happened(item);
-          else for (const item of items) past.add(item);
-          if (live) heard(event.fact);
-          break;
-        }
-        case "delta":
-          for (const item of transcript.delta(event.delta)) happened(item);
-          if (event.delta.kind === "notice" && event.delta.key === "host")
-            waiting.settle(new Refusal(codes.internal, words.t.because(event.delta.reason ?? event.delta.text)));
-          break;
-        case "ready":
-          live = true;
-          tellPast(past);
-          ready.resolve();
-          for (const { request } of event.requests) asking.open(request);
-          if (progress.working) await host.send({ type: "resume", session }); // a paused turn waits for a word of the person
-          break;
-        case "owner":
-          if (event.stopped && progress.working) await host.send({ type: "resume", session });
-          break;
-        case "link":
-          break;
-        default:
-          event satisfies never;
-      }
-    }
-  };
-  follow().then(
+  session.done.then(
     () => {
       asking.leave();
       waiting.settle("cancelled");
     },
     (error: unknown) => {
       ready.reject(error);
-      waiting.settle(new Refusal(codes.internal, messageOf(error)));
+      waiting.settle(new Refusal(codes.internal, thrownText(error)));
     },
   );
 
@@ -135,11 +128,10 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
     tell({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${text}\n` } });
 
   const offer: Offer<"acp"> = { place: "acp" };
-  const typist = { host, session, sender: me, offer, mode: () => progress.mode };
 
   return {
     ready: ready.promise,
-    progress,
+    progress: session.progress,
     offer,
     async prompt(text, images) {
       await ready.promise;
@@ -150,13 +142,13 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
         return "end_turn";
       }
       const typed = readTypedSlash(text, offer);
-      const message = typed ? await runTyped(typed, typist, { words, tell: say }) : text;
+      const message = typed ? await runTyped(typed, { session, sender: me, offer }, { words, tell: say }) : text;
       if (message === undefined) return "end_turn";
-      const id = randomUUID();
-      own.add(saidKey(id));
-      const turn = waiting.add(saidKey(id));
-      const given = { text: message, id, ...(images.length > 0 && { images }) };
-      const reply = await host.send({ type: "say", session, ...given, ...me });
+      const key = randomUUID();
+      own.add(saidKey(key));
+      const turn = waiting.add(saidKey(key));
+      const given = { text: message, id: key, ...(images.length > 0 && { images }) };
+      const reply = await session.send({ type: "say", session: id, ...given, ...me });
       if (reply.ok) return turn.end;
       turn.forget();
       const unknown = unknownSlash(reply, text, offer, words.slash);
@@ -166,7 +158,7 @@ export function followSession(parts: SessionParts, session: string, { replay }: 
     },
     leave: () => left.abort(),
     async cancel() {
-      await host.send({ type: "interrupt", session, cancel: true, ...me });
+      await session.send({ type: "interrupt", session: id, cancel: true, ...me });
     },
   };
 }

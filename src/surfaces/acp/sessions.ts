@@ -10,7 +10,7 @@ import { configOf, modesOf, offeredModels } from "./config.ts";
 import { codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
 import { send } from "./send.ts";
-import { followSession, type Session } from "./session.ts";
+import { editSession, type Session } from "./session.ts";
 import { commandsOf } from "./slash.ts";
 
 /** Modes and options of a session, as the editor shows them. */
@@ -24,7 +24,7 @@ export type Sessions = {
   /** Follows a new session, or one that is there. `replay`: the editor is told its past. */
   begin(session: string, replay: boolean): Promise<Setup>;
   resume(session: string, replay: boolean): Promise<Setup>;
-  setupOf(session: string, progress: Progress): Promise<Setup>;
+  setupOf(session: string, progress: Readonly<Progress>): Promise<Setup>;
 };
 
 export type SessionsParts = {
@@ -52,7 +52,7 @@ export function createSessions({ host, editor, words, me, form, signal }: Sessio
   const update = (session: string, what: object) =>
     editor.notify("session/update", { sessionId: session, update: what });
 
-  const changed = (session: string, progress: Progress): void => {
+  const changed = (session: string, progress: Readonly<Progress>): void => {
     void (async () => {
       const { configOptions } = await setupOf(session, progress);
       update(session, { sessionUpdate: "config_option_update", configOptions });
@@ -76,7 +76,7 @@ export function createSessions({ host, editor, words, me, form, signal }: Sessio
   };
 
   const begin: Sessions["begin"] = async (session, replay) => {
-    const followed = followSession({ host, editor, words, me, form: form(), signal, changed }, session, { replay });
+    const followed = editSession({ host, editor, words, me, form: form(), signal, changed }, session, { replay });
     sessions.set(session, followed);
     await followed.ready.catch((error: unknown) => {
       if (sessions.get(session) === followed) sessions.delete(session);

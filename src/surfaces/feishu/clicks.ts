@@ -1,8 +1,8 @@
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import type { Host } from "../../protocol/host/host.ts";
-import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { errorText } from "../../texts/shared/error.ts";
+import { errorText, thrownText } from "../../texts/shared/error.ts";
 import { consentSoFar } from "../../view/request/consent.ts";
 import { endOf, unknownCard, whoOf } from "./cards/closed.ts";
 import type { CardAnswer, CardClick } from "./channel/channel.ts";
@@ -173,7 +173,7 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
 
   return (click) =>
     clicked(click).catch((error: unknown) => {
-      log(`a click could not be handled: ${messageOf(error)}`);
+      log(`a click could not be handled: ${thrownText(error)}`);
       return toastIn(click)("error", ({ t, words }) => t.toast.failed(words.because(reasonOf(error))));
     });
 }

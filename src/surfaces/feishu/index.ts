@@ -1,7 +1,7 @@
 import { oneLine } from "../../base/visible.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import type { SurfaceStore } from "../../protocol/host/surface-store.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { noRedaction, type Redaction } from "./cards/redact.ts";
 import { speechesFrom } from "./cards/speech.ts";
@@ -130,12 +130,14 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const { resume } = commands;
   const clicks = createClicks({ host, records, sessions, people, speak, log, senderOf, resume });
 
-  const ready = sessions.restore().catch((error: unknown) => log(`not everything was restored: ${messageOf(error)}`));
+  const ready = sessions.restore().catch((error: unknown) => log(`not everything was restored: ${thrownText(error)}`));
   void ready
     .then(() => followCalled(host, { sessions, signal, log, ...account }))
-    .catch((error: unknown) => log(`nobody is called to sessions elsewhere any more: ${messageOf(error)}`));
+    .catch((error: unknown) => log(`nobody is called to sessions elsewhere any more: ${thrownText(error)}`));
   const sweep = () =>
-    void forgetOldFiles(inbox, now()).catch((error: unknown) => log(`old files were not removed: ${messageOf(error)}`));
+    void forgetOldFiles(inbox, now()).catch((error: unknown) =>
+      log(`old files were not removed: ${thrownText(error)}`),
+    );
   sweep();
   const sweeping = setInterval(sweep, SWEEP_MS).unref();
   signal.addEventListener("abort", () => clearInterval(sweeping), { once: true });

@@ -1,4 +1,5 @@
-import { messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { withSlash, type TypedSlash } from "../../view/slash/read.ts";
 import { helpCard } from "./cards/lists.ts";
@@ -121,7 +122,7 @@ async function command(bridge: Bridge, message: Incoming, typed: TypedSlash, goi
     await perform(bridge, message, await commands.handle(message, typed), going);
   } catch (error) {
     going.signal.throwIfAborted();
-    log(`a command failed: ${messageOf(error)}`);
+    log(`a command failed: ${thrownText(error)}`);
     say(message, ({ t, words }) => t.failedToSay(words.because(reasonOf(error))), "failed");
   }
 }

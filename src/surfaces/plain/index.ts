@@ -16,9 +16,8 @@ export function attachPlain(host: Host, options: PlainOptions): Plain {
     interrupt: () => void interrupt(parts),
     failed(error) {
       const last = { status: "error", error } as const;
-      parts.progress.last = last;
       parts.say(...noteLines(endNote(last, parts.style.t), parts.style));
-      parts.finish("failed");
+      parts.finish("failed", last);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { ToolInput } from "../../protocol/facts/call.ts";
 import type { Draft, InputRequest, PermissionRequest } from "../../protocol/facts/request.ts";
 import type { SharedAnswer } from "../../protocol/host/host.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
 import { rulesFor, takesOwnWords, takesRemark } from "../../view/request/answering.ts";
 import { mayEdit } from "../../view/request/choices.ts";
@@ -175,7 +175,7 @@ function edit(request: PermissionRequest, line: string, t: Texts): Step {
     if (JSON.stringify(fresh) === JSON.stringify(input)) return unchanged;
     return { type: "respond", response: { type: "granted", requestId, input: fresh as ToolInput } };
   } catch (error) {
-    return { type: "again", message: t.notJson(messageOf(error)) };
+    return { type: "again", message: t.notJson(thrownText(error)) };
   }
 }
 

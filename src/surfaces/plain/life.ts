@@ -16,11 +16,11 @@ export function createLife(parts: () => Parts, { isTerminal }: { isTerminal: boo
   let writtenAt = performance.now();
   let busySince = performance.now();
   const show = () => {
-    const { state, progress, say, style } = parts();
+    const { session, say, style } = parts();
     const quiet = performance.now() - writtenAt >= LIFE_MS;
-    if (state().phase === "joining" || !progress.working || state().open.length > 0 || !quiet) return;
+    if (session.run !== "running" || session.requests.length > 0 || !quiet) return;
     const { t, paint } = style;
-    const tool = [...progress.running.values()].at(-1);
+    const tool = [...session.progress.running.values()].at(-1);
     const activity = tool === undefined ? t.modelWorks : t.runs(oneLine(tool));
     say(paint.dim(t.still(activity, t.duration(performance.now() - busySince))));
   };

@@ -7,7 +7,7 @@ import type { Leaving } from "./typed/state.ts";
 
 /** Commands that need more than a surface knows; undefined where one cannot be done. Each returns text to show. */
 export type PlainActs = {
-  [K in Exclude<OwnSlash<"lines">, "quit" | "resume">]: ((args: string) => Promise<string>) | undefined;
+  [K in Exclude<OwnSlash<"lines">, "quit">]: ((args: string) => Promise<string>) | undefined;
 };
 
 export type PlainOptions = {

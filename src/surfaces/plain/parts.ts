@@ -1,24 +1,29 @@
 import type { Host } from "../../protocol/host/host.ts";
+import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 import type { Sender } from "../../protocol/sender.ts";
+import { unlessLost } from "../../remote/unless-lost.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { slashTexts } from "../../texts/surfaces/slash.ts";
 import { createPaint, type Style } from "../../view/lines/paint.ts";
-import { createProgress, type Progress } from "../../view/transcript/progress.ts";
+import { pastOf } from "../../view/items/summary.ts";
 import { alikeTo } from "../../view/request/alike.ts";
+import { followSession, type FollowedSession } from "../../view/session.ts";
 import { createAsking, type Asking } from "./asking.ts";
+import { changed } from "./following.ts";
 import { createLife, type Life } from "./life.ts";
 import { keyboard, pipe, type Lines } from "./typed/lines.ts";
 import type { PlainOptions } from "./options.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createScreen, type Screen } from "./screen.ts";
 import { inquire, interrupt, respond, respondAll } from "./sending.ts";
-import { joining, next, unsigned, type Event, type Leaving, type State } from "./typed/state.ts";
+import { arrived, next, type Around, type Event, type Leaving, type State } from "./typed/state.ts";
 import { createTalking, type Talking } from "./talking.ts";
 import { createView, type Piece, type View } from "./view.ts";
 
 /** Everything an attached session on lines consists of. */
 export type Parts = {
-  host: Host;
+  /** The session that is followed, and the way to tell it something. */
+  session: FollowedSession;
   options: PlainOptions;
   sender: Sender;
   style: Style;
@@ -27,8 +32,8 @@ export type Parts = {
   state(): State;
   to(event: Event): void;
   /** Leaves the session. */
-  finish(why: Leaving): void;
-  progress: Progress;
+  finish(why: Leaving, last?: OutcomeStatus): void;
+  around(): Around;
   screen: Screen;
   lines: Lines;
   view: View;
@@ -43,12 +48,21 @@ export type Parts = {
 };
 
 export function createParts(host: Host, options: PlainOptions): Parts {
-  const { session, input, output } = options;
+  const { input, output } = options;
   const style = styleOf(options);
   const sender = { by: options.by, surface: options.surface ?? "plain" };
   const machine = createMachine(options.signal);
   const screen = createScreen(output, style);
-  const progress = createProgress();
+  const session = followSession(
+    unlessLost(host, () => session.phase === "lost"),
+    options.session,
+    { signal: machine.signal, changed: (change) => changed(parts, change), tellFrom: pastOf, keep: "turn" },
+  );
+  const around = (): Around => ({
+    phase: session.phase,
+    run: session.run,
+    unsigned: session.requests.filter(({ approvals = [] }) => approvals.every(({ by }) => by !== sender.by)),
+  });
   const answered = new Set<string>();
   const print = (pieces: readonly Piece[]) => {
     if (pieces.every((piece) => ("stream" in piece ? piece.stream === "" : piece.lines.length === 0))) return;
@@ -63,7 +77,7 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   const on = { line, early, end, complete, interrupt: () => void interrupt(parts) };
   const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
   const talking = createTalking({
-    ...{ host, session, sender, style, progress, say, acts: options.acts, own: options.own },
+    ...{ session, sender, style, say, acts: options.acts, own: options.own },
     words: { t: style.t, slash: slashTexts(options.lang), intro: style.t.help },
     echoes: input.isTTY === true,
     done: prompts.settle,
@@ -71,7 +85,7 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   });
   const parts: Parts = {
     ...machine,
-    ...{ host, options, sender, style, progress, screen, lines, talking, prompts, answered, print, say },
+    ...{ session, options, sender, style, around, screen, lines, talking, prompts, answered, print, say },
     life: createLife(() => parts, { isTerminal: output.isTTY === true }),
     view: createView(style, sender, {
       isEchoed: talking.isEchoed,
@@ -80,14 +94,14 @@ export function createParts(host: Host, options: PlainOptions): Parts {
     }),
     asking: createAsking({
       ...{ style, lines, say },
-      cwd: () => progress.cwd,
+      cwd: () => session.progress.cwd,
       prompted: screen.hold,
-      saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
+      saveDraft: (requestId, draft) => void session.send({ type: "saveDraft", requestId, draft, ...sender }),
       respond: (request, response) => void respond(parts, request, response),
       alike: (request) =>
         alikeTo(
           request,
-          unsigned(parts.state()).map((one) => one.request),
+          around().unsigned.map((one) => one.request),
         ),
       respondAll: (requestIds, answer) => void respondAll(parts, requestIds, answer),
       inquire: (request, text) => void inquire(parts, request, text),
@@ -111,14 +125,14 @@ function styleOf({ lang, color, fleeting, output }: PlainOptions): Style {
 
 function createMachine(given: AbortSignal): Pick<Parts, "state" | "to" | "finish" | "signal"> {
   const stop = new AbortController();
-  let state = joining;
+  let state = arrived;
   const to = (event: Event) => void (state = next(state, event));
   return {
     signal: AbortSignal.any([given, stop.signal]),
     state: () => state,
     to,
-    finish(why) {
-      to({ type: "left", why });
+    finish(why, last) {
+      to({ type: "left", why, ...(last && { last }) });
       stop.abort();
     },
   };

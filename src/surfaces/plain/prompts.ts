@@ -1,6 +1,6 @@
 import { oneLine } from "../../base/visible.ts";
 import type { Parts } from "./parts.ts";
-import { onEarlyLine, unsigned, wantedPrompt } from "./typed/state.ts";
+import { onEarlyLine, wantedPrompt } from "./typed/state.ts";
 
 /** The prompt at the bottom, and the lines that are typed at it or before it. */
 export type Prompts = {
@@ -43,13 +43,13 @@ export function createPrompts(parts: () => Parts): Prompts {
 }
 
 function settle(parts: Parts): void {
-  const { state, to, progress, asking, screen, lines, style } = parts;
+  const { state, to, around, asking, screen, lines, style } = parts;
   if (parts.signal.aborted) return;
-  const prompt = wantedPrompt(state(), { busy: progress.working || stillEnding(parts) });
+  const prompt = wantedPrompt(state(), around(), { ending: stillEnding(parts) });
   if (!prompt) return;
   close(parts);
   to({ type: "prompted", prompt });
-  const open = unsigned(state());
+  const open = around().unsigned;
   if (prompt.for === "request" && open[0])
     asking.present(open[0], open.length > 1 ? style.t.place(1, open.length) : undefined);
   if (prompt.for !== "message") return;
@@ -58,8 +58,8 @@ function settle(parts: Parts): void {
 }
 
 /** A call that was interrupted has its last word before the prompt; for a moment, for it may not listen. */
-function stillEnding({ progress, state, prompts }: Parts): boolean {
-  if (progress.running.size === 0 || performance.now() - state().interruptedAt > LAST_WORDS_MS) return false;
+function stillEnding({ session, state, prompts }: Parts): boolean {
+  if (session.progress.running.size === 0 || performance.now() - state().interruptedAt > LAST_WORDS_MS) return false;
   setTimeout(prompts.settle, LAST_WORDS_MS).unref();
   return true;
 }
@@ -85,9 +85,9 @@ function heard(parts: Parts, text: string): void {
   settle(parts);
 }
 
-function heardEarly({ state, screen, talking, say, style }: Parts, text: string): void {
+function heardEarly({ state, around, screen, talking, say, style }: Parts, text: string): void {
   const { t, paint } = style;
-  const use = onEarlyLine(state(), text);
+  const use = onEarlyLine(state(), around(), text);
   switch (use) {
     case "nothing":
       return;

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { oneLine } from "../../base/visible.ts";
-import type { Command, Host } from "../../protocol/host/host.ts";
+import type { Command } from "../../protocol/host/host.ts";
 import { saidKey } from "../../protocol/key.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
-import type { Progress } from "../../view/transcript/progress.ts";
+import type { FollowedSession } from "../../view/session.ts";
 import { runSlash, type Hand, type SlashWords, type Reply } from "../../view/slash/run.ts";
 import {
   completeSlash,
@@ -29,11 +29,9 @@ export type Talking = {
 };
 
 type Parts = {
-  host: Host;
-  session: string;
+  session: FollowedSession;
   sender: Sender;
   style: Style;
-  progress: Progress;
   /** Typing is seen on the screen. */
   echoes: boolean;
   words: SlashWords;
@@ -46,30 +44,27 @@ type Parts = {
 };
 
 export function createTalking(parts: Parts): Talking {
-  const { host, session, sender, progress, say, words, acts } = parts;
+  const { session, sender, say, words, acts } = parts;
   const { t, paint } = parts.style;
   const offer: Offer<"lines"> = {
     place: "lines",
-    has: (name) => ["quit", "resume"].includes(name) || acts?.[name as keyof PlainActs] !== undefined,
+    has: (name) => name === "quit" || acts?.[name as keyof PlainActs] !== undefined,
     ...(parts.own && { own: parts.own }),
   };
   const echoed = new Set<string>();
 
   const send = async (command: Command & { type: "say" | "resume" }) => {
-    const before = progress.working;
-    progress.working = true;
-    const reply = await host.send(command);
+    const reply = await session.send(command);
     if (reply.ok) return;
-    progress.working = before;
     const unknown = command.type === "say" ? unknownSlash(reply, command.text, offer, words.slash) : undefined;
     say(unknown ?? paint.red(t.sendingFailed(oneLine(errorText(reply, t)))));
     parts.done();
   };
-  const resume = () => void send({ type: "resume", session });
+  const resume = () => void send({ type: "resume", session: session.id });
   const speak: Talking["speak"] = (text, options) => {
     const id = randomUUID();
     if (options.echoed) echoed.add(saidKey(id));
-    void send({ type: "say", session, text, id, ...sender });
+    void send({ type: "say", session: session.id, text, id, ...sender });
   };
   const show = (reply: Reply, tone = "dim") => {
     const lines = reply(words).map(oneLine);
@@ -80,8 +75,6 @@ export function createTalking(parts: Parts): Talking {
       switch (name) {
         case "quit":
           return parts.leave();
-        case "resume":
-          return progress.open ? resume() : show(({ slash }) => [slash.nothingRuns]);
         case "tasks":
         case "export":
           return say(...((await acts?.[name]?.(args)) ?? "").split("\n").map(oneLine));
@@ -94,7 +87,7 @@ export function createTalking(parts: Parts): Talking {
     speak: (text) => speak(text, { echoed: parts.echoes }),
   };
   const run = async (typed: TypedSlash): Promise<void> => {
-    await runSlash(typed, { host, session, sender, offer, mode: () => progress.mode }, hand);
+    await runSlash(typed, { session, sender, offer }, hand);
     parts.done();
   };
 

@@ -1,5 +1,4 @@
 import { oneLine, prose } from "../../base/visible.ts";
-import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { changeLine, ending, headline } from "../../texts/shared/resolution.ts";
@@ -13,18 +12,15 @@ import { noteLines } from "../../view/lines/note.ts";
 import { noteOf, type Note } from "../../view/note.ts";
 import { resultOf, type ShownResult } from "../../view/items/result.ts";
 import { saidText } from "../../view/items/said.ts";
-import { briefOf, isAsking, isOver, pastOf } from "../../view/items/summary.ts";
-import { createTranscript } from "../../view/transcript/transcript.ts";
+import { briefOf, isAsking, isOver } from "../../view/items/summary.ts";
 import { createLive } from "./live.ts";
 
 /** Output to write: text that continues where the last one stopped, or whole lines. */
 export type Piece = { stream: string } | { lines: string[] };
 
 export type View = {
-  /** On attaching: the last turns whole, the messages before them as a number. */
-  history(facts: readonly Fact[]): Piece[];
-  fact(fact: Fact): Piece[];
-  delta(delta: Delta): Piece[];
+  /** Items that are new or have changed. */
+  draw(items: readonly Item[]): Piece[];
 };
 
 /** Facts that the person has seen already, or caused. */
@@ -44,7 +40,6 @@ const nothing: Known = { isEchoed: () => false, isAnswered: () => false, isCance
 /** Turns items into text that is only ever added to: an item is told when it begins and when it ends. */
 export function createView(style: Style, me?: Sender, known: Known = nothing): View {
   const { t, paint } = style;
-  const transcript = createTranscript();
   const live = createLive(style, RESULT_ROWS);
   const heard = new WeakSet<SaidItem>();
   /** How much of a text was written. */
@@ -167,22 +162,13 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
 
   const note = (one: Note | undefined): Piece[] => (one ? [{ lines: noteLines(one, style) }] : []);
 
-  const drawAll = (items: readonly Item[]): Piece[] => {
-    const pieces = items.flatMap(draw);
-    if (open.size > 0 || early.size === 0) return pieces;
-    const waiting = [...early];
-    early.clear();
-    return [...pieces, ...waiting.flatMap(text)];
-  };
-
   return {
-    fact: (fact) => drawAll(transcript.fact(fact)),
-    delta: (delta) => drawAll(transcript.delta(delta)),
-    history(facts) {
-      const { from, earlier } = pastOf(facts);
-      facts.slice(0, from).forEach(transcript.fact); // a turn may continue with a request of an earlier one
-      const before = earlier > 0 ? [{ lines: [paint.dim(t.earlier(earlier))] }] : [];
-      return [...before, ...facts.slice(from).flatMap((fact) => drawAll(transcript.fact(fact)))];
+    draw(items) {
+      const pieces = items.flatMap(draw);
+      if (open.size > 0 || early.size === 0) return pieces;
+      const waiting = [...early];
+      early.clear();
+      return [...pieces, ...waiting.flatMap(text)];
     },
   };
 }

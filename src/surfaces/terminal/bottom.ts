@@ -9,7 +9,8 @@ import { footRow, statusRow, type Doing, type Look } from "./screen/status.ts";
 
 /** Rows below the transcript: a panel, or else status, hint, editor and foot. */
 export function bottomRows(parts: Parts, width: number): string[] {
-  const { desk, lifetime, progress, theme, tt, writing } = parts;
+  const { desk, lifetime, session, theme, tt, writing } = parts;
+  const { progress, requests } = session;
   if (!lifetime.mine()) return [];
   const { hint } = parts.state();
   const hints = hint === "none" ? [] : [theme.warn(clipped(tt.hints[hint], width))];
@@ -22,7 +23,7 @@ export function bottomRows(parts: Parts, width: number): string[] {
   return [
     "",
     ...(progress.open ? boardRows(parts.scroll.board(), { ...look, cwd: progress.cwd }) : []),
-    ...(desk.open().length > 0 ? [asideRow(parts, width)] : statusRow(doingOf(parts), look)),
+    ...(requests.length > 0 ? [asideRow(parts, width)] : statusRow(doingOf(parts), look)),
     ...unreadRow(parts, width),
     ...hints,
     ...(picker ?? writing).render(width),
@@ -43,7 +44,7 @@ function footRows(parts: Parts, look: Look): string[] {
   return [theme.dim(mode) + (own === "" || room < 4 ? "" : ` · ${clipped(own, room)}`)];
 }
 
-function statusOf({ options, progress }: Parts): StatusInfo {
+function statusOf({ options, session: { progress } }: Parts): StatusInfo {
   const { mode, title, contextTokens, usd, unpriced } = progress;
   const model = oneLine(progress.model ?? options.model);
   const { folder, branch } = options.place?.() ?? {};
@@ -56,11 +57,11 @@ function statusOf({ options, progress }: Parts): StatusInfo {
   };
 }
 
-export function doingOf({ activity, desk, state, talk }: Parts): Doing {
+export function doingOf({ activity, session, state, talk }: Parts): Doing {
   return activity.doing({
-    waitingSince: desk.open()[0]?.request.at,
+    waitingSince: session.requests[0]?.request.at,
     shellSince: talk.shell()?.since,
-    attached: state().phase === "attached",
+    attached: session.phase !== "joining" && state().phase === "here",
   });
 }
 
@@ -69,15 +70,15 @@ export function lookOf({ theme, t, tt, now }: Parts, width: number): Look {
 }
 
 /** Messages that were sent while the agent works, until it has read them. */
-function unreadRow({ progress, scroll, theme, tt }: Parts, width: number): string[] {
-  const waiting = progress.open ? scroll.waiting() : [];
+function unreadRow({ session, theme, tt }: Parts, width: number): string[] {
+  const waiting = session.progress.open ? session.queue : [];
   const [first] = waiting;
   return first ? [theme.dim(clipped(`⋯ ${tt.unread(waiting.length, oneLine(first.text))}`, width))] : [];
 }
 
 /** Names the first open request while no panel shows it. */
-function asideRow({ desk, t, theme, tt, now }: Parts, width: number): string {
-  const open = desk.open();
+function asideRow({ session, t, theme, tt, now }: Parts, width: number): string {
+  const open = session.requests;
   const [first] = open;
   if (!first) return "";
   const age = t.age(now() - first.request.at);

@@ -1,10 +1,8 @@
 import { oneLine } from "../../base/visible.ts";
-import type { Fact } from "../../protocol/facts/fact.ts";
-import { isInquiry } from "../../protocol/facts/inquiry.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
-import type { WatchEvent } from "../../protocol/host/host.ts";
-import { linkNote, ownerNote, type Owner } from "../../view/owner.ts";
 import { nameOf } from "../../view/items/summary.ts";
+import { ownerNote } from "../../view/owner.ts";
+import type { SessionChange } from "../../view/session.ts";
 import { learnBackground } from "./draw/theme.ts";
 import type { Keys } from "./keys.ts";
 import { notification } from "./screen/notify.ts";
@@ -13,23 +11,17 @@ import type { Parts } from "./parts.ts";
 
 /** Draws the session from its first fact until the person leaves or the session's watch ends. */
 export async function follow(parts: Parts, keys: Keys): Promise<TerminalEnd> {
-  const { host, options, signal, progress, desk, redraw } = parts;
+  const { session, desk } = parts;
   begin(parts, keys);
-  const past: Fact[] = [];
   try {
-    for await (const event of host.watch(options.session, { signal })) {
-      heard(parts, event, past);
-      if (event.type === "delta") continue;
-      if (parts.state().phase !== "joining") redraw();
-      if (options.once && progress.last) parts.finish({ why: "ended" });
-    }
+    await session.done;
   } finally {
     keys.dispose();
     parts.pulse.stop();
     desk.dispose();
     parts.lifetime.end();
   }
-  return { ...parts.state().end, waiting: desk.open().length, last: progress.last };
+  return { last: session.progress.last, ...parts.state().end, waiting: session.requests.length };
 }
 
 function begin({ options, scroll, screen, writing, lifetime, theme, desk, redraw }: Parts, keys: Keys): void {
@@ -46,66 +38,48 @@ function begin({ options, scroll, screen, writing, lifetime, theme, desk, redraw
   );
 }
 
-/** `past` collects facts until all of them are there: only then is it known which turn was the last one. */
-function heard(parts: Parts, event: WatchEvent, past: Fact[]): void {
-  switch (event.type) {
+export function changed(parts: Parts, change: SessionChange): void {
+  const { activity, desk, options, scroll, session } = parts;
+  const note = ownerNote(change, session, options.lang);
+  if (note) scroll.note(note.tone, note.line);
+  switch (change.type) {
+    case "earlier":
+      return scroll.note("dim", parts.t.earlier(change.messages));
     case "delta":
-      parts.activity.delta(event.delta);
-      parts.scroll.delta(event.delta);
+      activity.delta(change.delta);
+      scroll.show(change.items);
       return parts.pulse.soon();
     case "fact":
-      parts.progress.note(event.fact);
-      if (parts.state().phase === "joining") past.push(event.fact);
-      else happened(parts, event.fact);
-      return;
+      if (!change.past) activity.fact(change.fact);
+      scroll.show(change.items);
+      break;
+    case "joined":
+      joined(parts);
+      break;
+    case "request":
+      if (change.is === "ended") desk.ended(change.request.request.id);
+      else desk.settle();
+      if (change.is === "changed") desk.panel()?.invalidate();
+      if (change.is === "opened" || change.is === "reminded") announce(parts, change.request.request);
+      break;
     case "owner":
-      return ownerChanged(parts, event);
-    case "ready":
-      return joined(parts, past, event);
-    case "link": {
-      const note = linkNote(event, parts.options.lang);
-      parts.to({ type: "link", lost: event.lost });
-      return parts.scroll.note(note.tone, note.line);
-    }
+    case "link":
+      break;
     default:
-      return event satisfies never;
+      return change satisfies never;
   }
+  if (session.phase === "joining") return;
+  parts.redraw();
+  if (options.once && session.progress.last) parts.finish({ why: "ended" });
 }
 
-function joined(parts: Parts, past: readonly Fact[], { requests, live }: WatchEvent & { type: "ready" }): void {
-  const { scroll, progress, desk, talk, options } = parts;
-  scroll.history(past);
-  parts.to({ type: "joined" });
-  ownerChanged(parts, { live, stopped: false });
-  progress.running.clear(); // a process that is gone runs nothing
-  past.filter(isInquiry).forEach(desk.inquired);
-  desk.begin(requests);
-  if (requests[0]) announce(parts, requests[0].request);
+function joined(parts: Parts): void {
+  const { session, desk, talk, options } = parts;
+  desk.settle();
+  const [first] = session.requests;
+  if (first) announce(parts, first.request);
   if (options.task !== undefined) talk.speak(options.task);
-  else if (progress.working) talk.resume(); // a paused turn waits for a word of the person
-}
-
-function ownerChanged({ progress, desk, options, scroll, state, to }: Parts, owner: Owner): void {
-  const busy = progress.working || desk.open().length > 0;
-  const note = ownerNote(owner, { live: state().live, busy, lang: options.lang });
-  to({ type: "owner", live: owner.live });
-  if (owner.stopped && busy) progress.stopped();
-  if (note) scroll.note(note.tone, note.line);
-}
-
-function happened(parts: Parts, fact: Fact): void {
-  parts.activity.fact(fact);
-  parts.scroll.fact(fact);
-  if (fact.type === "input.approved") parts.desk.approved(fact.data);
-  if (isInquiry(fact)) parts.desk.inquired(fact);
-  if (fact.type === "input.resolved") parts.desk.remove(fact.data.requestId);
-  if (fact.type === "input.reminded" || fact.type === "input.escalated") {
-    const waiting = parts.desk.open().find(({ request }) => request.id === fact.data.requestId);
-    if (waiting) announce(parts, waiting.request);
-  }
-  if (fact.type !== "input.requested") return;
-  parts.desk.add(fact.data);
-  announce(parts, fact.data);
+  else if (session.run === "stopped") talk.resume();
 }
 
 /** Notifies at once: a person who looks elsewhere should not wait until a request is urgent. */

@@ -21,10 +21,9 @@ export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
       parts.redraw();
     },
     failed(error) {
-      const { progress, scroll, t } = parts;
-      progress.last = { status: "error", error };
+      const { scroll, t } = parts;
       scroll.note("danger", t.turnFailed(oneLine(errorText(error, t))));
-      parts.finish({ why: "failed" });
+      parts.finish({ why: "failed", last: { status: "error", error } });
     },
   };
 }

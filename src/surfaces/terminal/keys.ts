@@ -25,7 +25,7 @@ const BESIDES = 8;
 const TWICE_MS = 600;
 
 export function createKeys(parts: Parts): Keys {
-  const { desk, now, redraw, state, to } = parts;
+  const { desk, now, redraw, session, state, to } = parts;
   let cancel: NodeJS.Timeout | undefined;
   let escapedAt = -Infinity;
 
@@ -38,7 +38,7 @@ export function createKeys(parts: Parts): Keys {
 
   const stopWith = (key: "interrupt" | "escape"): void => {
     const { cancelling } = state();
-    const stop = stopIn(state(), key, situationOf(parts));
+    const stop = stopIn(session.phase, key, situationOf(parts));
     to({ type: "stop", key, stop, at: now() });
     switch (stop) {
       case "shell":
@@ -83,19 +83,19 @@ export function createKeys(parts: Parts): Keys {
   };
 }
 
-function situationOf({ desk, progress, talk, writing, state, now }: Parts): Situation {
+function situationOf({ desk, session, talk, writing, state, now }: Parts): Situation {
   return {
-    working: progress.working,
+    working: session.run === "running",
     shell: talk.shell() !== undefined,
-    waiting: desk.open().length > 0,
+    waiting: session.requests.length > 0,
     typed: desk.panel() === undefined && writing.text() !== "",
     again: isSecond(state(), now()),
   };
 }
 
-async function interrupt({ host, options, sender, scroll, desk, t, to, signal, redraw }: Parts): Promise<void> {
+async function interrupt({ session, sender, scroll, desk, t, to, signal, redraw }: Parts): Promise<void> {
   if (signal.aborted) return; // the person has left, and leaving answers nothing
-  const reply = await host.send({ type: "interrupt", session: options.session, ...sender });
+  const reply = await session.send({ type: "interrupt", session: session.id, ...sender });
   if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
   to({ type: "stopped" });
   desk.hold(false);
@@ -122,11 +122,11 @@ function act(parts: Parts, key: Key, stopWith: Keys["stopWith"]): void {
     case "escape":
       return stopWith(key);
     case "mode":
-      return parts.talk.chooseMode(nextMode(parts.progress.mode));
+      return parts.talk.chooseMode(nextMode(parts.session.progress.mode));
     case "unfold":
       return unfold(parts);
     case "request":
-      return parts.desk.open().length > 0 ? parts.desk.reopen() : findEarlier(parts);
+      return parts.session.requests.length > 0 ? parts.desk.reopen() : findEarlier(parts);
     case "leave":
       return parts.finish({ why: "left" });
     case "editor":
@@ -159,9 +159,9 @@ function findEarlier({ options, pickers, writing }: Parts): void {
  * it is short, else in a pager.
  */
 function unfold(parts: Parts): void {
-  const { scroll, state, to, tt, pagers, device, progress } = parts;
+  const { scroll, state, to, tt, pagers, device, session } = parts;
   const latest = scroll.latest();
-  const last = latest && wholeOf(latest, { tt, progress });
+  const last = latest && wholeOf(latest, { tt, cwd: session.progress.cwd });
   const live = scroll.live().some(({ item }) => item.type === "call" || item.type === "thought");
   const long = last !== undefined && (last.file !== undefined || last.text.split("\n").length > device.rows - BESIDES);
   if (long && !live && !state().unfolded) return pagers.show({ title: last.title, source: sourceOf(last, parts) });
@@ -176,7 +176,7 @@ type Whole = { title: string; text: string; file?: string | undefined; call?: st
 /** The whole item as the agent reads it. */
 function wholeOf(
   item: CallItem | ThoughtItem | ReadsItem,
-  { tt, progress: { cwd } }: Pick<Parts, "tt" | "progress">,
+  { tt, cwd }: Pick<Parts, "tt"> & { cwd: string | undefined },
 ): Whole {
   switch (item.type) {
     case "thought":

@@ -1,11 +1,13 @@
 import type { Host } from "../../protocol/host/host.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { sendUnlessLost } from "../../remote/unless-lost.ts";
+import { unlessLost } from "../../remote/unless-lost.ts";
 import { terminalTexts, type TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import { pagerTexts } from "../../texts/surfaces/pager.ts";
 import { texts, type Texts } from "../../texts/shared/texts.ts";
-import { createProgress, type Progress } from "../../view/transcript/progress.ts";
+import { pastOf } from "../../view/items/summary.ts";
+import { followSession, type FollowedSession } from "../../view/session.ts";
 import { bottomRows, doingOf, lookOf } from "./bottom.ts";
+import { changed } from "./following.ts";
 import { createDesk, type Desk } from "./panels/desk.ts";
 import { themeFor, type Theme } from "./draw/theme.ts";
 import { KeepScrollback, setCapabilityOverrides, type Terminal as Device } from "./draw/tui.ts";
@@ -20,7 +22,7 @@ import { createPulse, type Pulse } from "./screen/pulse.ts";
 import { Screen, type Compose } from "./screen/screen.ts";
 import { createScroll, type Scroll } from "./screen/scroll.ts";
 import { createStage, type Stage } from "./screen/stage.ts";
-import { joining, next, type Event, type State } from "./state.ts";
+import { arrived, next, type Event, type State } from "./state.ts";
 import { createActivity, type Activity } from "./screen/status.ts";
 import { createTalk, type Talk } from "./talk.ts";
 import { rowsOf } from "./view.ts";
@@ -50,7 +52,7 @@ type Machine = {
 /** Everything an attached terminal consists of. */
 export type Parts = Setting &
   Machine & {
-    progress: Progress;
+    session: FollowedSession;
     activity: Activity;
     scroll: Scroll;
     screen: Screen;
@@ -66,9 +68,14 @@ export type Parts = Setting &
 
 export function createParts(host: Host, options: TerminalOptions): Parts {
   const stop = new AbortController();
-  const setting = createSetting(host, options, stop.signal);
+  const setting = createSetting({ host, isLost: () => session.phase === "lost" }, options, stop.signal);
   const machine = createMachine(stop);
-  const progress = createProgress();
+  const session = followSession(setting.host, options.session, {
+    ...setting,
+    changed: (change) => changed(parts, change),
+    tellFrom: pastOf,
+    keep: "turn",
+  });
   const scroll = createScroll(setting);
   const redraw = () => {
     if (parts.lifetime.mine()) parts.pulse.now();
@@ -77,7 +84,7 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
   const screen = new Screen(setting.device, options.logDirectory, compose);
   const talk = createTalk({
     ...setting,
-    ...{ scroll, progress, redraw },
+    ...{ session, scroll, redraw },
     leave: () => machine.finish({ why: "left" }),
     switchTo: (session) => machine.finish({ why: "switched", session }),
     pick: (picking) => parts.pickers.show(picking),
@@ -87,13 +94,13 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
   const parts: Parts = {
     ...setting,
     ...machine,
-    ...{ progress, scroll, screen, redraw },
-    activity: createActivity({ ...setting, progress }),
+    ...{ session, scroll, screen, redraw },
+    activity: createActivity({ ...setting, session }),
     lifetime: createLifetime({ device: setting.device, screen, redraw }),
     pulse: createPulse({
       doing: () => doingOf(parts),
       title: (text) => setting.device.write(title(text)),
-      name: () => progress.title,
+      name: () => session.progress.title,
       tt: setting.tt,
       draw: () => screen.requestRender(),
     }),
@@ -107,7 +114,7 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
       submit: talk.submit,
       vim: options.editor === "vim",
     }),
-    desk: deskOf({ ...setting, ...machine, redraw }, () => parts),
+    desk: deskOf({ ...setting, ...machine, session, redraw }, () => parts),
     pickers: createPickers({
       ...setting,
       ...{ lang: options.lang, redraw },
@@ -120,7 +127,7 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
       words: pagerTexts(options.lang),
       rows: () => setting.device.rows - 1,
       redraw,
-      note: () => (parts.desk.open().length > 0 ? setting.tt.yourTurn : ""),
+      note: () => (session.requests.length > 0 ? setting.tt.yourTurn : ""),
       changed() {
         // A request that opens meanwhile waits until the person has read.
         parts.desk.hold(parts.pagers.open() !== undefined);
@@ -137,12 +144,16 @@ function focus({ screen, desk, pagers, pickers, writing }: Parts): void {
   screen.setFocus(pagers.open() ?? desk.panel() ?? pickers.open() ?? writing);
 }
 
-function createSetting(host: Host, options: TerminalOptions, stopped: AbortSignal): Setting {
+function createSetting(
+  { host, isLost }: { host: Host; isLost(): boolean },
+  options: TerminalOptions,
+  stopped: AbortSignal,
+): Setting {
   const { lang, env } = options;
   // A link shows its address, and nothing is drawn but text.
   setCapabilityOverrides({ images: null, hyperlinks: false });
   return {
-    host,
+    host: unlessLost(host, isLost),
     options,
     sender: { by: options.by, surface: options.surface ?? "tui" },
     t: texts(lang),
@@ -155,7 +166,7 @@ function createSetting(host: Host, options: TerminalOptions, stopped: AbortSigna
 }
 
 function createMachine(stop: AbortController): Machine {
-  let state = joining;
+  let state = arrived;
   const to = (event: Event) => void (state = next(state, event));
   return {
     state: () => state,
@@ -174,7 +185,7 @@ function stageOf(parts: Parts): Stage {
     rowsOf: (entry, width) =>
       rowsOf(entry, {
         ...lookOf(parts, width),
-        ...{ me: sender, cwd: parts.progress.cwd, unfolded: parts.state().unfolded, loaded: redraw },
+        ...{ me: sender, cwd: parts.session.progress.cwd, unfolded: parts.state().unfolded, loaded: redraw },
       }),
     bottom: (width) => bottomRows(parts, width),
     above: (rows) => theme.dim(`  ${tt.above(rows)}`),
@@ -182,37 +193,28 @@ function stageOf(parts: Parts): Stage {
 }
 
 /** `parts` is complete only after the desk is made. */
-function deskOf(early: Setting & Machine & Pick<Parts, "redraw">, parts: () => Parts): Desk {
-  const { host, sender, options, t, theme, device, now, redraw, to } = early;
+function deskOf(early: Setting & Machine & Pick<Parts, "session" | "redraw">, parts: () => Parts): Desk {
+  const { session, sender, options, t, theme, device, now, redraw, to } = early;
   return createDesk({
     t,
+    requests: () => session.requests,
     createPanel: (own) =>
       createPanel({
         ...own,
-        ...{ theme, lang: options.lang, cwd: parts().progress.cwd, me: sender, now, redraw },
+        ...{ theme, lang: options.lang, cwd: session.progress.cwd, me: sender, now, redraw },
         tryRule: options.tryRule,
         rows: () => Math.max(6, device.rows - 3),
         early: (data) => void (parts().writing.text() === "" || parts().writing.handleInput(data)),
       }),
     me: sender.by,
     async respond(response, mode) {
-      const reply = await sendUnlessLost(host, { type: "respond", response, ...sender }, parts().state());
+      const reply = await session.send({ type: "respond", response, ...sender });
       if (reply.ok && reply.resolution && mode !== undefined) parts().talk.chooseMode(mode);
-      if (reply.ok && !reply.running) parts().talk.resume(); // no process runs the session: this one takes it up
       return reply;
     },
-    async inquire(requestId, text) {
-      const reply = await host.send({ type: "inquire", requestId, text, ...sender });
-      if (reply.ok && !reply.running) parts().talk.resume();
-      return reply;
-    },
-    async respondAll(requestIds, answer) {
-      const command = { type: "respondAll", requestIds, answer, ...sender } as const;
-      const reply = await sendUnlessLost(host, command, parts().state());
-      if (reply.ok && reply.results.some((one) => one.ok && !one.running)) parts().talk.resume();
-      return reply;
-    },
-    saveDraft: (requestId, draft) => void host.send({ type: "saveDraft", requestId, draft, ...sender }),
+    inquire: (requestId, text) => session.send({ type: "inquire", requestId, text, ...sender }),
+    respondAll: (requestIds, answer) => session.send({ type: "respondAll", requestIds, answer, ...sender }),
+    saveDraft: (requestId, draft) => void session.send({ type: "saveDraft", requestId, draft, ...sender }),
     focus: () => focus(parts()),
     taken: () => to({ type: "taken", at: now() }),
   });

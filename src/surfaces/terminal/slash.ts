@@ -10,22 +10,23 @@ import type { TalkParts } from "./talk.ts";
 export type Slash = {
   offer: Offer<"terminal">;
   words: SlashWords;
-  command(typed: TypedSlash): void;
+  /** `shown`: it stands in the transcript as it was typed. */
+  command(typed: TypedSlash, how: { shown: boolean }): void;
   /** Runs a command as if it had been typed, if it works here. */
   run(name: SlashName): void;
   /** Does what a command or a choice came to. */
   picked(result: Picked): void;
 };
 
-type Acts = { speak(text: string): void; resume(): void; compact(): Promise<void> };
+type Acts = { speak(text: string): void; resume(): void };
 
-export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts): Slash {
-  const { host, options, sender, t, scroll, progress, redraw } = parts;
-  const { session, lang, acts, own: ownNames = () => [] } = options;
+export function createSlash(parts: TalkParts, { speak, resume }: Acts): Slash {
+  const { options, session, sender, t, scroll, redraw } = parts;
+  const { lang, acts, own: ownNames = () => [] } = options;
   const words: SlashWords = { t, slash: slashTexts(lang), intro: parts.tt.help };
   const offer: Offer<"terminal"> = {
     place: "terminal",
-    has: (name) => ["quit", "compact", "resume"].includes(name) || acts?.[name as keyof TerminalActs] !== undefined,
+    has: (name) => ["quit", "resume"].includes(name) || acts?.[name as keyof TerminalActs] !== undefined,
     own: ownNames,
   };
 
@@ -45,10 +46,9 @@ export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts):
       switch (name) {
         case "quit":
           return parts.leave();
-        case "compact":
-          return compact();
         case "resume":
-          if (!acts?.resume || (args === "" && progress.open && !progress.working)) return resume();
+          if (!acts?.resume || (args === "" && (session.run === "paused" || session.run === "stopped")))
+            return resume();
           return acts.resume(args);
         case "sessions":
         case "new":
@@ -64,7 +64,7 @@ export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts):
     },
     say: (reply, tone) => scroll.note(tone, ...reply(words).map(oneLine)),
     done() {}, // a fact, which is shown
-    back: (text) => ({ draft: text }),
+    back: (text) => ({ write: [text, parts.typed()].filter((each) => each !== "").join("\n") }),
     speak,
     async go(id) {
       await options.ready?.(id);
@@ -72,10 +72,11 @@ export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts):
     },
   };
 
-  const command = async (typed: TypedSlash) => {
+  const command = async (typed: TypedSlash, { shown }: { shown: boolean }) => {
     const { name, args } = typed;
-    scroll.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
-    picked(await runSlash(typed, { host, session, sender, offer, mode: () => progress.mode }, hand));
+    if (shown)
+      scroll.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
+    picked(await runSlash(typed, { session, sender, offer }, hand));
     redraw();
   };
 
@@ -83,9 +84,9 @@ export function createSlash(parts: TalkParts, { speak, resume, compact }: Acts):
     offer,
     words,
     picked,
-    command: (typed) => void command(typed),
+    command: (typed, how) => void command(typed, how),
     run(name) {
-      if (offeredAt(offer).includes(name)) void command({ name, args: "" });
+      if (offeredAt(offer).includes(name)) void command({ name, args: "" }, { shown: true });
     },
   };
 }

@@ -1,9 +1,10 @@
+import type { Session } from "../../view/session.ts";
 import type { TerminalEnd } from "./screen/options.ts";
 import { stopOf, type Situation, type Stop } from "./input.ts";
 
-/** Everything about the person and the screen that decides what a key means. `Progress` has the state of the session. */
+/** Everything about the person and the screen that decides what a key means. */
 export type State = {
-  phase: "joining" | "attached" | "leaving";
+  phase: "here" | "leaving";
   /** The line about the last key. */
   hint: "none" | "again" | "waits" | "interrupting" | "cancelling";
   /** Open requests are being cancelled: no other key takes that hint away. */
@@ -16,15 +17,10 @@ export type State = {
   takenAt: number;
   /** Output and thoughts are shown whole. */
   unfolded: boolean;
-  /** Everything appears as it happens, not only once it is a fact. */
-  live: boolean;
-  /** The connection to the host is being dialled again. */
-  lost: boolean;
-  end: Pick<TerminalEnd, "why" | "session">;
+  end: Pick<TerminalEnd, "why" | "session"> & Partial<Pick<TerminalEnd, "last">>;
 };
 
 export type Event =
-  | { type: "joined" }
   | { type: "stop"; key: "interrupt" | "escape"; stop: Stop; at: number }
   | { type: "stopped" }
   | { type: "key" }
@@ -33,20 +29,16 @@ export type Event =
   /** A key that was on its way to that panel. */
   | { type: "swallowed"; at: number }
   | { type: "unfold" }
-  | { type: "owner"; live: boolean }
-  | { type: "link"; lost: boolean }
   | { type: "left"; end: State["end"] };
 
-export const joining: State = {
-  phase: "joining",
+export const arrived: State = {
+  phase: "here",
   hint: "none",
   cancelling: false,
   interruptedAt: -Infinity,
   armed: false,
   takenAt: -Infinity,
   unfolded: false,
-  live: true,
-  lost: false,
   end: { why: "ended" },
 };
 
@@ -56,8 +48,6 @@ const QUIET_MS = 300;
 
 export function next(state: State, event: Event): State {
   switch (event.type) {
-    case "joined":
-      return state.phase === "joining" ? { ...state, phase: "attached" } : state;
     case "stop":
       return {
         ...state,
@@ -78,10 +68,6 @@ export function next(state: State, event: Event): State {
       return { ...state, takenAt: event.at };
     case "unfold":
       return { ...state, unfolded: !state.unfolded };
-    case "owner":
-      return { ...state, live: event.live };
-    case "link":
-      return { ...state, lost: event.lost };
     case "left":
       return { ...state, phase: "leaving", end: event.end };
     default:
@@ -104,8 +90,8 @@ export function isSwallowed({ takenAt }: State, now: number): boolean {
 }
 
 /** Before the session is there, Ctrl-C leaves and Esc does nothing. */
-export function stopIn(state: State, key: "interrupt" | "escape", situation: Situation): Stop {
-  if (state.phase !== "joining") return stopOf(key, situation);
+export function stopIn(phase: Session["phase"], key: "interrupt" | "escape", situation: Situation): Stop {
+  if (phase !== "joining") return stopOf(key, situation);
   return key === "interrupt" ? "leave" : "nothing";
 }
 

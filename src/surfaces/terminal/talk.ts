@@ -6,9 +6,9 @@ import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
-import type { SaidItem } from "../../view/transcript/item.ts";
-import type { Progress } from "../../view/transcript/progress.ts";
+import type { FollowedSession } from "../../view/session.ts";
 import { completeSlash, unknownSlash, type Completion } from "../../view/slash/read.ts";
+import { newestOf } from "../../view/slash/run.ts";
 import type { SlashName } from "../../view/slash/table.ts";
 import { readTyped } from "./input.ts";
 import type { Picked, Picking, TerminalOptions } from "./screen/options.ts";
@@ -43,7 +43,7 @@ export type TalkParts = {
   t: Texts;
   tt: TerminalTexts;
   scroll: Scroll;
-  progress: Progress;
+  session: FollowedSession;
   now(): number;
   redraw(): void;
   leave(): void;
@@ -57,19 +57,15 @@ export type TalkParts = {
 };
 
 export function createTalk(parts: TalkParts): Talk {
-  const { host, sender, options, t, tt, scroll, progress, redraw } = parts;
-  const { session } = options;
+  const { session, sender, t, tt, scroll, redraw } = parts;
   /** Commands that the person ran since their last message, as the model is told of them. */
   let ran: string[] = [];
 
-  const send = async (command: Command & { type: "say" | "resume" | "compact" }) => {
-    const before = progress.working;
-    progress.working = true;
+  const send = async (command: Command & { type: "say" | "resume" }) => {
+    const replied = session.send(command);
     redraw();
-    const reply = await host.send(command);
-    if (command.type === "compact") progress.working = before;
+    const reply = await replied;
     if (!reply.ok) {
-      progress.working = before;
       const { offer, words } = slash;
       const unknown = command.type === "say" ? unknownSlash(reply, command.text, offer, words.slash) : undefined;
       if (unknown === undefined) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
@@ -78,50 +74,30 @@ export function createTalk(parts: TalkParts): Talk {
     redraw();
     return reply.ok;
   };
-  const resume = () => void send({ type: "resume", session });
+  const resume = () => void send({ type: "resume", session: session.id });
   const speak = (text: string) => {
     const told = ran;
     ran = [];
     const whole = [text, ...told].join("\n\n");
-    void send({ type: "say", session, text: whole, id: randomUUID(), ...sender }).then((ok) => {
+    void send({ type: "say", session: session.id, text: whole, id: randomUUID(), ...sender }).then((ok) => {
       if (!ok) ran = [...told, ...ran];
     });
   };
 
-  let taking: string | undefined;
-  const newest = () =>
-    scroll.waiting().findLast(({ key, sender: { by, surface } }) => {
-      return by === sender.by && surface === sender.surface && key !== taking;
-    });
-  const takeBack = async ({ key, text }: SaidItem) => {
-    taking = key;
-    const reply = await host.send({ type: "withdraw", session, message: key, ...sender });
-    if (reply.ok) parts.write([text, parts.typed()].filter((one) => one !== "").join("\n"));
-    else {
-      taking = undefined;
-      scroll.note("warn", tt.notTakenBack(oneLine(errorText(reply, t))));
-    }
-    redraw();
-  };
-
   const chooseMode = async (mode: SessionMode): Promise<void> => {
-    const reply = await host.send({ type: "chooseMode", session, mode, ...sender });
+    const reply = await session.send({ type: "chooseMode", session: session.id, mode, ...sender });
     if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
     redraw();
   };
   const shell = createOwnShell(parts, (told) => ran.push(told));
-  const compact = async () => void (await send({ type: "compact", session }));
-  const slash = createSlash(parts, { speak, resume, compact });
+  const slash = createSlash(parts, { speak, resume });
 
   return {
     speak,
     resume,
     picked: slash.picked,
-    canTakeBack: () => newest() !== undefined,
-    takeBack() {
-      const found = newest();
-      if (found) void takeBack(found);
-    },
+    canTakeBack: () => newestOf(session, sender) !== undefined,
+    takeBack: () => void slash.command({ name: "withdraw", args: "" }, { shown: false }),
     chooseMode: (chosen) => void chooseMode(chosen),
     run: slash.run,
     shell: shell.running,
@@ -134,7 +110,7 @@ export function createTalk(parts: TalkParts): Talk {
         case "say":
           return speak(typed.text);
         case "command":
-          return slash.command(typed.typed);
+          return slash.command(typed.typed, { shown: true });
         case "shell":
           return void shell.run(typed.command);
         default:

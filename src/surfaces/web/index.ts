@@ -3,11 +3,12 @@ import type { Hono } from "hono";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Command, CommandReply, Host, Refused } from "../../protocol/host/host.ts";
+import type { Command, CommandReply, Host } from "../../protocol/host/host.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
-import { messageOf, type SageErrorCode } from "../../protocol/reasons/error.ts";
+import { type SageErrorCode, SageError } from "../../protocol/reasons/error.ts";
+import { thrownText } from "../../texts/shared/error.ts";
+import { replyInEnglish } from "../../view/in-english.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../texts/shared/error.ts";
 import type { Devices, Paired, Taken } from "./devices.ts";
 import { addDeviceRoutes } from "./device-routes.ts";
 import { proxyName, type Caller, type Entered, type Entrance, type ProxyIdentity, type Turned } from "./entrance.ts";
@@ -96,7 +97,7 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
       const body = await readJson(incoming);
       if (body instanceof Response) return body;
       const reply = await replyTo(entered, body);
-      return answer(reply.ok ? 200 : statusOf(reply.code), reply);
+      return answer(reply.ok ? 200 : statusOf(reply.code), replyInEnglish(reply));
     } finally {
       entered.leave();
     }
@@ -157,7 +158,7 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
     try {
       return JSON.parse(bytes.toString("utf8")) as unknown;
     } catch (error) {
-      return answer(400, { ok: false, code: "request-invalid", message: messageOf(error) });
+      return answer(400, { ok: false, code: "request-invalid", message: thrownText(error) });
     }
   }
 }
@@ -193,13 +194,13 @@ function turnedCode(turned: Turned): SageErrorCode {
   return ({ "key-unknown": "key-unknown", "may-not-look": "not-permitted", unsure: "journal-locked" } as const)[turned];
 }
 
-function refusedBecause(turned: Turned): Refused {
+function refusedBecause(turned: Turned): CommandReply {
   const why = {
     "key-unknown": reason("device-key-unknown", {}),
     "may-not-look": reason("may-not-look", { by: "" }),
     unsure: reason("devices-unsure", {}),
   } as const;
-  return refusalOf(errorBecause(turnedCode(turned), why[turned]));
+  return replyInEnglish(refusalOf(new SageError(turnedCode(turned), why[turned])));
 }
 
 /** The result, or the answer to give where nothing can be written down: nobody was let in, and nobody removed. */
@@ -208,7 +209,7 @@ async function settled<T>(doing: Promise<T>): Promise<T | Response> {
     return await doing;
   } catch (error) {
     const refusal = refusalOf(error);
-    return answer(statusOf(refusal.code), refusal);
+    return answer(statusOf(refusal.code), replyInEnglish(refusal));
   }
 }
 

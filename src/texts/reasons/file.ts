@@ -1,10 +1,4 @@
-import {
-  type NestedReasonArgs,
-  reasonFrom,
-  type Misfit,
-  type Reason,
-  type Sentences,
-} from "../../protocol/reasons/reason.ts";
+import { type NestedReasonArgs, type Misfit, type Reason, type Sentences } from "../../protocol/reasons/reason.ts";
 import type { FileReasonArgs } from "../../protocol/reasons/file.ts";
 import type { Lang } from "../language.ts";
 
@@ -25,7 +19,7 @@ const en: Table = {
     })[expected],
   "rule-too-long": ({ limit, length }) => `a rule has at most ${limit} characters, this one has ${length}`,
   "rule-not-read": ({ rule, problem, behavior, source }, say) =>
-    `the ${behavior === undefined ? "" : `${behavior} `}rule "${rule}"${source === undefined ? "" : ` (${source})`} cannot be read: ${say(reasonFrom(problem))}`,
+    `the ${behavior === undefined ? "" : `${behavior} `}rule "${rule}"${source === undefined ? "" : ` (${source})`} cannot be read: ${say(problem)}`,
   "rule-ignored": ({ rule, source, problem }, say) =>
     `the allow rule "${rule}" (${source}) is ignored: ${say(problem)}`,
   "rule-without-tool": ({ behavior, rule, source, tool, tools }) =>
@@ -87,7 +81,7 @@ const zh: Table = {
     })[expected],
   "rule-too-long": ({ limit, length }) => `一条规则最多 ${limit} 个字符，这条有 ${length} 个`,
   "rule-not-read": ({ rule, problem, behavior, source }, say) =>
-    `${source === undefined ? "" : `${sourcesZh[source]}的`}${behavior === undefined ? "" : behaviorsZh[behavior]}规则“${rule}”读不懂：${say(reasonFrom(problem))}`,
+    `${source === undefined ? "" : `${sourcesZh[source]}的`}${behavior === undefined ? "" : behaviorsZh[behavior]}规则“${rule}”读不懂：${say(problem)}`,
   "rule-ignored": ({ rule, source, problem }, say) =>
     `没有采用${sourcesZh[source]}的允许规则“${rule}”：${say(problem)}`,
   "rule-without-tool": ({ behavior, rule, source, tool, tools }) =>

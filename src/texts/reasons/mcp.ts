@@ -21,7 +21,7 @@ const en: Table = {
   "server-not-started": ({ problem }) => `it could not be started: ${problem}`,
   "server-late": ({ limitMs }) => `it did not answer within ${seconds(limitMs)} s`,
   "server-ended": ({ code, output }) => `it ended (${code})${output === "" ? "" : `: ${output}`}`,
-  "server-unreachable": ({ problem }) => `it cannot be reached: ${problem}`,
+  "server-unreachable": ({ problem }, say) => `it cannot be reached: ${say(problem)}`,
   "server-flooded": ({ limitMb }) => `it sent a message of more than ${limitMb} MB and was stopped`,
   "server-login": ({ server }) => `it wants you to log in: run \`${sage(`mcp login ${server}`)}\``,
   "server-given-up": ({ times, problem }, say) =>
@@ -54,7 +54,7 @@ const zh: Table = {
   "server-not-started": ({ problem }) => `无法启动：${problem}`,
   "server-late": ({ limitMs }) => `${seconds(limitMs)} 秒内没有应答`,
   "server-ended": ({ code, output }) => `它已结束（${code}）${output === "" ? "" : `：${output}`}`,
-  "server-unreachable": ({ problem }) => `连接不上：${problem}`,
+  "server-unreachable": ({ problem }, say) => `连接不上：${say(problem)}`,
   "server-flooded": ({ limitMb }) => `它发来一条超过 ${limitMb} MB 的消息，已被停止`,
   "server-login": ({ server }) => `它要求登录：请运行 \`${sage(`mcp login ${server}`)}\``,
   "server-given-up": ({ times, problem }, say) => `它连续失败 ${times} 次，暂时不再尝试：${say(problem)}`,

@@ -1,4 +1,4 @@
-import { type NestedReasonArgs, reasonFrom, type Sentences } from "../../protocol/reasons/reason.ts";
+import type { NestedReasonArgs, Sentences } from "../../protocol/reasons/reason.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { Drift } from "../../protocol/decision.ts";
 import type { Changes, Listed, TurnReasonArgs } from "../../protocol/reasons/turn.ts";
@@ -11,7 +11,7 @@ type Table = Sentences<TurnReasonArgs & NestedReasonArgs["turn"]>;
 const en: Table = {
   "unknown-tool": ({ tool, tools }) => `there is no tool "${tool}"; the tools are ${tools.join(", ")}`,
   "malformed-arguments": ({ tool, text }) => `the arguments of ${tool} should be one JSON object; got ${text}`,
-  "unfit-input": ({ tool, problem }, say) => `the input of ${tool} is invalid: ${say(reasonFrom(problem))}`,
+  "unfit-input": ({ tool, problem }, say) => `the input of ${tool} is invalid: ${say(problem)}`,
   "subagent-may-not-ask": ({ tool }) =>
     `${tool} is not available to a subagent: only the main agent may ask the person. Report what you need to know instead`,
   "skill-limits-tools": ({ tools }) =>
@@ -39,8 +39,8 @@ const en: Table = {
   "hook-interrupted": () => "was interrupted",
   "hook-flooded": () => "printed more than 1 MB",
   "hook-exited": ({ code, output }) => `failed with ${code}: ${output || "it printed nothing"}`,
-  "hook-not-started": ({ problem }) => `could not be started: ${problem}`,
-  "hook-misspoke": ({ problem }, say) => `printed an invalid answer: ${say(reasonFrom(problem))}`,
+  "hook-not-started": ({ problem }, say) => `could not be started: ${say(problem)}`,
+  "hook-misspoke": ({ problem }, say) => `printed an invalid answer: ${say(problem)}`,
 
   "no-answer-within": ({ timeoutMs }) => `nobody answered within ${durationText(timeoutMs, "en")}`,
   "nobody-to-ask": () => "nobody can be asked in this run",
@@ -48,7 +48,7 @@ const en: Table = {
   "run-denies-permissions": () => "this run denies every permission request",
   "only-a-person-may-allow": () => "only a person may allow this one, and nobody can be asked in this run",
   "one-request-at-a-time": () => "another request of this session is open, and a second one is refused here",
-  "responder-failed": ({ problem }) => `the automatic responder gave no valid answer: ${problem}`,
+  "responder-failed": ({ problem }, say) => `the automatic responder gave no valid answer: ${say(problem)}`,
   "channel-closed": () => "whoever could have answered has closed the channel",
   "decided-by-rule": ({ rule }) => `decided by the new rule ${rule}`,
   "withdrawn-by-agent": ({ why }) => `the agent took its request back: ${oneLine(why)}`,
@@ -94,7 +94,7 @@ const en: Table = {
   "settings-untrusted": ({ folder }) =>
     `the settings of ${folder} are not trusted, or changed since, so nothing is saved there; run \`${sage("trust")}\` there first`,
   "tool-unfit": ({ tool, problem }, say) =>
-    `this turn needs ${tool} as it was; start Sage with that and resume. Now: ${say(reasonFrom(problem))}`,
+    `this turn needs ${tool} as it was; start Sage with that and resume. Now: ${say(problem)}`,
 
   "end-unknown": () => "Sage was stopped while this ran; how it ended is unknown.",
   outlived: ({ groups }) =>
@@ -122,7 +122,7 @@ const en: Table = {
 const zh: Table = {
   "unknown-tool": ({ tool, tools }) => `没有工具“${tool}”；可用的有 ${tools.join("、")}`,
   "malformed-arguments": ({ tool, text }) => `${tool} 的参数应是一个 JSON 对象，收到的是 ${text}`,
-  "unfit-input": ({ tool, problem }, say) => `${tool} 的输入无效：${say(reasonFrom(problem))}`,
+  "unfit-input": ({ tool, problem }, say) => `${tool} 的输入无效：${say(problem)}`,
   "subagent-may-not-ask": ({ tool }) => `子智能体不能用 ${tool}：只有主智能体可以问人`,
   "skill-limits-tools": ({ tools }) => `正在使用的技能到本轮结束为止只用 ${tools.join("、") || "（不用任何工具）"}`,
   "refused-before": () => "这次调用之前已被拒绝，此后你没有说过别的",
@@ -145,8 +145,8 @@ const zh: Table = {
   "hook-interrupted": () => "被中断",
   "hook-flooded": () => "输出超过 1 MB",
   "hook-exited": ({ code, output }) => `失败，退出码 ${code}：${output || "没有输出"}`,
-  "hook-not-started": ({ problem }) => `无法启动：${problem}`,
-  "hook-misspoke": ({ problem }, say) => `输出的不是有效回答：${say(reasonFrom(problem))}`,
+  "hook-not-started": ({ problem }, say) => `无法启动：${say(problem)}`,
+  "hook-misspoke": ({ problem }, say) => `输出的不是有效回答：${say(problem)}`,
 
   "no-answer-within": ({ timeoutMs }) => `${durationText(timeoutMs, "zh")}内无人回答`,
   "nobody-to-ask": () => "这次运行无人可问",
@@ -154,7 +154,7 @@ const zh: Table = {
   "run-denies-permissions": () => "这次运行拒绝所有许可请求",
   "only-a-person-may-allow": () => "这一项只有人可以允许，而这次运行无人可问",
   "one-request-at-a-time": () => "本会话已有一个待处理的请求，这里不接受第二个",
-  "responder-failed": ({ problem }) => `自动应答没有给出有效回答：${problem}`,
+  "responder-failed": ({ problem }, say) => `自动应答没有给出有效回答：${say(problem)}`,
   "channel-closed": () => "能回答的一方已关闭通道",
   "decided-by-rule": ({ rule }) => `新规则已作决定：${rule}`,
   "withdrawn-by-agent": ({ why }) => `智能体收回了请求：${oneLine(why)}`,
@@ -197,7 +197,7 @@ const zh: Table = {
   "settings-untrusted": ({ folder }) =>
     `${folder} 的设置未受信任，或此后有改动，所以不在那里保存；请先在那里运行 \`${sage("trust")}\``,
   "tool-unfit": ({ tool, problem }, say) =>
-    `本轮需要原来的 ${tool}；请用原来的配置启动 Sage 再继续。现在：${say(reasonFrom(problem))}`,
+    `本轮需要原来的 ${tool}；请用原来的配置启动 Sage 再继续。现在：${say(problem)}`,
 
   "end-unknown": () => "Sage 在它运行时停止，结果未知。",
   outlived: ({ groups }) =>

@@ -1,4 +1,4 @@
-import { type NestedReasonArgs, reasonFrom, type Sentences } from "../../protocol/reasons/reason.ts";
+import type { NestedReasonArgs, Sentences } from "../../protocol/reasons/reason.ts";
 import { sizeLabel } from "../../protocol/image.ts";
 import type { UseReasonArgs } from "../../protocol/reasons/use.ts";
 import { sage } from "../command.ts";
@@ -64,7 +64,7 @@ const en: Table = {
   "file-unreadable": ({ path, problem }) => `${path} cannot be read: ${problem}`,
   "file-not-json": ({ path, problem, effect }) =>
     `${path} should be JSON: ${problem}${effect ? effectsEn[effect]() : ""}`,
-  "file-unfit": ({ path, problem }, say) => `${path} is invalid:\n${say(reasonFrom(problem))}`,
+  "file-unfit": ({ path, problem }, say) => `${path} is invalid:\n${say(problem)}`,
   "file-not-object": ({ path }) => `${path} should hold a JSON object`,
   "file-leads-out": ({ path }) => `${path} leads out of its folder; settings must not be links to elsewhere`,
   "file-not-regular": ({ path }) => `${path} should be a file, and is a directory, a pipe or a device`,
@@ -77,7 +77,7 @@ const en: Table = {
   "rule-against-reading": () => "a rule is against reading it",
   "not-regular": () => "it is not a regular file",
   "answers-unfit": ({ path, problem }, say) =>
-    `${path} should be a list of answers as --record-answers writes it: ${say(reasonFrom(problem))}`,
+    `${path} should be a list of answers as --record-answers writes it: ${say(problem)}`,
   "folder-too-wide": ({ folder }) =>
     `${folder} holds more than one project and is never trusted as a whole; work in a folder below it`,
   "home-relative": ({ given }) => `SAGE_HOME should be an absolute path; got "${given}"`,
@@ -206,7 +206,7 @@ const zh: Table = {
   "in-file": ({ path, problem }, say) => `${path}：${say(problem)}`,
   "file-unreadable": ({ path, problem }) => `读不了 ${path}：${problem}`,
   "file-not-json": ({ path, problem, effect }) => `${path} 应是 JSON：${problem}${effect ? effectsZh[effect]() : ""}`,
-  "file-unfit": ({ path, problem }, say) => `${path} 的内容不合要求：\n${say(reasonFrom(problem))}`,
+  "file-unfit": ({ path, problem }, say) => `${path} 的内容不合要求：\n${say(problem)}`,
   "file-not-object": ({ path }) => `${path} 应是一个 JSON 对象`,
   "file-leads-out": ({ path }) => `${path} 指向它所在的目录之外；设置文件不能是指向别处的链接`,
   "file-not-regular": ({ path }) => `${path} 应是文件，却是目录、管道或设备`,
@@ -218,8 +218,7 @@ const zh: Table = {
   "link-to": ({ name }) => `它是指向 ${name} 的链接`,
   "rule-against-reading": () => "有规则不许读它",
   "not-regular": () => "它不是普通文件",
-  "answers-unfit": ({ path, problem }, say) =>
-    `${path} 应是 --record-answers 写出的那种回答列表：${say(reasonFrom(problem))}`,
+  "answers-unfit": ({ path, problem }, say) => `${path} 应是 --record-answers 写出的那种回答列表：${say(problem)}`,
   "folder-too-wide": ({ folder }) => `${folder} 里不止一个项目，不能整个信任；请在它下面的某个目录里工作`,
   "home-relative": ({ given }) => `SAGE_HOME 应是绝对路径，收到的是“${given}”`,
   "home-unknown": ({ given }) =>

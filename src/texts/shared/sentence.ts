@@ -19,8 +19,8 @@ import { webReasons } from "../reasons/web.ts";
 /** A reason in the reader's language. Facts of version 0.1.0 hold sentences in its place; they are read as they are. */
 export function sentence(stored: Reason | string, lang: Lang): string {
   const { code, args } = reasonFrom(stored);
-  const say = (inner: Reason): string => sentence(inner, lang);
-  const write = tables[lang][code] as ((args: unknown, say: (inner: Reason) => string) => string) | undefined;
+  const say = (inner: Reason | string): string => sentence(inner, lang);
+  const write = tables[lang][code] as ((args: unknown, say: (inner: Reason | string) => string) => string) | undefined;
   return write === undefined ? code : write(args, say); // a later version may have written a code that this one lacks
 }
 

@@ -1,6 +1,7 @@
 import { reason } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
 import { looksSecret } from "../../permission/text/secret.ts";
+import { thrownText } from "../../texts/shared/error.ts";
 import { describe } from "../definition/describe.ts";
 import { failed } from "../definition/result.ts";
 import type { Tool } from "../definition/tool.ts";
@@ -40,7 +41,7 @@ export function createWebSearch({ name, search }: SearchEngine): Tool<Input> {
         return { ok: true, text: asData(`Results of ${name} for "${query}"`, text) };
       } catch (error) {
         signal.throwIfAborted();
-        const why = late.aborted ? `no answer within ${TIMEOUT_MS / 1000} seconds` : (error as Error).message;
+        const why = late.aborted ? `no answer within ${TIMEOUT_MS / 1000} seconds` : thrownText(error);
         return failed(`${name} could not search: ${why}`);
       }
     },

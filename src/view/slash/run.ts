@@ -1,8 +1,7 @@
 import { oneLine } from "../../base/visible.ts";
 import { sessionRules } from "../../protocol/facts/session.ts";
-import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import type { Named } from "../../protocol/host/about.ts";
-import type { Host, SessionSummary } from "../../protocol/host/host.ts";
+import type { SessionSummary } from "../../protocol/host/host.ts";
 import { ask, factsOf } from "../../protocol/host/refusal.ts";
 import { modeWords, type SessionMode } from "../../protocol/mode.ts";
 import { reasonOf } from "../../protocol/reasons/error.ts";
@@ -12,6 +11,8 @@ import type { Texts } from "../../texts/shared/texts.ts";
 import type { SlashTexts } from "../../texts/surfaces/slash.ts";
 import { dollars, nameOf, spentOf, titleOf } from "../items/summary.ts";
 import { doubtful, overwriting, planLines, pointLines, rewindKinds, turnOf } from "../lines/rewind.ts";
+import type { FollowedSession, Session } from "../session.ts";
+import type { SaidItem } from "../transcript/item.ts";
 import { helpLines, lackedRight, type Offer, type TypedSlash } from "./read.ts";
 import {
   entryOf,
@@ -31,13 +32,13 @@ export type SlashWords = {
   intro?: readonly string[];
 };
 
+type TypedSession = Pick<FollowedSession, "id" | "send">;
+
 /** A person at a surface, with a session before them. */
 export type Typist<P extends SlashPlace = SlashPlace> = {
-  host: Host;
-  session: string;
+  session: TypedSession & Pick<Session, "progress" | "queue">;
   sender: Sender;
   offer: Offer<P>;
-  mode(): SessionMode;
   /** Where the surface knows what a person may do. The host checks it in any case. */
   may?(right: SlashRight): boolean;
 };
@@ -115,8 +116,8 @@ const runs: { [K in HostSlash]: Run } = {
   help: async (_, { offer }) =>
     replies(({ slash, intro = [] }) => [...intro, ...(intro.length > 0 ? [""] : []), ...helpLines(offer, slash)]),
 
-  async inbox(_, { host }) {
-    const { requests } = await ask(host, { type: "pending" });
+  async inbox(_, { session }) {
+    const { requests } = await ask(session, { type: "pending" });
     return replies(({ t }) =>
       orNone(
         requests.flatMap(({ request }) => [`◆ ${oneLine(nameOf(request, t))}`, `  ${t.answerWith(request.id)}`]),
@@ -125,15 +126,15 @@ const runs: { [K in HostSlash]: Run } = {
     );
   },
 
-  async status(_, { host, session }) {
-    const { sessions } = await ask(host, { type: "sessions", session });
-    const { model = "" } = (await about(host, session)) ?? {};
+  async status(_, { session }) {
+    const { sessions } = await ask(session, { type: "sessions", session: session.id });
+    const { model = "" } = (await about(session)) ?? {};
     const { state = "idle", cwd = "" } = sessions[0] ?? {};
-    return replies(({ slash }) => slash.status(session, slash.state[state], oneLine(cwd), oneLine(model)));
+    return replies(({ slash }) => slash.status(session.id, slash.state[state], oneLine(cwd), oneLine(model)));
   },
 
-  async sessions(_, { host }) {
-    const { sessions } = await ask(host, { type: "sessions", limit: MAX_SESSIONS });
+  async sessions(_, { session }) {
+    const { sessions } = await ask(session, { type: "sessions", limit: MAX_SESSIONS });
     const line = ({ id, state, title }: SessionSummary, w: SlashTexts) =>
       `${id}  ${w.state[state]}  ${oneLine(titleOf({ title })) || w.untitled}`;
     return replies(({ slash }) =>
@@ -144,41 +145,41 @@ const runs: { [K in HostSlash]: Run } = {
     );
   },
 
-  async resume(start, { host, session }) {
+  async resume(start, { session }) {
     if (start === "") {
-      await ask(host, { type: "resume", session });
+      await ask(session, { type: "resume", session: session.id });
       return { type: "done", reply: ({ slash }) => [slash.continues] };
     }
-    const found = (await ask(host, { type: "sessions" })).sessions.filter(({ id }) => id.startsWith(start));
+    const found = (await ask(session, { type: "sessions" })).sessions.filter(({ id }) => id.startsWith(start));
     const [first] = found;
     if (first && found.length === 1) return { type: "go", session: first.id };
     return replies(({ slash }) => [first ? slash.severalSessions(start) : slash.noSuchSession(start)], "danger");
   },
 
-  async fork(at, { host, session, sender }) {
-    const reply = await ask(host, { type: "fork", session, ...(at !== "" && { at }), ...sender });
+  async fork(at, { session, sender }) {
+    const reply = await ask(session, { type: "fork", session: session.id, ...(at !== "" && { at }), ...sender });
     return { type: "go", session: reply.session };
   },
 
-  async rename(title, { host, session, sender }) {
-    await ask(host, { type: "rename", session, title, ...sender });
+  async rename(title, { session, sender }) {
+    await ask(session, { type: "rename", session: session.id, title, ...sender });
     return replies(({ slash }) => [slash.renamed(oneLine(title))]);
   },
 
-  async model(model, { host, session, sender }) {
+  async model(model, { session, sender }) {
     if (model === "") {
-      const now = (await about(host, session))?.model ?? "";
+      const now = (await about(session))?.model ?? "";
       return replies(({ slash }) => [slash.modelIs(oneLine(now))]);
     }
-    await ask(host, { type: "choose", session, model, checked: true, ...sender });
+    await ask(session, { type: "choose", session: session.id, model, checked: true, ...sender });
     return { type: "done", reply: ({ slash }) => [slash.modelSet(oneLine(model))] };
   },
 
-  async mode(word, { mode: now, ...typist }) {
+  async mode(word, typist) {
     const mode = modeNamed(word);
     const words = Object.keys(modeWords);
     if (mode) return chooseMode(mode, typist);
-    if (word === "") return replies(({ t, slash }) => [slash.modeIs(t.modes[now()], words)]);
+    if (word === "") return replies(({ t, slash }) => [slash.modeIs(t.modes[typist.session.progress.mode], words)]);
     return replies(({ slash }) => [slash.modeUnknown(oneLine(word), words)], "danger");
   },
 
@@ -187,35 +188,32 @@ const runs: { [K in HostSlash]: Run } = {
     return task === "" ? chosen : { type: "speak", text: task, reply: chosen.reply };
   },
 
-  async compact(_, { host, session }) {
-    await ask(host, { type: "compact", session });
+  async compact(_, { session }) {
+    await ask(session, { type: "compact", session: session.id });
     return { type: "done", reply: ({ slash }) => [slash.compacted] };
   },
 
   rewind,
 
-  async withdraw(_, { host, session, sender }) {
-    const { facts } = await ask(host, { type: "facts", session, before: Number.MAX_SAFE_INTEGER });
-    const last = unseenMessages(facts).findLast(
-      ({ data: { by, surface } }) => by === sender.by && surface === sender.surface,
-    );
+  async withdraw(_, { session, sender }) {
+    const last = newestOf(session, sender);
     if (!last) return replies(({ slash }) => [slash.nothingToWithdraw]);
-    await ask(host, { type: "withdraw", session, message: last.key, ...sender });
-    const words = last.data.text;
+    await ask(session, { type: "withdraw", session: session.id, message: last.key, ...sender });
+    const words = last.text;
     return { type: "back", words, reply: ({ slash }) => [slash.withdrawn(oneLine(words))] };
   },
 
-  async stop(_, { host, session, sender }) {
-    const { to } = await ask(host, { type: "interrupt", session, ...sender });
+  async stop(_, { session, sender }) {
+    const { to } = await ask(session, { type: "interrupt", session: session.id, ...sender });
     if (to === "nothing") return replies(({ slash }) => [slash.nothingRuns]);
     return { type: "done", reply: ({ slash }) => [slash.stopping[to]] };
   },
 
-  async permissions(args, { host, session, sender }) {
+  async permissions(args, { session, sender }) {
     const rule = removedRule(args);
     if (rule === undefined && args !== "") return replies(({ slash }) => [slash.permissionsHow], "danger");
     if (rule === undefined) {
-      const rules = (await about(host, session))?.rules ?? [];
+      const rules = (await about(session))?.rules ?? [];
       return replies(({ t, slash }) =>
         orNone(
           rules.map(
@@ -226,32 +224,32 @@ const runs: { [K in HostSlash]: Run } = {
         ),
       );
     }
-    if (!sessionRules(await factsOf(host, session)).some(({ text }) => text === rule))
+    if (!sessionRules(await factsOf(session, session.id)).some(({ text }) => text === rule))
       return replies(({ slash }) => [slash.noSuchRule(oneLine(rule))], "danger");
-    await ask(host, { type: "removeRule", session, rule, destination: "session", ...sender });
+    await ask(session, { type: "removeRule", session: session.id, rule, destination: "session", ...sender });
     return { type: "done", reply: ({ slash }) => [slash.ruleRemoved(oneLine(rule))] };
   },
 
-  async agents(_, { host, session }) {
-    const { subagents = [] } = (await about(host, session)) ?? {};
+  async agents(_, { session }) {
+    const { subagents = [] } = (await about(session)) ?? {};
     return replies(({ slash }) => orNone(namedLines(subagents), slash.noAgents));
   },
 
-  async skills(_, { host, session }) {
-    const { skills = [] } = (await about(host, session)) ?? {};
+  async skills(_, { session }) {
+    const { skills = [] } = (await about(session)) ?? {};
     return replies(({ slash }) => orNone(namedLines(skills, "/"), slash.noSkills));
   },
 
-  async cost(_, { host, session }) {
-    const { turns, usage, cost } = spentOf(await factsOf(host, session));
+  async cost(_, { session }) {
+    const { turns, usage, cost } = spentOf(await factsOf(session, session.id));
     return replies(({ slash }) => [slash.cost(turns, usage.inputTokens, usage.outputTokens, dollars(cost))]);
   },
 };
 
 const MAX_SESSIONS = 20;
 
-async function chooseMode(mode: SessionMode, { host, session, sender }: Pick<Typist, "host" | "session" | "sender">) {
-  await ask(host, { type: "chooseMode", session, mode, ...sender });
+async function chooseMode(mode: SessionMode, { session, sender }: Pick<Typist, "session" | "sender">) {
+  await ask(session, { type: "chooseMode", session: session.id, mode, ...sender });
   return { type: "done", reply: ({ t, slash }: SlashWords) => [slash.modeSet(t.modes[mode])] } as const;
 }
 
@@ -263,20 +261,20 @@ function namedLines(all: readonly Named[], slash = ""): string[] {
   return all.map(({ name, description }) => `${slash}${oneLine(name)}: ${oneLine(description)}`);
 }
 
-async function about(host: Host, session: string) {
-  return (await ask(host, { type: "about", session })).session;
+async function about(session: TypedSession) {
+  return (await ask(session, { type: "about", session: session.id })).session;
 }
 
 /** `/rewind` in lines of text: the messages to go back to, then what would change, then a `yes` at the end. */
-async function rewind(args: string, { host, session, sender }: Typist): Promise<Outcome> {
+async function rewind(args: string, { session, sender }: Typist): Promise<Outcome> {
   const words = args.split(/\s+/).filter(Boolean);
   const turn = turnOf(words[0] ?? "");
   const what = rewindKinds.find((kind) => words.includes(kind)) ?? "both";
-  const { points, paused } = await ask(host, { type: "rewindPoints", session }); // refused while a turn runs
+  const { points, paused } = await ask(session, { type: "rewindPoints", session: session.id }); // refused while a turn runs
   if (turn !== undefined && words.includes("yes")) {
-    const { plan } = await ask(host, { type: "planRewind", session, turn, what });
+    const { plan } = await ask(session, { type: "planRewind", session: session.id, turn, what });
     const overwrite = words.includes("overwrite") ? overwriting(plan.files) : {};
-    await ask(host, { type: "rewind", session, turn, what, overwrite, ...sender });
+    await ask(session, { type: "rewind", session: session.id, turn, what, overwrite, ...sender });
     if (what === "files") return { type: "done", reply: ({ slash: { rewind: w } }) => [w.kinds.files] };
     return { type: "back", words: plan.message, reply: ({ slash: { rewind: w } }) => [w.lineAgain(plan.message)] };
   }
@@ -286,8 +284,8 @@ async function rewind(args: string, { host, session, sender }: Typist): Promise<
       ...pointLines(points, w),
       ...(points.length > 0 ? [w.lineNext] : []),
     ]);
-  const { plan } = await ask(host, { type: "planRewind", session, turn, what });
-  const { sessions } = await ask(host, { type: "sessions", session });
+  const { plan } = await ask(session, { type: "planRewind", session: session.id, turn, what });
+  const { sessions } = await ask(session, { type: "sessions", session: session.id });
   const again = `/rewind t${turn}${what === "both" ? "" : ` ${what}`} yes`;
   const overwrite = doubtful(plan.files).length > 0 ? `${again} overwrite` : undefined;
   return replies(({ slash: { rewind: w }, t }) => [
@@ -300,12 +298,17 @@ function replies(lines: Reply, tone: "dim" | "danger" = "dim"): Outcome {
   return { type: "reply", tone, reply: lines };
 }
 
+/** The person's newest message that waits to be read. */
+export function newestOf({ queue }: Pick<Session, "queue">, { by, surface }: Sender): SaidItem | undefined {
+  return queue.findLast(({ sender }) => sender.by === by && sender.surface === surface);
+}
+
 /** Opens a session like this one: in its folder, with the model that was chosen for it. */
-export async function openLike({ host, session }: Pick<Typist, "host" | "session">, { byName }: { byName: boolean }) {
-  const { session: old, folders } = await ask(host, { type: "about", session });
+export async function openLike(session: TypedSession, { byName }: { byName: boolean }): Promise<string> {
+  const { session: old, folders } = await ask(session, { type: "about", session: session.id });
   const cwd = old?.cwd ?? "";
   // From elsewhere a folder is called by its name.
   const folder = byName ? (folders.find((found) => found.cwd === cwd)?.name ?? cwd) : cwd;
   const model = old?.chosen === undefined ? {} : { model: old.chosen };
-  return (await ask(host, { type: "open", cwd: folder, ...model })).session;
+  return (await ask(session, { type: "open", cwd: folder, ...model })).session;
 }

@@ -50,7 +50,7 @@ const table = {
   resume: {
     right: (args) => (args === "" ? "talk" : "look"),
     takes: "optional",
-    on: { ...everywhere, terminal: "own", lines: "picks", feishu: "own" },
+    on: { ...everywhere, terminal: "own", feishu: "own" },
   },
   fork: { right: "talk", takes: "optional", on: everywhere },
   rename: { right: "talk", takes: "required", on: everywhere },
@@ -68,7 +68,7 @@ const table = {
     on: everywhere,
   },
   plan: { right: "talk", takes: "optional", on: everywhere },
-  compact: { right: "talk", on: { ...everywhere, terminal: "own" } },
+  compact: { right: "talk", on: everywhere },
   rewind: {
     aliases: ["undo"],
     right: (args) => (/\byes\b/.test(args) ? "approve" : "look"),

@@ -39,6 +39,7 @@ export type Item =
   | { type: "notice"; text: string; reason?: Reason }
   | { type: "end"; at: number; end: TurnEnd };
 
+/** A message of a person. */
 export type SaidItem = {
   type: "said";
   key: string;
@@ -68,6 +69,7 @@ export type TextItem = {
   reply?: ReplyHead;
 };
 
+/** Thoughts of a model, before its reply. */
 export type ThoughtItem = {
   type: "thought";
   key: string;
@@ -80,6 +82,7 @@ export type ThoughtItem = {
   reply?: ReplyHead;
 };
 
+/** A call of a tool, from the reply that asked for it to its result. */
 export type CallItem = {
   type: "call";
   /** `t0/3/1` */

@@ -7,6 +7,7 @@ import type { SessionMode } from "../../protocol/mode.ts";
 
 /** The state of a session and what it has used, folded from its facts. */
 export type Progress = {
+  /** There is something to do: a turn that nobody has paused, or a message. Whether a process does it is told by its owner. */
   working: boolean;
   /** A turn is open: it runs, waits or is paused. */
   open: boolean;
@@ -28,8 +29,6 @@ export type Progress = {
   model: string | undefined;
   mode: SessionMode;
   note(fact: Fact): void;
-  /** The process that ran the session is gone: nothing runs. */
-  stopped(): void;
 };
 
 /** Follows a session's facts: does a turn run, and how much has been used? */
@@ -53,10 +52,6 @@ export function createProgress(): Progress {
     title: "",
     model: undefined,
     mode: "ask",
-    stopped() {
-      progress.working = false;
-      progress.running.clear();
-    },
     note(fact) {
       mail.note(fact);
       switch (fact.type) {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { reason } from "../../../src/protocol/reasons/reason.ts";
-import { errorBecause } from "../../../src/texts/shared/error.ts";
+import { SageError } from "../../../src/protocol/reasons/error.ts";
 import { bash } from "../../support/sage.ts";
 import { said, team, until } from "./team.ts";
 
@@ -110,7 +110,7 @@ test("a card that the platform fails on each time is said in words, and the task
 
 test("a turn that fails for a known reason says why in the language of its reader", async () => {
   const failing = () => {
-    throw errorBecause("turn-failed", reason("nobody-said-go-on", { times: 3 }));
+    throw new SageError("turn-failed", reason("nobody-said-go-on", { times: 3 }));
   };
   await using sage = await team({ script: [failing], lang: "zh" });
   const { lin } = sage;

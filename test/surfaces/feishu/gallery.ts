@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { reason } from "../../../src/protocol/reasons/reason.ts";
 import { movedCard, unknownCard } from "../../../src/surfaces/feishu/cards/closed.ts";
 import { speechesFrom } from "../../../src/surfaces/feishu/cards/speech.ts";
-import { errorBecause } from "../../../src/texts/shared/error.ts";
+import { SageError } from "../../../src/protocol/reasons/error.ts";
 import { feishuTexts } from "../../../src/texts/surfaces/feishu.ts";
 import type { Lang } from "../../../src/texts/language.ts";
 import type { ModelRequest } from "../../../src/models/model.ts";
@@ -181,7 +181,7 @@ function scriptOf(words: Words): Script {
   });
   const which = askUser(one(words.database, "PostgreSQL", "SQLite"));
   const failing = () => {
-    throw errorBecause("turn-failed", reason("nobody-said-go-on", { times: 3 }));
+    throw new SageError("turn-failed", reason("nobody-said-go-on", { times: 3 }));
   };
   const plays: Record<string, ScriptedTurns> = {
     [words.remove]: [{ text: words.plan, calls: [bash("rm -rf build && npm ci")] }, { text: words.end }],

@@ -98,6 +98,6 @@ export function fact<T extends FactType>(session: string, key: string, type: T, 
 export function watched(facts: readonly Fact[], requests: readonly InputRequest[] = []): WatchEvent[] {
   return [
     ...facts.map((one): WatchEvent => ({ type: "fact", fact: one })),
-    { type: "ready", requests: requests.map((request) => ({ request })), live: true },
+    { type: "ready", requests: requests.map((request) => ({ request })), live: true, owned: true },
   ];
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { andThen, type Awaitable } from "../../../journal/store/store.ts";
 import { couldRunConfined } from "../../../permission/confined.ts";
-import { concludeDecision, judgementOf } from "../../../permission/decide.ts";
+import { concludeDecision, judgementOf, type Decision } from "../../../permission/decide.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { Call } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
@@ -11,7 +11,7 @@ import type { Tool } from "../../../tools/definition/tool.ts";
 import type { Judging } from "../../state/context.ts";
 import { canonical, digestOf, operandOf, scriptsOf } from "../../state/digest.ts";
 import { toolPlace } from "./decision-input.ts";
-import type { Case } from "./judge.ts";
+import type { Case, ToolCheck } from "./judge.ts";
 import { isAsShown, weighAgain } from "./drift.ts";
 import { answerByHooks, weigh } from "./hooked.ts";
 
@@ -23,14 +23,15 @@ const MAX_LINKS = 40;
  */
 export function conclude(open: Case): Awaitable<Case> {
   const at = concludeAtOnce(open);
-  const { context, call, hooks, earlier, settled } = at;
-  const weighed = hooks
-    ? weigh(hooks.input ? { ...at.verdict, changed: { by: "hook" } } : at.verdict, hooks)
-    : at.verdict;
+  const { question, hooks } = at;
+  const { context, call, earlier, settled } = question;
+  const changed = hooks?.input ? { ...at.verdict, changed: { by: "hook" as const } } : at.verdict;
+  const weighed = hooks ? weigh(changed, hooks) : changed;
   // An earlier call of the same reply may still make it work: then nobody can tell yet.
   const working = settled ? withFailure(context, call, weighed) : weighed;
+  if (!hooks && !earlier && working === at.verdict) return at;
   return andThen(working, (verdict): Awaitable<Case> => {
-    if (hooks) return andThen(answerByHooks(at, verdict), (answered) => ({ ...at, verdict: answered }));
+    if (hooks) return andThen(answerByHooks(question, verdict), (answered) => ({ ...at, verdict: answered }));
     if (!earlier) return { ...at, verdict };
     const { shown, again } = earlier;
     return { ...at, verdict: weighAgain(verdict, shown, again, (path) => context.memory.wrote(path)) };
@@ -39,9 +40,9 @@ export function conclude(open: Case): Awaitable<Case> {
 
 /** The verdict of rules and mode alone. */
 export function concludeAtOnce(at: Case): Case {
-  const { check } = at;
+  const { check, decision } = at;
   if (check.refused) return { ...at, verdict: refusal(check.refused) };
-  return { ...at, verdict: verdictOn(at, { ...check, decision: concludeDecision(check.decision) }) };
+  return decision ? { ...at, verdict: verdictOn(at, check, concludeDecision(decision)) } : at;
 }
 
 export function refusal(why: Reason): Verdict {
@@ -49,8 +50,9 @@ export function refusal(why: Reason): Verdict {
 }
 
 function verdictOn(
-  { context, edited }: Case,
-  { tool, input, disk, decision }: Exclude<Case["check"], { refused: Reason }>,
+  { question: { context }, edited }: Case,
+  { tool, input, disk }: Exclude<ToolCheck, { refused: Reason }>,
+  decision: Decision,
 ): Verdict {
   const judgement = judgementOf(decision);
   const { result, finding } = judgement;

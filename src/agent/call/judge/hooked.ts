@@ -4,30 +4,31 @@ import type { StepScope } from "../../../journal/session/durable.ts";
 import type { Call, ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
-import { sentence } from "../../../texts/shared/sentence.ts";
+import { whyText } from "../../../hooks/hooks.ts";
 import type { Judging, Place, Self, Workspace } from "../../state/context.ts";
-import type { Case } from "./judge.ts";
+import type { Case, Question } from "./judge.ts";
 import { advised } from "./results.ts";
 
 /** The person's own hooks, before anything else: they may change the input. */
 export function hearHooks(at: Case): Awaitable<Case> {
-  const { hooks } = at.context.config;
-  const { tool } = at.call;
+  const { context, call } = at.question;
+  const { hooks } = context.config;
+  const { tool } = call;
   return hooks.has("beforeCall", tool) || hooks.has("permissionRequest", tool) ? heard(at) : at;
 }
 
 async function heard(at: Case): Promise<Case> {
-  const { context, call, signal } = at;
+  const { context, call, signal } = at.question;
   const hooks = await context.config.hooks.run("beforeCall", eventOf(context, call), signal);
   return { ...at, hooks, edited: hooks.input };
 }
 
 /** Hooks that answer in the place of the person, where one would be asked. */
-export function answerByHooks({ context, call, signal }: Case, verdict: Verdict): Awaitable<Verdict> {
+export function answerByHooks({ context, call, signal }: Question, verdict: Verdict): Awaitable<Verdict> {
   const { hooks } = context.config;
   if (verdict.behavior !== "ask" || !hooks.has("permissionRequest", call.tool)) return verdict;
   const event = eventOf(context, { ...call, input: verdict.input ?? call.input }); // what would run, not what was sent
-  const asked = hooks.run("permissionRequest", { ...event, why: sentence(verdict.reason, "en") }, signal);
+  const asked = hooks.run("permissionRequest", { ...event, why: whyText(verdict.reason) }, signal);
   return asked.then((outcome) => weigh(verdict, outcome));
 }
 

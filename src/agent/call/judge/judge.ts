@@ -16,34 +16,31 @@ import { checkTool, hearTool } from "./tool-check.ts";
 
 /** A call on its way to its verdict: each stage gives it on with what it has to say. */
 export type Case = {
-  readonly context: Judging;
-  /** As the model sent it. */
-  readonly call: Call;
+  readonly question: Question;
   /** Input of a hook or a person in the place of the sent one. */
   readonly edited: ToolInput | undefined;
-  readonly signal: AbortSignal;
-  /** No call before it can change whether it works. */
-  readonly settled: boolean;
-  /** Judged before: as it was shown then, and why it is judged once more. */
-  readonly earlier: { readonly shown: Verdict; readonly again: Again } | undefined;
   /** 1. The word of the person's hooks; undefined where none has a say. */
   readonly hooks: HookOutcome | undefined;
-  /** 2. to 4. The tool's own check, and from there the rules, mode and confinement. */
+  /** 2. The tool with the input that it takes, or why this is no call at all. */
   readonly check: ToolCheck;
+  /** 2. to 4. The tool's opinion, rules, mode and confinement. */
+  readonly decision: Decision | undefined;
   /** 5. The conclusion; a call that nobody has judged is denied. */
   readonly verdict: Verdict;
 };
 
-/** Why this is no call at all, or the tool with the input that it takes, on the way to a decision. */
-export type ToolCheck =
-  | { readonly refused: Reason }
-  | {
-      readonly refused?: undefined;
-      readonly tool: Tool;
-      readonly input: ToolInput;
-      readonly disk: Disk;
-      readonly decision: Decision;
-    };
+export type Question = {
+  context: Judging;
+  /** As the model sent it. */
+  call: Call;
+  signal: AbortSignal;
+  /** No call before it can change whether it works. */
+  settled: boolean;
+  /** Judged before: as it was shown then, and why it is judged once more. */
+  earlier: { shown: Verdict; again: Again } | undefined;
+};
+
+export type ToolCheck = { refused: Reason } | { refused?: undefined; tool: Tool; input: ToolInput; disk: Disk };
 
 type Stage = (at: Case) => Awaitable<Case>;
 
@@ -62,7 +59,7 @@ export function judgeHooked(
 ): Awaitable<Verdict> {
   return whenReady(call, context, () => {
     if (context.memory.refused(call)) return refusedBefore;
-    return through(stages, openCase(context, call, { signal: scope.signal, settled }));
+    return through(stages, openCase({ context, call, signal: scope.signal, settled, earlier: undefined }, undefined));
   });
 }
 
@@ -73,19 +70,18 @@ export function judgeAgain(
   { edited, signal, ...earlier }: { edited: ToolInput | undefined; signal: AbortSignal; shown: Verdict; again: Again },
 ): Awaitable<Verdict> {
   return whenReady(call, context, () =>
-    through(stagesWithoutHooks, openCase(context, call, { signal, settled: true, edited, earlier })),
+    through(stagesWithoutHooks, openCase({ context, call, signal, settled: true, earlier }, edited)),
   );
 }
 
 /** Judges where nobody can wait: by the opinion that the tool had before, and as if the call could work. */
 export function judgeCall(context: Judging, call: Call, edited?: ToolInput): Verdict {
-  return concludeAtOnce(inMode(underRules(checkTool(openCase(context, call, { edited }))))).verdict;
+  const question: Question = { context, call, signal: unending, settled: false, earlier: undefined };
+  return concludeAtOnce(inMode(underRules(checkTool(openCase(question, edited))))).verdict;
 }
 
-type Given = Partial<Pick<Case, "signal" | "settled" | "edited" | "earlier">>;
-
-function openCase(context: Judging, call: Call, { signal = unending, settled = false, edited, earlier }: Given): Case {
-  return { context, call, edited, signal, settled, earlier, hooks: undefined, check: unchecked, verdict: unjudged };
+function openCase(question: Question, edited: ToolInput | undefined): Case {
+  return { question, edited, hooks: undefined, check: unchecked, decision: undefined, verdict: unjudged };
 }
 
 const unending = new AbortController().signal;
@@ -94,16 +90,14 @@ const unchecked = { refused: nobody };
 const unjudged = refusal(nobody);
 
 function through(line: readonly Stage[], from: Case): Awaitable<Verdict> {
-  const last = line.reduce<Awaitable<Case>>((at, stage) => andThen(at, stage), from);
-  return andThen(last, ({ verdict }) => verdict);
+  let at: Awaitable<Case> = from;
+  for (const stage of line) at = andThen(at, stage);
+  return andThen(at, ({ verdict }) => verdict);
 }
 
 /** A stage that is pure (permission/decide.ts), for a call that there is. */
 function deciding(stage: (decision: Decision) => Decision): (at: Case) => Case {
-  return (at) => {
-    const { check } = at;
-    return check.refused ? at : { ...at, check: { ...check, decision: stage(check.decision) } };
-  };
+  return (at) => (at.decision ? { ...at, decision: stage(at.decision) } : at);
 }
 
 /** Loads what a command is judged with, and tries the sandbox; judging itself never waits. Other tools need neither. */

@@ -4,6 +4,7 @@ import type { CallEnd, ToolInput } from "../../../protocol/facts/call.ts";
 import type { Call, ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import type { Resolution } from "../../../protocol/facts/request.ts";
+import { reasonOf } from "../../../protocol/reasons/error.ts";
 import type { Reason } from "../../../protocol/reasons/reason.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import type { Tools } from "../../state/context.ts";
@@ -48,6 +49,11 @@ function redactedReason(note: Reason, redact: (text: string) => string): Reason 
     typeof value === "string" ? redact(value) : value,
   ]);
   return { ...note, args: Object.fromEntries(args) };
+}
+
+/** Text of a call whose tool threw. */
+export function failureText(tool: string, error: unknown): string {
+  return `${tool} failed: ${sentence(reasonOf(error), "en")}`;
 }
 
 /** Adds words that are for the model alone. */

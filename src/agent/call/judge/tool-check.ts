@@ -1,6 +1,6 @@
 import { Stopped } from "../../../journal/session/session.ts";
 import { isPromised, type Awaitable } from "../../../journal/store/store.ts";
-import { checkOpinion, judge, openDecision } from "../../../permission/decide.ts";
+import { checkOpinion, judge } from "../../../permission/decide.ts";
 import { openDisk } from "../../../permission/paths/canonical.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { Call } from "../../../protocol/facts/message.ts";
@@ -31,7 +31,7 @@ export function checkTool(at: Case): Case {
 }
 
 /** Is there such a tool, may this agent use it, and does it take the input? */
-function check({ context, call, edited }: Case): Checked | { refused: Reason } {
+function check({ question: { context, call }, edited }: Case): Checked | { refused: Reason } {
   const { config, memory } = context;
   const tool = config.tools.get(call.tool);
   const needsPerson = tool?.requiresUserInteraction ?? call.tool === "AskUserQuestion";
@@ -52,12 +52,12 @@ function check({ context, call, edited }: Case): Checked | { refused: Reason } {
 
 function withCheck(at: Case, { tool, input }: Checked, view?: View): Case {
   const disk = openDisk();
-  const decision = checkOpinion(openDecision(decisionInput(at.context, tool, input, view, disk)));
-  return { ...at, check: { tool, input, disk, decision } };
+  const decision = checkOpinion(decisionInput(at.question.context, tool, input, view, disk));
+  return { ...at, check: { tool, input, disk }, decision };
 }
 
 async function heard(at: Case, { tool, input }: Checked): Promise<Case> {
-  const { context, signal } = at;
+  const { context, signal } = at.question;
   const view = tool.checkPermissions && (await hearOut(context, tool, input, signal));
   if (tool.addresses) await lookUp(context, tool, input, { view, signal });
   return withCheck(at, { tool, input }, view);

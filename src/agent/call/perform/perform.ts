@@ -10,7 +10,6 @@ import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { Call, ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { callKeys, finishedKey, startedKey } from "../../../protocol/key.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
 import { reason, said } from "../../../protocol/reasons/reason.ts";
 import type { Launch } from "../../../tools/process/spawn.ts";
 import type { Tool, ToolScope } from "../../../tools/definition/tool.ts";
@@ -28,7 +27,7 @@ import { inputOf, toolFor } from "../judge/tool-check.ts";
 import { endTurnIfSaid } from "../judge/request.ts";
 import { waitForPerson } from "../../state/states.ts";
 import { endOfTask, endWithProcess, stopTask } from "../../state/tasks.ts";
-import { redacted, withChange, withComment, withContext, withEnd, withTalk } from "../judge/results.ts";
+import { failureText, redacted, withChange, withComment, withContext, withEnd, withTalk } from "../judge/results.ts";
 import type { Approval, CallState } from "../judge/call-state.ts";
 import { isUsable, madeUsable } from "./usable.ts";
 
@@ -188,7 +187,7 @@ export async function outcomeOf(tool: Tool, input: ToolInput, scope: ToolScope):
     return withEnd(usable, failureIn(scope));
   } catch (error) {
     if (error instanceof Stopped || error instanceof NeedsInput) throw error;
-    const text = scope.signal.aborted ? "Interrupted." : `${tool.name} failed: ${messageOf(error)}`;
+    const text = scope.signal.aborted ? "Interrupted." : failureText(tool.name, error);
     return withEnd({ ok: false, text }, failureIn(scope));
   }
 }

@@ -1,4 +1,4 @@
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import type { Answer, Api } from "../../../surfaces/feishu/transport/api/api.ts";
 import type { FeishuApp } from "../../../surfaces/feishu/transport/api/config.ts";
 import type { FeishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
@@ -41,7 +41,7 @@ async function examineBot(api: Api, { domain }: FeishuApp): Promise<Finding[]> {
   try {
     answer = await api.call({ method: "GET", path: "bot/v3/info" });
   } catch (error) {
-    return [bad((t) => t.fails(messageOf(error)))];
+    return [bad((t) => t.fails(thrownText(error)))];
   }
   const bot = answer["bot"] as { open_id?: string; app_name?: string; activate_status?: number } | undefined;
   const { open_id: id, app_name: name = "" } = bot ?? {};
@@ -57,7 +57,7 @@ async function examineScopes(api: Api): Promise<Finding[]> {
     };
     granted = new Set((data?.scopes ?? []).filter((one) => one.grant_status === 1).map((one) => one.scope_name));
   } catch (error) {
-    return [note((t) => t.scopesUnknown(messageOf(error)))];
+    return [note((t) => t.scopesUnknown(thrownText(error)))];
   }
   const missing = neededScopes.filter(({ scopes }) => !scopes.some((scope) => granted.has(scope)));
   if (missing.length === 0) return [ok((t) => t.scopes)];

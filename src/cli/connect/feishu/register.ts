@@ -1,10 +1,10 @@
 import { encodeQR } from "qr";
 import { agentFor, proxyFor, type Env } from "../../../models/proxy.ts";
-import { messageOf, SageError } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { reason, said } from "../../../protocol/reasons/reason.ts";
 import type { Library } from "../../../surfaces/feishu/transport/api/api.ts";
 import { neededScopes } from "./check-app.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
 
 const CALL_MS = 15_000;
 
@@ -31,9 +31,9 @@ export async function register(
   { env, show, signal }: { env: Env; show(code: { url: string; picture: string }): void; signal: AbortSignal },
 ): Promise<Registered> {
   const library = await import("@larksuiteoapi/node-sdk").catch((error: unknown) => {
-    throw errorBecause(
+    throw new SageError(
       "config-invalid",
-      reason("package-missing", { name: "@larksuiteoapi/node-sdk", problem: messageOf(error) }),
+      reason("package-missing", { name: "@larksuiteoapi/node-sdk", problem: thrownText(error) }),
     );
   });
   const host = accountsOf(domain);
@@ -56,7 +56,7 @@ export async function register(
     };
   } catch (error) {
     const { code, description } = (error ?? {}) as { code?: string; description?: string };
-    throw new SageError("config-invalid", said(description ?? code ?? messageOf(error)), { cause: error });
+    throw new SageError("config-invalid", said(description ?? code ?? thrownText(error)), { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf, SageError } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { said } from "../../../protocol/reasons/reason.ts";
 import { sageHome, type Home } from "../../../config/home/home.ts";
 import { saveKey, withKeys } from "../../../config/home/keys.ts";
@@ -10,6 +11,7 @@ import { createApi } from "../../../surfaces/feishu/transport/api/api.ts";
 import { usual, type FeishuApp } from "../../../surfaces/feishu/transport/api/config.ts";
 import { readEnvelope, readMessage } from "../../../surfaces/feishu/transport/incoming/event.ts";
 import { createConnection } from "../../../surfaces/feishu/transport/incoming/socket.ts";
+import type { Lang } from "../../../texts/language.ts";
 import { feishuSetupTexts, type FeishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
@@ -26,7 +28,7 @@ export async function setup(args: string[]): Promise<number> {
   const t = feishuSetupTexts(lang);
   if (!process.stdin.isTTY || !process.stdout.isTTY) throw new SageError("usage", said(t.needsTerminal));
   try {
-    await walk(t);
+    await walk(t, lang);
   } catch (error) {
     if (!(error instanceof Left)) throw error;
     console.log(t.nothing);
@@ -34,7 +36,7 @@ export async function setup(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-async function walk(t: FeishuSetupTexts): Promise<void> {
+async function walk(t: FeishuSetupTexts, lang: Lang): Promise<void> {
   const home = sageHome(process.env);
   const env = withKeys(process.env, home);
   const before = readSettings(home.settings).feishu ?? {};
@@ -51,7 +53,7 @@ async function walk(t: FeishuSetupTexts): Promise<void> {
     (text) => (/^[12]?$/.test(text) ? text || (fresh ? "1" : "2") : undefined),
     t.badChoice,
   );
-  if (way === "1" && (await byCode(named, { home, env, before, t }))) return;
+  if (way === "1" && (await byCode(named, { home, env, before, lang, t }))) return;
   const appId = await until(
     t.askAppId(before.appId ?? ""),
     (text) => (isAppId(text || (before.appId ?? "")) ? text || before.appId : undefined),
@@ -95,10 +97,10 @@ async function walk(t: FeishuSetupTexts): Promise<void> {
   );
 }
 
-type Scanning = { home: Home; env: NodeJS.ProcessEnv; before: FeishuSettings; t: FeishuSetupTexts };
+type Scanning = { home: Home; env: NodeJS.ProcessEnv; before: FeishuSettings; lang: Lang; t: FeishuSetupTexts };
 
 /** The platform makes the app, and whoever scans the code administers and approves. False when it could not be done this way. */
-async function byCode(named: string, { home, env, before, t }: Scanning): Promise<boolean> {
+async function byCode(named: string, { home, env, before, lang, t }: Scanning): Promise<boolean> {
   const leaving = new AbortController();
   const skip = () => leaving.abort();
   try {
@@ -121,7 +123,7 @@ async function byCode(named: string, { home, env, before, t }: Scanning): Promis
     }
     return true;
   } catch (error) {
-    console.log(t.notScanned(messageOf(error)));
+    console.log(t.notScanned(thrownText(error, lang)));
     return false;
   } finally {
     process.stdin.off("data", skip).pause();
@@ -136,7 +138,7 @@ async function works(app: FeishuApp, t: FeishuSetupTexts): Promise<boolean> {
     console.log(t.works(bot?.app_name ?? "?"));
     return true;
   } catch (error) {
-    console.log(t.fails(messageOf(error)));
+    console.log(t.fails(thrownText(error)));
     return false;
   }
 }

@@ -8,10 +8,10 @@ import { readSmallFile } from "../../../config/files/small-file.ts";
 import { mayBeTrusted, projectTrust, trust } from "../../../config/trust/trust.ts";
 import { ServerFailure } from "../../../mcp/failure.ts";
 import { oneLine } from "../../../base/visible.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { misfits } from "../../../protocol/reasons/misfit.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
 import { checkApprover } from "../../host/account.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
@@ -62,7 +62,7 @@ export async function remove(args: string[]): Promise<number> {
   checkApprover();
   const places = values.to === undefined ? (["user", "project"] as const) : [placeOf(values.to, t)];
   const found = places.find((place) => Object.hasOwn(serversIn(place), name));
-  if (found === undefined) throw errorBecause("config-invalid", reason("server-missing", { server: name }));
+  if (found === undefined) throw new SageError("config-invalid", reason("server-missing", { server: name }));
   const file = change(found, (servers) =>
     Object.fromEntries(Object.entries(servers).filter(([other]) => other !== name)),
   );
@@ -77,17 +77,17 @@ async function checkAddress(url: string): Promise<void> {
   try {
     addressOf({ url });
   } catch (error) {
-    throw error instanceof ServerFailure ? errorBecause("config-invalid", error.reason) : error;
+    throw error instanceof ServerFailure ? new SageError("config-invalid", error.reason) : error;
   }
 }
 
 /** Saves a server under a name that is free there, and gives the file. */
 export function save(name: string, entry: Entry, place: "user" | "project"): string {
   const checked = serversSchema.safeParse({ [name]: entry });
-  if (!checked.success) throw errorBecause("config-invalid", misfits(checked.error, { [name]: entry }));
+  if (!checked.success) throw new SageError("config-invalid", misfits(checked.error, { [name]: entry }));
   return change(place, (servers, path) => {
     if (Object.hasOwn(servers, name))
-      throw errorBecause("config-invalid", reason("server-there", { server: name, path }));
+      throw new SageError("config-invalid", reason("server-there", { server: name, path }));
     return { ...servers, [name]: entry };
   });
 }
@@ -137,7 +137,7 @@ function parsed(path: string, text: string): File {
   try {
     return text.trim() === "" ? {} : (JSON.parse(text) as File);
   } catch (error) {
-    throw errorBecause("config-invalid", reason("file-not-json", { path, problem: messageOf(error) }));
+    throw new SageError("config-invalid", reason("file-not-json", { path, problem: thrownText(error) }));
   }
 }
 

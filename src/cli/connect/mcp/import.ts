@@ -4,9 +4,9 @@ import { commandLine, readServers } from "../../../config/settings/servers.ts";
 import { readSmallFile } from "../../../config/files/small-file.ts";
 import { projectRoot } from "../../../config/trust/trust.ts";
 import { oneLine } from "../../../base/visible.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { checkApprover } from "../../host/account.ts";
@@ -65,7 +65,7 @@ function serversOf(path: string): { found: Found[]; problems: Reason[] } {
   try {
     whole = JSON.parse(text) as typeof whole;
   } catch (error) {
-    throw errorBecause("config-invalid", reason("file-not-json", { path, problem: messageOf(error) }));
+    throw new SageError("config-invalid", reason("file-not-json", { path, problem: thrownText(error) }));
   }
   const here = [process.cwd(), projectRoot(process.cwd())];
   const lists = [whole.mcpServers, ...[...new Set(here)].map((folder) => whole.projects?.[folder]?.mcpServers)];

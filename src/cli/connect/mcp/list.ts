@@ -6,7 +6,7 @@ import { openServers } from "../../../host/assembly/servers.ts";
 import type { ServerDefinition } from "../../../mcp/server.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
@@ -102,7 +102,7 @@ export async function tryServers(config: Config, lang: Lang, name?: string): Pro
 /** The server of this name that counts here. */
 export function serverNamed({ servers }: Config, name: string): ServerDefinition {
   const found = servers.find((one) => one.name === name);
-  if (!found) throw errorBecause("config-invalid", reason("server-missing", { server: name }));
+  if (!found) throw new SageError("config-invalid", reason("server-missing", { server: name }));
   return found;
 }
 

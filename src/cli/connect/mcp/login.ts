@@ -2,7 +2,7 @@ import { sageHome } from "../../../config/home/home.ts";
 import { tokensOf } from "../../../host/assembly/servers.ts";
 import { ServerFailure } from "../../../mcp/failure.ts";
 import { oneLine } from "../../../base/visible.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
@@ -24,7 +24,7 @@ export async function login(args: string[]): Promise<number> {
     const home = sageHome(process.env);
     await begin(definition, tokensOf(definition, { home, env: process.env }), show, leaving.signal);
   } catch (error) {
-    throw error instanceof ServerFailure ? errorBecause("config-invalid", error.reason) : error;
+    throw error instanceof ServerFailure ? new SageError("config-invalid", error.reason) : error;
   }
   console.log(texts.loggedIn(name));
   return exitCodes.success;

@@ -4,7 +4,7 @@ import { readRule } from "../../../permission/rules/rules.ts";
 import { oneLine } from "../../../base/visible.ts";
 import type { Rule } from "../../../protocol/facts/permission.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import { pastTexts } from "../../../texts/setup/past.ts";
 import { timeOf } from "../../../texts/shared/resolution.ts";
 import { ideaLines, trialLines } from "../../../view/lines/past.ts";
@@ -28,7 +28,10 @@ export async function backtest(args: string[]): Promise<number> {
   for (const text of positionals) {
     const reading = readRule(text, behavior);
     if (!reading.ok)
-      throw errorBecause("config-invalid", reason("rule-not-read", { rule: text, problem: reading.problem, behavior }));
+      throw new SageError(
+        "config-invalid",
+        reason("rule-not-read", { rule: text, problem: reading.problem, behavior }),
+      );
   }
   const { calls, trials, close, rules } = await open();
   const asked: readonly Pick<Rule, "text" | "behavior">[] =

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { createInterface } from "node:readline";
 import { loadRules, type RuleLists } from "../../../permission/rules/rules.ts";
 import type { PermissionResult, Rule } from "../../../protocol/facts/permission.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { misfits } from "../../../protocol/reasons/misfit.ts";
 import * as z from "../../../base/z.ts";
 import type { Lang } from "../../../texts/language.ts";
@@ -61,7 +61,7 @@ function createAnswer(decide: Decide, lang: Lang): (line: string) => object {
       });
       return framed(answerOf(result, lang));
     } catch (error) {
-      return framed({ error: messageOf(error) });
+      return framed({ error: thrownText(error, lang) });
     }
   };
 }

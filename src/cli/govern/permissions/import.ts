@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { oneLine, visible } from "../../../base/visible.ts";
-import { messageOf, SageError } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { reason, said } from "../../../protocol/reasons/reason.ts";
 import { knownTools, loadConfig, type Config } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home/home.ts";
@@ -18,7 +19,6 @@ import { styleOf } from "../../process/style.ts";
 import { agrees } from "../../host/journal.ts";
 import { convertSettings, type Finding, type Origin } from "./claude-code.ts";
 import { destinationOf, type Destination } from "./destination.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
 
 const options = { to: { type: "string" }, yes: { type: "boolean" }, "dry-run": { type: "boolean" } } as const;
 
@@ -111,9 +111,9 @@ function read(file: string): Record<string, unknown> {
     if (settings !== null && typeof settings === "object" && !Array.isArray(settings))
       return settings as Record<string, unknown>;
   } catch (error) {
-    throw errorBecause("config-invalid", reason("file-unreadable", { path: file, problem: messageOf(error) }));
+    throw new SageError("config-invalid", reason("file-unreadable", { path: file, problem: thrownText(error) }));
   }
-  throw errorBecause("config-invalid", reason("file-not-object", { path: file }));
+  throw new SageError("config-invalid", reason("file-not-object", { path: file }));
 }
 
 function reportLines({ from, target, findings, there }: Plan, style: Style, t: PermissionTexts): string[] {

@@ -1,4 +1,5 @@
 import { ask } from "../../../protocol/host/refusal.ts";
+import { setImmediate as immediate } from "node:timers/promises";
 import type { Delta, FactData } from "../../../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../../protocol/facts/outcome.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
@@ -18,52 +19,60 @@ import type { Format } from "./format.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import type { Sage } from "../../assemble/open-sage.ts";
 import { toStdout } from "../../process/stdout.ts";
+import { deltaInEnglish, factInEnglish, outcomeInEnglish } from "../../../view/in-english.ts";
 import { endNote, ruleNote } from "../../../view/note.ts";
+import { followSession, type SessionChange } from "../../../view/session.ts";
 
 type Job = { session: string; task: string | undefined; format: Format; lang: Lang };
 
 /** Runs a turn without a conversation: its result goes to stdout, everything else to stderr. */
-export async function print({ host, store }: Sage, { session, task, format, lang }: Job): Promise<number> {
+export async function print({ host, store }: Sage, { session: id, task, format, lang }: Job): Promise<number> {
   const t = cliTexts(lang);
   const sender = { by: person(), surface: "cli" };
-  const row = store.session(session);
-  if (row?.owned) throw new SageError("session-owned", said(t.owned(session)));
-  if (task === undefined && !row?.open && !row?.unheard) throw usage(t.noTurnToResume(session));
+  const line = (value: object) => void toStdout(`${JSON.stringify(value)}\n`);
+  const refused = createRefusals((text) => console.error(`sage: ${text}`), t, texts(lang));
+  const rules: FactData["rule.added"][] = [];
+  const ended = new AbortController();
+  const joined = Promise.withResolvers<void>();
+  const changed = (change: SessionChange) => {
+    if (change.type === "joined") joined.resolve();
+    if ((change.type !== "fact" && change.type !== "delta") || (change.type === "fact" && change.past)) return;
+    if (format === "stream-json")
+      return line(
+        change.type === "fact"
+          ? { type: "fact", fact: factInEnglish(change.fact) }
+          : { type: "delta", delta: deltaInEnglish(change.delta) },
+      );
+    if (change.type === "delta") return change.refused ? undefined : tellNotice(change.delta, lang);
+    if (change.fact.type === "rule.added") rules.push(change.fact.data);
+    if (format === "text") refused(change.items);
+  };
+  const session = followSession(host, id, { signal: ended.signal, changed, keep: "turn" });
+  const over = new AbortController();
+  const watched = session.done.finally(() => over.abort());
+  await Promise.race([joined.promise, watched]);
+  if (session.run === "running") throw new SageError("session-owned", said(t.owned(id)));
+  if (task === undefined && session.run === "idle") throw usage(t.noTurnToResume(id));
 
   let interrupted = false;
   process.on("SIGINT", () => {
     if (interrupted) return void host.close().finally(() => process.exit(exitCodes.interrupted));
     interrupted = true;
-    void host.send({ type: "interrupt", session, cancel: true, ...sender });
+    void session.send({ type: "interrupt", session: id, cancel: true, ...sender });
   });
   const leaving = onLeave(() => host.close());
-
-  const line = (value: object) => void toStdout(`${JSON.stringify(value)}\n`);
-  const refusal = createRefusals((text) => console.error(`sage: ${text}`), t, texts(lang));
-  const rules: FactData["rule.added"][] = [];
-  const unwatch = store.hub.subscribe(
-    session,
-    format === "stream-json"
-      ? { fact: (fact) => line({ type: "fact", fact }), delta: (delta) => line({ type: "delta", delta }) }
-      : {
-          fact(fact) {
-            if (fact.type === "rule.added") rules.push(fact.data);
-            if (format === "text") refusal(fact);
-          },
-          delta: (delta) => tellNotice(delta, lang),
-        },
-  );
-  if (task !== undefined) await ask(host, { type: "say", session, text: task, ...sender });
-  let outcome = await host.run(session);
+  if (task !== undefined) await ask(session, { type: "say", session: id, text: task, ...sender });
+  let outcome = await host.run(id);
   // An answer may have come while this process still had the session: whoever gave it was told that it is taken up here.
-  while (!leaving.signal.aborted && isAnswered(store, outcome)) outcome = await host.run(session);
+  while (!leaving.signal.aborted && isAnswered(store, outcome)) outcome = await host.run(id);
   if (leaving.signal.aborted) return leaving.code;
-  unwatch();
+  while (!over.signal.aborted && store.since(id, session.seq, 1).length > 0) await immediate(); // all of it is told before the result
+  ended.abort();
   if (rules.length > 0) await tellRules(rules, lang);
 
-  const requests = store.pending(session);
+  const requests = store.pending(id);
   if (format === "text")
-    await tell(outcome, requests, { lang, cwd: row?.cwd, isOpen: store.session(session)?.open === true });
+    await tell(outcome, requests, { lang, cwd: session.progress.cwd, isOpen: store.session(id)?.open === true });
   else line(format === "json" ? report(outcome, requests) : { type: "outcome", outcome: report(outcome, requests) });
   return exitCodeOf(outcome);
 }
@@ -73,9 +82,9 @@ function isAnswered(store: Store, outcome: AgentOutcome): boolean {
   return store.pending(outcome.session).length === 0 || outcome.requests.some((id) => store.resolution(id));
 }
 
-/** Notices for somebody who waits for the result. A notice of the host itself ends the run, and is told there. */
+/** Notices for somebody who waits for the result. A turn that cannot begin ends the run, and is told there. */
 function tellNotice(delta: Delta, lang: Lang): void {
-  if (delta.kind === "notice" && delta.key !== "host") console.error(`sage: ${noticeText(delta, texts(lang))}`);
+  if (delta.kind === "notice") console.error(`sage: ${noticeText(delta, texts(lang))}`);
 }
 
 async function tellRules(rules: readonly FactData["rule.added"][], lang: Lang): Promise<void> {
@@ -85,7 +94,7 @@ async function tellRules(rules: readonly FactData["rule.added"][], lang: Lang): 
 }
 
 function report(outcome: AgentOutcome, requests: InputRequest[]): object {
-  const { messages: _messages, toolHistory: _toolHistory, ...rest } = outcome;
+  const { messages: _messages, toolHistory: _toolHistory, ...rest } = outcomeInEnglish(outcome);
   return { ...rest, requests };
 }
 

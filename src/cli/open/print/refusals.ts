@@ -1,28 +1,29 @@
 import { oneLine } from "../../../base/visible.ts";
-import type { Fact } from "../../../protocol/facts/fact.ts";
 import type { Resolution } from "../../../protocol/facts/request.ts";
 import type { Asked, Standing } from "../../../protocol/host/receipt.ts";
 import type { Reason } from "../../../protocol/reasons/reason.ts";
 import type { CliTexts } from "../../../texts/commands/cli.ts";
 import { changeLine } from "../../../texts/shared/resolution.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
-import type { CallItem } from "../../../view/transcript/item.ts";
+import type { CallItem, Item } from "../../../view/transcript/item.ts";
 import { briefOf, isOver, nameOf } from "../../../view/items/summary.ts";
-import { createTranscript } from "../../../view/transcript/transcript.ts";
 
 const MAX_TEXT_LENGTH = 200;
 const refusals: readonly Standing[] = ["refused-by-rule", "refused-by-person", "not-run"];
 
 /** Tells of each call that was refused or did not run, and of each question nobody answered: a result that says "done" does not. */
-export function createRefusals(tell: (line: string) => void, t: CliTexts, words: Texts): (fact: Fact) => void {
-  const transcript = createTranscript();
+export function createRefusals(
+  tell: (line: string) => void,
+  t: CliTexts,
+  words: Texts,
+): (items: readonly Item[]) => void {
   const told = new WeakSet<CallItem | Asked>();
   const once = (item: CallItem | Asked, line: string) => {
     if (!told.has(item)) tell(line);
     told.add(item);
   };
-  return (fact) => {
-    for (const item of transcript.fact(fact)) {
+  return (items) => {
+    for (const item of items) {
       if (item.type !== "call" || !isOver(item)) continue;
       for (const asked of item.asked) {
         const why = asked.request.kind === "permission" ? undefined : whyNot(asked.resolution);

@@ -38,7 +38,7 @@ export function terminalActs(seat: Seat, session: string, lang: Lang): TerminalA
     resume,
     sessions: () => resume(""),
     async new(task) {
-      const opened = await openLike({ host, session }, { byName: here === undefined });
+      const opened = await openLike({ id: session, send: host.send }, { byName: here === undefined });
       if (task !== "") await ask(host, { type: "say", session: opened, text: task, ...senderAt(seat, "tui") });
       return { session: opened };
     },

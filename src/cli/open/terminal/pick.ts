@@ -1,4 +1,5 @@
 import { readRule } from "../../../permission/rules/rules.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import { ask } from "../../../protocol/host/refusal.ts";
 import { oneLine } from "../../../base/visible.ts";
@@ -6,7 +7,7 @@ import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { Rule } from "../../../protocol/facts/permission.ts";
 import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { errorBecause, errorText } from "../../../texts/shared/error.ts";
+import { errorText } from "../../../texts/shared/error.ts";
 import { pickerTexts } from "../../../texts/surfaces/picker.ts";
 import { texts } from "../../../texts/shared/texts.ts";
 import { senderAt, type Seat } from "../../host/host-client.ts";
@@ -147,5 +148,5 @@ export function pickRule(seat: Seat, session: string, lang: Lang): Picking {
 
 function checkRule(rule: string, behavior: Rule["behavior"]): void {
   const reading = readRule(rule, behavior);
-  if (!reading.ok) throw errorBecause("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
+  if (!reading.ok) throw new SageError("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
 }

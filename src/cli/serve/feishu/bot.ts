@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Host } from "../../../protocol/host/host.ts";
 import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { loadConfig } from "../../../config/config.ts";
 import type { Home } from "../../../config/home/home.ts";
 import { receivedFor } from "../../../config/output-folder.ts";
@@ -100,7 +100,7 @@ export function shareBot(
   const elsewhere = (holder: string | undefined) => {
     if (holder !== undefined) log("info", t.botElsewhere(bot.app.appId, holder.slice(0, 8)));
   };
-  const failed = (error: unknown) => log("warn", t.botFailed(bot.app.appId, messageOf(error)));
+  const failed = (error: unknown) => log("warn", t.botFailed(bot.app.appId, thrownText(error, parts.config.lang)));
   const { mode } = bot.app;
   return {
     ...{ name: bot.name, team: live.team, channel: () => current },

@@ -1,7 +1,7 @@
 import { liveSettings, withRole } from "../../../config/settings/people.ts";
 import type { Home } from "../../../config/home/home.ts";
 import { changeSettings, type BotSettings, type Settings } from "../../../config/settings/settings.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import type { ChangeTeam, ChatSettings, Team } from "../../../surfaces/feishu/index.ts";
 import type { Env } from "../../../models/proxy.ts";
 import { teamOf, type BotConfig, type ConfigParts } from "../../connect/feishu/config.ts";
@@ -13,7 +13,7 @@ export function liveTeam(
   bot: BotConfig,
   { home, env, config, warn }: { home: Home; env: Env; config: ConfigParts; warn(text: string): void },
 ): LiveTeam {
-  const keepOld = (error: unknown) => warn(config.t.settingsKept(messageOf(error)));
+  const keepOld = (error: unknown) => warn(config.t.settingsKept(thrownText(error, config.lang)));
   const settings = liveSettings(home.settings, keepOld);
   let { team } = bot;
   let seen = settings();

@@ -5,7 +5,8 @@ import type { IncomingMessage, Server } from "node:http";
 import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { messageOf, SageError } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { said } from "../../../protocol/reasons/reason.ts";
 import type { ServeTexts } from "../../../texts/serve/serve.ts";
 import { limitConnections, type ConnectionLimits } from "./connection-limits.ts";
@@ -64,7 +65,7 @@ export function createHttp({ ready, metrics, webhooks = {}, more, log, slowestMs
   more?.(app, readBody);
   app.notFound(() => answer(404, {}));
   app.onError((error) => {
-    log(`http: ${messageOf(error)}`);
+    log(`http: ${thrownText(error)}`);
     return answer(500, {});
   });
   return app;
@@ -156,7 +157,7 @@ export async function listen(
     await once(server, "listening");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === "EADDRINUSE" ? t.portTaken : code === "EACCES" ? t.portRights : messageOf(error);
+    const why = code === "EADDRINUSE" ? t.portTaken : code === "EACCES" ? t.portRights : thrownText(error);
     throw new SageError("config-invalid", said(t.cannotListen(`${host}:${port}`, why)), { cause: error });
   }
   server.on("error", () => {}); // too many files open, for a while: who comes then comes again

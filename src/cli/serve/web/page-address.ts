@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Settings } from "../../../config/settings/settings.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
 
 /** The address of the page; `undefined` where anybody on the way could read along. */
 export type Place = {
@@ -40,6 +40,6 @@ function read(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw errorBecause("config-invalid", reason("file-unusable", { path, problem: messageOf(error) }));
+    throw new SageError("config-invalid", reason("file-unusable", { path, problem: thrownText(error) }));
   }
 }

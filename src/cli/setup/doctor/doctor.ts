@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { integrityOf } from "../../../archive/integrity.ts";
 import { sqliteStore } from "../../../journal/sqlite/sqlite.ts";
 import { oneLine, prose } from "../../../base/visible.ts";
-import { SageError, messageOf } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import { createAnchors } from "../../../config/home/anchors.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { loadContent } from "../../../config/load-content.ts";
@@ -16,7 +16,7 @@ import { readSettings } from "../../../config/settings/settings.ts";
 import { probeOnce } from "../../../host/assembly/confining.ts";
 import { cliTexts, type CliTexts } from "../../../texts/commands/cli.ts";
 import { sage } from "../../../texts/command.ts";
-import { errorText } from "../../../texts/shared/error.ts";
+import { errorText, thrownText } from "../../../texts/shared/error.ts";
 import { journalTexts, type JournalTexts } from "../../../texts/serve/journal.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
@@ -115,7 +115,9 @@ function checkRoom({ dir }: Home, { ok, bad, t }: Report): void {
     ok(t.room(dir));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    bad(code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG" ? t.full(dir) : t.unwritable(dir, messageOf(error)));
+    bad(
+      code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG" ? t.full(dir) : t.unwritable(dir, thrownText(error)),
+    );
   } finally {
     rmSync(probe, { force: true });
   }
@@ -209,6 +211,6 @@ async function checkRipgrep({ ok, bad, t }: Report): Promise<void> {
     if (existsSync(rgPath)) ok(t.ripgrep);
     else bad(t.noRipgrep(rgPath));
   } catch (error) {
-    bad(t.noRipgrep(messageOf(error)));
+    bad(t.noRipgrep(thrownText(error)));
   }
 }

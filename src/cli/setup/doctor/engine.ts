@@ -1,5 +1,5 @@
 import { oneLine } from "../../../base/visible.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import { lookInto } from "../../../host/cluster/observer.ts";
 import { misfitOf } from "../../../journal/postgres/tables.ts";
@@ -69,7 +69,7 @@ export async function checkEngine(url: string, { ok, bad, note }: Report, lang: 
   try {
     await client.connect();
   } catch (error) {
-    return bad(t.away(where, oneLine(messageOf(error))));
+    return bad(t.away(where, oneLine(thrownText(error, lang))));
   }
   try {
     const { rows } = await client.query<Settings>(

@@ -2,8 +2,7 @@ import type { Ledger } from "../../../journal/replica/ledger.ts";
 import type { Replica } from "../../../journal/replica/replica.ts";
 import type { Command, CommandReply, Host, WatchEvent } from "../../../protocol/host/host.ts";
 import { splitRequestId } from "../../../protocol/key.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
-import { sentence } from "../../../texts/shared/sentence.ts";
+import { noticeOf, reason } from "../../../protocol/reasons/reason.ts";
 import type { LocalHost } from "../../host.ts";
 import type { Meeting } from "./stream-client.ts";
 
@@ -69,8 +68,10 @@ function isForWorkers(event: WatchEvent): boolean {
 /** `whole`: a connection that came back has told it already. */
 function nobodyAt(session: string, place: string, whole: boolean): WatchEvent {
   const why = reason("no-worker", { place });
-  const told = { kind: "notice", text: sentence(why, "en"), reason: why } as const;
-  return { type: "delta", delta: { session, key: "place", attempt: 0, n: 0, ...told, ...(whole && { whole }) } };
+  return {
+    type: "delta",
+    delta: { session, key: "place", attempt: 0, n: 0, ...noticeOf(why), ...(whole && { whole }) },
+  };
 }
 
 /** The sessions that a command is about. */

@@ -2,10 +2,9 @@ import type { Replica } from "../../../journal/replica/replica.ts";
 import { version } from "../../../config/version.ts";
 import type { Command, CommandReply, Refused } from "../../../protocol/host/host.ts";
 import { errorOf } from "../../../protocol/host/refusal.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
+import { reasonOf, SageError } from "../../../protocol/reasons/error.ts";
+import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import { connectHost, type RemoteHost } from "../../../remote/client.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
 import { followOwner, type FollowParts, type Following } from "../../socket/following.ts";
 import { lineWire } from "../../socket/line-wire.ts";
 import { createLines, type Lines } from "../../socket/lines.ts";
@@ -30,7 +29,7 @@ const MAX_ASKED = 5;
 export type MeetingParts = {
   cluster: Pick<Cluster, "pool" | "replica">;
   /** A worker that has an address cannot be reached there. Told once for each. */
-  unreachable(worker: { process: string; place: string; address: string; problem: string }): void;
+  unreachable(worker: { process: string; place: string; address: string; problem: Reason }): void;
   /** A worker that could not be reached is not tried again for so long. */
   againMs?: number;
 };
@@ -179,7 +178,7 @@ function readUpTo(
 
 function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreachable"], againMs: number): Lines {
   const failed = new Map<string, { since: number; at: number; told: boolean }>();
-  const gone = () => errorBecause("host-gone", reason("process-unreachable", {}));
+  const gone = () => new SageError("host-gone", reason("process-unreachable", {}));
   const dial = async (process: string): Promise<RemoteHost> => {
     const before = failed.get(process);
     const now = performance.now();
@@ -199,7 +198,7 @@ function reachWorkers(pool: Cluster["pool"], unreachable: MeetingParts["unreacha
       const { since, told } = before ?? { since: now, told: false };
       // A worker that was killed stands in the list for a while.
       const tells = now - since > TELL_AFTER * againMs;
-      if (tells && !told) unreachable({ process, place: worker.place, address, problem: messageOf(error) });
+      if (tells && !told) unreachable({ process, place: worker.place, address, problem: reasonOf(error) });
       if (failed.size > 1_000) failed.clear();
       failed.set(process, { since, at: performance.now(), told: told || tells });
       throw error;
@@ -233,7 +232,7 @@ async function askAtPlace(
       release();
     }
   }
-  throw refused ? errorOf(refused) : errorBecause("host-gone", reason("output-away", { place: rows[0]?.place ?? "" }));
+  throw refused ? errorOf(refused) : new SageError("host-gone", reason("output-away", { place: rows[0]?.place ?? "" }));
 }
 
 async function dialWorker(address: string, key: string): Promise<RemoteHost> {

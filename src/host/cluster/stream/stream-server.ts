@@ -5,7 +5,7 @@ import { version } from "../../../config/version.ts";
 import type { Replica } from "../../../journal/replica/replica.ts";
 import type { Command, Host, WatchEvent } from "../../../protocol/host/host.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import type { LocalHost } from "../../host.ts";
 import { veilText } from "../../person/veiled-text.ts";
 import { lineWire } from "../../socket/line-wire.ts";
@@ -93,7 +93,7 @@ function toldHost(host: LocalHost, replica: DoorParts["replica"], redaction: Red
     },
     // oxlint-disable-next-line require-yield
     async *inbox() {
-      throw errorBecause("request-invalid", reason("not-here", { command: "inbox" }));
+      throw new SageError("request-invalid", reason("not-here", { command: "inbox" }));
     },
   };
 }
@@ -103,7 +103,7 @@ function bare(event: WatchEvent, veiled: ReturnType<typeof veilText>): WatchEven
     case "fact":
       return { type: "fact", fact: { ...event.fact, data: {} } as typeof event.fact };
     case "ready":
-      return { type: "ready", requests: [], live: true };
+      return { type: "ready", requests: [], live: true, owned: true };
     case "delta": {
       const delta = veiled(event.delta);
       return delta && { type: "delta", delta };

@@ -4,7 +4,6 @@ import { timeOf } from "../../../journal/store/store.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
 import type { LocalHost } from "../../host.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Job } from "../dispatch.ts";
@@ -151,7 +150,7 @@ async function runSession(parts: WorkerParts, { session, id, attempt }: Job, isO
 async function mayServe(pool: Cluster["pool"], place: string): Promise<void> {
   const { rows } = await pool.query<{ place: string }>("SELECT place FROM sage.login WHERE name = session_user");
   if (rows.length > 0 && !rows.some((row) => row.place === place))
-    throw errorBecause("not-permitted", reason("place-not-served", { place }));
+    throw new SageError("not-permitted", reason("place-not-served", { place }));
 }
 
 /** The next moment at which something happens to one of these without an answer; one that came since the session was looked at last is now. */

@@ -2,7 +2,7 @@ import type { Command } from "../../../protocol/host/host.ts";
 import { agentOfOutside, isOutsideSession } from "../../../protocol/host/outside.ts";
 import { splitRequestId } from "../../../protocol/key.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import type { CommandParts, Handlers } from "../parts.ts";
 import { alreadyResolved } from "./request.ts";
 
@@ -35,12 +35,12 @@ export function checkTaken(command: Command): void {
     case "removeRule":
     case "rewind":
       if (isOutsideSession(command.session))
-        throw errorBecause("input-invalid", reason("outside-session", { session: command.session }));
+        throw new SageError("input-invalid", reason("outside-session", { session: command.session }));
       return;
     case "inquire": {
       const { session } = splitRequestId(command.requestId);
       if (isOutsideSession(session))
-        throw errorBecause("input-invalid", reason("outside-no-reply", { agent: agentOfOutside(session) }));
+        throw new SageError("input-invalid", reason("outside-no-reply", { agent: agentOfOutside(session) }));
       return;
     }
     default:

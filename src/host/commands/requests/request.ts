@@ -9,12 +9,11 @@ import { withInquiry } from "../../../protocol/facts/inquiry.ts";
 import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
 import type { PendingRequest } from "../../../protocol/host/host.ts";
 import { draftKeys, guestKeys, inquiryKey, splitRequestId, turnKey, turnNumber } from "../../../protocol/key.ts";
-import type { SageError } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import { misfits } from "../../../protocol/reasons/misfit.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Sender } from "../../../protocol/sender.ts";
 import { checkResponse } from "../../../input/validate.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
 import { builtinTools } from "../../../tools/registry.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import { batchAppends } from "./batched-appends.ts";
@@ -57,10 +56,10 @@ export function requestCommands(
     async inquire({ requestId, text, id = randomUUID(), by, surface }) {
       const { resolution } = existingRequest(store, requestId);
       if (resolution) throw alreadyResolved(resolution);
-      if (text.trim() === "") throw errorBecause("input-invalid", reason("inquiry-empty", {}));
+      if (text.trim() === "") throw new SageError("input-invalid", reason("inquiry-empty", {}));
       const { length } = text;
       if (length > MAX_INQUIRY_LENGTH)
-        throw errorBecause("input-invalid", reason("inquiry-too-long", { limit: MAX_INQUIRY_LENGTH, length }));
+        throw new SageError("input-invalid", reason("inquiry-too-long", { limit: MAX_INQUIRY_LENGTH, length }));
       const { session, key } = splitRequestId(requestId);
       const inquiry = id.replaceAll(/[^\w-]/g, "-"); // a surface's own id becomes the end of a key
       const data = { requestId, inquiry, text, by, surface };
@@ -128,7 +127,7 @@ function placeOf({ by, surface, device }: Sender): Pick<Sender, "by" | "surface"
 function approverOf(sender: Sender, personOf: CommandParts["personOf"]): Approver {
   const { by } = sender;
   const name = personOf ? personOf(sender) : by;
-  if (name === undefined || name === null) throw errorBecause("not-permitted", reason("approver-unknown", { by }));
+  if (name === undefined || name === null) throw new SageError("not-permitted", reason("approver-unknown", { by }));
   return { ...placeOf(sender), by: name };
 }
 
@@ -137,7 +136,7 @@ export function existingRequest(
   id: string,
 ): { request: InputRequest; resolution: Resolution | undefined } {
   const found = store.find(id);
-  if (!found) throw errorBecause("request-unknown", reason("request-missing", { request: id }));
+  if (!found) throw new SageError("request-unknown", reason("request-missing", { request: id }));
   return found;
 }
 
@@ -152,7 +151,7 @@ export function checkGrant(store: Store, response: LooseResponse, tools: readonl
 function checkRules(response: Granted): void {
   for (const { rule, behavior } of response.rules ?? []) {
     const parsed = readRule(rule, behavior);
-    if (!parsed.ok) throw errorBecause("request-invalid", reason("rule-not-read", { rule, problem: parsed.problem }));
+    if (!parsed.ok) throw new SageError("request-invalid", reason("rule-not-read", { rule, problem: parsed.problem }));
   }
 }
 
@@ -166,7 +165,7 @@ function checkInput(store: Store, response: Granted, tools: readonly Tool[]): vo
       : undefined;
   const parsed = tool?.inputSchema.safeParse(response.input);
   if (!parsed || parsed.success) return;
-  throw errorBecause(
+  throw new SageError(
     "request-invalid",
     reason("unfit-input", {
       tool: request?.kind === "permission" ? request.tool : "",
@@ -177,5 +176,7 @@ function checkInput(store: Store, response: Granted, tools: readonly Tool[]): vo
 
 export function alreadyResolved(resolution: Resolution): SageError {
   const { outcome, by, surface, at } = resolution;
-  return errorBecause("request-resolved", reason("request-ended", { outcome, by, surface, at }), { cause: resolution });
+  return new SageError("request-resolved", reason("request-ended", { outcome, by, surface, at }), {
+    cause: resolution,
+  });
 }

@@ -5,7 +5,7 @@ import type { Refused, RespondedEach, SharedAnswer } from "../../../protocol/hos
 import { refusalOf } from "../../../protocol/host/refusal.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Sender } from "../../../protocol/sender.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 import { likenessOf } from "../../../view/request/alike.ts";
 
 type Parts = {
@@ -55,7 +55,7 @@ export async function respondAll(
     const { requestId } = response;
     try {
       const found = await prepare(of, response, sender);
-      if ("yes" in found) throw errorBecause("request-invalid", reason("answered-by-itself", { request: requestId }));
+      if ("yes" in found) throw new SageError("request-invalid", reason("answered-by-itself", { request: requestId }));
       if ("won" in found) throw late(found.resolution);
       return { requestId, ...endOf(found.request, found.resolution) };
     } catch (error) {
@@ -67,12 +67,12 @@ export async function respondAll(
 function requestOf(store: Store, id: string): InputRequest {
   const found = store.find(id);
   if (found) return found.request;
-  throw errorBecause("request-unknown", reason("request-missing", { request: id }));
+  throw new SageError("request-unknown", reason("request-missing", { request: id }));
 }
 
 function checkAlike(requests: readonly InputRequest[]): void {
   const [first, ...others] = requests;
   const likeness = first && likenessOf(first);
   const odd = likeness === undefined ? first : others.find((one) => likenessOf(one) !== likeness);
-  if (odd || !first) throw errorBecause("request-invalid", reason("answered-by-itself", { request: odd?.id ?? "" }));
+  if (odd || !first) throw new SageError("request-invalid", reason("answered-by-itself", { request: odd?.id ?? "" }));
 }

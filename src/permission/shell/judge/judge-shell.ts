@@ -28,7 +28,7 @@ import { packed, shownByGit } from "./shown-files.ts";
 import { foundWrite } from "./files/found-writes.ts";
 import { handedOut, heldIn } from "./files/served-folders.ts";
 import { against, commandPart, targetsOf, waysOf } from "./command-part.ts";
-import { againstLine, pick, withFound, type Found, type JudgedPart, type ShellFinding } from "./shell-finding.ts";
+import { againstLine, pick, note, type Found, type JudgedPart, type ShellFinding } from "./shell-finding.ts";
 import { unlistedParts } from "./unlisted.ts";
 import { patchedParts } from "./patches.ts";
 import { currentFolder } from "../../programs/files/use.ts";
@@ -56,17 +56,17 @@ export function judgeShell(call: ShellCall): ShellFinding {
   const { script } = reading;
   // An agent that runs Sage could answer its own requests, trust a folder or change the rules.
   const mustAsk = reading.trouble ?? (mayRun(itself, reading.possible) ? reason("runs-sage", {}) : undefined);
-  const known: ShellFinding = { parts: [], reading, ...call.book.against(reading.possible) };
-  let finding = withFound(known, mustAsk ? { mustAsk } : {});
+  const finding: ShellFinding = { parts: [], reading, ...call.book.against(reading.possible) };
+  if (mustAsk) finding.mustAsk = mustAsk;
   const words: string[] = [];
   try {
     for (const found of script === undefined ? guess(reading, call) : prove(reading, script, call)) {
-      finding = withFound(finding, found);
+      note(finding, found);
       if (found.words) words.push(...found.words);
     }
     if (script !== undefined && finding.parts.length === 0)
       finding.blocked = reason("not-understood", { construct: "no-command" });
-    for (const part of finding.parts) if (part.found || part.mustAsk) finding = withFound(finding, againstLine(part));
+    for (const part of finding.parts) note(finding, againstLine(part));
     return { ...finding, ...guessed(words, finding, call), ...pick(finding) };
   } catch (error) {
     // A link that loops, a folder that may not be looked into: what rules have seen so far stays seen.
@@ -178,7 +178,8 @@ function* prove(reading: CommandReading, script: Script, call: ShellCall): Gener
   const redirected: Linking[] = [];
   for (const { redirects, bases, isLost } of loose) {
     const targets = redirectTargets(redirects, { ...scene.common, bases });
-    yield* hookAmong(targets, isLost);
+    const hook = againstHook(targets, isLost);
+    if (hook) yield hook;
     const parts = targets.flatMap((target) => judgeTarget(target, reach));
     judged.push({ at: redirects[0]!.target.start, parts });
     redirected.push({ words: [], opens: targets.length > 0, moves: false });
@@ -212,9 +213,9 @@ function lineScene({ text, possible }: CommandReading, script: Script, call: She
 }
 
 /** `isLost`: nobody knows any more in which folder the line works. */
-function* hookAmong(targets: readonly Target[], isLost: boolean): Generator<Found> {
+function againstHook(targets: readonly Target[], isLost: boolean): Found | undefined {
   const hook = isLost ? targets.find(mayBeHook) : undefined;
-  if (hook) yield { mustAsk: reason("protected", { path: hook.shown, kind: "git" }) };
+  return hook && { mustAsk: reason("protected", { path: hook.shown, kind: "git" }) };
 }
 
 function* proveStep(
@@ -233,7 +234,8 @@ function* proveStep(
   const targets = targetsOf(step, view, where, reach.watchful);
   if (isAway && view.program.git)
     targets.push(...operandTargets({ readOnly: true, reads: [currentFolder], writes: [], deep: false }, where));
-  yield* hookAmong(targets, isLost);
+  const hook = againstHook(targets, isLost);
+  if (hook) yield hook;
   const parts = [
     ...targets.flatMap((target) => judgeTarget(target, reach, view.meant)),
     ...unlistedParts(view, here, reach),

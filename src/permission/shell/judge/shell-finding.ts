@@ -29,23 +29,21 @@ export type Found = Partial<Pick<ShellFinding, "deny" | "ask" | "mustAsk" | "blo
   words?: Iterable<string>;
 };
 
-/** Of each kind the first counts. */
-export function withFound(finding: ShellFinding, { deny, ask, mustAsk, blocked, parts }: Found): ShellFinding {
-  const next = { ...finding };
-  if (deny) next.deny ??= deny;
-  if (ask) next.ask ??= ask;
-  if (mustAsk) next.mustAsk ??= mustAsk;
-  if (blocked) next.blocked ??= blocked;
-  if (parts) next.parts = parts;
-  return next;
+/** Adds what was found: of each kind the first counts. */
+export function note(finding: ShellFinding, { deny, ask, mustAsk, blocked, parts }: Found): void {
+  if (deny) finding.deny ??= deny;
+  if (ask) finding.ask ??= ask;
+  if (mustAsk) finding.mustAsk ??= mustAsk;
+  if (blocked) finding.blocked ??= blocked;
+  if (parts) finding.parts = parts;
 }
 
 export function againstLine({ found, behavior, mustAsk }: JudgedPart): Found {
-  return {
-    ...(found && behavior === "deny" && { deny: found }),
-    ...(found && behavior === "ask" && { ask: found }),
-    ...(mustAsk && { mustAsk }),
-  };
+  const against: Found = {};
+  if (found && behavior === "deny") against.deny = found;
+  if (found && behavior === "ask") against.ask = found;
+  if (mustAsk) against.mustAsk = mustAsk;
+  return against;
 }
 
 export function pick({ deny, ask, mustAsk }: ShellFinding): Pick<ShellFinding, "deny" | "ask" | "mustAsk"> {

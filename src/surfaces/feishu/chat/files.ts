@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { imageKindOf, MAX_IMAGE_BYTES as MAX_SENT_IMAGE_BYTES, type GivenImage } from "../../../protocol/image.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import type { Redaction } from "../cards/redact.ts";
 import type { Phrase } from "../cards/speech.ts";
 import type { FeishuChannel, Incoming } from "../channel/channel.ts";
@@ -46,7 +46,7 @@ export async function receiveFiles(
       told.push(`[The person sent ${kind === "image" ? "an image" : "a file"}. It is saved at ${path}]`);
     } catch (error) {
       signal.throwIfAborted();
-      log(`a file could not be fetched: ${messageOf(error)}`);
+      log(`a file could not be fetched: ${thrownText(error)}`);
       const large = error instanceof FeishuFailure && error.kind === "content";
       const limit = `${MAX_UPLOAD_BYTES / 1024 / 1024} MB`;
       problems.push(({ t }) => (large ? t.fileTooLarge(called, limit) : t.fileFailed(called)));

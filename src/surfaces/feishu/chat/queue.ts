@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { passes } from "../channel/failure.ts";
 import type { Records } from "../bot/records.ts";
 
@@ -20,7 +20,7 @@ export type Queue = {
 type Parts = { records: Records; signal: AbortSignal; log(line: string): void };
 
 export function createQueue(session: string, ready: Promise<void>, { records, signal, log }: Parts): Queue {
-  const failed = (error: unknown) => log(`session ${session}: ${messageOf(error)}`);
+  const failed = (error: unknown) => log(`session ${session}: ${thrownText(error)}`);
   let chain: Promise<void> = ready;
   const asides = new Set<Promise<void>>();
   return {

@@ -1,4 +1,4 @@
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import type { Phrase } from "../cards/speech.ts";
 import type { FeishuChannel, Incoming, Referred } from "../channel/channel.ts";
 
@@ -28,7 +28,7 @@ export async function broughtBy(
   try {
     referred = await channel.message(id);
   } catch (error) {
-    log(`a message that was referred to could not be read: ${messageOf(error)}`);
+    log(`a message that was referred to could not be read: ${thrownText(error)}`);
     return { ...nothing, problem: ({ t }) => (forwarded ? t.forwardUnread : t.quoteUnread) };
   }
   if (referred.own) return nothing;

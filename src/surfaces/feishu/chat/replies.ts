@@ -1,4 +1,4 @@
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { plainWords } from "../cards/escape.ts";
 import { inLocales, type Phrase, type Speeches } from "../cards/speech.ts";
 import type { FeishuChannel, Incoming } from "../channel/channel.ts";
@@ -21,7 +21,7 @@ export function createReplies({ channel, speak, log }: Parts): Replies {
     const done = sending
       .then(
         () => {},
-        (error: unknown) => log(`a reply could not be sent: ${messageOf(error)}`),
+        (error: unknown) => log(`a reply could not be sent: ${thrownText(error)}`),
       )
       .finally(() => going.delete(done));
     going.add(done);

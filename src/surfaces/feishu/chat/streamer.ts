@@ -1,4 +1,4 @@
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { bytesOf, type Card } from "../cards/card.ts";
 import { plainWords } from "../cards/escape.ts";
 import {
@@ -110,7 +110,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     );
     forget();
     await closeProgress(channel, at, card).catch((error: unknown) =>
-      log(`a card could not be closed: ${messageOf(error)}`),
+      log(`a card could not be closed: ${thrownText(error)}`),
     );
   };
 
@@ -129,7 +129,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
         if (shown) await change(shown, view);
         else await send(bytesOf({ text: view.text }) > ROLL_BYTES ? { ...view, text: headOf(view, speeches()) } : view);
       } catch (error) {
-        log(`progress could not be shown: ${messageOf(error)}`);
+        log(`progress could not be shown: ${thrownText(error)}`);
         if (error instanceof FeishuFailure && (error.kind === "gone" || error.kind === "content")) forget();
       }
     },
@@ -144,7 +144,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
         else await channel.sendCard({ ...targetOf(home()), uuid, card });
       } catch (error) {
         if (!wantsPlainer(error)) throw error; // the same card, later
-        log(`a last card could not be shown: ${messageOf(error)}`);
+        log(`a last card could not be shown: ${thrownText(error)}`);
         await sendInstead(channel, { ...targetOf(home()), uuid }, { card, text: wordsOf(view, finish, speeches()) });
       }
       rest.end(whole);
@@ -176,7 +176,7 @@ async function createEntity({ channel, modes, log }: Sending, made: Card): Promi
     return (await channel.createEntity(made)).cardId;
   } catch (error) {
     if (error instanceof FeishuFailure && error.kind === "permission") modes.entities = false;
-    log(`a card that streams could not be made: ${messageOf(error)}`);
+    log(`a card that streams could not be made: ${thrownText(error)}`);
     return undefined;
   }
 }

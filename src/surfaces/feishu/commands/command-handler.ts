@@ -171,10 +171,8 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     const follow = found ?? (typed.name === "plan" ? await begin(message, newIn(message)) : undefined);
     if (!follow) return { text: ({ t }) => t.noSession };
     const typist = {
-      host,
-      session: follow.handle.session,
+      session: follow.session,
       offer: chatOffer,
-      mode: follow.view.mode,
       sender: await parts.senderOf(message.sender.openId),
     };
     return runSlash<"feishu", CommandResult>(typed, typist, {

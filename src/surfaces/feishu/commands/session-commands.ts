@@ -74,7 +74,7 @@ export function createSessionCommands(parts: SessionCommandParts): SessionComman
     if (others && (await sessions.of(session))?.view.state() !== "IDLE") return ({ t }) => t.worksForOthers;
     const follow = await sessions.take(session, place);
     // A turn that nobody runs continues here; one that runs elsewhere is watched.
-    if (follow.view.working()) await host.send({ type: "resume", session });
+    if (follow.view.stopped()) await host.send({ type: "resume", session });
     return ({ t }) => t.resumed(session);
   };
 

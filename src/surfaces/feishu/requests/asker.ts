@@ -1,7 +1,7 @@
 import type { Inquired } from "../../../protocol/facts/inquiry.ts";
 import type { Approval, InputRequest, PermissionRequest, Resolution } from "../../../protocol/facts/request.ts";
 import type { RuleTrial } from "../../../protocol/host/past.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { askingCard, endedCard, inquiryText, inWords, listedOn, typedAt } from "./asking-card.ts";
 import { audienceOf, idsOf, nameOf, type Audience } from "./audience.ts";
 import type { Card } from "../cards/card.ts";
@@ -129,7 +129,7 @@ async function present(asking: Asking, request: InputRequest): Promise<void> {
     if (record.message === undefined) await presentAt(asking, request, record).catch((error) => failures.push(error));
   const again = failures.find(passes) ?? (failures.length === asked.length ? failures[0] : undefined);
   if (again !== undefined) throw again;
-  for (const error of failures) log(`somebody could not be asked: ${messageOf(error)}`);
+  for (const error of failures) log(`somebody could not be asked: ${thrownText(error)}`);
 }
 
 async function recount(asking: Asking, request: InputRequest): Promise<void> {
@@ -257,7 +257,7 @@ async function sendFile(
     return "sent";
   } catch (error) {
     if (!wantsPlainer(error)) throw error;
-    log(`the file of a request could not be sent: ${messageOf(error)}`);
+    log(`the file of a request could not be sent: ${thrownText(error)}`);
     return "failed";
   }
 }
@@ -270,7 +270,7 @@ async function sendCard(asking: Asking, request: InputRequest, record: AskRecord
     return { ...(await channel.sendCard({ ...target, uuid: uuidOf(record.rid, "card"), card })), spoken: false };
   } catch (error) {
     if (!wantsPlainer(error)) throw error;
-    log(`the card of a request could not be sent: ${messageOf(error)}`);
+    log(`the card of a request could not be sent: ${thrownText(error)}`);
     const clean = redaction.value(request);
     const text = inLocales(speeches(), (speech) => plainWords(inWords(asking, record, clean, speech)));
     return { ...(await channel.sendText({ ...target, uuid: uuidOf(record.rid, "words"), text })), spoken: true };
@@ -281,6 +281,6 @@ async function change({ channel, log }: Asking, record: AskRecord, card: Card): 
   if (record.message === undefined || record.spoken) return;
   await channel.patchCard(record.message, card).catch((error: unknown) => {
     if (passes(error)) throw error;
-    log(`a card could not be changed: ${messageOf(error)}`); // a click on it mends it
+    log(`a card could not be changed: ${thrownText(error)}`); // a click on it mends it
   });
 }

@@ -2,7 +2,7 @@ import type { Fact } from "../../../protocol/facts/fact.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import type { Host } from "../../../protocol/host/host.ts";
 import { isOutsideRequest } from "../../../protocol/host/outside.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import type { SessionManager } from "./session-manager.ts";
 
 type CalledParts = {
@@ -19,7 +19,7 @@ type CalledParts = {
  */
 export async function followCalled(host: Host, { sessions, signal, account, log }: CalledParts): Promise<void> {
   const call = (session: string) =>
-    sessions.call(session).catch((error: unknown) => log(`nobody was called to ${session}: ${messageOf(error)}`));
+    sessions.call(session).catch((error: unknown) => log(`nobody was called to ${session}: ${thrownText(error)}`));
   const isForAccount = (request: InputRequest) => isOutsideRequest(request) && account?.() !== undefined;
   const isAskedOutside = (fact: Fact) => fact.type === "input.requested" && isForAccount(fact.data);
   const calls = (request: InputRequest) => callsOthers(request) || isForAccount(request);

@@ -1,7 +1,6 @@
 import type { TurnEnd } from "../../../protocol/facts/outcome.ts";
 import type { Deadline } from "../../../protocol/facts/silence.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
-import { errorText } from "../../../texts/shared/error.ts";
+import { errorText, thrownText } from "../../../texts/shared/error.ts";
 import { sentenceOf, whereOf, whoOf } from "../cards/closed.ts";
 import type { Finish, ProgressView } from "../cards/progress.ts";
 import type { Speech } from "../cards/speech.ts";
@@ -48,7 +47,7 @@ export function conclusionOf(
         await (image ? channel.sendImage(each) : channel.sendFile({ ...each, name }));
       } catch (error) {
         if (!wantsPlainer(error)) throw error;
-        log(`a file of an answer could not be sent: ${messageOf(error)}`);
+        log(`a file of an answer could not be sent: ${thrownText(error)}`);
         failed.push(name);
       }
     }
@@ -93,7 +92,7 @@ export function attachment(text: string, uuid: string, parts: Sending, home: () 
       return (sent = true);
     } catch (error) {
       if (!wantsPlainer(error)) throw error;
-      parts.log(`an answer could not be sent as a file: ${messageOf(error)}`);
+      parts.log(`an answer could not be sent as a file: ${thrownText(error)}`);
       return (sent = false);
     }
   };

@@ -1,12 +1,11 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import { isInquiry, withInquiry, type Inquired } from "../../../protocol/facts/inquiry.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import type { Host } from "../../../protocol/host/host.ts";
 import { isOutsideSession } from "../../../protocol/host/outside.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
-import { noticeText } from "../../../texts/shared/error.ts";
+import { noticeText, thrownText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import { alikeTo } from "../../../view/request/alike.ts";
+import { followSession, type SessionChange, type FollowedSession } from "../../../view/session.ts";
 import { createAsker, type Asker, type AskerParts } from "../requests/asker.ts";
 import { restartCard } from "../cards/closed.ts";
 import { plainWords } from "../cards/escape.ts";
@@ -36,6 +35,7 @@ export type FollowParts = AskerParts &
 
 /** Follows a session, from its facts to the messages of its chat. */
 export type Follow = {
+  readonly session: FollowedSession;
   readonly handle: ExecutionHandle;
   readonly view: SessionView;
   readonly asker: Asker;
@@ -52,6 +52,7 @@ export type Follow = {
 type Following = {
   parts: FollowParts;
   session: string;
+  followed: FollowedSession;
   fresh: boolean;
   home(): Home;
   view: SessionView;
@@ -61,8 +62,6 @@ type Following = {
   /** The newest reminder of each request. */
   reminders: Map<string, number>;
   last: { seq: number; at: number };
-  /** Questions about requests and the replies to them, by request. */
-  inquiries: Map<string, Inquired[]>;
   happen(happening: Happening): void;
   /** Lets the queue send: all facts so far are folded. */
   begin(): void;
@@ -75,7 +74,7 @@ type Following = {
  * `fresh`: facts so far are not told again; only open requests are shown. `away`: home of a session that has none here. `left` is
  * called once it is no longer followed.
  */
-export function followSession(
+export function bridgeSession(
   parts: FollowParts,
   session: string,
   { fresh, away, left }: { fresh: boolean; away?: Home | undefined; left(): void },
@@ -83,19 +82,21 @@ export function followSession(
   const { records, host, log, modes } = parts;
   const home = homeOf(session, parts, away);
   const leaving = new AbortController();
-  const handle = createExecutionHandle(host, session, {
+  const followed = followSession(host, session, {
     signal: AbortSignal.any([parts.signal, leaving.signal]),
-    mayGoOn: () => !isAway(home()),
+    changed: (change) => changed(following, change),
+    keep: "turn",
+    resumes: () => !isAway(home()),
   });
   const { promise: ready, resolve: begin } = Promise.withResolvers<void>();
   let phase: Phase = { name: "catching-up", told: fresh ? Infinity : (records.told(session) ?? 0) };
   let timer: NodeJS.Timeout | undefined;
   const following: Following = {
-    ...{ parts, session, fresh, home, begin },
-    view: createView(() => parts.speak(home().chat)[0].words),
+    ...{ parts, session, followed, fresh, home, begin },
+    view: createView(followed, () => parts.speak(home().chat)[0].words),
     streamer: createStreamer(parts, home),
     asker: createAsker(parts, home, {
-      approvals: (id) => following.view.approvals(id),
+      approvals: (id) => following.view.request(id)?.approvals ?? [],
       isCarried: (id) => following.view.request(id)?.carried === true,
       alike: (request) => alikeTo(request, following.view.open()),
       trials: async (requestId) => {
@@ -107,7 +108,6 @@ export function followSession(
     queue: createQueue(session, ready, parts),
     reminders: new Map(),
     last: { seq: 0, at: 0 },
-    inquiries: new Map(),
     happen(happening) {
       const before = phase;
       const step = nextPhase(phase, happening);
@@ -128,58 +128,57 @@ export function followSession(
     const old = parts.now() - following.last.at > CARD_LIFE_MS;
     happen({ type: "look", chat: view.state(), old });
   }, POLL_MS).unref();
-  watch(following, handle)
-    .catch((error: unknown) => log(`session ${session} is no longer watched: ${messageOf(error)}`))
+  followed.done
+    .catch((error: unknown) => log(`session ${session} is no longer watched: ${thrownText(error)}`))
     .finally(() => {
       happen({ type: "ended" });
       clearInterval(look);
       begin();
       left();
     });
-  return { handle, view, asker, home, ready, leave: following.leave, settled: queue.settled };
+  return {
+    session: followed,
+    handle: createExecutionHandle(followed),
+    view,
+    asker,
+    home,
+    ready,
+    leave: following.leave,
+    settled: queue.settled,
+  };
 }
 
 /** Effects of a session that speaks elsewhere: they keep up to date only the cards of people who were called. */
 const shownAway = new Set<Effect["do"]>(["call", "ask-again", "recount", "reply", "fold", "tidy", "leave"]);
 
-async function watch(following: Following, handle: ExecutionHandle): Promise<void> {
-  const { parts, session, view, happen } = following;
-  for await (const event of handle.stream) {
-    switch (event.type) {
-      case "fact":
-        following.last = event.fact;
-        if (isInquiry(event.fact)) {
-          const { requestId } = event.fact.data;
-          following.inquiries.set(requestId, withInquiry(following.inquiries.get(requestId) ?? [], event.fact));
-        }
-        view.fact(event.fact);
-        happen({ type: "fact", fact: event.fact, chat: view.state() });
-        break;
-      case "delta": {
-        const { delta } = event;
-        if (delta.kind === "state") break; // cards show facts and words
-        view.delta(delta);
-        const refused = delta.kind === "notice" && delta.key === "host";
-        if (refused) view.failed();
-        const chat = view.state();
-        const { text, reason } = delta;
-        happen(refused ? { type: "refused", text, ...(reason && { reason }), chat } : { type: "delta", chat });
-        break;
-      }
-      case "owner":
-        if (event.stopped) happen({ type: "owner-gone", begunHere: view.begunBy() === "feishu" });
-        break;
-      case "ready":
-        if (following.fresh) parts.records.setTold(session, following.last.seq);
-        view.ready(event.requests);
-        happen({ type: "ready", chat: view.state() });
-        following.begin();
-        break;
-      case "link":
-        break; // the bridge runs beside its host
-      default:
-        event satisfies never;
+function changed(following: Following, change: SessionChange): void {
+  const { parts, session, followed, view, happen } = following;
+  view.changed(change);
+  const chat = view.state();
+  switch (change.type) {
+    case "fact":
+      following.last = change.fact;
+      return happen({ type: "fact", fact: change.fact, chat });
+    case "delta": {
+      const { kind, text, reason } = change.delta;
+      if (kind === "state") return; // cards show facts and words
+      return happen(
+        change.refused ? { type: "refused", text, ...(reason && { reason }), chat } : { type: "delta", chat },
+      );
     }
+    case "owner":
+      if (followed.run === "stopped") happen({ type: "owner-gone", begunHere: view.begunBy() === "feishu" });
+      return;
+    case "joined":
+      if (following.fresh) parts.records.setTold(session, followed.seq);
+      happen({ type: "ready", chat });
+      return following.begin();
+    case "request": // the facts say it
+    case "earlier":
+    case "link": // the bridge runs beside its host
+      return;
+    default:
+      return change satisfies never;
   }
 }
 
@@ -207,7 +206,7 @@ function perform(following: Following, effect: Effect): void {
           if (!known && isOutsideSession(session)) return callAccount(following, request);
           if (!known || !isOpen(view, request)) return;
           await asker.present(request);
-          await asker.reply(request, following.inquiries.get(request.id) ?? []);
+          await asker.reply(request, view.request(request.id)?.inquiries ?? []);
         });
       return;
     case "recount": {
@@ -219,9 +218,8 @@ function perform(following: Following, effect: Effect): void {
       return;
     }
     case "reply": {
-      const request = view.request(effect.requestId)?.request;
-      const told = following.inquiries.get(effect.requestId) ?? [];
-      if (request) queue.beside(() => asker.reply(request, told));
+      const known = view.request(effect.requestId);
+      if (known) queue.beside(() => asker.reply(known.request, known.inquiries));
       return;
     }
     case "call":
@@ -236,7 +234,6 @@ function perform(following: Following, effect: Effect): void {
           const isOver = !isOutsideSession(session) && parts.records.openCards(session).length === 0;
           if (isAway(home()) && isOver) following.leave();
         });
-      following.inquiries.delete(effect.resolution.requestId);
       following.reminders.delete(effect.resolution.requestId);
       return;
     }
@@ -247,7 +244,7 @@ function perform(following: Following, effect: Effect): void {
     case "tidy":
       return tidy(following, effect.goesOn);
     case "resume":
-      return void parts.host.send({ type: "resume", session });
+      return void following.followed.send({ type: "resume", session });
     case "leave":
       return following.leave();
     default:

@@ -1,4 +1,4 @@
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import { restartCard, unknownCard } from "../cards/closed.ts";
 import type { FollowParts } from "./follow.ts";
 import { closeProgress } from "../chat/streamer.ts";
@@ -10,7 +10,7 @@ export function closeOrphans({ channel, records, speak, log }: Parts, isAlive: (
   const close = (closing: Promise<void>, closed: () => void): void => {
     closing
       .then(closed)
-      .catch((error: unknown) => log(`a card of a deleted session could not be closed: ${messageOf(error)}`));
+      .catch((error: unknown) => log(`a card of a deleted session could not be closed: ${thrownText(error)}`));
   };
   for (const record of records.openCards()) {
     if (isAlive(record.session)) continue;

@@ -3,11 +3,11 @@ import type { CommandReply, Host } from "../../../protocol/host/host.ts";
 import { errorOf } from "../../../protocol/host/refusal.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Incoming } from "../channel/channel.ts";
-import { followSession, type Follow, type FollowParts } from "./follow.ts";
+import { bridgeSession, type Follow, type FollowParts } from "./follow.ts";
 import { closeOrphans } from "./orphans.ts";
 import { createPlaces, homeAt, placeOf, speaksAt } from "../bot/places.ts";
 import { awayHome, CARD_LIFE_MS, isAway, sessionOf, type AskRecord, type Home, type Place } from "../bot/records.ts";
-import { errorBecause } from "../../../texts/shared/error.ts";
+import { SageError } from "../../../protocol/reasons/error.ts";
 
 export type Beginning = { cwd: string; model?: string; agent?: string };
 
@@ -48,7 +48,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
     const left = () => {
       if (follows.get(session) === made) follows.delete(session); // it may be followed again by now
     };
-    const made: Follow = followSession(parts, session, { fresh, away, left });
+    const made: Follow = bridgeSession(parts, session, { fresh, away, left });
     follows.set(session, made);
     return made;
   };
@@ -94,7 +94,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
     async take(session, place) {
       const { sessions } = must(await host.send({ type: "sessions", session }));
       const row = sessions.find(({ id }) => id === session);
-      if (!row) throw errorBecause("session-unknown", reason("session-missing", { session }));
+      if (!row) throw new SageError("session-unknown", reason("session-missing", { session }));
       const before = records.home(session);
       const chosen = {
         ...(before?.model !== undefined && { model: before.model }),
@@ -137,7 +137,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
         const found = follow(session);
         await found.ready;
         // A turn that a terminal left open is the terminal's to continue.
-        if (resumes && found.view.working() && found.view.begunBy() === "feishu")
+        if (resumes && found.view.stopped() && found.view.begunBy() === "feishu")
           await host.send({ type: "resume", session });
       }
       const shown = new Set(records.openCards().map(({ session }) => session));

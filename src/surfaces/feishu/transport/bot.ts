@@ -1,5 +1,5 @@
 import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import type { ChannelStatus } from "../channel/channel.ts";
 import type { Api } from "./api/api.ts";
 import type { Log } from "./api/config.ts";
@@ -40,9 +40,9 @@ export function createBot(
       status = {
         state: "failed",
         since: status.state === "failed" ? status.since : Date.now(),
-        problem: messageOf(error),
+        problem: thrownText(error),
       };
-      log("error", `the bot cannot be looked up: ${messageOf(error)}`);
+      log("error", `the bot cannot be looked up: ${thrownText(error)}`);
       return false;
     }
   };

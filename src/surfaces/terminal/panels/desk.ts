@@ -1,27 +1,20 @@
 import type { InputResponse } from "../../../protocol/facts/answer.ts";
-import { needsConsent } from "../../../protocol/facts/consent.ts";
-import type { InquiryFact, Inquired } from "../../../protocol/facts/inquiry.ts";
-import type { Approval, Draft, InputRequest } from "../../../protocol/facts/request.ts";
-import type { CommandReply, PendingRequest, Refused, SharedAnswer } from "../../../protocol/host/host.ts";
+import type { Draft } from "../../../protocol/facts/request.ts";
+import type { CommandReply, Refused, SharedAnswer } from "../../../protocol/host/host.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
 import { errorText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import { alikeTo } from "../../../view/request/alike.ts";
+import type { OpenRequest } from "../../../view/session.ts";
 import type { AnswerAll } from "./model.ts";
 import type { Panel, PanelOptions } from "./panel.ts";
 
-/** The open requests of a session, and the panel for the one that is shown. */
+/** The panel for the open request that is shown. */
 export type Desk = {
-  open(): readonly PendingRequest[];
-  /** Everything that is open, on attaching. */
-  begin(requests: readonly PendingRequest[]): void;
-  add(request: InputRequest): void;
-  /** Somebody approved it, and it waits for more people. */
-  approved(approval: Approval): void;
-  /** It ended, here or elsewhere. */
-  remove(requestId: string): void;
-  /** Somebody asked about a request, or the agent replied. */
-  inquired(fact: InquiryFact): void;
+  /** Other requests are open than before, or something else of them has changed. */
+  settle(): void;
+  /** A request ended, here or elsewhere. */
+  ended(requestId: string): void;
   /** The panel that has the keyboard. */
   panel(): Panel | undefined;
   /** Brings back what was put aside. */
@@ -33,6 +26,8 @@ export type Desk = {
 
 type Parts = {
   t: Texts;
+  /** Open requests of the session. */
+  requests(): readonly OpenRequest[];
   createPanel(options: Omit<PanelOptions, "theme" | "lang" | "cwd" | "rows" | "now" | "redraw">): Panel;
   /** Name of the person at this terminal. */
   me: string;
@@ -46,29 +41,28 @@ type Parts = {
   taken(): void;
 };
 
-export function createDesk({ t, me, createPanel, respond, respondAll, saveDraft, inquire, focus, taken }: Parts): Desk {
-  let open: PendingRequest[] = [];
+export function createDesk(parts: Parts): Desk {
+  const { t, me, requests, createPanel, respond, respondAll, saveDraft, inquire, focus, taken } = parts;
   let panel: Panel | undefined;
   let aside: string | undefined;
   let held = false;
   /** Requests that ended since none was open: the next of three is "2 of 3". */
   let ended = 0;
-  const drafts = new Map<string, Draft>();
   const answering = new Set<string>();
-  /** Requests that the person here has approved: they wait for somebody else, and make room for the next. */
-  const signed = new Set<string>();
-  /** The latest inquiry by request. */
-  const inquiries = new Map<string, Inquired>();
+  /** Requests that the person here has approved and wants to see all the same. */
+  const again = new Set<string>();
 
   const close = () => {
     panel?.dispose();
     panel = undefined;
   };
 
-  /** Opens the panel that should be open now: for the first request, unless it was put aside. */
+  /** Opens the panel that should be open now: for the first request that does not wait for somebody else, unless it was put aside. */
   const settle = () => {
-    const [first, ...others] = open.filter(({ request }) => !signed.has(request.id));
-    if (open.length === 0) ended = 0;
+    const isSigned = ({ request, approvals = [] }: OpenRequest) =>
+      approvals.some(({ by }) => by === me) && !again.has(request.id);
+    const [first, ...others] = requests().filter((open) => !isSigned(open));
+    if (requests().length === 0) ended = 0;
     const queue = { position: ended + 1, total: ended + 1 + others.length };
     const wanted = first && first.request.id !== aside && !held ? first : undefined;
     if (panel && panel.requestId === wanted?.request.id) return panel.update(queue);
@@ -77,25 +71,22 @@ export function createDesk({ t, me, createPanel, respond, respondAll, saveDraft,
     focus(panel);
   };
 
-  const show = (pending: PendingRequest, queue: PanelOptions["queue"]): Panel => {
-    const { id } = pending.request;
-    const draft = drafts.get(id) ?? pending.draft;
+  const show = (pending: OpenRequest, queue: PanelOptions["queue"]): Panel => {
+    const { request } = pending;
+    const { id } = request;
     return createPanel({
-      pending: draft ? { ...pending, draft } : pending,
+      pending,
       queue,
       respond: (response, mode) => void answer(id, response, mode),
       alike: () =>
         alikeTo(
-          pending.request,
-          open.map(({ request }) => request),
+          request,
+          requests().map((open) => open.request),
         ),
-      respondAll: (all) => void answerAll(id, all),
-      saveDraft(kept) {
-        drafts.set(id, kept);
-        saveDraft(id, kept);
-      },
+      respondAll: (answered) => void answerAll(id, answered),
+      saveDraft: (draft) => saveDraft(id, draft),
       inquire: (text) => void ask(id, text),
-      inquiry: () => inquiries.get(id),
+      inquiry: () => pending.inquiries.at(-1),
       collapse() {
         aside = id;
         settle();
@@ -105,15 +96,11 @@ export function createDesk({ t, me, createPanel, respond, respondAll, saveDraft,
 
   const answer = async (id: string, response: InputResponse, mode: SessionMode | undefined) => {
     answering.add(id);
+    again.delete(id);
     const reply = await respond(response, mode);
-    if (reply.ok && !reply.resolution) {
-      signed.add(id);
-      settle();
-    }
     // Somebody else may have been first: then the request is gone all the same, and the transcript says who.
-    else if (reply.ok || reply.resolution) remove(id);
-    else if (panel?.requestId === id) panel.refused(errorText(reply, t));
-    answering.delete(id); // not before: the reply of a host elsewhere may come ahead of the fact
+    if (!reply.ok && !reply.resolution && panel?.requestId === id) panel.refused(errorText(reply, t));
+    answering.delete(id);
   };
 
   const ask = async (id: string, text: string) => {
@@ -123,51 +110,21 @@ export function createDesk({ t, me, createPanel, respond, respondAll, saveDraft,
 
   /** Requests that have ended are gone, and the transcript says how. */
   const answerAll = async (id: string, { requestIds, answer: given }: AnswerAll) => {
-    for (const one of requestIds) answering.add(one);
+    for (const requestId of requestIds) answering.add(requestId);
     const reply = await respondAll(requestIds, given);
-    const failed = reply.ok ? reply.results.find((one) => !one.ok && !one.resolution) : reply;
-    for (const one of reply.ok ? reply.results : []) if (one.ok || one.resolution) remove(one.requestId);
+    const failed = reply.ok ? reply.results.find((each) => !each.ok && !each.resolution) : reply;
     if (failed && !failed.ok && panel?.requestId === id) panel.refused(errorText(failed, t));
-    for (const one of requestIds) answering.delete(one);
-  };
-
-  const remove = (id: string) => {
-    if (!open.some(({ request }) => request.id === id)) return;
-    const elsewhere = panel?.requestId === id && !answering.has(id);
-    open = open.filter(({ request }) => request.id !== id);
-    ended++;
-    drafts.delete(id);
-    inquiries.delete(id);
-    settle();
-    if (elsewhere && !panel) taken();
+    for (const requestId of requestIds) answering.delete(requestId);
   };
 
   return {
-    open: () => open,
+    settle,
     panel: () => panel,
-    remove,
-    begin(requests) {
-      open = [...requests];
-      for (const { request, approvals = [] } of open) if (approvals.some(({ by }) => by === me)) signed.add(request.id);
+    ended(id) {
+      const elsewhere = panel?.requestId === id && !answering.has(id);
+      ended++;
       settle();
-    },
-    add(request) {
-      if (open.some((one) => one.request.id === request.id)) return;
-      open.push({ request, ...(needsConsent(request) && { approvals: [] }) });
-      settle();
-    },
-    approved(approval) {
-      const { approvals } = open.find(({ request }) => request.id === approval.requestId) ?? {};
-      // The panel holds the same list.
-      if (approvals && !approvals.some(({ by }) => by === approval.by)) approvals.push(approval);
-      panel?.invalidate();
-      settle();
-    },
-    inquired({ type, data, at }) {
-      const { requestId } = data;
-      const before = inquiries.get(requestId);
-      if (type === "inquiry.made") inquiries.set(requestId, { made: data });
-      else if (before?.made.inquiry === data.inquiry) inquiries.set(requestId, { ...before, reply: { ...data, at } });
+      if (elsewhere && !panel) taken();
     },
     hold(on) {
       if (on === held) return;
@@ -176,7 +133,7 @@ export function createDesk({ t, me, createPanel, respond, respondAll, saveDraft,
     },
     reopen() {
       aside = undefined;
-      signed.clear();
+      for (const { request } of requests()) again.add(request.id);
       settle();
     },
     dispose: close,

@@ -2,7 +2,7 @@ import type { InputResponse } from "../../../protocol/facts/answer.ts";
 import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import type { PendingRequest } from "../../../protocol/host/host.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import { createField, edit, isBlank } from "../widgets/field.ts";
@@ -16,13 +16,14 @@ import { consentLines } from "../../../view/request/consent.ts";
 import { describeRequest, isLong } from "../../../view/request/describe.ts";
 
 export function permissionModel(
-  { request, draft, approvals, carried }: PendingRequest,
+  pending: PendingRequest,
   {
     cwd,
     alike,
     ...words
   }: { wording: PanelTexts; t: Texts; cwd: string | undefined; alike(): readonly PermissionRequest[] },
 ): Model<PermissionState> {
+  const { request, draft, carried } = pending;
   const asked = request as PermissionRequest;
   const description = describeRequest(asked, { cwd });
   /** A list that is being read stays as it is. */
@@ -42,7 +43,8 @@ export function permissionModel(
           )
         : permissionBody(description, state, draw, [
             ...carriedLines({ request, ...(carried && { carried }) }, words.t),
-            ...consentLines(asked, approvals, words.t),
+            // Others approve it while it is shown.
+            ...consentLines(asked, pending.approvals, words.t),
           ]),
     choices: (state, draw, { seenEnd }) => permissionChoices(asked, known(state), { draw, seenEnd }),
     note: ({ note }, { seenEnd }) => (seenEnd && note === words.wording.locked ? "" : note),
@@ -180,7 +182,7 @@ function edited({ asked, wording, t }: Context, text: string): InputResponse | s
     case "not-an-object":
       return t.notJson(wording.notAnObject);
     case "not-json":
-      return t.notJson(messageOf(found.error));
+      return t.notJson(thrownText(found.error));
     default:
       return found satisfies never;
   }

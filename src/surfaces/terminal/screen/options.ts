@@ -37,7 +37,7 @@ export type Picking = {
  * The terminal itself does the others.
  */
 export type TerminalActs = {
-  [K in Exclude<OwnSlash<"terminal">, "quit" | "compact">]: ((args: string) => Promise<Picked>) | undefined;
+  [K in Exclude<OwnSlash<"terminal">, "quit">]: ((args: string) => Promise<Picked>) | undefined;
 };
 
 export type Place = { folder: string; branch?: string };

@@ -1,10 +1,8 @@
-import type { Delta, Fact } from "../../../protocol/facts/fact.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
-import type { CallItem, Item, SaidItem, ThoughtItem } from "../../../view/transcript/item.ts";
+import type { CallItem, Item, ThoughtItem } from "../../../view/transcript/item.ts";
 import type { Tone } from "../../../view/note.ts";
 import { isOpen } from "../../../view/transcript/standing.ts";
-import { isOver, pastOf, todosOf, type Todo } from "../../../view/items/summary.ts";
-import { createTranscript } from "../../../view/transcript/transcript.ts";
+import { isOver, todosOf, type Todo } from "../../../view/items/summary.ts";
 import { finishedUpTo } from "./chunks.ts";
 
 /** Lines of the terminal's own, such as the answer to a command. */
@@ -31,10 +29,8 @@ export type Entry = {
 
 /** The transcript of a session with the terminal's own lines in between, as far as it may still change. */
 export type Scroll = {
-  /** On attaching: the last turns whole, the messages before them as a number. */
-  history(facts: readonly Fact[]): void;
-  fact(fact: Fact): void;
-  delta(delta: Delta): void;
+  /** Items that are new or have changed. */
+  show(items: readonly Item[]): void;
   /** `apart`: it does not belong to the entry above it. Gives the item, which may be changed while it is not done. */
   add<I extends NoteItem | BoxItem>(item: I, options?: { apart: boolean }): I;
   note(tone: Tone, ...lines: string[]): void;
@@ -45,14 +41,11 @@ export type Scroll = {
   latest(): CallItem | ThoughtItem | ReadsItem | undefined;
   /** The agent's list, and the subagents that run above other rows, while the turn is open. */
   board(): Board;
-  /** Messages that the agent has not read yet, oldest first. */
-  waiting(): readonly SaidItem[];
 };
 
 export type Board = { todos: readonly Todo[]; tasks: readonly CallItem[] };
 
-export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
-  const transcript = createTranscript({ now });
+export function createScroll({ t }: { t: Texts }): Scroll {
   let entries: Entry[] = [];
   let before: string | undefined;
   const known = new WeakSet<Item>();
@@ -83,10 +76,7 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
   };
 
   const groups = () => entries.flatMap(({ item }) => (item.type === "reads" ? [item] : []));
-  const waiting = new Set<SaidItem>();
   const show = (item: Item): void => {
-    if (item.type === "said" && (item.read || item.withdrawn)) waiting.delete(item);
-    else if (item.type === "said") waiting.add(item);
     if ((item.type === "call" && item.result) || (item.type === "thought" && item.done && item.text !== ""))
       latest = groups().findLast(({ items }) => items.includes(item as CallItem)) ?? item;
     if (item.type === "call" && item.within.length === 0 && item.standing === "done") todos = todosOf(item) ?? todos;
@@ -104,11 +94,10 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
     else if (before?.type === "reads") before.items.push(item);
     else push({ type: "reads", items: [item] });
   };
-  const fact = (one: Fact): void => transcript.fact(one).forEach(show);
 
   return {
     note,
-    fact,
+    show: (items) => items.forEach(show),
     live: () => entries,
     latest: () => latest,
     board() {
@@ -118,17 +107,9 @@ export function createScroll({ t, now }: { t: Texts; now(): number }): Scroll {
       });
       return { todos: todos.every(({ status }) => status === "completed") ? [] : todos, tasks };
     },
-    waiting: () => [...waiting],
-    delta: (delta) => transcript.delta(delta).forEach(show),
     add(item, options) {
       push(item, options?.apart);
       return item;
-    },
-    history(facts) {
-      const { from, earlier } = pastOf(facts);
-      facts.slice(0, from).forEach(transcript.fact); // a turn may continue with a request of an earlier one
-      if (earlier > 0) note("dim", t.earlier(earlier));
-      facts.slice(from).forEach(fact);
     },
     take() {
       // Another file may be read next.

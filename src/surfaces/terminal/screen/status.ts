@@ -4,7 +4,7 @@ import type { Texts } from "../../../texts/shared/texts.ts";
 import { clipped } from "../draw/rows.ts";
 import type { Theme } from "../draw/theme.ts";
 import { visibleWidth } from "../draw/tui.ts";
-import type { Progress } from "../../../view/transcript/progress.ts";
+import type { Session } from "../../../view/session.ts";
 import type { StatusInfo } from "./options.ts";
 import { dollars } from "../../../view/items/summary.ts";
 
@@ -48,11 +48,11 @@ export type Activity = {
 const steps: readonly Fact["type"][] = ["turn.begun", "call.started", "call.finished"];
 
 export function createActivity({
-  progress,
+  session,
   tt,
   now,
 }: {
-  progress: Progress;
+  session: Pick<Session, "run" | "progress">;
   tt: TerminalTexts;
   now(): number;
 }): Activity {
@@ -65,17 +65,18 @@ export function createActivity({
       if (kind !== "state") was.thinking = kind === "reasoning";
     },
     doing({ waitingSince, shellSince, attached }) {
-      if (was.working !== progress.working) was = { ...was, working: progress.working, since: now() };
+      const working = session.run === "running";
+      if (was.working !== working) was = { ...was, working, since: now() };
       if (waitingSince !== undefined) return { type: "waiting", since: waitingSince };
       if (shellSince !== undefined) return { type: "working", what: tt.shellRuns, since: shellSince };
-      if (progress.working) return { type: "working", what: workOf(progress, was.thinking, tt), since: was.since };
-      return attached && progress.open ? { type: "paused" } : { type: "idle" };
+      if (working) return { type: "working", what: workOf(session, was.thinking, tt), since: was.since };
+      return attached && session.progress.open ? { type: "paused" } : { type: "idle" };
     },
   };
 }
 
-function workOf({ running }: Progress, thinking: boolean, tt: TerminalTexts): string {
-  const tools = [...running.values()];
+function workOf({ progress }: Pick<Session, "progress">, thinking: boolean, tt: TerminalTexts): string {
+  const tools = [...progress.running.values()];
   if (tools.length > 1) return tt.several(tools.length);
   const [tool] = tools;
   return tool === undefined ? (thinking ? tt.modelThinks : tt.model) : tt.runs(tool);

@@ -1,4 +1,4 @@
-import { messageOf } from "../../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../../texts/shared/error.ts";
 import type { FeishuApp, Log, Timings } from "./config.ts";
 import { FeishuFailure, failureOf } from "../../channel/failure.ts";
 import { libraryLogger, redactorOf } from "./redact.ts";
@@ -138,7 +138,7 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
         tellOperator(error);
         const waitMs = once ? undefined : waitFor(error, tries, timings.retryMs);
         if (waitMs === undefined) throw error;
-        log("debug", `${request.method} ${request.path}: ${messageOf(error)}; again in ${Math.round(waitMs)} ms`);
+        log("debug", `${request.method} ${request.path}: ${thrownText(error)}; again in ${Math.round(waitMs)} ms`);
         await sleep(waitMs);
       }
     }
@@ -178,7 +178,7 @@ function read(error: unknown, redact: (text: string) => string): FeishuFailure {
     response?: { status: number; data: unknown; headers?: Record<string, unknown> };
     code?: string;
   };
-  const words = redact(messageOf(error));
+  const words = redact(thrownText(error));
   if (/maxContentLength/.test(words)) return new FeishuFailure("content", "it is larger than what is taken here");
   if (!response) return new FeishuFailure("transient", `Feishu cannot be reached (${code ?? words})`);
   const reset = Number(response.headers?.["x-ogw-ratelimit-reset"]);
@@ -204,7 +204,10 @@ function refusal(data: unknown, redact: (text: string) => string): { code: numbe
 
 async function loadLibrary(app: FeishuApp, { callMs }: Timings, logger: ReturnType<typeof libraryLogger>) {
   const library = await import("@larksuiteoapi/node-sdk").catch((error: unknown) => {
-    throw new FeishuFailure("permission", `the package @larksuiteoapi/node-sdk is not installed (${messageOf(error)})`);
+    throw new FeishuFailure(
+      "permission",
+      `the package @larksuiteoapi/node-sdk is not installed (${thrownText(error)})`,
+    );
   });
   // Our own instance: the library's is shared by the whole process and has no timeout.
   const http = (library.defaultHttpInstance as unknown as Http).create({

@@ -1,5 +1,5 @@
 import type { SurfaceStore } from "../../../../protocol/host/surface-store.ts";
-import { messageOf } from "../../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../../texts/shared/error.ts";
 import type { FeishuServeTexts } from "../../../../texts/surfaces/feishu-serve.ts";
 import type { CardAnswer, CardClick } from "../../channel/channel.ts";
 import type { Log } from "../api/config.ts";
@@ -34,7 +34,7 @@ export function createClicks(parts: ClickParts): Clicks {
       if (!handler) throw new Error("nobody listens yet");
       return await handler(click);
     } catch (error) {
-      log("error", `a click could not be handled: ${messageOf(error)}`);
+      log("error", `a click could not be handled: ${thrownText(error)}`);
       return { toast: { type: "error", content: texts.clickFailed } };
     }
   };
@@ -61,7 +61,7 @@ export function createClicks(parts: ClickParts): Clicks {
   const put = async ({ messageId }: CardClick, { card }: CardAnswer): Promise<void> => {
     if (!card) return;
     await patch(messageId, card).catch((error: unknown) =>
-      log("debug", `an answer was not put on its card again: ${messageOf(error)}`),
+      log("debug", `an answer was not put on its card again: ${thrownText(error)}`),
     );
   };
 

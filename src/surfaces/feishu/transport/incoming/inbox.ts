@@ -1,5 +1,5 @@
 import type { SurfaceStore } from "../../../../protocol/host/surface-store.ts";
-import { messageOf } from "../../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../../texts/shared/error.ts";
 import type { FeishuChannel, Incoming, Recall } from "../../channel/channel.ts";
 import type { Log } from "../api/config.ts";
 import { createQueues } from "../api/queues.ts";
@@ -50,7 +50,7 @@ export function createInbox(
         store.delete(key);
         return;
       } catch (error) {
-        log("error", `message ${message.messageId} could not be handed on: ${messageOf(error)}`);
+        log("error", `message ${message.messageId} could not be handed on: ${thrownText(error)}`);
         await sleep(1_000 * 2 ** tries);
       }
     }
@@ -64,7 +64,7 @@ export function createInbox(
       const { message } = value as Kept;
       queues
         .run(overtakes(message) ? key : `${message.chatId}/${message.threadId ?? ""}`, () => hand(key))
-        .catch((error: unknown) => log("error", `the inbox cannot be read: ${messageOf(error)}`))
+        .catch((error: unknown) => log("error", `the inbox cannot be read: ${thrownText(error)}`))
         .finally(() => going.delete(key));
     }
   };
@@ -101,7 +101,7 @@ export function createInbox(
       const waiting = store.get(key) as Kept | undefined;
       if (waiting?.tries === 0) return void store.delete(key);
       const heard = Promise.resolve(recalled?.(recall));
-      heard.catch((error: unknown) => log("error", `a message that was taken back: ${messageOf(error)}`));
+      heard.catch((error: unknown) => log("error", `a message that was taken back: ${thrownText(error)}`));
     },
     onRecall: (given) => void (recalled = given),
     onMessage(given, options) {

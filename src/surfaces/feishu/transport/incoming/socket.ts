@@ -1,4 +1,4 @@
-import { messageOf } from "../../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../../texts/shared/error.ts";
 import type { Api, Library } from "../api/api.ts";
 import type { ChannelStatus } from "../../channel/channel.ts";
 import type { FeishuApp, Log, Timings } from "../api/config.ts";
@@ -63,8 +63,8 @@ export function createConnection(
       onReconnecting: () => current?.client === client && become("reconnecting"),
       onReconnected: () => current?.client === client && well(),
       onError: (error) => {
-        ended(redactorOf(app)(messageOf(error)));
-        if (current?.client === client) failed(redactorOf(app)(messageOf(error)));
+        ended(redactorOf(app)(thrownText(error)));
+        if (current?.client === client) failed(redactorOf(app)(thrownText(error)));
       },
     });
     noticeOldCards(client, () => become(status.state, "card-callback"));
@@ -104,7 +104,7 @@ export function createConnection(
       const problem = await promise;
       if (problem === undefined && current === one) well();
     } catch (error) {
-      failed(messageOf(error));
+      failed(thrownText(error));
     } finally {
       clearTimeout(timer);
     }
@@ -125,7 +125,7 @@ export function createConnection(
       current = fresh;
       log("debug", "long connection: renewed, because nothing was heard for a while");
     } catch (error) {
-      log("warn", `long connection: could not be renewed: ${messageOf(error)}`);
+      log("warn", `long connection: could not be renewed: ${thrownText(error)}`);
     } finally {
       heardAt = Date.now(); // replaced again only after another silence of that length
       renewing = false;

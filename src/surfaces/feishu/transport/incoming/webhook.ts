@@ -1,4 +1,4 @@
-import { messageOf } from "../../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../../texts/shared/error.ts";
 import type { Log } from "../api/config.ts";
 import type { Envelope } from "./event.ts";
 import { verify, type WebhookKeys, type WebhookRequest } from "./genuine.ts";
@@ -24,7 +24,7 @@ export function createWebhook(
       return { status: 200, body: await receive(verdict.envelope) };
     } catch (error) {
       // Not stored, so not acknowledged: the platform delivers it again.
-      log("error", `webhook: an event was not recorded: ${messageOf(error)}`);
+      log("error", `webhook: an event was not recorded: ${thrownText(error)}`);
       return { status: 503, body: {} };
     }
   };

@@ -1,5 +1,5 @@
 import type { SurfaceStore } from "../../../../protocol/host/surface-store.ts";
-import { messageOf } from "../../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../../texts/shared/error.ts";
 import type { FeishuChannel } from "../../channel/channel.ts";
 import { FeishuFailure } from "../../channel/failure.ts";
 import { segment, type Api } from "../api/api.ts";
@@ -38,7 +38,7 @@ export function createLookups({
           { once: true },
         )
         .then((answer) => (answer["data"] as { user?: { name?: string } } | undefined)?.user?.name)
-        .catch((error: unknown) => void log("debug", `no name for ${openId}: ${messageOf(error)}`));
+        .catch((error: unknown) => void log("debug", `no name for ${openId}: ${thrownText(error)}`));
       store.set(`name/${openId}`, name === undefined ? {} : { name }, { ttlMs: name ? NAME_MS : NO_NAME_MS });
       return name;
     },
@@ -52,7 +52,7 @@ export function createLookups({
       const known = store.get(`members/${chat}`) as { all?: string[] } | undefined;
       if (known) return known.all;
       const all = await membersOf(api, chat).catch(
-        (error: unknown) => void log("debug", `the people of ${chat} are not known: ${messageOf(error)}`),
+        (error: unknown) => void log("debug", `the people of ${chat} are not known: ${thrownText(error)}`),
       );
       store.set(`members/${chat}`, all === undefined ? {} : { all }, { ttlMs: MEMBERS_MS });
       return all;

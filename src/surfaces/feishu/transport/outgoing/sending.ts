@@ -1,5 +1,5 @@
 import type { SurfaceStore } from "../../../../protocol/host/surface-store.ts";
-import { messageOf } from "../../../../protocol/reasons/error.ts";
+import { thrownText } from "../../../../texts/shared/error.ts";
 import type { FeishuChannel, Sent, Target } from "../../channel/channel.ts";
 import { FeishuFailure } from "../../channel/failure.ts";
 import { segment, type Answer, type Api } from "../api/api.ts";
@@ -108,7 +108,7 @@ export function createSending({ api, appId, queues, store, sleep, log }: Sending
       const path = `im/v1/messages/${segment(messageId)}/reactions`;
       await api
         .call({ method: "POST", path, data }, { once: true })
-        .catch((error: unknown) => log("debug", `no reaction: ${messageOf(error)}`));
+        .catch((error: unknown) => log("debug", `no reaction: ${thrownText(error)}`));
     },
     async recall(messageId) {
       await api.call({ method: "DELETE", path: `im/v1/messages/${segment(messageId)}` }).catch((error: unknown) => {

@@ -15,7 +15,8 @@ export function SessionMenu({ id, followed, typing }: { id: string; followed: Fo
   const app = useApp();
   const { web } = app.words.value;
   const trouble = useSignal("");
-  const { working, open } = followed.progress.value;
+  const working = followed.run.value === "running";
+  const { open } = followed.progress.value;
   const waits = app.inbox.value.sessions.get(id)?.state === "waiting";
   const menu = useRef<HTMLDetailsElement>(null);
   const opened = useSignal(false);

@@ -1,30 +1,30 @@
 import { batch, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Fact } from "../../../../protocol/facts/fact.ts";
-import type { WatchEvent } from "../../../../protocol/host/host.ts";
 import type { CallItem, Item } from "../../../../view/transcript/item.ts";
-import { createProgress, type Progress } from "../../../../view/transcript/progress.ts";
+import { followSession, type FollowedSession, type SessionChange, type RunState } from "../../../../view/session.ts";
+import type { Progress } from "../../../../view/transcript/progress.ts";
 import { isOpen } from "../../../../view/transcript/standing.ts";
 import { todosOf, type Todo } from "../../../../view/items/summary.ts";
-import { createTranscript, transcriptOf } from "../../../../view/transcript/transcript.ts";
+import { transcriptOf } from "../../../../view/transcript/transcript.ts";
 import type { App } from "../state/state.ts";
 
 /** Turns that are fetched at first, and facts of each page before them. */
 const LAST_TURNS = 20;
 const PAGE = 500;
 
-/** A session as the page follows it. An item is drawn again when its own number changes, and no other item is. */
+/** A session as the page draws it. An item is drawn again when its own number changes, and no other item is. */
 export type Followed = {
+  session: FollowedSession;
   items: ReadonlySignal<readonly Item[]>;
   changes(item: Item): ReadonlySignal<number>;
   progress: ReadonlySignal<Readonly<Progress>>;
+  run: ReadonlySignal<RunState>;
   todos: ReadonlySignal<readonly Todo[]>;
   /** Subagents that run now. */
   tasks: ReadonlySignal<readonly CallItem[]>;
   ready: ReadonlySignal<boolean>;
   /** False: another process runs it, and only whole replies come through. */
-  live: ReadonlySignal<boolean>;
-  /** The process that ran its turn is gone. */
-  stopped: ReadonlySignal<boolean>;
+  streams: ReadonlySignal<boolean>;
   /** There are turns before those that were fetched, and the way to fetch some of them. */
   hasEarlier: ReadonlySignal<boolean>;
   fetchEarlier(): Promise<void>;
@@ -36,85 +36,66 @@ export function follow(
   id: string,
   { signal: stop, frame }: { signal: AbortSignal; frame(act: () => void): void },
 ): Followed {
-  const transcript = createTranscript({ now: app.timing.now });
-  const progress = createProgress();
-  const all: Item[] = [];
   const numbers = new Map<Item, Signal<number>>();
   const touched = new Set<Item>();
-  const shown = {
-    items: signal<readonly Item[]>([]),
-    progress: signal<Readonly<Progress>>({ ...progress }),
-    todos: signal<readonly Todo[]>([]),
-    tasks: signal<readonly CallItem[]>([]),
-    ready: signal(false),
-    live: signal(true),
-    stopped: signal(false),
-    hasEarlier: signal(false),
-  };
-  let drawing = false;
+  let [drawing, grown] = [false, false];
   let first: number | undefined;
   let before: Item[] = [];
   let earlier: Fact[] = [];
+  const changed = (change: SessionChange): void => {
+    if (change.type === "fact" && first === undefined) {
+      first = change.fact.seq;
+      shown.hasEarlier.value = change.fact.type !== "session.opened";
+    }
+    if (change.type === "fact" || change.type === "delta") take(change.items);
+    if (change.type === "joined") app.learn(session.requests);
+    if (drawing) return;
+    drawing = true;
+    frame(flush);
+  };
+  const { now } = app.timing;
+  const session = followSession(app.host, id, { last: LAST_TURNS, signal: stop, changed, now });
+  const shown = {
+    items: signal<readonly Item[]>([]),
+    progress: signal<Readonly<Progress>>({ ...session.progress }),
+    run: signal<RunState>("idle"),
+    todos: signal<readonly Todo[]>([]),
+    tasks: signal<readonly CallItem[]>([]),
+    ready: signal(false),
+    streams: signal(true),
+    hasEarlier: signal(false),
+  };
   const flush = () => {
     drawing = false;
     batch(() => {
-      if (before.length + all.length !== shown.items.value.length) shown.items.value = [...before, ...all];
+      if (grown) shown.items.value = [...before, ...session.items].filter(isShown);
+      grown = false;
       for (const item of touched) {
         const number = numbers.get(item);
         if (number) number.value++;
       }
       touched.clear();
-      shown.progress.value = { ...progress };
+      shown.progress.value = { ...session.progress };
+      shown.run.value = session.run;
+      shown.streams.value = session.streams;
+      shown.ready.value ||= session.phase === "live";
       const running = shown.tasks.value.filter(({ standing }) => isOpen(standing));
-      const begun = all.slice(-40).filter((item): item is CallItem => isTask(item) && isOpen(item.standing));
+      const begun = shown.items.value
+        .slice(-40)
+        .filter((item): item is CallItem => isTask(item) && isOpen(item.standing));
       shown.tasks.value = [...new Set([...running, ...begun])];
     });
-  };
-  const draw = () => {
-    if (drawing) return;
-    drawing = true;
-    frame(flush);
   };
   const take = (items: readonly Item[]) => {
     for (const item of items) {
       touched.add(item);
       if (numbers.has(item)) continue;
       numbers.set(item, signal(0));
-      if (isShown(item)) all.push(item);
+      grown = true;
     }
     const list = items.findLast((item) => item.type === "call" && todosOf(item));
     const todos = list?.type === "call" ? todosOf(list) : undefined;
     if (todos) shown.todos.value = todos;
-  };
-  const note = (fact: Fact) => {
-    if (first === undefined) {
-      first = fact.seq;
-      shown.hasEarlier.value = fact.type !== "session.opened";
-    }
-    progress.note(fact);
-    take(transcript.fact(fact));
-  };
-  const hear = (event: WatchEvent): void => {
-    switch (event.type) {
-      case "fact":
-        note(event.fact);
-        break;
-      case "delta":
-        take(transcript.delta(event.delta));
-        break;
-      case "ready":
-        shown.ready.value = true;
-        shown.live.value = event.live;
-        app.learn(event.requests);
-        break;
-      case "owner":
-        shown.live.value = event.live;
-        shown.stopped.value = event.stopped;
-        if (event.stopped) progress.stopped();
-        break;
-      default:
-    }
-    draw();
   };
   /** Turns before the first one are folded by themselves: nothing in them changes any more. */
   const fetchEarlier = async (): Promise<void> => {
@@ -123,18 +104,14 @@ export function follow(
     const reply = await app.send({ type: "facts", session: id, before: start, limit: PAGE });
     if (!reply.ok || stop.aborted) return;
     earlier = [...reply.facts, ...earlier];
-    before = transcriptOf(earlier).filter(isShown);
+    before = transcriptOf(earlier);
+    grown = true;
     shown.hasEarlier.value = reply.more;
-    draw();
+    frame(flush);
   };
-  void (async () => {
-    try {
-      for await (const event of app.host.watch(id, { last: LAST_TURNS, signal: stop })) hear(event);
-    } catch {
-      // The watch ends with its page, or with the link for good; the header says which.
-    }
-  })();
-  return { ...shown, fetchEarlier, changes: (item) => numbers.get(item) ?? unchanging };
+  // The watch ends with its page, or with the link for good; the header says which.
+  session.done.catch(() => {});
+  return { session, ...shown, fetchEarlier, changes: (item) => numbers.get(item) ?? unchanging };
 }
 
 const unchanging = signal(0);

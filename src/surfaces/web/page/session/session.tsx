@@ -30,7 +30,7 @@ export function SessionPage({ id }: { id: string }) {
   const session = app.inbox.value.sessions.get(id);
   const open = [...app.inbox.value.requests.values()].filter(({ request }) => request.session === id);
   const typing = useMemo(
-    () => createTyping(app, { id, followed, go: (place) => void (location.hash = addressOf(place)) }),
+    () => createTyping(app, { ...followed, go: (place) => void (location.hash = addressOf(place)) }),
     [followed],
   );
   return (
@@ -201,17 +201,18 @@ function useStayAtEnd(followed: Followed, list: { current: HTMLElement | null })
 function Standing({ id, followed, waits }: { id: string; followed: Followed; waits: boolean }) {
   const app = useApp();
   const { web } = app.words.value;
-  const { working } = followed.progress.value;
-  const text = followed.stopped.value ? web.gone2 : followed.live.value ? "" : web.notLive;
+  const run = followed.run.value;
+  const stopped = run === "stopped" && !waits; // an answer continues it as well
+  const text = stopped ? web.gone2 : followed.streams.value ? "" : web.notLive;
   return (
     <div class="standing">
       {text !== "" && <p class="dim">{text}</p>}
-      {followed.stopped.value && (
+      {stopped && (
         <button type="button" onClick={() => void app.send({ type: "resume", session: id })}>
           {web.resume}
         </button>
       )}
-      {working && !waits && (
+      {run === "running" && !waits && (
         <p class="working" role="status">
           <span class="dot running" aria-hidden="true" /> {web.state.running}
         </p>

@@ -25,9 +25,10 @@ export type Typing = {
   complete(text: string): readonly Completion[];
 };
 
-type Parts = { id: string; followed: Pick<Followed, "progress">; go(place: Place): void };
+type Parts = Pick<Followed, "session"> & { go(place: Place): void };
 
-export function createTyping(app: App, { id, followed, go }: Parts): Typing {
+export function createTyping(app: App, { session, go }: Parts): Typing {
+  const { id } = session;
   const lines = signal<readonly string[]>([]);
   const own = signal<readonly Named[] | undefined>(undefined);
   const learn = async () => {
@@ -37,8 +38,8 @@ export function createTyping(app: App, { id, followed, go }: Parts): Typing {
   };
   const offer: Offer<"page"> = { place: "page", own: () => own.value ?? [] };
 
-  const say = async (session: string, text: string): Promise<boolean> => {
-    const reply = await app.send({ type: "say", session, text, id: app.id() });
+  const say = async (to: string, text: string): Promise<boolean> => {
+    const reply = await app.send({ type: "say", session: to, text, id: app.id() });
     const unknown = unknownSlash(reply, text, offer, app.words.value.slash) ?? app.trouble(reply);
     lines.value = unknown === undefined ? [] : [unknown];
     return reply.ok;
@@ -52,7 +53,7 @@ export function createTyping(app: App, { id, followed, go }: Parts): Typing {
           go({ page: name });
           return true;
         case "new": {
-          const opened = await openLike({ host: app.host, session: id }, { byName: true });
+          const opened = await openLike(session, { byName: true });
           const taken = args === "" || (await say(opened, args));
           go({ page: "session", id: opened });
           return taken;
@@ -68,22 +69,15 @@ export function createTyping(app: App, { id, followed, go }: Parts): Typing {
     done: () => true, // a fact, which is shown
     back: (words) => words,
     speak: (text) => say(id, text),
-    go(session) {
-      go({ page: "session", id: session });
+    go(opened) {
+      go({ page: "session", id: opened });
       return true;
     },
   };
   const run = (typed: TypedSlash) => {
     lines.value = [];
-    const typist = {
-      host: app.host,
-      session: id,
-      sender: app.me.value,
-      offer,
-      mode: () => followed.progress.value.mode,
-      may: (right: string) => app.may.value.includes(right),
-    };
-    return runSlash(typed, typist, hand);
+    const may = (right: string) => app.may.value.includes(right);
+    return runSlash(typed, { session, sender: app.me.value, offer, may }, hand);
   };
 
   return {

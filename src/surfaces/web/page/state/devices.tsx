@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import { oneLine } from "../../../../base/visible.ts";
 import { timeOf } from "../../../../texts/shared/resolution.ts";
 import { useApp } from "./context.ts";
+import type { ListedDevice } from "./settings.ts";
 
 /** Browsers, phones and terminals that hold a key, with the way to take it from them. */
 export function DevicesPage() {
@@ -66,6 +67,3 @@ export function DevicesPage() {
     </>
   );
 }
-
-/** A device as a list shows it. `own`: this browser. */
-export type ListedDevice = { id: string; name: string; owner: string; at: number; seen: number; own?: boolean };

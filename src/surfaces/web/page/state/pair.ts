@@ -1,4 +1,4 @@
-import type { ListedDevice } from "./devices.tsx";
+import type { ListedDevice } from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { storage } from "./storage.ts";
 

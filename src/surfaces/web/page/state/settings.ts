@@ -1,8 +1,10 @@
 import type { Signal } from "@preact/signals";
-import type { ListedDevice } from "./devices.tsx";
 
 export const colours = ["system", "light", "dark"] as const;
 export type Colours = (typeof colours)[number];
+
+/** A device as a list shows it. `own`: this browser. */
+export type ListedDevice = { id: string; name: string; owner: string; at: number; seen: number; own?: boolean };
 
 /** Choices of this browser. They are all that it keeps besides its key. */
 export type Settings = {

@@ -5,6 +5,7 @@ import type { InputResponse } from "../protocol/facts/answer.ts";
 import { callsOf, type Message } from "../protocol/facts/message.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";
 import * as z from "../base/z.ts";
+import { thrownText } from "../texts/shared/error.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 import { jsonSchemaOf } from "../tools/definition/json-schema.ts";
 
@@ -61,7 +62,7 @@ async function decide(model: Model, { request, description, text }: Asked): Prom
       if (parsed.success) return spellOut(request, read(request, parsed.data as never));
       problem = `call "${tool.name}" with an input of its schema`;
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
+      problem = thrownText(error);
     }
     messages.push({ role: "user", text: `[That was no answer: ${problem}. Answer as the person would.]` });
   }

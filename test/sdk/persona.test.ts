@@ -1,7 +1,7 @@
 // A persona answers in the place of a person, in tests and nowhere else.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { persona } from "../../src/archive/persona.ts";
+import { persona } from "../../src/sdk/persona.ts";
 import { answersOf, replayAnswers } from "../../src/archive/recording.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
