@@ -1,4 +1,3 @@
-import { factsOf } from "../../protocol/host/refusal.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { Host, Refused } from "../../protocol/host/host.ts";
 import { splitRequestId } from "../../protocol/key.ts";

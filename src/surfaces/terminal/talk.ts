@@ -57,7 +57,7 @@ export type TalkParts = {
 };
 
 export function createTalk(parts: TalkParts): Talk {
-  const { session, sender, t, tt, scroll, redraw } = parts;
+  const { session, sender, t, scroll, redraw } = parts;
   /** Commands that the person ran since their last message, as the model is told of them. */
   let ran: string[] = [];
 

@@ -26,7 +26,6 @@ const en = {
   yourTurn: "Waiting for you",
   unread: (n: number, text: string) =>
     `${plural(n, "message")} waiting for the next step (↑ takes ${n === 1 ? "it" : "the last one"} back): ${text}`,
-  notTakenBack: (why: string) => `Not taken back: ${why}`,
   shellRuns: "Running your command",
   escHint: "Esc to interrupt",
   paused: "Paused. Say what to do instead, or /resume",
@@ -106,7 +105,6 @@ const zh: TerminalTexts = {
   several: (n) => `正在运行 ${n} 个调用`,
   yourTurn: "等你决定",
   unread: (n, text) => `${number(n)} 条消息等待下一步读取（↑ 撤回${n === 1 ? "" : "最后一条"}）：${text}`,
-  notTakenBack: (why) => `未能撤回：${why}`,
   shellRuns: "正在运行你的命令",
   escHint: "Esc 中断",
   paused: "已暂停。请说明接下来做什么，或用 /resume 继续",
