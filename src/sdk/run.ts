@@ -1,5 +1,5 @@
 import { createEventQueue } from "../remote/event-queue.ts";
-import { localHead, type Store } from "../journal/store/store.ts";
+import { type Store } from "../journal/store/store.ts";
 import { checkOptions } from "./check-options.ts";
 import type { Delta, Fact } from "../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../protocol/facts/outcome.ts";

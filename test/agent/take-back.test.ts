@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { slashCommands } from "../../src/cli/open/terminal/slash.ts";
+import { runSlash, type Typist } from "../../src/view/slash/run.ts";
+import { joined, slashWords } from "../support/slash.ts";
 import type { Rule } from "../../src/protocol/facts/permission.ts";
 import { sessionRules } from "../../src/protocol/facts/session.ts";
-import type { HostClient } from "../../src/cli/host/host-client.ts";
 import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
@@ -69,20 +69,28 @@ test("/permissions remove takes a rule back in the middle of a turn, and says so
     dir: here.dir,
     script: [{ calls: [bash("node -p 1")] }, { calls: [bash(wait)] }, { calls: [bash("node -p 3")] }, { text: "done" }],
   });
-  const commands = slashCommands(
-    { host: sage.host, cwd: here.dir, by: "Lin" } as unknown as HostClient,
-    sage.session,
-    "en",
-  );
-  const permissions = commands.find(({ name }) => name === "permissions")!;
+  const session = await joined(sage.host, sage.session);
+  const typist: Typist<"terminal"> = {
+    session,
+    sender: { by: "Lin", surface: "tui" },
+    offer: { place: "terminal" },
+  };
+  const permissions = (args: string) =>
+    runSlash({ name: "permissions", args }, typist, {
+      own: () => "own",
+      say: (told) => told(slashWords("en")).join(),
+      done: () => "done",
+      back: () => "back",
+      speak: () => "speak",
+      go: () => "go",
+    });
   await sage.say("go");
   const [first] = await sage.open();
   await sage.answer({ type: "granted", requestId: first!.id, rules: [grant] });
   await until(() => started(sage) === 2);
-  const none = await permissions.run("remove Bash(make:*)");
-  assert.match(JSON.stringify(none), /Bash\(make:\*\)/);
-  assert.equal(await permissions.run(`remove ${rule}`), undefined);
-  assert.match(JSON.stringify(await permissions.run(`remove ${rule}`)), /node -p/, "it is gone");
+  assert.match(await permissions("remove Bash(make:*)"), /Bash\(make:\*\)/);
+  assert.equal(await permissions(`remove ${rule}`), "done");
+  assert.match(await permissions(`remove ${rule}`), /node -p/, "it is gone");
   writeFileSync(here.path("go"), "");
   const [second] = await sage.open();
   assert.equal(second?.kind === "permission" && second.input["command"], "node -p 3");

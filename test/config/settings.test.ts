@@ -21,7 +21,7 @@ import { loadContent } from "../../src/config/load-content.ts";
 import { sageHome } from "../../src/config/home/home.ts";
 import { addRule, removeRule } from "../../src/config/files/rule-file.ts";
 import { childEnv, redactor } from "../../src/config/secrets/secrets.ts";
-import { readProject } from "../../src/config/trust/project.ts";
+import { readProject } from "../../src/config/trust/trust.ts";
 import { readSettings, settingsSchema } from "../../src/config/settings/settings.ts";
 import { projectTrust, revoke, trust } from "../../src/config/trust/trust.ts";
 import { version } from "../../src/config/version.ts";
@@ -223,7 +223,7 @@ test("F7: a pipe, a device, a folder or a giant in the place of settings is name
     truncateSync(file, 40 * 1024 * 1024 * 1024); // holes: it takes no room on the disk either
   };
   // In a process of its own: whoever opens it to read would be stuck for good.
-  const settings = JSON.stringify(new URL("../../src/config/trust/project.ts", import.meta.url).href);
+  const settings = JSON.stringify(new URL("../../src/config/trust/trust.ts", import.meta.url).href);
   const program = `const { readProject } = await import(${settings}); readProject(${JSON.stringify(here.dir)});`;
   execFileSync("mkfifo", [file]);
   const reader = spawnSync(process.execPath, ["--input-type=module", "-e", program], {

@@ -22,6 +22,7 @@ import { errorOf } from "../../src/protocol/host/refusal.ts";
 import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
 import type { SubagentDefinition } from "../../src/protocol/subagent.ts";
 import { childEnv, redactor } from "../../src/config/secrets/secrets.ts";
+import type { Surroundings } from "../../src/host/commands/parts.ts";
 import { createHost, type LocalHost } from "../../src/host/host.ts";
 import { withServers } from "../../src/mcp/registry.ts";
 import type { Servers } from "../../src/mcp/servers.ts";
@@ -156,6 +157,7 @@ export async function sageWith(
   options: TestConfig & {
     options?: Partial<ExecutionOptions>;
     watched?: boolean;
+    surroundings?: Surroundings;
     /** One that is there already. */ session?: string;
   },
 ): Promise<TestSage> {
@@ -174,6 +176,7 @@ export async function sageWith(
         text,
       ),
     keepDir: () => made.keepDir,
+    ...(options.surroundings && { surroundings: options.surroundings }),
     executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
   });
   const opened = await host.send({ type: "open", cwd: dir, ...(options.session && { session: options.session }) });

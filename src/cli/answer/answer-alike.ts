@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { InputRequest, PermissionRequest } from "../../protocol/facts/request.ts";
 import type { Host, SharedAnswer } from "../../protocol/host/host.ts";
@@ -16,7 +17,7 @@ import { fitted } from "../../view/lines/safe.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { pendingOf } from "./find-request.ts";
 import type { Opened } from "../host/open-host.ts";
-import { agrees, ask } from "../host/journal.ts";
+import { agrees } from "../host/journal.ts";
 import { continueAfterAnswer } from "./resume-session.ts";
 import { styleOf } from "../process/stdout.ts";
 

@@ -1,3 +1,4 @@
+import { ask, factsOf } from "../../protocol/host/refusal.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { InputResponse } from "../../protocol/facts/answer.ts";
@@ -22,9 +23,7 @@ import { nameOf } from "../../view/items/summary.ts";
 import { person } from "../host/account.ts";
 import { requestBy } from "./find-request.ts";
 import { openHost, type Opened } from "../host/open-host.ts";
-import { ask } from "../host/journal.ts";
 import { continueAfterAnswer } from "./resume-session.ts";
-import { factsOf } from "../host/host-client.ts";
 import { answerOptions, inquiryOf, responseOf } from "./response.ts";
 
 const MAX_NAME_LENGTH = 80;

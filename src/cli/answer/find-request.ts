@@ -1,3 +1,4 @@
+import { ask, factsOf } from "../../protocol/host/refusal.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { shortRequestId, splitRequestId } from "../../protocol/key.ts";
@@ -5,8 +6,7 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
 import { usage } from "../process/flags.ts";
-import { ask } from "../host/journal.ts";
-import { factsOf, sessionOf } from "../host/host-client.ts";
+import { sessionOf } from "../host/host-client.ts";
 
 /** Finds a request by its id, short or whole. A session, or the start of an id, names whatever is open by now: nobody has read that yet. */
 export async function requestBy(host: Host, target: string, t: CliTexts): Promise<InputRequest | Resolution> {

@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import type { Store } from "../../journal/store/store.ts";
 import type { Approval, InputRequest } from "../../protocol/facts/request.ts";
 import type { SessionSummary } from "../../protocol/host/host.ts";
@@ -12,7 +13,6 @@ import { alikeTo, groupsOf } from "../../view/request/alike.ts";
 import { pendingOf, requestBy } from "./find-request.ts";
 import { noWords, readFlags } from "../process/flags.ts";
 import { hostFlag, openHost } from "../host/open-host.ts";
-import { ask } from "../host/journal.ts";
 import { sessionOf } from "../host/host-client.ts";
 import { requestLines } from "../open/print/request-lines.ts";
 import { styleOf, writeStdout } from "../process/stdout.ts";

@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import type { SessionRow, Store } from "../../journal/store/store.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";
@@ -9,7 +10,6 @@ import { type Sage, chooseModel, openSage } from "../assemble/open-sage.ts";
 import type { Host, Place } from "../../protocol/host/host.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import type { Opened } from "../host/open-host.ts";
-import { ask } from "../host/journal.ts";
 
 /** A Sage that continues a session until a person is needed. The caller closes its host. */
 export async function openToResume(

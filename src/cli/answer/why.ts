@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import { realpathSync } from "node:fs";
 import { oneLine } from "../../base/visible.ts";
 import type { Host } from "../../protocol/host/host.ts";
@@ -11,7 +12,6 @@ import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { styleOf, writeStdout } from "../process/stdout.ts";
 import { hostFlag, openHost } from "../host/open-host.ts";
-import { ask } from "../host/journal.ts";
 import { hostsTexts } from "../../texts/serve/hosts.ts";
 import type { Lang } from "../../texts/language.ts";
 import { nameOf, summaryOf, titleOf } from "../../view/items/summary.ts";

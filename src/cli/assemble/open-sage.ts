@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import { createAnchors } from "../../config/home/anchors.ts";
 import { silenceOptions } from "../../config/settings/silence.ts";
 import { loadConfig, type Config } from "../../config/config.ts";
@@ -33,7 +34,6 @@ import type { HostClient } from "../host/host-client.ts";
 import { hostHome } from "../host/host-home.ts";
 import { sessionEnvironment } from "./session-environment.ts";
 import { withImages } from "./images.ts";
-import { ask } from "../host/journal.ts";
 import {
   createModels,
   absoluteModelSpec,

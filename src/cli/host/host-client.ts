@@ -2,11 +2,9 @@ import type { Home } from "../../config/home/home.ts";
 import type { Settings } from "../../config/settings/settings.ts";
 import type { Store } from "../../journal/store/store.ts";
 import type { Config } from "../../config/config.ts";
-import type { Fact } from "../../protocol/facts/fact.ts";
 import type { Named } from "../../protocol/host/about.ts";
 import type { Host, SessionSummary } from "../../protocol/host/host.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { ask } from "./journal.ts";
 
 /** A person before a host: the host may be in this process or elsewhere. */
 export type HostClient = {
@@ -45,17 +43,6 @@ export type SessionScreen = {
 
 export function senderAt({ by, surface }: Pick<HostClient, "by" | "surface">, own: string): Sender {
   return { by, surface: surface ?? own };
-}
-
-/** All facts of a session, page by page. */
-export async function factsOf(host: Host, session: string): Promise<Fact[]> {
-  const all: Fact[] = [];
-  for (;;) {
-    const after = all.at(-1)?.seq ?? 0;
-    const { facts, more } = await ask(host, { type: "facts", session, after });
-    all.push(...facts);
-    if (!more || facts.length === 0) return all;
-  }
 }
 
 /** Undefined where the host does not tell. */

@@ -1,8 +1,6 @@
 import type { Silence } from "../../input/ask.ts";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
 import type { Store } from "../../journal/store/store.ts";
-import type { Command, CommandReply, Host } from "../../protocol/host/host.ts";
-import { errorOf } from "../../protocol/host/refusal.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";
 import { sageHome, type Home } from "../../config/home/home.ts";
@@ -60,16 +58,6 @@ export function hostParts(store: Store, home: Home, env: NodeJS.ProcessEnv): Hos
   const executor = () => Promise.reject(new SageError("turn-failed", said("this command runs no turn")));
   const people = { guard: accountGuard(home), personOf: accountPerson(home) };
   return { store, version, executor, home: hostHome(home, env), ...people };
-}
-
-/** A command's reply, or the reason why there is none as an error. */
-export async function ask<C extends Command>(
-  host: Pick<Host, "send">,
-  command: C,
-): Promise<CommandReply<C["type"]> & { ok: true }> {
-  const reply = await host.send(command);
-  if (reply.ok) return reply;
-  throw errorOf(reply);
 }
 
 /** Only a person at a terminal can agree, and only by saying so. */

@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { sageHome } from "../../config/home/home.ts";
 import { connectWeb } from "../../host/socket/connect-web.ts";
@@ -10,7 +11,6 @@ import { closeCodes } from "../../remote/wire.ts";
 import { hostsTexts } from "../../texts/serve/hosts.ts";
 import type { Lang } from "../../texts/language.ts";
 import { hostKey, nameHost, pair, type HostTarget } from "./paired-hosts.ts";
-import { ask } from "./journal.ts";
 import { requirePerson } from "./people-only.ts";
 import type { HostClient } from "./host-client.ts";
 

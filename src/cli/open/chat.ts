@@ -1,4 +1,3 @@
-import { tasksIn } from "../../protocol/facts/session.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
 import { version } from "../../config/version.ts";
 import { attachPlain, type PlainEnd } from "../../surfaces/plain/index.ts";
@@ -10,7 +9,7 @@ import { exitCodeOf, exitCodes } from "../process/exit-codes.ts";
 import { wantsColor } from "../process/stdout.ts";
 import { importHint } from "./import-hint.ts";
 import { onTermination } from "../process/termination.ts";
-import { factsOf, sessionOf, type HostClient } from "../host/host-client.ts";
+import { sessionOf, type HostClient } from "../host/host-client.ts";
 
 /** Told of problems before a turn can begin. */
 export type ChatCallbacks = { failed?: (error: unknown) => void };
@@ -33,24 +32,21 @@ export function canDraw(env: NodeJS.ProcessEnv): boolean {
 
 async function plainly(seat: HostClient, { session, task, lang, late }: Chat): Promise<number> {
   const { host, home, here, by, surface } = seat;
-  console.log(cliTexts(lang).header(version, (await seat.look(session)).model, session));
+  const look = await seat.look(session);
+  console.log(cliTexts(lang).header(version, look.model, session));
   const hint = here && process.stdin.isTTY ? importHint(home, here.config, lang) : undefined;
   if (hint !== undefined) console.log(hint);
   const leaving = onTermination(() => host.close());
+  const acts = async () => (await import("./terminal/acts.ts")).fileActs(seat, session, lang);
   const plain = attachPlain(host, {
     session,
     task,
     lang,
-    commands: {
-      rewind: async (args) => (await import("./terminal/rewind.ts")).rewindLines(seat, session, args, lang),
-      // Its commands are processes of the machine that started them.
-      ...(here && {
-        async tasks(args: string) {
-          const { tasksText } = await import("../tasks/task-lines.ts");
-          return (await tasksText(tasksIn(await factsOf(host, session)).tasks, args, lang)).split("\n");
-        },
-      }),
+    acts: {
+      tasks: here && (async (args) => (await acts()).tasks(args)),
+      export: async (args) => (await acts()).exports(args),
     },
+    own: () => look.invocable,
     input: process.stdin,
     output: process.stdout,
     color: wantsColor(process.stdout),

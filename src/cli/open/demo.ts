@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
@@ -17,7 +18,6 @@ import { readFlags } from "../process/flags.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { wantsColor } from "../process/stdout.ts";
 import { accountName } from "../host/account.ts";
-import { ask } from "../host/journal.ts";
 import { onTermination } from "../process/termination.ts";
 import { isAsking } from "../../view/items/summary.ts";
 import { transcriptOf } from "../../view/transcript/transcript.ts";

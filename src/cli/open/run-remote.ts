@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import type { SessionSummary } from "../../protocol/host/host.ts";
 import type { SessionMode } from "../../protocol/mode.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
@@ -8,7 +9,6 @@ import { connectRemoteHost, explainConnectError, remoteHostClient } from "../hos
 import { exitCodes } from "../process/exit-codes.ts";
 import { usage } from "../process/flags.ts";
 import type { HostTarget } from "../host/paired-hosts.ts";
-import { ask } from "../host/journal.ts";
 import { chooseSession } from "../record/sessions/pick-session.ts";
 import { senderAt, type HostClient } from "../host/host-client.ts";
 import { chat, canDraw } from "./chat.ts";

@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import { testHome } from "../../config/home/home.ts";
 import { readInstallation, type Installation } from "../../config/home/installation.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
@@ -7,7 +8,7 @@ import { exitCodes } from "../process/exit-codes.ts";
 import { lastSessionIn, sessionToRun } from "../../view/find-session.ts";
 import { usage } from "../process/flags.ts";
 import { directory, executionOptions, ifSilent, readRunFlags, type RunFlags, type Values } from "./run-flags.ts";
-import { ask, openLocalJournal } from "../host/journal.ts";
+import { openLocalJournal } from "../host/journal.ts";
 import { guestChoice, absoluteModelSpec, modelOf, modelOfSession } from "../assemble/model-choice.ts";
 import { chooseMode, chooseModel, openSage, openStore, type Sage } from "../assemble/open-sage.ts";
 import { isRemote, targetFor } from "../host/open-host.ts";

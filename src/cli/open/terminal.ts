@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { hash } from "node:crypto";
@@ -10,13 +11,12 @@ import { cliTexts } from "../../texts/commands/cli.ts";
 import { sage as commandOf } from "../../texts/command.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { type Chat, chatExitCode } from "./chat.ts";
-import { ask } from "../host/journal.ts";
 import { importHint } from "./import-hint.ts";
 import { onTermination } from "../process/termination.ts";
 import { type HostClient, type SessionScreen, sessionOf } from "../host/host-client.ts";
 import { personEditor, personNotifier, personShell, suspend } from "./terminal/programs.ts";
 import { createFolderLabel, customStatusLine } from "./terminal/status-line.ts";
-import { slashCommands } from "./terminal/slash.ts";
+import { terminalActs } from "./terminal/acts.ts";
 import type { Store } from "../../journal/store/store.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import type { RuleTrial } from "../../protocol/host/past.ts";
@@ -42,7 +42,8 @@ export async function onTerminal(seat: HostClient, { lang, late, ...chat }: Chat
       files: async (query) => (await ask(host, { type: "files", session, query })).files,
       header: [cliTexts(lang).header(version, look.model, session), ...(hint === undefined ? [] : [hint])].join("\n"),
       model: look.model,
-      commands: slashCommands(seat, session, lang),
+      acts: terminalActs(seat, session, lang),
+      ready: seat.ready,
       signal: leaving.signal,
     });
     late.failed = (error) => terminal.failed(refusalOf(error));
@@ -61,11 +62,10 @@ export async function onTerminal(seat: HostClient, { lang, late, ...chat }: Chat
 
 function optionsOf(seat: HostClient, look: SessionScreen) {
   const { by, surface, home, cwd, settings, here } = seat;
-  const named = ({ name, description }: { name: string; description: string }) => ({ name, hint: description });
-  const invocable = look.invocable.map(named);
+  const invocable = [...look.invocable];
   // The screen does not wait for them.
   look.prompts().then(
-    (all) => invocable.push(...all.map(named)),
+    (all) => invocable.push(...all),
     () => {}, // they can still be typed
   );
   const { env } = process;
@@ -78,7 +78,7 @@ function optionsOf(seat: HostClient, look: SessionScreen) {
     env,
     logDirectory: home.dir,
     history: createHistory(home, `${seat.flag}${look.cwd}`),
-    skills: invocable,
+    own: () => invocable,
     ...(here && {
       shell: personShell(cwd, env, ownRedaction(env).text),
       clipboard: async () =>

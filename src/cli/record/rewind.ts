@@ -10,7 +10,7 @@ import { exitCodes } from "../process/exit-codes.ts";
 import { sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage, type Flags } from "../process/flags.ts";
 import { agrees, openLocalJournal } from "../host/journal.ts";
-import { doubtful, overwriting, planLines, pointLines, turnOf } from "./rewind-lines.ts";
+import { doubtful, overwriting, planLines, pointLines, turnOf } from "../../view/lines/rewind.ts";
 
 const options = {
   to: { type: "string" },

@@ -1,3 +1,4 @@
+import { ask } from "../../protocol/host/refusal.ts";
 import { countOutside } from "../../input/outside.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { thrownText } from "../../texts/shared/error.ts";
@@ -12,7 +13,6 @@ import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { feishuSetupTexts } from "../../texts/serve/feishu-setup.ts";
 import { webhookPath } from "../connect/feishu/doctor.ts";
 import { accountName } from "../host/account.ts";
-import { ask } from "../host/journal.ts";
 import { onTermination } from "../process/termination.ts";
 import { openDaemon } from "./daemon.ts";
 import { type Bot, botGuard, botPerson } from "./feishu/bot.ts";

@@ -1,6 +1,5 @@
-import type { AvailableCommand, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
+import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import { oneLine } from "../../base/visible.ts";
-import type { SessionAbout } from "../../protocol/host/about.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { sessionModes, type SessionMode } from "../../protocol/mode.ts";
 import type { AcpTexts } from "../../texts/surfaces/acp.ts";
@@ -30,19 +29,6 @@ export function configOf({ mode, model, offered }: Chosen, w: AcpTexts): Session
 }
 
 type Chosen = { mode: SessionMode; model: string; offered: readonly string[] };
-
-/** The surface's own commands, then those of the folder: own commands, skills and prompts of servers. */
-export function commandsOf(about: SessionAbout | undefined, w: AcpTexts): AvailableCommand[] {
-  const own = Object.entries(w.commands).map(([name, description]) => ({ name, description }));
-  const { commands = [], skills = [], prompts = [] } = about ?? {};
-  const others = [...commands, ...skills.filter(({ invocable }) => invocable), ...prompts];
-  const taken = new Set(own.map(({ name }) => name));
-  return [...own, ...others.filter(({ name }) => !taken.has(name))].map(({ name, description }) => ({
-    name: oneLine(name),
-    description: oneLine(description),
-    ...(name === "compact" ? {} : { input: { hint: "…" } }),
-  }));
-}
 
 /** Models of all providers that are set up, as they are named to choose one. Providers that do not answer have none. */
 export async function offeredModels(host: Host): Promise<string[]> {

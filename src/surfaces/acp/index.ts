@@ -7,6 +7,7 @@ import { refusalOf } from "../../protocol/host/refusal.ts";
 import { sessionModes } from "../../protocol/mode.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import * as z from "../../base/z.ts";
+import { slashTexts } from "../../texts/surfaces/slash.ts";
 import { acpTexts } from "../../texts/surfaces/acp.ts";
 import { errorText, thrownText } from "../../texts/shared/error.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -37,7 +38,8 @@ type Params = Record<string, unknown>;
 
 /** Sage as an agent that an editor runs, until the editor goes. The same sessions stay open to every other surface. */
 export async function attachAcp(host: Host, editor: Editor, options: AcpOptions): Promise<void> {
-  const words: Words = { t: texts(options.lang), w: acpTexts(options.lang) };
+  const { lang } = options;
+  const words: Words = { t: texts(lang), w: acpTexts(lang), slash: slashTexts(lang) };
   const me: Sender = { by: options.by, surface: "acp" };
   /** Prompts that have not ended, by the editor's id of the request. */
   const prompting = new Map<string | number, string>();

@@ -1,4 +1,5 @@
 import type { ElicitationPropertySchema, ElicitationSchema, PermissionOption } from "@agentclientprotocol/sdk";
+import { readSlash } from "../../base/slash.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { RuleDestination } from "../../protocol/decision.ts";
 import type { Answer, InputResponse } from "../../protocol/facts/answer.ts";
@@ -6,11 +7,13 @@ import type { InputRequest, PermissionRequest, Question } from "../../protocol/f
 import { shortRequestId } from "../../protocol/key.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
 import type { AcpTexts } from "../../texts/surfaces/acp.ts";
-import type { Texts } from "../../texts/shared/texts.ts";
+import { withSlash } from "../../view/slash/read.ts";
+import type { SlashName } from "../../view/slash/table.ts";
+import type { SlashWords } from "../../view/slash/run.ts";
 import { rulesFor, takesOwnWords } from "../../view/request/answering.ts";
 import { neededOf } from "../../view/request/describe.ts";
 
-export type Words = { t: Texts; w: AcpTexts };
+export type Words = SlashWords & { w: AcpTexts };
 
 /** The editor's own means to ask: buttons, a form, or the conversation, in which the next message answers. */
 type Way =
@@ -169,7 +172,8 @@ function quoted(text: string): string {
 
 /** A message that answers: a line for each question, numbers of options, or own words. */
 export function chatAnswer(request: InputRequest, message: string): InputResponse {
-  if (message.trim() === "/decline") return { type: "denied", requestId: request.id };
+  if (readSlash(withSlash(message))?.name === ("decline" satisfies SlashName))
+    return { type: "denied", requestId: request.id };
   if (request.kind !== "question") return { type: "text", requestId: request.id, text: message };
   const { questions } = request;
   const lines = questions.length === 1 ? [message.trim()] : message.split("\n").filter((line) => line.trim() !== "");

@@ -1,4 +1,4 @@
-import type { Command, CommandReply, Host } from "../../protocol/host/host.ts";
+import type { Command, CommandReply, Host, Refused } from "../../protocol/host/host.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import { codeOf, Refusal } from "./editor.ts";
 import type { Words } from "./input.ts";
@@ -11,5 +11,10 @@ export async function send<C extends Command>(
 ): Promise<CommandReply<C["type"]> & { ok: true }> {
   const reply = await host.send(command);
   if (reply.ok) return reply;
-  throw new Refusal(codeOf(reply.code), errorText(reply, t));
+  throw refusalFrom(reply, { t });
+}
+
+/** A refusal of the host in the editor's terms. */
+export function refusalFrom(reply: Refused, { t }: Pick<Words, "t">): Refusal {
+  return new Refusal(codeOf(reply.code), errorText(reply, t));
 }

@@ -9,13 +9,14 @@ import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { Item } from "../../view/transcript/item.ts";
 import { endNote } from "../../view/note.ts";
+import { readTypedSlash, unknownSlash, type Offer } from "../../view/slash/read.ts";
 import { followSession, type SessionChange } from "../../view/session.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
 import { createAsking } from "./asking.ts";
 import { codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
-import { send } from "./send.ts";
-import { runSlash } from "./slash.ts";
+import { refusalFrom } from "./send.ts";
+import { runTyped } from "./slash.ts";
 import { createView } from "./view.ts";
 import { createWaiting } from "./waiting.ts";
 
@@ -37,6 +38,8 @@ export type Session = {
   /** Answers when the turn that hears the message has ended, or asks for an answer in the conversation. */
   prompt(text: string, images: readonly { name: string; data: string }[]): Promise<StopReason>;
   cancel(): Promise<void>;
+  /** Everything that can be typed; the person's own names once they are known. */
+  offer: Offer<"acp">;
   /** Follows it no longer: nothing is answered, and nothing is stopped. */
   leave(): void;
 };
@@ -124,9 +127,12 @@ export function editSession(parts: SessionParts, id: string, { replay }: { repla
   const say = (text: string) =>
     tell({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${text}\n` } });
 
+  const offer: Offer<"acp"> = { place: "acp" };
+
   return {
     ready: ready.promise,
     progress: session.progress,
+    offer,
     async prompt(text, images) {
       await ready.promise;
       if (asking.waitsForMessage()) {
@@ -135,18 +141,20 @@ export function editSession(parts: SessionParts, id: string, { replay }: { repla
         turn.forget();
         return "end_turn";
       }
-      if (await runSlash(text, { host, session: id, words, me, say })) return "end_turn";
-      const message = randomUUID();
-      own.add(saidKey(message));
-      const turn = waiting.add(saidKey(message));
-      try {
-        const given = { text, id: message, ...(images.length > 0 && { images }) };
-        await send(session, words, { type: "say", session: id, ...given, ...me });
-      } catch (error) {
-        turn.forget();
-        throw error;
-      }
-      return turn.end;
+      const typed = readTypedSlash(text, offer);
+      const message = typed ? await runTyped(typed, { session, sender: me, offer }, { words, tell: say }) : text;
+      if (message === undefined) return "end_turn";
+      const key = randomUUID();
+      own.add(saidKey(key));
+      const turn = waiting.add(saidKey(key));
+      const given = { text: message, id: key, ...(images.length > 0 && { images }) };
+      const reply = await session.send({ type: "say", session: id, ...given, ...me });
+      if (reply.ok) return turn.end;
+      turn.forget();
+      const unknown = unknownSlash(reply, text, offer, words.slash);
+      if (unknown === undefined) throw refusalFrom(reply, words);
+      say(unknown);
+      return "end_turn";
     },
     leave: () => left.abort(),
     async cancel() {

@@ -5,11 +5,13 @@ import type { Host } from "../../protocol/host/host.ts";
 import { isOutsideSession } from "../../protocol/host/outside.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
-import { commandsOf, configOf, modesOf, offeredModels } from "./config.ts";
+import { ownNames } from "../../view/slash/read.ts";
+import { configOf, modesOf, offeredModels } from "./config.ts";
 import { codes, Refusal, type Editor } from "./editor.ts";
 import type { Words } from "./input.ts";
 import { send } from "./send.ts";
 import { editSession, type Session } from "./session.ts";
+import { commandsOf } from "./slash.ts";
 
 /** Modes and options of a session, as the editor shows them. */
 type Setup = { modes: SessionModeState; configOptions: SessionConfigOption[] };
@@ -58,13 +60,13 @@ export function createSessions({ host, editor, words, me, form, signal }: Sessio
   };
 
   /** Tells the editor, after the session is there, what may take a while to find out. */
-  const furnish = (session: string, progress: Readonly<Progress>): void => {
+  const furnish = (session: string, { progress, offer }: Session): void => {
     void (async () => {
-      const told = (found: SessionAbout | undefined) =>
-        update(session, {
-          sessionUpdate: "available_commands_update",
-          availableCommands: commandsOf(found, words.w),
-        });
+      const told = (found: SessionAbout | undefined) => {
+        offer.own = () => ownNames(found);
+        const availableCommands = commandsOf(offer, words.slash);
+        update(session, { sessionUpdate: "available_commands_update", availableCommands });
+      };
       told(await about(session));
       const found = await about(session, true);
       if ((found?.prompts?.length ?? 0) > 0) told(found);
@@ -81,7 +83,7 @@ export function createSessions({ host, editor, words, me, form, signal }: Sessio
       throw error;
     });
     const setup = await setupOf(session, followed.progress, []);
-    setImmediate(() => furnish(session, followed.progress)); // after the reply
+    setImmediate(() => furnish(session, followed)); // after the reply
     return setup;
   };
   return {

@@ -1,40 +1,29 @@
-import { readSlash } from "../../base/slash.ts";
-import { oneLine } from "../../base/visible.ts";
-import type { Host } from "../../protocol/host/host.ts";
-import { modeWords } from "../../protocol/mode.ts";
-import type { Sender } from "../../protocol/sender.ts";
-import type { Words } from "./input.ts";
-import { send } from "./send.ts";
+import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import type { SlashTexts } from "../../texts/surfaces/slash.ts";
+import { slashLines, type Offer, type TypedSlash } from "../../view/slash/read.ts";
+import { runSlash, type SlashWords, type Reply, type Typist } from "../../view/slash/run.ts";
 
-type Slash = { host: Host; session: string; words: Words; me: Sender; say(text: string): void };
+/** Commands as the editor lists them. */
+export function commandsOf(offer: Offer<"acp">, w: SlashTexts): AvailableCommand[] {
+  return slashLines(offer, w).map(({ name, takes, does, own }) => {
+    const hint = own ? "…" : takes;
+    return { name, description: does, ...(hint !== undefined && { input: { hint } }) };
+  });
+}
 
-/** Runs a command of the surface itself. False for everything else that begins with a slash: the host knows it, or says that it does not. */
-export async function runSlash(text: string, { host, session, words, me, say }: Slash): Promise<boolean> {
-  const { name, args = "" } = readSlash(text) ?? {};
-  const { w } = words;
-  switch (name) {
-    case "compact":
-      await send(host, words, { type: "compact", session });
-      say(w.compacted);
-      return true;
-    case "rename":
-      if (args === "") say(w.needs(name));
-      else {
-        await send(host, words, { type: "rename", session, title: args, ...me });
-        say(w.renamed(oneLine(args)));
-      }
-      return true;
-    case "model":
-      if (args === "") say(w.needs(name));
-      else await send(host, words, { type: "choose", session, model: args, checked: true, ...me });
-      return true;
-    case "mode": {
-      const mode = modeWords[args];
-      if (mode === undefined) say(w.unknownMode(oneLine(args)));
-      else await send(host, words, { type: "chooseMode", session, mode, ...me });
-      return true;
-    }
-    default:
-      return false;
-  }
+/** Does a command; the message that follows it, if one does. */
+export function runTyped(
+  typed: TypedSlash,
+  typist: Typist<"acp">,
+  { words, tell }: { words: SlashWords; tell(text: string): void },
+): Promise<string | undefined> {
+  const say = (reply: Reply, text?: string) => {
+    tell(reply(words).join("\n"));
+    return text;
+  };
+  return runSlash(typed, typist, {
+    own: (name: never) => name,
+    say: (reply) => say(reply),
+    speak: (text, reply) => say(reply, text),
+  });
 }

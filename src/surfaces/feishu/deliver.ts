@@ -3,6 +3,8 @@ import type { InputResponse } from "../../protocol/facts/answer.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import { MAX_IMAGES, type GivenImage } from "../../protocol/image.ts";
 import { errorText } from "../../texts/shared/error.ts";
+import { slashTexts } from "../../texts/surfaces/slash.ts";
+import { unknownSlash } from "../../view/slash/read.ts";
 import type { Bridge, Going } from "./message-bridge.ts";
 import { whoOf } from "./cards/closed.ts";
 import type { Incoming } from "./channel/channel.ts";
@@ -12,7 +14,7 @@ import { decided, readText } from "./input.ts";
 import { mayAnswer } from "./bot/people.ts";
 import { codeOfCard, isAt, isAway, type AskRecord } from "./bot/records.ts";
 import { broughtBy } from "./chat/referred.ts";
-import { codeOf, route, type Hint, type Said } from "./session/state.ts";
+import { chatOffer, codeOf, route, type Hint, type Said } from "./session/state.ts";
 import { folderOf, limitsOf } from "./bot/team.ts";
 
 /** The message's text and the request it speaks of, with that request's card and session where there are such. */
@@ -109,9 +111,10 @@ export async function task(bridge: Bridge, words: Words, going: Going): Promise<
   if (reply.ok) return records.setSaid(message.messageId, follow.handle.session, message.sender.openId);
   if (reply.code === "queue-full") return say(message, ({ t }) => t.queueFull);
   const why = reply;
-  const unknown = reply.code === "input-invalid" && /^\/\S+$/.test(whole.text.trim());
-  return say(message, (speech) =>
-    unknown ? speech.t.unknownCommand(whole.text.trim()) : speech.t.failedToSay(errorText(why, speech.words)),
+  return say(
+    message,
+    ({ lang, t, words }) =>
+      unknownSlash(why, whole.text, chatOffer, slashTexts(lang)) ?? t.failedToSay(errorText(why, words)),
   );
 }
 

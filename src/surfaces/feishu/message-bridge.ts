@@ -1,6 +1,7 @@
 import { reasonOf } from "../../protocol/reasons/error.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
+import { withSlash, type TypedSlash } from "../../view/slash/read.ts";
 import { helpCard } from "./cards/lists.ts";
 import type { Speeches } from "./cards/speech.ts";
 import type { FeishuChannel, Incoming, Recall } from "./channel/channel.ts";
@@ -51,7 +52,7 @@ export function createMessageBridge(parts: BridgeParts): MessageBridge {
   return {
     async handle(given) {
       // A Chinese keyboard writes a wide slash.
-      const message = { ...given, text: given.text.replace(/^\s*／/, "/") };
+      const message = { ...given, text: withSlash(given.text) };
       if (!isMeant(bridge, message)) return;
       if (!mayTalk(bridge.team().people, message.sender)) return refuse(bridge, message);
       const { signal, end } = stops.begin(message);
@@ -99,7 +100,8 @@ async function hear(bridge: Bridge, message: Incoming, going: Going): Promise<vo
   const { commands, say } = bridge;
   if (message.editedAt !== undefined) return edited(bridge, message, going);
   if (message.kind === "audio") return say(message, ({ t }) => t.noVoice);
-  if (commands.isCommand(message.text)) return command(bridge, message, going);
+  const typed = await commands.read(message);
+  if (typed) return command(bridge, message, typed, going);
   if (message.text.trim() === "" && message.attachments.length === 0 && message.kind !== "merge_forward") {
     const isText = message.kind === "text" || message.kind === "post";
     const help = helpCard(bridge.speak(message.chatId));
@@ -114,10 +116,10 @@ async function hear(bridge: Bridge, message: Incoming, going: Going): Promise<vo
   }
 }
 
-async function command(bridge: Bridge, message: Incoming, going: Going): Promise<void> {
+async function command(bridge: Bridge, message: Incoming, typed: TypedSlash, going: Going): Promise<void> {
   const { commands, log, say } = bridge;
   try {
-    await perform(bridge, message, await commands.handle(message), going);
+    await perform(bridge, message, await commands.handle(message, typed), going);
   } catch (error) {
     going.signal.throwIfAborted();
     log(`a command failed: ${thrownText(error)}`);

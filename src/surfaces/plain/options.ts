@@ -1,7 +1,14 @@
 import type { OutcomeStatus, TurnError } from "../../protocol/facts/outcome.ts";
+import type { Named } from "../../protocol/host/about.ts";
 import type { Lang } from "../../texts/language.ts";
+import type { OwnSlash } from "../../view/slash/table.ts";
 import type { Input, Output } from "./typed/lines.ts";
 import type { Leaving } from "./typed/state.ts";
+
+/** Commands that need more than a surface knows; undefined where one cannot be done. Each returns text to show. */
+export type PlainActs = {
+  [K in Exclude<OwnSlash<"lines">, "quit">]: ((args: string) => Promise<string>) | undefined;
+};
 
 export type PlainOptions = {
   session: string;
@@ -13,8 +20,9 @@ export type PlainOptions = {
   by: string;
   /** The surface that the host records for them, where it is the host that says so. */
   surface?: string;
-  /** Commands that need more than a surface knows, by name. Each returns lines to show. */
-  commands?: Readonly<Record<string, (args: string) => Promise<readonly string[]>>>;
+  acts?: PlainActs;
+  /** Own commands, skills and prompts of servers. */
+  own?(): readonly Named[];
   /** The first message. Without one, a turn that was left open continues. */
   task?: string | undefined;
   /** Ends with the turn instead of asking what is next. */

@@ -3,6 +3,7 @@ import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { refusedWhileLost } from "../../remote/repeat.ts";
 import { texts } from "../../texts/shared/texts.ts";
+import { slashTexts } from "../../texts/surfaces/slash.ts";
 import { createPaint, type Style } from "../../view/lines/paint.ts";
 import { pastOf } from "../../view/items/summary.ts";
 import { alikeTo } from "../../view/request/alike.ts";
@@ -74,10 +75,12 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   const say = (...said: string[]) => print([{ lines: said }]);
   const prompts = createPrompts(() => parts);
   const { line, early, end } = prompts;
-  const on = { line, early, end, interrupt: () => void interrupt(parts) };
+  const complete = (typed: string) => parts.talking.complete(typed).map(({ text }) => text);
+  const on = { line, early, end, complete, interrupt: () => void interrupt(parts) };
   const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
   const talking = createTalking({
-    ...{ session, sender, style, say, commands: options.commands ?? {} },
+    ...{ session, sender, style, say, acts: options.acts, own: options.own },
+    words: { t: style.t, slash: slashTexts(options.lang), intro: style.t.help },
     echoes: input.isTTY === true,
     done: prompts.settle,
     leave: () => machine.finish("left"),

@@ -94,8 +94,8 @@ function heardEarly({ state, around, screen, talking, say, style }: Parts, text:
     case "too-early":
       return screen.now(paint.dim(t.notUsed(oneLine(text))));
     case "message":
-      talking.speak(text, { echoed: false });
-      return say(paint.dim(t.queued));
+      if (talking.heard(text, { echoed: false }) === "message") say(paint.dim(t.queued));
+      return;
     default:
       return use satisfies never;
   }

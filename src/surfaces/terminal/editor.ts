@@ -9,7 +9,7 @@ import {
   type Component,
   type TUI,
 } from "./draw/tui.ts";
-import { readTyped } from "./input.ts";
+import { isNothing } from "./input.ts";
 import type { TerminalOptions } from "./screen/options.ts";
 import { createVimEditor } from "./widgets/vim-editor.ts";
 
@@ -67,7 +67,7 @@ export function createWriting({
   const vim = wanted ? createVimEditor(editor) : undefined;
   editor.onSubmit = (text) => {
     vim?.reset();
-    if (readTyped(text).type !== "nothing") {
+    if (!isNothing(text)) {
       editor.addToHistory(text);
       history?.add(text);
     }

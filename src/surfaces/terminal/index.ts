@@ -7,7 +7,7 @@ import type { Terminal, TerminalOptions } from "./screen/options.ts";
 import { createParts } from "./parts.ts";
 
 export { pickAlone } from "./screen/alone.ts";
-export type { Picked, Picking, SlashCommand, TerminalEnd, TerminalOptions } from "./screen/options.ts";
+export type { Picked, Picking, Terminal, TerminalActs, TerminalEnd, TerminalOptions } from "./screen/options.ts";
 
 /** A session on a terminal: past events scroll by like any program's output; requests and the editor stand at the bottom. */
 export function attachTerminal(host: Host, options: TerminalOptions): Terminal {

@@ -1,26 +1,27 @@
-import { readSlash } from "../../base/slash.ts";
+import { readTypedSlash, type Offer, type TypedSlash } from "../../view/slash/read.ts";
 import { matchesKey } from "./draw/tui.ts";
 
 /** A submitted text, read: a message, a command to Sage, or one for the person's shell. */
 type Typed =
   | { type: "nothing" }
   | { type: "say"; text: string }
-  | { type: "command"; name: string; args: string }
+  | { type: "command"; typed: TypedSlash }
   | { type: "shell"; command: string };
 
-/** A path such as /etc/hosts is no command, and neither is a text of several lines. */
-export function readTyped(text: string): Typed {
+/** A path such as /etc/hosts is no command. One of the person's own is a message: the host knows it. */
+export function readTyped(text: string, offer: Offer<"terminal">): Typed {
   const typed = text.trim();
-  if (typed === "") return { type: "nothing" };
-  if (/^(exit|quit)$/.test(typed)) return { type: "command", name: "exit", args: "" }; // as in every shell
-  if (/^[?？]$/.test(typed)) return { type: "command", name: "help", args: "" };
-  const command = readSlash(typed);
-  if (command) return { type: "command", ...command };
-  if (/^[!！]/.test(typed)) {
-    const shell = typed.slice(1).trim();
-    return shell === "" ? { type: "nothing" } : { type: "shell", command: shell };
-  }
-  return { type: "say", text };
+  if (isNothing(typed)) return { type: "nothing" };
+  if (/^(exit|quit)$/.test(typed)) return { type: "command", typed: { name: "quit", args: "" } }; // as in every shell
+  if (/^[?？]$/.test(typed)) return { type: "command", typed: { name: "help", args: "" } };
+  const command = readTypedSlash(typed, offer);
+  if (command) return { type: "command", typed: command };
+  return /^[!！]/.test(typed) ? { type: "shell", command: typed.slice(1).trim() } : { type: "say", text };
+}
+
+/** Nothing is sent, and nothing is kept of it. */
+export function isNothing(text: string): boolean {
+  return /^[!！]?$/.test(text.trim());
 }
 
 /** Keys that mean the same whatever has the focus. */

@@ -109,7 +109,7 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
       tui: screen,
       theme: setting.theme,
       placeholder: { wide: setting.tt.placeholder, narrow: setting.tt.placeholderNarrow },
-      sources: { commands: talk.commands, ...(options.files && { files: options.files }) },
+      sources: { complete: talk.complete, ...(options.files && { files: options.files }) },
       history: options.history,
       submit: talk.submit,
       vim: options.editor === "vim",

@@ -1,76 +1,34 @@
-import { closest } from "../../base/closest.ts";
 import { oneLine } from "../../base/visible.ts";
-import { modeWords, type SessionMode } from "../../protocol/mode.ts";
-import { reasonOf } from "../../protocol/reasons/error.ts";
-import { errorText } from "../../texts/shared/error.ts";
-import { nameOf } from "../../view/items/summary.ts";
-import type { Picked, SlashCommand } from "./screen/options.ts";
+import { slashTexts } from "../../texts/surfaces/slash.ts";
+import { runSlash, type Hand, type SlashWords } from "../../view/slash/run.ts";
+import { offeredAt, type Offer, type TypedSlash } from "../../view/slash/read.ts";
+import type { SlashName } from "../../view/slash/table.ts";
+import type { Picked, TerminalActs } from "./screen/options.ts";
 import type { TalkParts } from "./talk.ts";
-
-/** Names that other agents have for a command. */
-const otherNames: Readonly<Record<string, string>> = {
-  new: "clear",
-  reset: "clear",
-  undo: "rewind",
-  usage: "cost",
-  approvals: "mode",
-  "allowed-tools": "permissions",
-  bashes: "tasks",
-  ps: "tasks",
-};
 
 /** Commands to Sage: `/name`. */
 type Slash = {
-  commands(): readonly { name: string; hint: string }[];
-  /** Does what was typed as a command; `text` is the whole line. */
-  command(name: string, args: string, text: string): void;
-  /** Runs a command as if it had been typed, if there is one of this name. */
-  run(name: string): void;
+  offer: Offer<"terminal">;
+  words: SlashWords;
+  /** `shown`: it stands in the transcript as it was typed. */
+  command(typed: TypedSlash, how: { shown: boolean }): void;
+  /** Runs a command as if it had been typed, if it works here. */
+  run(name: SlashName): void;
   /** Does what a command or a choice came to. */
   picked(result: Picked): void;
 };
 
-type Acts = {
-  speak(text: string): void;
-  resume(): void;
-  compact(): Promise<void>;
-  chooseMode(mode: SessionMode): Promise<boolean>;
-};
+type Acts = { speak(text: string): void; resume(): void };
 
-export function createSlash(parts: TalkParts, { speak, resume, compact, chooseMode }: Acts): Slash {
-  const { host, options, session, t, tt, scroll, redraw } = parts;
-  const plan = async (task: string) => {
-    if ((await chooseMode("plan")) && task !== "") speak(task);
+export function createSlash(parts: TalkParts, { speak, resume }: Acts): Slash {
+  const { options, session, sender, t, scroll, redraw } = parts;
+  const { lang, acts, own: ownNames = () => [] } = options;
+  const words: SlashWords = { t, slash: slashTexts(lang), intro: parts.tt.help };
+  const offer: Offer<"terminal"> = {
+    place: "terminal",
+    has: (name) => ["quit", "resume"].includes(name) || acts?.[name as keyof TerminalActs] !== undefined,
+    own: ownNames,
   };
-  const mode = async (word: string) => {
-    const chosen = modeWords[word];
-    if (chosen) return void (await chooseMode(chosen));
-    return { text: tt.modeIs(t.modes[session.progress.mode], Object.keys(modeWords)) };
-  };
-
-  const inbox = async () => {
-    const reply = await host.send({ type: "pending" });
-    if (!reply.ok) scroll.note("danger", oneLine(errorText(reply, t)));
-    else if (reply.requests.length === 0) scroll.note("dim", t.inboxEmpty);
-    else
-      for (const { request } of reply.requests)
-        scroll.note("dim", `◆ ${oneLine(nameOf(request, t))}`, `  ${t.answerWith(request.id)}`);
-    redraw();
-  };
-
-  const own: SlashCommand[] = [
-    { name: "help", hint: tt.commands.help, run: async () => ({ text: [...tt.help, "", ...listed()].join("\n") }) },
-    { name: "inbox", hint: tt.commands.inbox, run: inbox },
-    { name: "compact", hint: tt.commands.compact, run: compact },
-    { name: "plan", hint: tt.commands.plan, run: plan },
-    { name: "mode", hint: tt.commands.mode, run: mode },
-    { name: "quit", hint: tt.commands.quit, run: async () => parts.leave() },
-  ];
-  const given = options.commands ?? [];
-  const canResume = given.some(({ name }) => name === "resume");
-  if (!canResume) own.push({ name: "resume", hint: tt.commands.resume, run: async () => resume() });
-  const all = [...own, ...given].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const listed = () => [...all, ...(options.skills ?? [])].map(({ name, hint }) => `/${name.padEnd(12)} ${hint}`);
 
   const picked = (result: Picked) => {
     if (!result) return;
@@ -83,39 +41,52 @@ export function createSlash(parts: TalkParts, { speak, resume, compact, chooseMo
     redraw();
   };
 
-  const run = async ({ name, run: act }: SlashCommand, args: string) => {
-    scroll.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
-    try {
-      picked(await act(args));
-    } catch (error) {
-      scroll.note("danger", tt.commandFailed(name, oneLine(t.because(reasonOf(error)))));
-    } finally {
-      redraw();
-    }
+  const hand: Hand<"terminal", Picked> = {
+    own(name, args) {
+      switch (name) {
+        case "quit":
+          return parts.leave();
+        case "resume":
+          if (!acts?.resume || (args === "" && (session.run === "paused" || session.run === "stopped")))
+            return resume();
+          return acts.resume(args);
+        case "sessions":
+        case "new":
+        case "model":
+        case "rewind":
+        case "tasks":
+        case "permissions":
+        case "export":
+          return acts?.[name]?.(args);
+        default:
+          return name satisfies never;
+      }
+    },
+    say: (reply, tone) => scroll.note(tone, ...reply(words).map(oneLine)),
+    done() {}, // a fact, which is shown
+    back: (text) => ({ write: [text, parts.typed()].filter((each) => each !== "").join("\n") }),
+    speak,
+    async go(id) {
+      await options.ready?.(id);
+      return { session: id };
+    },
   };
 
-  const command = (given: string, args: string, text: string) => {
-    const skills = options.skills ?? [];
-    const names = [...all, ...skills].map((one) => one.name);
-    const other = names.includes(given) ? undefined : names.find((one) => one === otherNames[given]);
-    const name = other ?? given;
-    if (name === "exit") return parts.leave();
-    if (name === "resume" && args === "" && (session.run === "paused" || session.run === "stopped")) return resume();
-    const found = all.find((one) => one.name === name);
-    if (found) return void run(found, args);
-    if (args !== "" || skills.some((one) => one.name === name)) return speak(text); // the host knows the skills
-    const meant = closest(name, names);
-    scroll.note("warn", tt.unknownCommand(oneLine(name), meant));
+  const command = async (typed: TypedSlash, { shown }: { shown: boolean }) => {
+    const { name, args } = typed;
+    if (shown)
+      scroll.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
+    picked(await runSlash(typed, { session, sender, offer }, hand));
     redraw();
   };
 
   return {
+    offer,
+    words,
     picked,
-    command,
-    commands: () => [...all, ...(options.skills ?? [])],
+    command: (typed, how) => void command(typed, how),
     run(name) {
-      const found = all.find((one) => one.name === name);
-      if (found) void run(found, "");
+      if (offeredAt(offer).includes(name)) void command({ name, args: "" }, { shown: true });
     },
   };
 }

@@ -6,8 +6,10 @@ import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
-import type { SaidItem } from "../../view/transcript/item.ts";
 import type { FollowedSession } from "../../view/session.ts";
+import { completeSlash, unknownSlash, type Completion } from "../../view/slash/read.ts";
+import { newestOf } from "../../view/slash/run.ts";
+import type { SlashName } from "../../view/slash/table.ts";
 import { readTyped } from "./input.ts";
 import type { Picked, Picking, TerminalOptions } from "./screen/options.ts";
 import { createOwnShell, type OwnShell } from "./own-shell.ts";
@@ -25,12 +27,13 @@ export type Talk = {
   takeBack(): void;
   chooseMode(mode: SessionMode): void;
   /** Runs a command as if it had been typed, if there is one of this name. */
-  run(name: string): void;
+  run(name: SlashName): void;
   /** Does what a command or a choice came to. */
   picked(result: Picked): void;
   /** The person's own command, while it runs. */
   shell: OwnShell["running"];
-  commands(): readonly { name: string; hint: string }[];
+  /** Completes a command, from the text before the caret. */
+  complete(typed: string): readonly Completion[];
 };
 
 export type TalkParts = {
@@ -54,15 +57,20 @@ export type TalkParts = {
 };
 
 export function createTalk(parts: TalkParts): Talk {
-  const { session, sender, t, tt, scroll, redraw } = parts;
+  const { session, sender, t, scroll, redraw } = parts;
   /** Commands that the person ran since their last message, as the model is told of them. */
   let ran: string[] = [];
 
-  const send = async (command: Command & { type: "say" | "resume" | "compact" }) => {
+  const send = async (command: Command & { type: "say" | "resume" }) => {
     const replied = session.send(command);
     redraw();
     const reply = await replied;
-    if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
+    if (!reply.ok) {
+      const { offer, words } = slash;
+      const unknown = command.type === "say" ? unknownSlash(reply, command.text, offer, words.slash) : undefined;
+      if (unknown === undefined) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
+      else scroll.note("warn", unknown);
+    }
     redraw();
     return reply.ok;
   };
@@ -76,54 +84,33 @@ export function createTalk(parts: TalkParts): Talk {
     });
   };
 
-  let taking: string | undefined;
-  const newest = () =>
-    session.queue.findLast(({ key, sender: { by, surface } }) => {
-      return by === sender.by && surface === sender.surface && key !== taking;
-    });
-  const takeBack = async ({ key, text }: SaidItem) => {
-    taking = key;
-    const reply = await session.send({ type: "withdraw", session: session.id, message: key, ...sender });
-    if (reply.ok) parts.write([text, parts.typed()].filter((one) => one !== "").join("\n"));
-    else {
-      taking = undefined;
-      scroll.note("warn", tt.notTakenBack(oneLine(errorText(reply, t))));
-    }
-    redraw();
-  };
-
-  const chooseMode = async (mode: SessionMode): Promise<boolean> => {
+  const chooseMode = async (mode: SessionMode): Promise<void> => {
     const reply = await session.send({ type: "chooseMode", session: session.id, mode, ...sender });
     if (!reply.ok) scroll.note("danger", t.sendingFailed(oneLine(errorText(reply, t))));
     redraw();
-    return reply.ok;
   };
   const shell = createOwnShell(parts, (told) => ran.push(told));
-  const compact = async () => void (await send({ type: "compact", session: session.id }));
-  const slash = createSlash(parts, { speak, resume, compact, chooseMode });
+  const slash = createSlash(parts, { speak, resume });
 
   return {
     speak,
     resume,
     picked: slash.picked,
-    canTakeBack: () => newest() !== undefined,
-    takeBack() {
-      const found = newest();
-      if (found) void takeBack(found);
-    },
+    canTakeBack: () => newestOf(session, sender) !== undefined,
+    takeBack: () => void slash.command({ name: "withdraw", args: "" }, { shown: false }),
     chooseMode: (chosen) => void chooseMode(chosen),
     run: slash.run,
     shell: shell.running,
-    commands: slash.commands,
+    complete: (typed) => completeSlash(typed, slash.offer, slash.words.slash),
     submit(text) {
-      const typed = readTyped(text);
+      const typed = readTyped(text, slash.offer);
       switch (typed.type) {
         case "nothing":
           return;
         case "say":
           return speak(typed.text);
         case "command":
-          return slash.command(typed.name, typed.args, text);
+          return slash.command(typed.typed, { shown: true });
         case "shell":
           return void shell.run(typed.command);
         default:

@@ -27,16 +27,6 @@ const en = {
   } satisfies Record<SessionMode, { name: string; description: string }>,
   mode: "Mode",
   model: "Model",
-  commands: {
-    compact: "Summarise the conversation to make room",
-    rename: "Give the session another title",
-    model: "Choose the model: provider/name",
-    mode: "Choose the mode: ask, accept-edits, plan",
-  },
-  compacted: "The conversation was summarised.",
-  renamed: (title: string) => `The session is called “${title}” now.`,
-  needs: (command: string) => `/${command} needs a word after it.`,
-  unknownMode: (given: string) => `There is no mode “${given}”: ask, accept-edits or plan.`,
 };
 
 export type AcpTexts = typeof en;
@@ -65,16 +55,6 @@ const zh: AcpTexts = {
   },
   mode: "模式",
   model: "模型",
-  commands: {
-    compact: "压缩对话，腾出空间",
-    rename: "给会话另取标题",
-    model: "选择模型：提供方/名称",
-    mode: "选择模式：ask、accept-edits、plan",
-  },
-  compacted: "对话已压缩。",
-  renamed: (title) => `会话的标题现在是“${title}”。`,
-  needs: (command) => `/${command} 后面要写上内容。`,
-  unknownMode: (given) => `没有“${given}”这种模式：ask、accept-edits 或 plan。`,
 };
 
 export function acpTexts(lang: Lang): AcpTexts {

@@ -26,7 +26,6 @@ const en = {
   yourTurn: "Waiting for you",
   unread: (n: number, text: string) =>
     `${plural(n, "message")} waiting for the next step (↑ takes ${n === 1 ? "it" : "the last one"} back): ${text}`,
-  notTakenBack: (why: string) => `Not taken back: ${why}`,
   shellRuns: "Running your command",
   escHint: "Esc to interrupt",
   paused: "Paused. Say what to do instead, or /resume",
@@ -69,51 +68,19 @@ const en = {
   },
   editorNone: "Set VISUAL or EDITOR to use your own editor.",
   editorFailed: (why: string) => `Editor failed: ${why}`,
-  unknownCommand: (name: string, meant: string | undefined) =>
-    `Unknown command /${name}. ${meant === undefined ? "Try /help." : `Did you mean /${meant}?`}`,
-  commandFailed: (name: string, why: string) => `/${name} failed: ${why}`,
 
-  commands: {
-    help: "list keys and commands",
-    resume: "continue an interrupted turn, or another session",
-    compact: "summarize the conversation to free context",
-    inbox: "list open requests in all sessions",
-    clear: "start a new session",
-    model: "choose the model, or name it: /model provider/name",
-    permissions: "see, add, edit and remove permission rules",
-    agents: "list subagents",
-    skills: "list skills",
-    export: "save this session as a page, or to a file (.jsonl: its facts)",
-    cost: "show what this session has used",
-    tasks: "commands in the background: list, output, stop, keep",
-    rewind: "go back to before a message: conversation, files or both (Esc Esc)",
-    plan: "plan before anything changes: /plan [task]",
-    mode: "show or change the mode (Shift-Tab): ask, accept-edits, plan",
-    quit: "exit; the session is saved",
-  },
-  modeIs: (mode: string, words: readonly string[]) =>
-    `Mode: ${mode}. Change it with Shift-Tab or /mode ${words.join(" | ")}`,
   confined: { contain: "confined", autoAllow: "confined, asks less" },
-  inMode: { acceptEdits: "⏵ accept edits (Shift-Tab)", plan: "⏸ plan mode (Shift-Tab)" },
+  /** Stands above the commands in `/help`. */
   help: [
     "Enter sends · Shift-Enter, Ctrl-J or \\ + Enter: new line · ↑ earlier messages",
     "@ completes a file, / a command or skill; long pastes are folded and sent whole",
     "!command runs in your shell; its output goes with your next message",
     "Ctrl-V pastes a picture · Ctrl-G opens your editor · Ctrl-O shows full output and thoughts · Ctrl-R reopens a request, or searches your messages",
-    "Esc interrupts, or sets a request aside · Ctrl-C clears your draft; without one, interrupts, or cancels a request and its turn",
+    "Esc interrupts, or sets a request aside; twice: go back to before a message · Ctrl-C clears your draft; without one, interrupts, or cancels a request and its turn",
     "Shift-Tab changes the mode: ask → accept edits → plan",
     "Ctrl-C twice or Ctrl-D exits; the session is saved · Ctrl-Z suspends Sage",
   ],
-  // Commands of the command line
-  noSuchRule: (rule: string) => `This session has no rule ${rule}.`,
-  noAgents: "No subagents.",
-  noSkills: "No skills.",
-  exported: (path: string) => `Saved to ${path}`,
-  exists: (path: string) => `${path} already exists`,
-  costIs: (turns: number, tokensIn: number, tokensOut: number, usd: string) =>
-    `${plural(turns, "turn")}: ${number(tokensIn)} tokens in, ${number(tokensOut)} out${usd && `, ${usd}`}`,
-  noSessions: "No other sessions in this folder.",
-  noSuchSession: (id: string) => `No session in this folder starts with ${id}.`,
+  inMode: { acceptEdits: "⏵ accept edits (Shift-Tab)", plan: "⏸ plan mode (Shift-Tab)" },
 };
 
 export type TerminalTexts = typeof en;
@@ -138,7 +105,6 @@ const zh: TerminalTexts = {
   several: (n) => `正在运行 ${n} 个调用`,
   yourTurn: "等你决定",
   unread: (n, text) => `${number(n)} 条消息等待下一步读取（↑ 撤回${n === 1 ? "" : "最后一条"}）：${text}`,
-  notTakenBack: (why) => `未能撤回：${why}`,
   shellRuns: "正在运行你的命令",
   escHint: "Esc 中断",
   paused: "已暂停。请说明接下来做什么，或用 /resume 继续",
@@ -176,49 +142,18 @@ const zh: TerminalTexts = {
   },
   editorNone: "设置 VISUAL 或 EDITOR 即可使用自己的编辑器。",
   editorFailed: (why) => `编辑器出错：${why}`,
-  unknownCommand: (name, meant) =>
-    `未知命令 /${name}。${meant === undefined ? "可用 /help 查看。" : `是不是 /${meant}？`}`,
-  commandFailed: (name, why) => `/${name} 失败：${why}`,
 
-  commands: {
-    help: "列出按键和命令",
-    resume: "继续被中断的一轮，或另一个会话",
-    compact: "把对话压缩成摘要，腾出上下文",
-    inbox: "列出所有会话中待处理的请求",
-    clear: "开始新会话",
-    model: "选择模型，或直接指定：/model provider/name",
-    permissions: "查看、添加、编辑和删除许可规则",
-    agents: "列出子智能体",
-    skills: "列出技能",
-    export: "把会话保存为网页，或指定的文件（.jsonl：事实）",
-    cost: "查看本会话的用量",
-    tasks: "后台命令：列出、查看输出、停止、保留",
-    rewind: "回退到某条消息之前：对话、文件或两者（Esc Esc）",
-    plan: "先计划，再改动：/plan [任务]",
-    mode: "查看或更换模式（Shift-Tab）：ask、accept-edits、plan",
-    quit: "退出；会话已保存",
-  },
-  modeIs: (mode, words) => `模式：${mode}。用 Shift-Tab 或 /mode ${words.join(" | ")} 更换`,
   confined: { contain: "沙箱中", autoAllow: "沙箱中，少询问" },
-  inMode: { acceptEdits: "⏵ 接受编辑（Shift-Tab）", plan: "⏸ 计划模式（Shift-Tab）" },
   help: [
     "Enter 发送 · Shift-Enter、Ctrl-J 或 \\ + Enter：换行 · ↑ 之前的消息",
     "@ 补全文件，/ 补全命令或技能；长粘贴会折叠显示、完整发送",
     "!命令 在你的 shell 中运行；输出随下一条消息交给智能体",
     "Ctrl-V 粘贴图片 · Ctrl-G 打开你的编辑器 · Ctrl-O 显示完整输出和思考 · Ctrl-R 重新打开请求，或搜索你的消息",
-    "Esc 中断，或稍后处理请求 · Ctrl-C 清空草稿；没有草稿时中断，或取消请求和本轮",
+    "Esc 中断，或稍后处理请求；连按两次：回退到某条消息之前 · Ctrl-C 清空草稿；没有草稿时中断，或取消请求和本轮",
     "Shift-Tab 更换模式：逐项询问 → 接受编辑 → 计划",
     "连按两次 Ctrl-C 或 Ctrl-D 退出，会话已保存 · Ctrl-Z 挂起 Sage",
   ],
-  noSuchRule: (rule) => `本会话没有规则 ${rule}。`,
-  noAgents: "没有子智能体。",
-  noSkills: "没有技能。",
-  exported: (path) => `已保存到 ${path}`,
-  exists: (path) => `${path} 已存在`,
-  costIs: (turns, tokensIn, tokensOut, usd) =>
-    `${number(turns)} 轮：输入 ${number(tokensIn)} 个 token，输出 ${number(tokensOut)} 个${usd && `，${usd}`}`,
-  noSessions: "本目录没有其他会话。",
-  noSuchSession: (id) => `本目录没有以 ${id} 开头的会话。`,
+  inMode: { acceptEdits: "⏵ 接受编辑（Shift-Tab）", plan: "⏸ 计划模式（Shift-Tab）" },
 };
 
 const tables = { en, zh } satisfies Record<Lang, TerminalTexts>;

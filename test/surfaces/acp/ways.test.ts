@@ -5,10 +5,10 @@ import { reason } from "../../../src/protocol/reasons/reason.ts";
 import { chatAnswer, formAnswer, wayOf } from "../../../src/surfaces/acp/input.ts";
 import { messageOf } from "../../../src/surfaces/acp/prompt.ts";
 import { requestedCall } from "../../../src/surfaces/acp/tool-call.ts";
+import { slashWords } from "../../support/slash.ts";
 import { acpTexts } from "../../../src/texts/surfaces/acp.ts";
-import { texts } from "../../../src/texts/shared/texts.ts";
 
-const words = { t: texts("en"), w: acpTexts("en") };
+const words = { ...slashWords("en"), w: acpTexts("en") };
 const frame = { id: "s/t0/0/0/permit0", session: "s", at: 0, agent: [], why: reason("said", { text: "" }), digest: "" };
 const bash: PermissionRequest = {
   ...{ ...frame, source: "approval", kind: "permission", tool: "Bash", input: { command: "ls" }, hard: false },

@@ -142,7 +142,7 @@ test("/new, /sessions, /resume, /cd, /model, /help", async () => {
   lin.say("/agent claude");
   await sage.sees(lin.chat, /claude is not one of the available agents/);
   mei.say("/agent codex");
-  await sage.sees(mei.chat, /Only an approver can begin a session with another agent/);
+  await sage.sees(mei.chat, /Only an approver can do this/);
   lin.say("/agent codex");
   await sage.sees(lin.chat, /New session with codex/);
   assert.ok(sage.facts("session.opened").some(({ data }) => data.agent === "codex" && data.cwd === join(cwd, "inner")));
@@ -166,7 +166,7 @@ test("/plan and /mode: whoever talks may plan, and only an approver lets more ha
   assert.deepEqual(modes(), ["plan"]);
   assert.equal(sage.facts("user.said").at(-1)?.data.text, "rework the login");
   mei.say("/mode accept-edits");
-  await sage.sees(mei.chat, /Only an approver can choose this mode/);
+  await sage.sees(mei.chat, /Only an approver can do this/);
   mei.say("/mode");
   await sage.sees(mei.chat, /Mode: plan\. Change it with \/mode ask \| accept-edits \| plan/);
   lin.say("hello");

@@ -7,7 +7,9 @@ import { UnifiedExecutor } from "../../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../../src/journal/sqlite/sqlite.ts";
 import type { Script } from "../../../src/models/scripted.ts";
 import type { Fact, FactType } from "../../../src/protocol/facts/fact.ts";
+import type { Surroundings } from "../../../src/host/commands/parts.ts";
 import { createHost } from "../../../src/host/host.ts";
+import type { Host } from "../../../src/protocol/host/host.ts";
 import { openSurfaceStores } from "../../../src/host/surface-store.ts";
 import {
   attachFeishu,
@@ -50,6 +52,9 @@ export type TeamOptions = Omit<TestConfig, "script" | "dir" | "store"> & {
   /** Over what the settings say otherwise. */
   settings?: Partial<Omit<Settings, "cwd">>;
   timings?: Partial<Timings>;
+  surroundings?: Surroundings;
+  /** Stands between the surface and the host. */
+  between?(host: Host): Host;
 };
 
 /** The fake platform, the real library, the real channel, the real bridge, the real host and journal; Lin may approve, Mei may talk. */
@@ -78,6 +83,7 @@ export async function team(given: TeamOptions) {
       version: "test",
       personOf: botPerson([{ team: () => settings }]),
       keepDir: ({ id }) => join(dir, "kept", id),
+      ...(given.surroundings && { surroundings: given.surroundings }),
       executor: async (session) => new UnifiedExecutor(made, { workingDirectory: session.cwd }),
     });
     const stores = openSurfaceStores(join(dir, "surfaces.db"), options?.now);
@@ -93,7 +99,7 @@ export async function team(given: TeamOptions) {
       },
     );
     const leaving = new AbortController();
-    const surface = attachFeishu(host, {
+    const surface = attachFeishu(given.between?.(host) ?? host, {
       ...{ channel, store: stores.of(`feishu/${appId}`), app: appId, signal: leaving.signal },
       team: () => settings,
       async changeTeam(change) {

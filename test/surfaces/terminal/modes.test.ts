@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { modeOf } from "../../../src/protocol/facts/session.ts";
+import { actsOf } from "../../support/slash.ts";
 import { sageOnScreen } from "../../support/terminal.ts";
 import { until } from "../../support/until.ts";
 
@@ -20,7 +21,7 @@ suite("modes on a terminal", () => {
     await at.until("Mode changed by you: ask.");
     assert.doesNotMatch((await at.screen.rows()).join("\n"), /\(Shift-Tab\)/);
     at.enter("/mode");
-    await at.until("Mode: ask. Change it with Shift-Tab");
+    await at.until("Mode: ask. Change it with /mode ask | accept-edits | plan");
     at.enter("/mode plan");
     await at.until("plan mode (Shift-Tab)");
     assert.equal(modeOf(at.sage.facts()), "plan");
@@ -98,12 +99,8 @@ suite("modes on a terminal", () => {
 
 test("commands are found under the names that other agents have for them, a slip is answered with what was meant, ? is help", async () => {
   const ran: string[] = [];
-  const command = (name: string) => ({
-    name,
-    hint: name,
-    run: async (args: string) => void ran.push(`${name} ${args}`),
-  });
-  await using at = await sageOnScreen([], { commands: [command("rewind"), command("tasks")] });
+  const act = (name: string) => async (args: string) => void ran.push(`${name} ${args}`);
+  await using at = await sageOnScreen([], { acts: actsOf({ rewind: act("rewind"), tasks: act("tasks") }) });
   await at.until("What would you like to do?");
   at.enter("/undo t0");
   await at.until("❯ /rewind t0");

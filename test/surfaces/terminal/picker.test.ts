@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
-import type { SlashCommand } from "../../../src/surfaces/terminal/index.ts";
+import type { Picking } from "../../../src/surfaces/terminal/index.ts";
 import { filled, pickerRows, pressPicker, startPicker } from "../../../src/surfaces/terminal/widgets/picker.ts";
 import type { Picked } from "../../../src/surfaces/terminal/screen/options.ts";
 import { createPickers } from "../../../src/surfaces/terminal/screen/pickers.ts";
 import { texts } from "../../../src/texts/shared/texts.ts";
 import { pickerTexts } from "../../../src/texts/surfaces/picker.ts";
 import { bash } from "../../support/sage.ts";
+import { actsOf } from "../../support/slash.ts";
 import { sageOnScreen } from "../../support/terminal.ts";
 
 const theme = createTheme({ color: "none", background: "dark" });
@@ -94,26 +95,20 @@ suite("a list to choose from", () => {
 
   test("on the screen: a command opens it, a request goes before it, and the choice is made afterwards", async () => {
     let chosen = "";
-    const pick: SlashCommand = {
-      name: "which",
-      hint: "",
-      run: async () => ({
-        pick: {
-          title: "Which one?",
-          load: (show) => show({ entries: many }),
-          async choose({ value }) {
-            if (value === "7") throw new Error("not this one");
-            chosen = value;
-            return { text: `It is ${value}.` };
-          },
-        },
-      }),
+    const pick: Picking = {
+      title: "Which one?",
+      load: (show) => show({ entries: many }),
+      async choose({ value }) {
+        if (value === "7") throw new Error("not this one");
+        chosen = value;
+        return { text: `It is ${value}.` };
+      },
     };
     await using at = await sageOnScreen([{ calls: [bash("echo x > x.txt")], delayMs: 700 }, { text: "End." }], {
-      commands: [pick],
+      acts: actsOf({ model: async () => ({ pick }) }),
       task: "go",
     });
-    at.enter("/which");
+    at.enter("/model");
     await at.until("Which one? · 10,000");
     at.type("model-7");
     await at.until("Permission needed");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { bash, allow } from "../../support/sage.ts";
+import { actsOf } from "../../support/slash.ts";
 import { sageOnScreen } from "../../support/terminal.ts";
 
 /** Every kind of block, and longer than any screen: each line has a number to be found by. */
@@ -167,7 +168,8 @@ suite("the screen", () => {
   test("files and commands are completed; a name that hides something is not offered", async () => {
     await using at = await sageOnScreen([], {
       files: async (query) => ["src/main.ts", "src/\x1b[2Jbad.ts"].filter((file) => file.includes(query)),
-      commands: [{ name: "review", hint: "look at the last commit", run: async () => ({ text: "Reviewed." }) }],
+      own: () => [{ name: "exposé", description: "explain the last commit" }],
+      acts: actsOf({ export: async (path) => ({ text: `Saved to ${path}.` }) }),
     });
     await at.until("What would you like to do?");
     at.type("see @s");
@@ -175,10 +177,16 @@ suite("the screen", () => {
     at.press("\t");
     await at.until("see @src/main.ts");
     at.press("\x03");
-    at.type("/rev");
-    await at.until(/→ \/review +look at the last commit/);
+    at.type("/exp");
+    await at.until(/→ \/export +save this session[^\n]*\n +\/exposé +explain the last commit/);
+    at.press("\t");
+    at.type("a.html");
     at.press("\r");
-    await at.until("Reviewed.");
+    await at.until("Saved to a.html.");
+    at.type("/mode acc");
+    await at.until(/→ accept-edits +show or change the mode/);
+    at.press("\t", "\r");
+    await at.until("accept edits (Shift-Tab)");
   });
 
   test("when something waits: the title, a bell, a notification and the person's own command, at once", async () => {

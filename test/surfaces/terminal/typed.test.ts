@@ -1,22 +1,21 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { prefixAt } from "../../../src/surfaces/terminal/widgets/completion.ts";
-import { readTyped, stopOf } from "../../../src/surfaces/terminal/input.ts";
+import { fileAt } from "../../../src/surfaces/terminal/widgets/completion.ts";
+import { readTyped as read, stopOf } from "../../../src/surfaces/terminal/input.ts";
 import { notification, title } from "../../../src/surfaces/terminal/screen/notify.ts";
 import { toldOf } from "../../../src/surfaces/terminal/own-shell.ts";
 import { terminalTexts } from "../../../src/texts/surfaces/terminal.ts";
 
+const readTyped = (text: string) => read(text, { place: "terminal" });
+
 suite("what the person did", () => {
   test("a message, a command, a command to the shell, or a path", () => {
     assert.deepEqual(readTyped("  fix it "), { type: "say", text: "  fix it " });
-    assert.deepEqual(readTyped("/review  the last commit"), {
-      type: "command",
-      name: "review",
-      args: "the last commit",
-    });
-    for (const word of ["exit", " quit "])
-      assert.deepEqual(readTyped(word), { type: "command", name: "exit", args: "" });
-    assert.deepEqual(readTyped("？"), { type: "command", name: "help", args: "" });
+    const command = (name: string, args = "") => ({ type: "command", typed: { name, args } });
+    assert.deepEqual(readTyped("/rename  the last commit"), command("rename", "the last commit"));
+    assert.deepEqual(readTyped("/review  the last commit"), { type: "say", text: "/review  the last commit" });
+    for (const word of ["exit", " quit ", "/exit"]) assert.deepEqual(readTyped(word), command("quit"));
+    assert.deepEqual(readTyped("？"), command("help"));
     assert.deepEqual(readTyped("exit the loop"), { type: "say", text: "exit the loop" });
     assert.deepEqual(readTyped("/etc/hosts is wrong"), { type: "say", text: "/etc/hosts is wrong" });
     assert.deepEqual(readTyped("!npm test"), { type: "shell", command: "npm test" });
@@ -42,16 +41,14 @@ suite("what the person did", () => {
     assert.equal(stopOf("interrupt", { ...idle, working: true, again: true }), "leave");
   });
 
-  test("what is completed: a command at the beginning, a file anywhere, also between Chinese characters", () => {
-    const at = (line: string, more = { first: true, forced: false }) => prefixAt(line, more);
-    assert.deepEqual(at("/re"), { kind: "command", text: "/re", query: "re" });
+  test("what is completed: a file anywhere, also between Chinese characters", () => {
+    const at = (line: string, forced = false) => fileAt(line, { forced });
     assert.equal(at("/resume abc"), undefined);
-    assert.equal(at("/re", { first: false, forced: false }), undefined);
-    assert.deepEqual(at("see @src/a"), { kind: "file", text: "@src/a", query: "src/a" });
-    assert.deepEqual(at("看看@主"), { kind: "file", text: "@主", query: "主" });
-    assert.deepEqual(at('see @"my fi'), { kind: "file", text: '@"my fi', query: "my fi" });
+    assert.deepEqual(at("see @src/a"), { text: "@src/a", query: "src/a" });
+    assert.deepEqual(at("看看@主"), { text: "@主", query: "主" });
+    assert.deepEqual(at('see @"my fi'), { text: '@"my fi', query: "my fi" });
     assert.equal(at("mail me@example"), undefined);
-    assert.deepEqual(at("src/ma", { first: true, forced: true }), { kind: "file", text: "src/ma", query: "src/ma" });
+    assert.deepEqual(at("src/ma", true), { text: "src/ma", query: "src/ma" });
   });
 
   test("what the model is told of a command is fenced so that the output cannot leave it", () => {

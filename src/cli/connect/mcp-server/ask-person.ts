@@ -1,3 +1,4 @@
+import { ask } from "../../../protocol/host/refusal.ts";
 import { hash } from "node:crypto";
 import type { z as Zod } from "../../../tools/definition/zod.ts";
 import { findFromOutside } from "../../../input/outside.ts";
@@ -8,7 +9,6 @@ import type { Host } from "../../../protocol/host/host.ts";
 import type { OutsideBody } from "../../../protocol/host/outside.ts";
 import { reasonOf } from "../../../protocol/reasons/error.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
-import { ask } from "../../host/journal.ts";
 import { reasonFrom } from "../../../protocol/reasons/reason.ts";
 import { texts } from "../../../texts/shared/texts.ts";
 import { nameOf } from "../../../view/items/summary.ts";

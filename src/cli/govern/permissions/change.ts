@@ -1,3 +1,4 @@
+import { ask } from "../../../protocol/host/refusal.ts";
 import { oneLine } from "../../../base/visible.ts";
 import type { Rule } from "../../../protocol/facts/permission.ts";
 import { sessionRules } from "../../../protocol/facts/session.ts";
@@ -18,7 +19,7 @@ import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 import { listedRules } from "../../assemble/listed-rules.ts";
 import { checkApprover, person } from "../../host/account.ts";
-import { ask, openLocalJournal } from "../../host/journal.ts";
+import { openLocalJournal } from "../../host/journal.ts";
 import type { CliTexts } from "../../../texts/commands/cli.ts";
 
 const options = { to: { type: "string" } } as const;

@@ -1,3 +1,4 @@
+import { ask } from "../../../protocol/host/refusal.ts";
 import { setImmediate as immediate } from "node:timers/promises";
 import type { Delta, FactData } from "../../../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../../protocol/facts/outcome.ts";
@@ -11,7 +12,6 @@ import { type Texts, texts } from "../../../texts/shared/texts.ts";
 import { exitCodeOf, exitCodes } from "../../process/exit-codes.ts";
 import { usage } from "../../process/flags.ts";
 import { person } from "../../host/account.ts";
-import { ask } from "../../host/journal.ts";
 import { styleOf, writeStdout } from "../../process/stdout.ts";
 import { onTermination } from "../../process/termination.ts";
 import type { Format } from "./format.ts";

@@ -1,3 +1,4 @@
+import { ask } from "../../../protocol/host/refusal.ts";
 import { oneLine } from "../../../base/visible.ts";
 import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { Rule } from "../../../protocol/facts/permission.ts";
@@ -6,7 +7,6 @@ import type { Lang } from "../../../texts/language.ts";
 import { errorText } from "../../../texts/shared/error.ts";
 import { pickerTexts } from "../../../texts/surfaces/picker.ts";
 import { texts } from "../../../texts/shared/texts.ts";
-import { ask } from "../../host/journal.ts";
 import { type HostClient, senderAt } from "../../host/host-client.ts";
 import { readRule } from "../../../permission/rules/rules.ts";
 import type { FactData } from "../../../protocol/facts/fact.ts";

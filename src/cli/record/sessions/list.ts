@@ -1,3 +1,4 @@
+import { ask } from "../../../protocol/host/refusal.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { textOf } from "../../../protocol/facts/message.ts";
@@ -10,7 +11,6 @@ import { texts } from "../../../texts/shared/texts.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly, usage } from "../../process/flags.ts";
 import { hostFlag, openHost } from "../../host/open-host.ts";
-import { ask } from "../../host/journal.ts";
 import { applyRetention } from "./retention.ts";
 import { readInstallation } from "../../../config/home/installation.ts";
 import { styleOf, writeStdout } from "../../process/stdout.ts";

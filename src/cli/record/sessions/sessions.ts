@@ -1,10 +1,11 @@
+import { ask } from "../../../protocol/host/refusal.ts";
 import { sessionTexts } from "../../../texts/commands/sessions.ts";
 import { langOf, readFlags, usage } from "../../process/flags.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { sessionBy } from "../../../view/find-session.ts";
 import { person } from "../../host/account.ts";
-import { agrees, ask, engineFlag, openJournal } from "../../host/journal.ts";
+import { agrees, engineFlag, openJournal } from "../../host/journal.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { deleteSession } from "../../../archive/sessions.ts";
 import { clipped } from "../../../view/lines/safe.ts";

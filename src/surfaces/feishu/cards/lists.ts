@@ -1,4 +1,6 @@
 import type { SessionSummary } from "../../../protocol/host/host.ts";
+import { slashTexts } from "../../../texts/surfaces/slash.ts";
+import { helpLines } from "../../../view/slash/read.ts";
 import { button, card, line, markdown, note, short, type Card } from "./card.ts";
 import { inline, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Speeches } from "./speech.ts";
@@ -41,10 +43,11 @@ export function sessionsCard(
 }
 
 export function helpCard(speeches: Speeches): Card {
-  return inEachLanguage(speeches, ({ t }) =>
-    card(
-      { title: t.helpTitle, template: "blue", summary: t.helpTitle },
-      t.help.map((one) => markdown(escaped(one))),
-    ),
-  );
+  return inEachLanguage(speeches, ({ lang, t }) => {
+    const lines = helpLines({ place: "feishu" }, slashTexts(lang)).map(escaped);
+    return card({ title: t.helpTitle, template: "blue", summary: t.helpTitle }, [
+      ...t.help.map((one) => markdown(escaped(one))),
+      markdown(lines.join("<br>")),
+    ]);
+  });
 }

@@ -1,18 +1,23 @@
-import { modeWords, type SessionMode } from "../../../protocol/mode.ts";
 import type { Sender } from "../../../protocol/sender.ts";
+import { slashTexts } from "../../../texts/surfaces/slash.ts";
+import { runSlash, type Reply } from "../../../view/slash/run.ts";
+import { isAlias, lackedRight, ownNames, readTypedSlash, type TypedSlash } from "../../../view/slash/read.ts";
+import { entryOf, type OwnSlash, type SlashRight } from "../../../view/slash/table.ts";
 import type { Card } from "../cards/card.ts";
 import { helpCard } from "../cards/lists.ts";
 import type { Phrase } from "../cards/speech.ts";
 import type { Incoming } from "../channel/channel.ts";
 import { createFolders } from "./folders.ts";
 import type { Follow } from "../session/follow.ts";
-import { mayApprove, mayStop } from "../bot/people.ts";
+import { mayAdminister, mayApprove, mayStop, mayTalk } from "../bot/people.ts";
+import { placeOf } from "../bot/places.ts";
 import type { Place } from "../bot/records.ts";
 import { createSessionCommands, type SessionCommandParts } from "./session-commands.ts";
 import { must, type Beginning } from "../session/session-manager.ts";
+import { chatOffer } from "../session/state.ts";
 import type { Stops } from "./stops.ts";
 import { folderOf } from "../bot/team.ts";
-import { createTeamCommands, teamCommands, type TeamCommand, type TeamCommandParts } from "./team-commands.ts";
+import { createTeamCommands, type TeamCommandParts } from "./team-commands.ts";
 
 type CommandParts = TeamCommandParts &
   SessionCommandParts & {
@@ -28,16 +33,14 @@ export type CommandResult =
   | { task: string; follow: Follow };
 
 export type CommandHandler = {
-  isCommand(text: string): boolean;
+  /** The command that a message is; undefined for everything that goes to a session. */
+  read(message: Incoming): Promise<TypedSlash | undefined>;
   /** It is done before what was said earlier, which may still be on its way. */
   overtakes(text: string): boolean;
-  handle(message: Incoming): Promise<CommandResult>;
+  handle(message: Incoming, typed: TypedSlash): Promise<CommandResult>;
   /** Takes a session over to this person's chat, if they may. */
   resume(session: string, who: { openId: string; tenantKey: string }, place: Place): Promise<Phrase>;
 };
-
-const names = ["stop", "new", "status", "resume", "sessions", "cd", "model", "agent", "plan", "mode", "help"] as const;
-type Name = (typeof names)[number] | TeamCommand;
 
 export function createCommandHandler(parts: CommandParts): CommandHandler {
   const { host, sessions, team } = parts;
@@ -46,11 +49,12 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
   const earlier = createSessionCommands(parts);
   const folders = createFolders(team);
 
-  const read = (text: string): { name: Name; rest: string } | undefined => {
-    const found = /^[/／]([a-z]+)(?:\s+([^]*))?$/i.exec(text.trim());
-    const name = [...names, ...teamCommands].find((one) => one === found?.[1]?.toLowerCase());
-    return name && { name, rest: found?.[2]?.trim() ?? "" };
-  };
+  const mayOf =
+    ({ sender }: Incoming) =>
+    (right: SlashRight): boolean => {
+      const rights = { look: mayTalk, talk: mayTalk, approve: mayApprove, administer: mayAdminister };
+      return rights[right](people(), sender);
+    };
   const here = async (message: Incoming) => (await sessions.find(message)) ?? (await sessions.latest(message));
 
   const stop = async (message: Incoming): Promise<CommandResult> => {
@@ -127,27 +131,33 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     const home = (await here(message))?.home();
     if (name === "") return { text: ({ t }) => t.agentNow(home?.agent, team().agents) };
     if (!team().agents.includes(name)) return { text: ({ t }) => t.agentRefused(name) };
-    if (!mayApprove(people(), message.sender)) return { text: ({ t }) => t.approversChooseAgent };
     await begin(message, { cwd: folders.next(message, await here(message)), agent: name });
     return { text: ({ t }) => t.agentNew(name) };
   };
 
-  /** Plan mode lets less happen, so whoever may talk may go into it. The others let more happen. */
-  const mode = async (message: Incoming, word: string): Promise<CommandResult> => {
-    const follow = await here(message);
-    if (!follow) return { text: ({ t }) => t.noSession };
-    const chosen = modeWords[word.toLowerCase()];
-    const words = Object.keys(modeWords);
-    if (chosen === undefined) return { text: ({ t, words: own }) => t.modeNow(own.modes[follow.view.mode()], words) };
-    if (chosen !== "plan" && !mayApprove(people(), message.sender)) return { text: ({ t }) => t.approversChooseMode };
-    await choose(follow, chosen, message);
-    return { text: ({ t, words: own }) => t.modeSet(own.modes[chosen]) };
-  };
-
-  const plan = async (message: Incoming, task: string): Promise<CommandResult> => {
-    const follow = (await here(message)) ?? (await begin(message, newIn(message)));
-    await choose(follow, "plan", message);
-    return task === "" ? { text: ({ t, words }) => t.modeSet(words.modes.plan) } : { task, follow };
+  const own = async (name: OwnSlash<"feishu">, args: string, message: Incoming): Promise<CommandResult> => {
+    switch (name) {
+      case "stop":
+        return stop(message);
+      case "new":
+        return fresh(message, args);
+      case "status":
+        return status(message);
+      case "sessions":
+        return earlier.list(message, (await here(message))?.handle.session);
+      case "resume":
+        return args === "" ? goOn(message) : { text: await earlier.resumeById(message, args) };
+      case "cd":
+        return cd(message, args);
+      case "model":
+        return model(message, args);
+      case "agent":
+        return agent(message, args);
+      case "help":
+        return { card: helpCard(parts.speak(message.chatId)) };
+      default:
+        return { text: await forTeam(name, message, args) };
+    }
   };
 
   const newIn = ({ chatId }: Incoming): Beginning => ({
@@ -155,43 +165,51 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
     ...(parts.model !== undefined && { model: parts.model }),
   });
 
-  const choose = async ({ handle: { session } }: Follow, chosen: SessionMode, { sender }: Incoming) =>
-    must(await host.send({ type: "chooseMode", session, mode: chosen, ...(await parts.senderOf(sender.openId)) }));
+  /** A command of the host, on the session of this chat. */
+  const onSession = async (typed: TypedSlash, message: Incoming): Promise<CommandResult> => {
+    const found = await here(message);
+    const follow = found ?? (typed.name === "plan" ? await begin(message, newIn(message)) : undefined);
+    if (!follow) return { text: ({ t }) => t.noSession };
+    const typist = {
+      session: follow.session,
+      offer: chatOffer,
+      sender: await parts.senderOf(message.sender.openId),
+    };
+    return runSlash<"feishu", CommandResult>(typed, typist, {
+      own: (name, args) => own(name, args, message),
+      say: (reply) => ({ text: phrase(reply) }),
+      speak: (text) => ({ task: text, follow }),
+      async go(session) {
+        await sessions.take(session, placeOf(message));
+        return { text: ({ t }) => t.resumed(session) };
+      },
+    });
+  };
+  const phrase =
+    (reply: Reply): Phrase =>
+    ({ lang, words: t }) =>
+      parts.redaction.text(reply({ t, slash: slashTexts(lang) }).join("\n"));
 
   return {
-    isCommand: (text) => read(text) !== undefined,
-    overtakes: (text) => read(text)?.name === "stop",
+    async read(message) {
+      const typed = readTypedSlash(message.text, chatOffer);
+      if (!typed || entryOf(typed.name).on.feishu === "answer") return undefined;
+      if (!isAlias(typed, message.text)) return typed;
+      // A command of the person's own comes before an alias, and the host knows those.
+      const follow = await here(message);
+      const reply = follow && (await host.send({ type: "about", session: follow.handle.session }));
+      return readTypedSlash(message.text, {
+        ...chatOffer,
+        own: () => ownNames(reply?.ok ? reply.session : undefined),
+      });
+    },
+    overtakes: (text) => readTypedSlash(text, chatOffer)?.name === "stop",
     resume: earlier.resume,
-    async handle(message) {
-      const command = read(message.text);
-      if (!command) return { text: ({ t }) => t.unknownCommand(message.text) };
-      switch (command.name) {
-        case "stop":
-          return stop(message);
-        case "new":
-          return fresh(message, command.rest);
-        case "status":
-          return status(message);
-        case "sessions":
-          return earlier.list(message, (await here(message))?.handle.session);
-        case "resume":
-          if (command.rest === "") return goOn(message);
-          return { text: await earlier.resumeById(message, command.rest) };
-        case "cd":
-          return cd(message, command.rest);
-        case "model":
-          return model(message, command.rest);
-        case "agent":
-          return agent(message, command.rest);
-        case "mode":
-          return mode(message, command.rest);
-        case "plan":
-          return plan(message, command.rest);
-        case "help":
-          return { card: helpCard(parts.speak(message.chatId)) };
-        default:
-          return { text: await forTeam(command.name, message, command.rest) };
-      }
+    async handle(message, typed) {
+      const lacked = lackedRight(typed, "feishu", mayOf(message));
+      if (lacked) return { text: phrase(({ slash }) => [slash.refused[lacked]]) };
+      if (entryOf(typed.name).on.feishu === "own") return own(typed.name as OwnSlash<"feishu">, typed.args, message);
+      return onSession(typed, message);
     },
   };
 }

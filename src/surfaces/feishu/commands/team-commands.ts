@@ -1,7 +1,7 @@
 import type { TurnLimits } from "../../../protocol/facts/silence.ts";
 import type { Phrase, Speech } from "../cards/speech.ts";
 import type { Incoming } from "../channel/channel.ts";
-import { mayAdminister, mayApprove } from "../bot/people.ts";
+import type { OwnSlash } from "../../../view/slash/table.ts";
 import { limitsOf, type ChangeTeam, type ChatLimits, type ChatSettings, type Examine, type Team } from "../bot/team.ts";
 
 export type TeamCommandParts = {
@@ -10,18 +10,14 @@ export type TeamCommandParts = {
   examine: Examine;
 };
 
-export const teamCommands = ["timeout", "bind", "lang", "invite", "approver", "doctor"] as const;
-export type TeamCommand = (typeof teamCommands)[number];
+type TeamCommand = Extract<OwnSlash<"feishu">, "timeout" | "bind" | "lang" | "invite" | "approver" | "doctor">;
 
 type TeamCommands = (name: TeamCommand, message: Incoming, words: string) => Promise<Phrase>;
 
 const MAX_TIMEOUT_MS = 30 * 24 * 60 * 60_000;
 
-/** Commands by which administrators, and in part approvers, change settings from a chat. */
+/** Commands that change settings from a chat. Their rights are in the table of what can be typed. */
 export function createTeamCommands({ team, changeTeam, examine }: TeamCommandParts): TeamCommands {
-  const isAdministrator = ({ sender }: Incoming) => mayAdminister(team().people, sender);
-  const refused: Phrase = ({ t }) => t.administratorsOnly;
-
   const keepChat = async ({ chatId }: Incoming, more: ChatSettings, done: Phrase): Promise<Phrase> => {
     await changeTeam({ type: "chat", chat: chatId, settings: { ...team().chats[chatId], ...more } });
     return done;
@@ -30,7 +26,6 @@ export function createTeamCommands({ team, changeTeam, examine }: TeamCommandPar
   const timeout = async (message: Incoming, words: string): Promise<Phrase> => {
     const now = limitsOf(team(), message.chatId);
     if (words === "") return (speech) => timeoutLine(now, speech);
-    if (!isAdministrator(message) && !mayApprove(team().people, message.sender)) return refused;
     const wanted = timeoutOf(words);
     if (!wanted) return ({ t }) => t.timeoutHow;
     const limits = { ...team().chats[message.chatId]?.limits, ...wanted };
@@ -41,7 +36,6 @@ export function createTeamCommands({ team, changeTeam, examine }: TeamCommandPar
     const { workspaces, chats } = team();
     const bound = chats[message.chatId]?.workspace;
     if (name === "") return ({ t }) => t.boundTo(bound, Object.keys(workspaces));
-    if (!isAdministrator(message)) return refused;
     const folder = workspaces[name];
     if (folder === undefined) return ({ t }) => t.noWorkspace(name, Object.keys(workspaces));
     return keepChat(message, { workspace: name }, ({ t }) => t.bound(name, folder));
@@ -50,12 +44,10 @@ export function createTeamCommands({ team, changeTeam, examine }: TeamCommandPar
   const lang = async (message: Incoming, words: string): Promise<Phrase> => {
     const wanted = words === "zh" || words === "en" ? words : undefined;
     if (!wanted) return ({ t }) => t.langHow;
-    if (!isAdministrator(message)) return refused;
     return keepChat(message, { lang: wanted }, ({ t }) => t.langSet);
   };
 
   const admit = async (message: Incoming, role: "talker" | "approver"): Promise<Phrase> => {
-    if (!isAdministrator(message)) return refused;
     const { mentions } = message;
     if (mentions.length === 0) return ({ t }) => t.mentionWhom(role === "approver" ? "/approver" : "/invite");
     for (const { openId, name } of mentions) await changeTeam({ type: "person", openId, name, role });
@@ -63,8 +55,7 @@ export function createTeamCommands({ team, changeTeam, examine }: TeamCommandPar
     return ({ t }) => (role === "approver" ? t.nowApprove : t.nowTalk)(names.join(t.comma));
   };
 
-  const doctor = async (message: Incoming): Promise<Phrase> => {
-    if (!isAdministrator(message)) return refused;
+  const doctor = async (): Promise<Phrase> => {
     const missing = await examine();
     return ({ t, lang }) => missing(lang).join("\n") || t.nothingMissing;
   };
@@ -82,7 +73,7 @@ export function createTeamCommands({ team, changeTeam, examine }: TeamCommandPar
       case "approver":
         return admit(message, "approver");
       case "doctor":
-        return doctor(message);
+        return doctor();
       default:
         return name satisfies never;
     }

@@ -35,6 +35,7 @@ export type FollowParts = AskerParts &
 
 /** Follows a session, from its facts to the messages of its chat. */
 export type Follow = {
+  readonly session: FollowedSession;
   readonly handle: ExecutionHandle;
   readonly view: SessionView;
   readonly asker: Asker;
@@ -136,6 +137,7 @@ export function bridgeSession(
       left();
     });
   return {
+    session: followed,
     handle: createExecutionHandle(followed),
     view,
     asker,

@@ -1,4 +1,6 @@
 import type { InputRequest, PermissionRequest } from "../../../protocol/facts/request.ts";
+import { readTypedSlash, type Offer } from "../../../view/slash/read.ts";
+import { entryOf, type AnswerSlash } from "../../../view/slash/table.ts";
 
 /** State of a session in a chat. Never set: it follows from the facts and the request that waits. */
 export type ChatState = "IDLE" | "EXECUTING" | "WAITING_INPUT" | "WAITING_CONFIRM";
@@ -64,21 +66,30 @@ export function route(state: ChatState, { text, meant }: Said, open: readonly In
   return hint(open.some(({ kind }) => kind !== "permission") ? "replyToCard" : "useCard");
 }
 
+/** A chat offers the same commands to everybody. */
+export const chatOffer: Offer<"feishu"> = { place: "feishu" };
+
+/** `/allow`, `/deny`, `/answer` and `/ask`: they are read together with the request that they answer. */
+function answerIn(text: string): { verb: AnswerSlash<"feishu">; words: string } | undefined {
+  const typed = readTypedSlash(text, chatOffer);
+  if (!typed || entryOf(typed.name).on.feishu !== "answer") return undefined;
+  return { verb: typed.name as AnswerSlash<"feishu">, words: typed.args };
+}
+
 /** `/ask why not with sed`; in reply to a card, `?` is enough. */
 function inquiryOf(text: string, { quoted }: { quoted: boolean }): string | undefined {
-  const typed = text.trim();
-  const asked = /^\/ask(?:\s+([^]*))?$/i.exec(typed) ?? (quoted ? /^[?？]\s*([^]*)$/.exec(typed) : null);
-  return asked ? (asked[1]?.trim() ?? "") : undefined;
+  const typed = answerIn(text);
+  if (typed?.verb === "ask") return typed.words;
+  return quoted ? /^[?？]\s*([^]*)$/.exec(text.trim())?.[1] : undefined;
 }
 
 export function decisionOf(text: string): Decision | undefined {
-  const found = /^\/(allow|deny)(?:\s+([^]*))?$/i.exec(text.trim());
-  if (!found) return undefined;
-  const rest = found[2]?.trim() ?? "";
-  if (found[1]?.toLowerCase() === "deny") return { deny: rest };
-  if (rest === "") return { allow: "once" };
-  if (/^(outside|沙箱外)$/i.test(rest)) return { allow: "outside" };
-  return /^(always|始终)$/i.test(rest) ? { allow: "always" } : undefined;
+  const { verb, words = "" } = answerIn(text) ?? {};
+  if (verb === "deny") return { deny: words };
+  if (verb !== "allow") return undefined;
+  if (words === "") return { allow: "once" };
+  if (/^(outside|沙箱外)$/i.test(words)) return { allow: "outside" };
+  return /^(always|始终)$/i.test(words) ? { allow: "always" } : undefined;
 }
 
 /**
@@ -86,15 +97,14 @@ export function decisionOf(text: string): Decision | undefined {
  * begin with any word or number.
  */
 export function codeOf(text: string): { code: string; rest: string; sure: boolean } | undefined {
-  const found = /^(\/(?:allow|deny|answer|ask))\s+([#＃]?)\s*([0-9０-９]{6})(?![0-9０-９])\s*([^]*)$/i.exec(
-    text.trim(),
-  );
+  const typed = answerIn(text);
+  const found = typed && /^([#＃]?)\s*([0-9０-９]{6})(?![0-9０-９])\s*([^]*)$/.exec(typed.words);
   if (!found) return undefined;
-  const [, verb = "", sign = "", code = "", words = ""] = found;
-  const isAnswer = verb.toLowerCase() === "/answer";
+  const { verb } = typed;
+  const [, sign = "", code = "", words = ""] = found;
   return {
     code: code.normalize("NFKC"),
-    rest: isAnswer ? words : `${verb} ${words}`.trim(),
-    sure: sign !== "" || isAnswer,
+    rest: verb === "answer" ? words : `/${verb} ${words}`.trim(),
+    sure: sign !== "" || verb === "answer",
   };
 }

@@ -1,7 +1,6 @@
 import type { Fact, FactData } from "../../../protocol/facts/fact.ts";
 import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
 import { saidKey } from "../../../protocol/key.ts";
-import type { SessionMode } from "../../../protocol/mode.ts";
 import { noticeText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import type { SessionChange, OpenRequest, Session } from "../../../view/session.ts";
@@ -19,7 +18,6 @@ type Known = OpenRequest & { resolution?: Resolution };
 /** A session as a chat needs to know it: its present turn, what is open, and what streams right now. */
 export type SessionView = {
   state(): ChatState;
-  mode(): SessionMode;
   /** Open requests, the oldest first. */
   open(): InputRequest[];
   /** Also those that ended not long ago. */
@@ -84,7 +82,6 @@ export function createView(session: Session, words: () => Texts): SessionView {
   const calls = () => root().filter((item): item is CallItem => item.type === "call" && !isAsking(item));
 
   return {
-    mode: () => session.progress.mode,
     state: () => stateOf({ working: isWorking(), open: open() }),
     open,
     request: (id) => requests.get(id),

@@ -29,6 +29,8 @@ type LineHandlers = {
   /** Nothing more will come, and somebody asked. */
   end(): void;
   interrupt(): void;
+  /** Lines that the text before the cursor may become, at a prompt for messages. */
+  complete?(typed: string): string[];
 };
 
 const QUIET_MS = 300;
@@ -55,7 +57,8 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
   });
   Object.defineProperty(gate, "columns", { get: () => output.columns });
   const resized = () => gate.emit("resize");
-  const rl = createInterface({ input, output: gate, terminal: editing, historySize: 100 });
+  const completer = (typed: string) => [asked.ask.joined === true ? (on.complete?.(typed) ?? []) : [], typed];
+  const rl = createInterface({ input, output: gate, terminal: editing, historySize: 100, completer });
 
   const clear = (): string => {
     if (!editing || closed) return "";

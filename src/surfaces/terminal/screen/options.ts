@@ -1,6 +1,8 @@
 import type { OutcomeStatus, TurnError } from "../../../protocol/facts/outcome.ts";
+import type { Named } from "../../../protocol/host/about.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
 import type { Lang } from "../../../texts/language.ts";
+import type { OwnSlash } from "../../../view/slash/table.ts";
 import type { ThemeSetting } from "../draw/theme.ts";
 import type { Terminal as Device } from "../draw/tui.ts";
 import type { PanelOptions } from "../panels/panel.ts";
@@ -30,11 +32,12 @@ export type Picking = {
   typed?(text: string): Promise<Picked>;
 };
 
-/** Something to be typed after a slash. */
-export type SlashCommand = {
-  name: string;
-  hint: string;
-  run(args: string): Promise<Picked>;
+/**
+ * Commands that need more than a surface knows; undefined where one cannot be done, as where its processes are on another machine.
+ * The terminal itself does the others.
+ */
+export type TerminalActs = {
+  [K in Exclude<OwnSlash<"terminal">, "quit">]: ((args: string) => Promise<Picked>) | undefined;
 };
 
 type Place = { folder: string; branch?: string };
@@ -85,8 +88,11 @@ export type TerminalOptions = {
   task?: string | undefined;
   /** Ends with the turn instead of asking what is next. */
   once?: boolean;
-  commands?: readonly SlashCommand[];
-  skills?: readonly { name: string; hint: string }[];
+  acts?: TerminalActs;
+  /** Called before the person goes on to another session. */
+  ready?(session: string): Promise<unknown>;
+  /** Own commands, skills and prompts of servers. */
+  own?(): readonly Named[];
   /** Messages sent in this project, oldest first, and where new ones are kept. */
   history?: { load(): readonly string[]; add(text: string): void };
   files?(query: string, signal: AbortSignal): Promise<readonly string[]>;

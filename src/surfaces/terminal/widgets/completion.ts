@@ -1,46 +1,42 @@
 import { harmless } from "../../../base/visible.ts";
-import { fuzzyFilter, type AutocompleteItem, type AutocompleteProvider } from "../draw/tui.ts";
-
-type Completable = { name: string; hint: string };
+import type { Completion } from "../../../view/slash/read.ts";
+import type { AutocompleteItem, AutocompleteProvider } from "../draw/tui.ts";
 
 export type Sources = {
-  commands(): readonly Completable[];
+  /** Completes a command, from all text before the caret. */
+  complete(typed: string): readonly Completion[];
   /** Files of the project that fit, best first. */
   files?(query: string, signal: AbortSignal): Promise<readonly string[]>;
 };
 
-/** Text before the caret that may be completed. */
-type Prefix = { kind: "command" | "file"; text: string; query: string };
+/** The name of a file before the caret, as it was typed and without its marks. */
+type Prefix = { text: string; query: string };
 
 const MAX_SUGGESTIONS = 20;
 
-export function prefixAt(line: string, { first, forced }: { first: boolean; forced: boolean }): Prefix | undefined {
-  const command = first ? /^\s*\/([\p{L}\p{N}_:-]*)$/u.exec(line) : null;
-  if (command) return { kind: "command", text: `/${command[1] ?? ""}`, query: command[1] ?? "" };
+export function fileAt(line: string, { forced }: { forced: boolean }): Prefix | undefined {
   const quoted = /(?:^|\s)(@"([^"]*))$/u.exec(line);
-  if (quoted) return { kind: "file", text: quoted[1] ?? "", query: quoted[2] ?? "" };
+  if (quoted) return { text: quoted[1] ?? "", query: quoted[2] ?? "" };
   // Chinese is written without blanks: the sign may follow any letter that is not of a mail address.
   const file = /(?:^|[^\w.@])(@([^\s@"]*))$/u.exec(line);
-  if (file) return { kind: "file", text: file[1] ?? "", query: file[2] ?? "" };
+  if (file) return { text: file[1] ?? "", query: file[2] ?? "" };
   const word = forced ? /(\S+)$/u.exec(line)?.[1] : undefined;
-  return word === undefined ? undefined : { kind: "file", text: word, query: word };
+  return word === undefined ? undefined : { text: word, query: word };
 }
 
-/** `/name` at the beginning, `@file` anywhere. */
-export function createCompletion({ commands, files }: Sources): AutocompleteProvider {
+/** `/name` and its words at the beginning, `@file` anywhere. */
+export function createCompletion({ complete, files }: Sources): AutocompleteProvider {
   return {
     triggerCharacters: ["@"],
     async getSuggestions(lines, cursorLine, cursorCol, { signal, force = false }) {
       const before = (lines[cursorLine] ?? "").slice(0, cursorCol);
-      const prefix = prefixAt(before, { first: cursorLine === 0, forced: force });
-      if (!prefix) return null;
-      if (prefix.kind === "command") {
-        const fitting = fuzzyFilter([...commands()], prefix.query, ({ name }) => name);
-        const items = fitting
-          .slice(0, MAX_SUGGESTIONS)
-          .map(({ name, hint }) => ({ value: name, label: `/${name}`, description: hint }));
-        return { items, prefix: prefix.text };
+      const commands = cursorLine === 0 ? complete(before) : [];
+      if (commands.length > 0) {
+        const items = commands.map(({ text, label, hint }) => ({ value: text, label, description: hint }));
+        return { items, prefix: before.trimStart() };
       }
+      const prefix = fileAt(before, { forced: force });
+      if (!prefix) return null;
       const found = (await files?.(prefix.query, signal)) ?? [];
       // A name that hides something is not offered: it would stand in the editor as it is.
       const honest = found.filter((name) => harmless(name) === name);
@@ -65,7 +61,7 @@ export function createCompletion({ commands, files }: Sources): AutocompleteProv
 }
 
 function insertion({ value }: AutocompleteItem, prefix: string): string {
-  if (prefix.startsWith("/")) return `/${value} `;
+  if (value.startsWith("/")) return value;
   const at = prefix.startsWith("@") ? "@" : "";
   return /\s/.test(value) ? `${at}"${value}" ` : `${at}${value} `;
 }

@@ -1,17 +1,17 @@
 import { useSignal, type Signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { oneLine } from "../../../../base/visible.ts";
-import type { CommandReply } from "../../../../protocol/host/host.ts";
-import { sessionModes } from "../../../../protocol/mode.ts";
+import { modeWords } from "../../../../protocol/mode.ts";
 import { useApp } from "../state/context.ts";
 import type { Unsigned } from "../state/input.ts";
 import { useReply } from "../components/loading.tsx";
-import { addressOf } from "../state/place.ts";
+import type { SlashName } from "../../../../view/slash/table.ts";
 import type { Followed } from "./session-state.ts";
+import type { Typing } from "./typing.ts";
 import { Form, Trouble } from "../components/form.tsx";
 
 /** Everything that can be done with a session besides talking: stop, continue, and what the menu has. */
-export function SessionMenu({ id, followed }: { id: string; followed: Followed }) {
+export function SessionMenu({ id, followed, typing }: { id: string; followed: Followed; typing: Typing }) {
   const app = useApp();
   const { web } = app.words.value;
   const trouble = useSignal("");
@@ -20,11 +20,7 @@ export function SessionMenu({ id, followed }: { id: string; followed: Followed }
   const waits = app.inbox.value.sessions.get(id)?.state === "waiting";
   const menu = useRef<HTMLDetailsElement>(null);
   const opened = useSignal(false);
-  const send = async <C extends Unsigned>(command: C): Promise<CommandReply<C["type"]>> => {
-    const reply = await app.send(command);
-    trouble.value = app.trouble(reply) ?? "";
-    return reply;
-  };
+  const send = async (command: Unsigned) => void (trouble.value = app.trouble(await app.send(command)) ?? "");
   const stop = (to: "pause" | "cancel") =>
     void send({ type: "interrupt", session: id, cancel: to === "cancel", to, id: app.id() });
   if (!app.may.value.includes("talk")) return null;
@@ -50,22 +46,17 @@ export function SessionMenu({ id, followed }: { id: string; followed: Followed }
       )}
       <details class="menu" ref={menu} onToggle={(event) => (opened.value = event.currentTarget.open)}>
         <summary aria-label={web.actions}>⋯</summary>
-        {opened.value && <Sheet id={id} followed={followed} send={send} off={off} trouble={trouble} />}
+        {opened.value && <Sheet id={id} followed={followed} typing={typing} off={off} />}
       </details>
       <Trouble text={trouble.value} />
     </div>
   );
 }
 
-type SheetProps = {
-  id: string;
-  followed: Followed;
-  send<C extends Unsigned>(command: C): Promise<CommandReply<C["type"]>>;
-  off: boolean;
-  trouble: Signal<string>;
-};
+type SheetProps = { id: string; followed: Followed; typing: Typing; off: boolean };
 
-function Sheet({ id, followed, send, off, trouble }: SheetProps) {
+/** The same commands as can be typed. */
+function Sheet({ id, followed, typing, off }: SheetProps) {
   const app = useApp();
   const { t, web } = app.words.value;
   const { open, mode, title } = followed.progress.value;
@@ -73,31 +64,22 @@ function Sheet({ id, followed, send, off, trouble }: SheetProps) {
   const naming = useSignal<string | undefined>(undefined);
   const model = about.value.reply?.session?.model ?? "";
   const choosing = useSignal<string | undefined>(undefined);
-  const fork = async () => {
-    const reply = await send({ type: "fork", session: id });
-    if (reply.ok) location.hash = addressOf({ page: "session", id: reply.session });
-  };
+  const run = (name: SlashName, args = "") => typing.run({ name, args });
   const choose = async (name: string) => {
-    const reply = await send({ type: "choose", session: id, model: name, checked: true });
-    if (reply.ok) choosing.value = undefined;
+    if (await run("model", name)) choosing.value = undefined;
   };
   const rename = async (name: string) => {
-    const reply = await send({ type: "rename", session: id, title: name });
-    if (reply.ok) naming.value = undefined;
+    if (await run("rename", name)) naming.value = undefined;
   };
   return (
     <div class="sheet">
       <label>
         <span>{web.mode}</span>
-        <select
-          value={mode}
-          disabled={off}
-          onChange={(event) =>
-            void send({ type: "chooseMode", session: id, mode: event.currentTarget.value as typeof mode })
-          }
-        >
-          {sessionModes.map((one) => (
-            <option value={one}>{t.modes[one]}</option>
+        <select disabled={off} onChange={(event) => void run("mode", event.currentTarget.value)}>
+          {Object.entries(modeWords).map(([word, one]) => (
+            <option value={word} selected={one === mode}>
+              {t.modes[one]}
+            </option>
           ))}
         </select>
       </label>
@@ -115,13 +97,12 @@ function Sheet({ id, followed, send, off, trouble }: SheetProps) {
       ) : (
         <Field label={web.renameTo} text={naming as Signal<string>} save={rename} />
       )}
-      <button type="button" disabled={off} onClick={() => void fork()}>
+      <button type="button" disabled={off} onClick={() => void run("fork")}>
         {web.fork}
       </button>
-      <button type="button" disabled={off || open} onClick={() => void send({ type: "compact", session: id })}>
+      <button type="button" disabled={off || open} onClick={() => void run("compact")}>
         {web.compact}
       </button>
-      {trouble.value !== "" && <p class="note bad">{trouble.value}</p>}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { batch, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Fact } from "../../../../protocol/facts/fact.ts";
 import type { CallItem, Item } from "../../../../view/transcript/item.ts";
-import { followSession, type SessionChange, type RunState } from "../../../../view/session.ts";
+import { followSession, type FollowedSession, type SessionChange, type RunState } from "../../../../view/session.ts";
 import type { Progress } from "../../../../view/transcript/progress.ts";
 import { isOpen } from "../../../../view/transcript/standing.ts";
 import { todosOf, type Todo } from "../../../../view/items/summary.ts";
@@ -14,6 +14,7 @@ const PAGE = 500;
 
 /** A session as the page draws it. An item is drawn again when its own number changes, and no other item is. */
 export type Followed = {
+  session: FollowedSession;
   items: ReadonlySignal<readonly Item[]>;
   changes(item: Item): ReadonlySignal<number>;
   progress: ReadonlySignal<Readonly<Progress>>;
@@ -110,7 +111,7 @@ export function follow(
   };
   // The watch ends with its page, or with the link for good; the header says which.
   session.done.catch(() => {});
-  return { ...shown, fetchEarlier, changes: (item) => numbers.get(item) ?? unchanging };
+  return { session, ...shown, fetchEarlier, changes: (item) => numbers.get(item) ?? unchanging };
 }
 
 const unchanging = signal(0);

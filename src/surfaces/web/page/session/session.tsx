@@ -10,7 +10,9 @@ import { stateOf } from "../request/inbox.tsx";
 import { ItemView, Todos } from "./items.tsx";
 import { Request } from "../request/request.tsx";
 import { SessionMenu } from "./session-menu.tsx";
+import { addressOf } from "../state/place.ts";
 import { follow, type Followed } from "./session-state.ts";
+import { createTyping, type Typing } from "./typing.ts";
 
 /** Items that are drawn at first; earlier ones on demand. */
 const DRAWN = 200;
@@ -27,22 +29,28 @@ export function SessionPage({ id }: { id: string }) {
   useEffect(() => () => stop.abort(), [stop]);
   const session = app.inbox.value.sessions.get(id);
   const open = [...app.inbox.value.requests.values()].filter(({ request }) => request.session === id);
-  const say = async (text: string): Promise<boolean> =>
-    (await app.send({ type: "say", session: id, text, id: app.id() })).ok;
+  const typing = useMemo(
+    () => createTyping(app, { ...followed, go: (place) => void (location.hash = addressOf(place)) }),
+    [followed],
+  );
   return (
     <div class="session">
-      <Head id={id} followed={followed} title={session?.title ?? ""} />
+      <Head id={id} followed={followed} typing={typing} title={session?.title ?? ""} />
       <Transcript id={id} followed={followed} cwd={session?.cwd} />
       <Board followed={followed} />
       {open.map((entry) => (
         <Request key={entry.request.id} entry={entry} linked={false} />
       ))}
       <Standing id={id} followed={followed} waits={open.length > 0} />
+      <div role="status">
+        {typing.lines.value.length > 0 && <pre class="told">{typing.lines.value.join("\n")}</pre>}
+      </div>
       {app.may.value.includes("talk") && (
         <Composer
           label={web.message}
           here={web.messageHere}
-          send={say}
+          send={typing.send}
+          complete={typing.complete}
           sticky={open.every(({ resolution }) => resolution)}
         />
       )}
@@ -50,7 +58,7 @@ export function SessionPage({ id }: { id: string }) {
   );
 }
 
-function Head({ id, followed, title }: { id: string; followed: Followed; title: string }) {
+function Head({ id, followed, typing, title }: { id: string; followed: Followed; typing: Typing; title: string }) {
   const app = useApp();
   const { web } = app.words.value;
   const { usd, contextTokens, title: own } = followed.progress.value;
@@ -67,7 +75,7 @@ function Head({ id, followed, title }: { id: string; followed: Followed; title: 
       <p class="dim">
         <span class={`dot ${state}`} aria-hidden="true" /> {facts.join(" · ")}
       </p>
-      <SessionMenu id={id} followed={followed} />
+      <SessionMenu id={id} followed={followed} typing={typing} />
     </header>
   );
 }

@@ -1,11 +1,11 @@
 import type { Lang } from "../../../../texts/language.ts";
 import type { PanelTexts } from "../../../../texts/surfaces/terminal-panels.ts";
-import type { Texts } from "../../../../texts/shared/texts.ts";
 import type { WebTexts } from "../../../../texts/surfaces/web.ts";
+import type { SlashWords } from "../../../../view/slash/run.ts";
 import { loadSentences } from "./sentences.ts";
 
 /** Everything the page says, in one language. */
-export type Words = { lang: Lang; t: Texts; panel: PanelTexts; web: WebTexts };
+export type Words = SlashWords & { lang: Lang; panel: PanelTexts; web: WebTexts };
 
 /** A browser fetches one language; the build takes the other one out of each file. `more` is called when reasons can be told too. */
 export async function wordsIn(lang: Lang, more: (words: Words) => void): Promise<Words> {

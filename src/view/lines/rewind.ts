@@ -1,12 +1,14 @@
-import { near } from "../../view/items/near.ts";
-import { clipped } from "../../view/lines/safe.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { RewindPoint, PlannedFile, RewindPlan } from "../../protocol/facts/rewound.ts";
 import { timeOf } from "../../texts/shared/resolution.ts";
 import type { RewindTexts } from "../../texts/commands/rewind.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
+import { near } from "../items/near.ts";
+import { clipped } from "./safe.ts";
 
 const MAX_LINES = 20;
+
+export const rewindKinds = ["both", "conversation", "files"] as const;
 
 /** The messages to choose from, newest last. */
 export function pointLines(points: readonly RewindPoint[], w: RewindTexts): string[] {

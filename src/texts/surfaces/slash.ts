@@ -1,0 +1,201 @@
+import type { SessionState } from "../../protocol/host/host.ts";
+import type { RuleInForce } from "../../protocol/host/about.ts";
+import { sage } from "../command.ts";
+import { rewindTexts } from "../commands/rewind.ts";
+import type { Lang } from "../language.ts";
+
+const number = (n: number) => n.toLocaleString("en");
+const plural = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+
+const en = {
+  /** Each command that can be typed: its effect, and its argument where it takes one. */
+  commands: {
+    help: { does: "list keys and commands" },
+    inbox: { does: "list open requests in all sessions" },
+    status: { does: "show the session, its folder, model and state" },
+    sessions: { does: "list sessions" },
+    new: { takes: "task", does: "start a new session" },
+    resume: { takes: "id", does: "continue an interrupted turn, or another session" },
+    fork: { takes: "turn", does: "start a session where this one is, or was after a turn (t2)" },
+    rename: { takes: "title", does: "give the session another title" },
+    model: { takes: "provider/name", does: "choose the model" },
+    mode: { takes: "ask | accept-edits | plan", does: "show or change the mode" },
+    plan: { takes: "task", does: "plan before anything changes" },
+    compact: { does: "summarize the conversation to free context" },
+    rewind: { takes: "turn", does: "go back to before a message: conversation, files or both" },
+    withdraw: { does: "take back your last message, while it is not read yet" },
+    stop: { does: "interrupt the turn; cancel it while it is paused or waits for you" },
+    tasks: { takes: "output | stop | keep ID", does: "commands in the background: list, output, stop, keep" },
+    permissions: { takes: "remove RULE", does: "see, add, edit and remove permission rules" },
+    agents: { does: "list subagents" },
+    skills: { does: "list skills" },
+    cost: { does: "show what this session has used" },
+    export: { takes: "path", does: "save this session as a page, or to a file (.jsonl: its facts)" },
+    quit: { does: "exit; the session is saved" },
+    cd: { takes: "folder", does: "start a new session in another folder" },
+    agent: { takes: "name", does: "start a new session with another agent" },
+    allow: { takes: "#code always | outside", does: "allow the request of a card" },
+    deny: { takes: "#code reason", does: "refuse the request of a card" },
+    answer: { takes: "#code answer", does: "answer the question of a card" },
+    ask: { takes: "#code question", does: "ask about a request before you answer it" },
+    decline: { does: "do not answer the question" },
+    timeout: { takes: "30m cancel | fail | deny, or off", does: "how long requests wait in this chat" },
+    bind: { takes: "name", does: "the folder of this chat" },
+    lang: { takes: "en | zh", does: "the language of this chat" },
+    invite: { takes: "@name", does: "let somebody give tasks" },
+    approver: { takes: "@name", does: "let somebody give tasks and approve" },
+    doctor: { does: "show what is missing on the platform's side" },
+  },
+
+  ownCommands: "/name    use the command or skill of that name; anything after it is passed along",
+
+  rewind: rewindTexts("en"),
+
+  // Replies
+  unknown: (name: string, meant: string | undefined) =>
+    `Unknown command /${name}. ${meant === undefined ? "Try /help." : `Did you mean /${meant}?`}`,
+  failed: (name: string, why: string) => `/${name} failed: ${why}`,
+  needs: (name: string) => `/${name} needs a word after it.`,
+  refused: {
+    talk: "You may not give tasks here.",
+    approve: "Only an approver can do this.",
+    administer: "Only an administrator can do this.",
+  },
+  modeIs: (mode: string, words: readonly string[]) => `Mode: ${mode}. Change it with /mode ${words.join(" | ")}`,
+  modeSet: (mode: string) => `Mode: ${mode}.`,
+  modeUnknown: (given: string, words: readonly string[]) => `There is no mode “${given}”: ${words.join(", ")}.`,
+  modelIs: (model: string) => `Model: ${model}. Change it with /model provider/name`,
+  modelSet: (model: string) => `Model: ${model}.`,
+  compacted: "The conversation was summarised.",
+  renamed: (title: string) => `The session is called “${title}” now.`,
+  stopping: { pause: "Interrupting…", cancel: "Stopping. Requests that were waiting are cancelled." },
+  nothingRuns: "Nothing is running.",
+  continues: "The turn continues.",
+  withdrawn: (text: string) => `Taken back: ${text}`,
+  nothingToWithdraw: "You have no message that is not read yet.",
+  nothingToAnswer: "Nothing asks for an answer now.",
+  status: (id: string, state: string, folder: string, model: string) => [
+    `Session ${id}: ${state}`,
+    `Folder: ${folder}`,
+    ...(model === "" ? [] : [`Model: ${model}`]),
+  ],
+  state: {
+    idle: "idle",
+    running: "working",
+    waiting: "waiting for an answer",
+    stopped: "interrupted",
+  } satisfies Record<SessionState, string>,
+  untitled: "(empty)",
+  noSessions: "No sessions yet.",
+  noOtherSessions: "No other sessions in this folder.",
+  noSuchSession: (id: string) => `No session starts with ${id}.`,
+  severalSessions: (id: string) => `${id} is the start of several sessions.`,
+  elsewhere: (id: string) => `Session ${id}. Continue it with ${sage(`--resume ${id}`)}`,
+  behaviors: { allow: "allow", ask: "ask", deny: "deny" } satisfies Record<RuleInForce["behavior"], string>,
+  noRules: "No rules.",
+  permissionsHow: "/permissions lists the rules; /permissions remove RULE removes one of this session.",
+  noSuchRule: (rule: string) => `This session has no rule ${rule}.`,
+  ruleRemoved: (rule: string) => `Removed from this session: ${rule}`,
+  noAgents: "No subagents.",
+  noSkills: "No skills.",
+  exported: (path: string) => `Saved to ${path}`,
+  exists: (path: string) => `${path} already exists`,
+  cost: (turns: number, tokensIn: number, tokensOut: number, usd: string) =>
+    `${plural(turns, "turn")}: ${number(tokensIn)} tokens in, ${number(tokensOut)} out${usd && `, ${usd}`}`,
+};
+
+export type SlashTexts = typeof en;
+
+const zh: SlashTexts = {
+  commands: {
+    help: { does: "列出按键和命令" },
+    inbox: { does: "列出所有会话中待处理的请求" },
+    status: { does: "显示会话及其目录、模型和状态" },
+    sessions: { does: "列出会话" },
+    new: { takes: "任务", does: "开始新会话" },
+    resume: { takes: "编号", does: "继续被中断的一轮，或另一个会话" },
+    fork: { takes: "轮次", does: "从此处开始另一个会话，或从某一轮之后（t2）" },
+    rename: { takes: "标题", does: "给会话另取标题" },
+    model: { takes: "提供方/名称", does: "选择模型" },
+    mode: { takes: "ask | accept-edits | plan", does: "查看或更换模式" },
+    plan: { takes: "任务", does: "先计划，再改动" },
+    compact: { does: "把对话压缩成摘要，腾出上下文" },
+    rewind: { takes: "轮次", does: "回退到某条消息之前：对话、文件或两者" },
+    withdraw: { does: "撤回你最后一条还没被读到的消息" },
+    stop: { does: "中断本轮；已暂停或在等你时则取消" },
+    tasks: { takes: "output | stop | keep 编号", does: "后台命令：列出、查看输出、停止、保留" },
+    permissions: { takes: "remove 规则", does: "查看、添加、编辑和删除许可规则" },
+    agents: { does: "列出子智能体" },
+    skills: { does: "列出技能" },
+    cost: { does: "查看本会话的用量" },
+    export: { takes: "路径", does: "把会话保存为网页，或指定的文件（.jsonl：事实）" },
+    quit: { does: "退出；会话已保存" },
+    cd: { takes: "目录", does: "在别的目录开始新会话" },
+    agent: { takes: "名称", does: "用别的智能体开始新会话" },
+    allow: { takes: "#编号 always | outside", does: "允许某张卡片的请求" },
+    deny: { takes: "#编号 原因", does: "拒绝某张卡片的请求" },
+    answer: { takes: "#编号 回答", does: "回答某张卡片的问题" },
+    ask: { takes: "#编号 问题", does: "回答请求之前先追问" },
+    decline: { does: "不回答这个问题" },
+    timeout: { takes: "30m cancel | fail | deny，或 off", does: "此聊天的请求等待多久" },
+    bind: { takes: "名称", does: "此聊天的目录" },
+    lang: { takes: "en | zh", does: "此聊天的语言" },
+    invite: { takes: "@姓名", does: "让某人可以下达任务" },
+    approver: { takes: "@姓名", does: "让某人可以下达任务并审批" },
+    doctor: { does: "查看平台一侧还缺什么" },
+  },
+
+  ownCommands: "/名称    使用该名称的命令或技能；后面的文字会一并交给它",
+
+  rewind: rewindTexts("zh"),
+  unknown: (name, meant) => `未知命令 /${name}。${meant === undefined ? "可用 /help 查看。" : `是不是 /${meant}？`}`,
+  failed: (name, why) => `/${name} 失败：${why}`,
+  needs: (name) => `/${name} 后面要写上内容。`,
+  refused: {
+    talk: "你不能在这里下达任务。",
+    approve: "只有审批人可以这样做。",
+    administer: "只有管理员可以这样做。",
+  },
+  modeIs: (mode, words) => `模式：${mode}。用 /mode ${words.join(" | ")} 更换`,
+  modeSet: (mode) => `模式：${mode}。`,
+  modeUnknown: (given, words) => `没有“${given}”这种模式：${words.join("、")}。`,
+  modelIs: (model) => `模型：${model}。用 /model 提供方/名称 更换`,
+  modelSet: (model) => `模型：${model}。`,
+  compacted: "对话已压缩。",
+  renamed: (title) => `会话的标题现在是“${title}”。`,
+  stopping: { pause: "正在中断…", cancel: "正在停止。等待回答的请求已取消。" },
+  nothingRuns: "没有正在运行的任务。",
+  continues: "本轮继续。",
+  withdrawn: (text) => `已撤回：${text}`,
+  nothingToWithdraw: "你没有还没被读到的消息。",
+  nothingToAnswer: "现在没有等待回答的问题。",
+  status: (id, state, folder, model) => [
+    `会话 ${id}：${state}`,
+    `目录：${folder}`,
+    ...(model === "" ? [] : [`模型：${model}`]),
+  ],
+  state: { idle: "空闲", running: "执行中", waiting: "等待回答", stopped: "已中断" },
+  untitled: "（还没有内容）",
+  noSessions: "还没有会话。",
+  noOtherSessions: "本目录没有其他会话。",
+  noSuchSession: (id) => `没有以 ${id} 开头的会话。`,
+  severalSessions: (id) => `有多个会话以 ${id} 开头。`,
+  elsewhere: (id) => `会话 ${id}。继续它：${sage(`--resume ${id}`)}`,
+  behaviors: { allow: "允许", ask: "询问", deny: "拒绝" },
+  noRules: "没有规则。",
+  permissionsHow: "/permissions 列出规则；/permissions remove 规则 移除本会话的一条规则。",
+  noSuchRule: (rule) => `本会话没有规则 ${rule}。`,
+  ruleRemoved: (rule) => `已从本会话移除：${rule}`,
+  noAgents: "没有子智能体。",
+  noSkills: "没有技能。",
+  exported: (path) => `已保存到 ${path}`,
+  exists: (path) => `${path} 已存在`,
+  cost: (turns, tokensIn, tokensOut, usd) =>
+    `${number(turns)} 轮：输入 ${number(tokensIn)} 个 token，输出 ${number(tokensOut)} 个${usd && `，${usd}`}`,
+};
+
+const tables = { en, zh } satisfies Record<Lang, SlashTexts>;
+
+export function slashTexts(lang: Lang): SlashTexts {
+  return tables[lang];
+}
