@@ -33,7 +33,7 @@ async function owner(here: Here) {
   await one.until(/input.requested/);
   const store = sqliteStore(here.path("journal.db"));
   const [request] = store.pending("s");
-  respond(store, { type: "granted", requestId: request?.id ?? "" }, lin);
+  await respond(store, { type: "granted", requestId: request?.id ?? "" }, lin);
   store.close();
   await one.until(/call.started/);
   return one;

@@ -80,7 +80,7 @@ test("the first answer wins on whichever surface, and the other one is folded", 
   // From another process: nothing but the journal in common.
   const other = sqliteStore(join(sage.dir, "journal.db"));
   const { respond } = await import("../../../src/input/respond.ts");
-  respond(other, { type: "granted", requestId: request?.id ?? "" }, { by: "Ada", surface: "plain" });
+  await respond(other, { type: "granted", requestId: request?.id ?? "" }, { by: "Ada", surface: "plain" });
   other.close();
   await feishu.until(lin.chat, ({ id, text }) => id === card.id && /Answered by Ada in the terminal/.test(text));
   const text = await sage.sees(lin.chat, /Name\?/);

@@ -52,7 +52,7 @@ test("answered elsewhere while Sage was away: its card is folded on the way back
     const { respond } = await import("../../../src/input/respond.ts");
     const store = sqliteStore(join(sage.dir, "journal.db"));
     const [request] = store.pending();
-    respond(store, { type: "granted", requestId: request?.id ?? "" }, { by: "Ada", surface: "plain" });
+    await respond(store, { type: "granted", requestId: request?.id ?? "" }, { by: "Ada", surface: "plain" });
     store.close();
   }
   await sage.restart();
