@@ -8,7 +8,8 @@ const guarded = "src/host/person/guarded.ts";
 const checks = "src/journal/postgres/schema/checks.ts";
 const consent = "src/protocol/facts/consent.ts";
 const respond = "src/input/respond.ts";
-const session = "src/journal/session/session.ts";
+const commits = "src/journal/session/commit-queue.ts";
+const steps = "src/permission/steps.ts";
 
 const guest = (test: string): KilledBy => ({ file: "test/agent/guest-again.test.ts", test });
 const stricter = (test: string): KilledBy => ({ file: "test/agent/upgrade.test.ts", test });
@@ -63,7 +64,7 @@ export const guardMutants: Mutant[] = [
   ),
   without(
     "takes a yes that was carried over an update, where two have to give it by now",
-    "src/agent/call/judge/judge.ts",
+    "src/agent/call/judge/drift.ts",
     [" || isStricter(now.consent, shown.consent)) return false;", ") return false;"],
     stricter("runs nothing: the rules ask for two people by now, after an update"),
   ),
@@ -76,7 +77,7 @@ export const guardMutants: Mutant[] = [
   without(
     "asks one person about a call that it could not judge",
     decide,
-    ["reason: why, ...(consent && { consent }) } };", "reason: why } };"],
+    ["reason: why, ...(consent && { consent }) };", "reason: why };"],
     people("a call that cannot be judged"),
   ),
   without(
@@ -303,29 +304,34 @@ export const guardMutants: Mutant[] = [
     ['response.type === "granted" && completing', "completing"],
     repeated,
   ),
-  without("shows held text backwards", session, ["this.#held.push(delta);", "this.#held.unshift(delta);"], shown),
+  without(
+    "shows held text backwards",
+    commits,
+    ["this.#deltasAfterCommit.push(delta);", "this.#deltasAfterCommit.unshift(delta);"],
+    shown,
+  ),
   without(
     "shows text before the facts that it follows",
-    session,
-    ["else if (!written) this.store", "else if (written || !written) this.store"],
+    commits,
+    ["else if (!written) this.#store", "else if (written || !written) this.#store"],
     shown,
   ),
   without(
     "shows a state before the facts that it follows",
-    session,
+    commits,
     ['if (delta.kind === "state" && this.#buffer.length > 0)', "if (false as boolean)"],
     shown,
   ),
   without(
     "shows states backwards",
-    session,
-    ["(this.#shownLater ??= []).push(delta)", "(this.#shownLater ??= []).unshift(delta)"],
+    commits,
+    ["(this.#statesAfterCommit ??= []).push(delta)", "(this.#statesAfterCommit ??= []).unshift(delta)"],
     shown,
   ),
   without(
     "shows a state while the facts before it are on their way",
-    session,
-    ["?.splice(0) ?? []) this.show(delta);", "?.splice(0) ?? []) this.store.hub.delta(delta);"],
+    commits,
+    ["?.splice(0) ?? []) this.show(delta);", "?.splice(0) ?? []) this.#store.hub.delta(delta);"],
     shown,
   ),
   without(
@@ -336,7 +342,7 @@ export const guardMutants: Mutant[] = [
   ),
   without(
     "names in a receipt another of the rules that allowed a call together",
-    decide,
+    steps,
     ["...by(lastGiven(allow))", "...by(allow[0])"],
     receipt,
   ),

@@ -218,7 +218,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: "runs what the person edited away",
-    changes: [{ file: "src/agent/call/judge/request.ts", from: "verdict.input ?? call.input", to: "call.input" }],
+    changes: [{ file: "src/agent/call/judge/tool-check.ts", from: "verdict.input ?? call.input", to: "call.input" }],
     killedBy: inScene("edited"),
   },
   {
