@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
-import { createQueue } from "./queue.ts";
+import { createQueue } from "./rpc.ts";
 
 /** A message as it comes off the wire: an object, of which nothing is known yet. */
 export type Json = Record<string, unknown>;

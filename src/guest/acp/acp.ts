@@ -3,8 +3,7 @@ import { createNews } from "./news.ts";
 import type { Guest, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
 import { type Fields, fields, list, text } from "../json.ts";
 import { startPeer } from "../peer.ts";
-import { createQueue } from "../queue.ts";
-import { type Incoming, NOT_OFFERED, type Rpc, RpcError, createRpc } from "../rpc.ts";
+import { createQueue, createRpc, type Incoming, NOT_OFFERED, type Rpc, RpcError } from "../rpc.ts";
 
 /** Time in which the agent has to say that it is there. */
 const TIMEOUT_MS = 60_000;

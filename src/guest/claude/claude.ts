@@ -15,7 +15,7 @@ import {
 import type { Guest, GuestAnswer, GuestAsk, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
 import { fields, list, text } from "../json.ts";
 import { startPeer, type Json, type Peer } from "../peer.ts";
-import { createQueue } from "../queue.ts";
+import { createQueue } from "../rpc.ts";
 
 type ClaudeOptions = {
   /** The agent's name in the settings. */

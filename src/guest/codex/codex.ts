@@ -3,8 +3,7 @@ import { createCodexNews } from "./news.ts";
 import { reachCodex, type CodexInstall } from "./server.ts";
 import type { Guest, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
 import { fields, list, text, type Fields } from "../json.ts";
-import { createQueue } from "../queue.ts";
-import { createRpc, type Incoming, type Rpc } from "../rpc.ts";
+import { createQueue, createRpc, type Incoming, type Rpc } from "../rpc.ts";
 
 type CodexAgent = CodexInstall & {
   name: string;

@@ -20,9 +20,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WebSocket } from "ws";
-import { createQueue } from "../queue.ts";
+import { createQueue, type Wire } from "../rpc.ts";
 import type { Json } from "../peer.ts";
-import type { Wire } from "../rpc.ts";
 
 export type CodexInstall = { command: string; args: readonly string[]; /** Sage's folder for guests. */ dir: string };
 

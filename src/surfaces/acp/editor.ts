@@ -1,4 +1,7 @@
 import type { SageErrorCode } from "../../protocol/reasons/error.ts";
+import type { Command, CommandReply, Host, Refused } from "../../protocol/host/host.ts";
+import { errorText } from "../../texts/shared/error.ts";
+import type { Words } from "./input.ts";
 
 /** The editor at the other end of the line, as the surface needs it. */
 export type Editor = {
@@ -32,4 +35,20 @@ export class Refusal extends Error {
 export function codeOf(code: SageErrorCode): number {
   if (code === "session-unknown" || code === "request-unknown") return codes.notFound;
   return code === "input-invalid" || code === "usage" ? codes.paramsInvalid : codes.internal;
+}
+
+/** The reply to a command, or its refusal in the editor's terms. */
+export async function send<C extends Command>(
+  host: Pick<Host, "send">,
+  { t }: Pick<Words, "t">,
+  command: C,
+): Promise<CommandReply<C["type"]> & { ok: true }> {
+  const reply = await host.send(command);
+  if (reply.ok) return reply;
+  throw refusalFrom(reply, { t });
+}
+
+/** A refusal of the host in the editor's terms. */
+export function refusalFrom(reply: Refused, { t }: Pick<Words, "t">): Refusal {
+  return new Refusal(codeOf(reply.code), errorText(reply, t));
 }

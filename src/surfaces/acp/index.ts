@@ -13,10 +13,9 @@ import { errorText, thrownText } from "../../texts/shared/error.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { titleOf } from "../../view/items/summary.ts";
-import { codeOf, codes, Refusal, type Editor } from "./editor.ts";
+import { codeOf, codes, type Editor, Refusal, send } from "./editor.ts";
 import type { Words } from "./input.ts";
 import { messageOf } from "./prompt.ts";
-import { send } from "./send.ts";
 import { createSessions } from "./sessions.ts";
 
 const PROTOCOL = 1;

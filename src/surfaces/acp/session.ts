@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
+import type { AvailableCommand, SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import { oneLine } from "../../base/visible.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import type { TurnEnd } from "../../protocol/facts/outcome.ts";
@@ -9,16 +9,15 @@ import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { Item } from "../../view/transcript/item.ts";
 import { endNote } from "../../view/note.ts";
-import { readTypedSlash, unknownSlash, type Offer } from "../../view/slash/read.ts";
+import { type Offer, readTypedSlash, slashLines, type TypedSlash, unknownSlash } from "../../view/slash/read.ts";
 import { followSession, type SessionChange } from "../../view/session.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
 import { createAsking } from "./asking.ts";
-import { codes, Refusal, type Editor } from "./editor.ts";
+import { codes, type Editor, Refusal, refusalFrom } from "./editor.ts";
 import type { Words } from "./input.ts";
-import { refusalFrom } from "./send.ts";
-import { runTyped } from "./slash.ts";
 import { createView } from "./view.ts";
-import { createWaiting } from "./waiting.ts";
+import type { SlashTexts } from "../../texts/surfaces/slash.ts";
+import { runSlash, type SlashWords, type Reply, type Typist } from "../../view/slash/run.ts";
 
 type SessionParts = {
   host: Host;
@@ -182,4 +181,67 @@ function stopOf(end: TurnEnd, { t }: Words): StopReason | Refusal {
     default:
       return end satisfies never;
   }
+}
+
+/** Commands as the editor lists them. */
+export function commandsOf(offer: Offer<"acp">, w: SlashTexts): AvailableCommand[] {
+  return slashLines(offer, w).map(({ name, takes, does, own }) => {
+    const hint = own ? "…" : takes;
+    return { name, description: does, ...(hint !== undefined && { input: { hint } }) };
+  });
+}
+
+/** Does a command; the message that follows it, if one does. */
+export function runTyped(
+  typed: TypedSlash,
+  typist: Typist<"acp">,
+  { words, tell }: { words: SlashWords; tell(text: string): void },
+): Promise<string | undefined> {
+  const say = (reply: Reply, text?: string) => {
+    tell(reply(words).join("\n"));
+    return text;
+  };
+  return runSlash(typed, typist, {
+    own: (name: never) => name,
+    say: (reply) => say(reply),
+    speak: (text, reply) => say(reply, text),
+  });
+}
+
+/** Prompts that wait for the end of a turn. */
+type Waiting = {
+  /** `key`: the message whose turn is waited for; without one, any turn's end. */
+  add(key: string | undefined): { end: Promise<StopReason>; forget(): void };
+  /** A turn has heard the message. */
+  read(key: string): void;
+  /** A turn has ended: for all prompts that it heard, and those that wait for any turn. */
+  ended(end: StopReason | Refusal): void;
+  /** Ends every wait. */
+  settle(end: StopReason | Refusal): void;
+};
+
+type One = { key: string | undefined; isRead: boolean; settle(end: StopReason | Refusal): void };
+
+export function createWaiting(): Waiting {
+  const waiting = new Set<One>();
+  const settle = (end: StopReason | Refusal, which: (one: One) => boolean) => {
+    for (const one of [...waiting].filter(which)) {
+      waiting.delete(one);
+      one.settle(end);
+    }
+  };
+  return {
+    add(key) {
+      const { promise, resolve, reject } = Promise.withResolvers<StopReason>();
+      promise.catch(() => {}); // whoever waits for it hears of it
+      const one: One = { key, isRead: false, settle: (end) => (end instanceof Refusal ? reject(end) : resolve(end)) };
+      waiting.add(one);
+      return { end: promise, forget: () => void waiting.delete(one) };
+    },
+    read(key) {
+      for (const one of waiting) if (one.key === key) one.isRead = true;
+    },
+    ended: (end) => settle(end, ({ key, isRead }) => key === undefined || isRead),
+    settle: (end) => settle(end, () => true),
+  };
 }

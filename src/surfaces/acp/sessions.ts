@@ -6,12 +6,11 @@ import { isOutsideSession } from "../../protocol/host/outside.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
 import { ownNames } from "../../view/slash/read.ts";
-import { configOf, modesOf, offeredModels } from "./config.ts";
-import { codes, Refusal, type Editor } from "./editor.ts";
+import { codes, type Editor, Refusal, send } from "./editor.ts";
 import type { Words } from "./input.ts";
-import { send } from "./send.ts";
-import { editSession, type Session } from "./session.ts";
-import { commandsOf } from "./slash.ts";
+import { commandsOf, editSession, type Session } from "./session.ts";
+import { sessionModes, type SessionMode } from "../../protocol/mode.ts";
+import type { AcpTexts } from "../../texts/surfaces/acp.ts";
 
 /** Modes and options of a session, as the editor shows them. */
 type Setup = { modes: SessionModeState; configOptions: SessionConfigOption[] };
@@ -102,4 +101,43 @@ export function createSessions({ host, editor, words, me, form, signal }: Sessio
       return begin(session, replay);
     },
   };
+}
+
+/** Modes of a session, in the protocol's first form. */
+export function modesOf(mode: SessionMode, w: AcpTexts): SessionModeState {
+  return { currentModeId: mode, availableModes: sessionModes.map((id) => ({ id, ...w.modes[id] })) };
+}
+
+/** Mode and model, in the form that newer editors prefer. */
+export function configOf({ mode, model, offered }: Chosen, w: AcpTexts): SessionConfigOption[] {
+  const models = offered.includes(model) || model === "" ? offered : [model, ...offered];
+  return [
+    {
+      ...{ type: "select", id: "mode", name: w.mode, category: "mode", currentValue: mode },
+      options: sessionModes.map((value) => ({ value, ...w.modes[value] })),
+    },
+    ...(models.length === 0
+      ? []
+      : [
+          {
+            ...{ type: "select" as const, id: "model", name: w.model, category: "model" as const, currentValue: model },
+            options: models.map((value) => ({ value, name: oneLine(value) })),
+          },
+        ]),
+  ];
+}
+
+type Chosen = { mode: SessionMode; model: string; offered: readonly string[] };
+
+/** Models of all providers that are set up, as they are named to choose one. Providers that do not answer have none. */
+export async function offeredModels(host: Host): Promise<string[]> {
+  const reply = await host.send({ type: "models" });
+  if (!reply.ok) return [];
+  const lists = await Promise.all(
+    reply.providers.map(async (provider) => {
+      const one = await host.send({ type: "models", provider });
+      return one.ok ? (one.models ?? []) : [];
+    }),
+  );
+  return lists.flat();
 }

@@ -3,17 +3,16 @@ import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { withSlash, type TypedSlash } from "../../view/slash/read.ts";
 import { helpCard } from "./cards/lists.ts";
-import type { Speeches } from "./cards/speech.ts";
+import { inLocales, type Phrase, type Speeches } from "./cards/speech.ts";
 import type { FeishuChannel, Incoming, Recall } from "./channel/channel.ts";
 import type { CommandHandler, CommandResult } from "./commands/command-handler.ts";
-import { edited, recalled } from "./corrections.ts";
 import { deliver, task } from "./deliver.ts";
 import { mayTalk } from "./bot/people.ts";
-import { uuidOf, type Records } from "./bot/records.ts";
-import { createReplies, replyTo, type Replies } from "./chat/replies.ts";
+import { type Records, uuidOf } from "./bot/records.ts";
 import type { SessionManager } from "./session/session-manager.ts";
 import type { Stops } from "./commands/stops.ts";
 import type { Team } from "./bot/team.ts";
+import { plainWords } from "./cards/escape.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -133,4 +132,67 @@ async function perform(bridge: Bridge, message: Incoming, result: CommandResult,
   const { card, sent } = result;
   const sending = bridge.channel.sendCard({ ...replyTo(message), uuid: uuidOf(message.messageId, "card"), card });
   bridge.send(sending.then(({ messageId }) => sent?.(messageId)));
+}
+
+/** A message that was changed while its task is worked on is told to the session; afterwards it is too late. */
+async function edited(bridge: Bridge, message: Incoming, going: Going): Promise<void> {
+  const { records, sessions, say } = bridge;
+  const taken = records.said(message.messageId);
+  const follow = taken && (await sessions.of(taken.session));
+  if (!follow?.view.working()) return taken ? say(message, ({ t }) => t.editedLate, "edited") : undefined;
+  const from = await bridge.senderOf(message.sender.openId);
+  going.signal.throwIfAborted();
+  const text = `[The person has changed an earlier message. It now says:]\n${message.text}`;
+  await follow.handle.sendMessage(text, from, { id: `${message.messageId}/${message.editedAt}` });
+  void bridge.channel.react(message.messageId, "Get");
+}
+
+/** A message that was taken back stops the turn it began; otherwise the session is told. */
+async function recalled({ records, sessions, senderOf }: Bridge, { messageId, byAuthor }: Recall): Promise<void> {
+  const taken = records.said(messageId);
+  const follow = taken && (await sessions.of(taken.session));
+  if (!taken || !follow?.view.working()) return;
+  const from = byAuthor ? await senderOf(taken.openId) : { by: "administrator", surface: "feishu" };
+  if (follow.view.isBegunWith(messageId)) return void (await follow.handle.finish(from));
+  const text = "[An earlier message was taken back. Do not act on it any more.]";
+  await follow.handle.sendMessage(text, from, { id: `${messageId}/recalled` });
+}
+
+/** Replies to messages. A reply is a courtesy: nothing that people say waits until it could be sent. */
+type Replies = {
+  say(message: Incoming, phrase: Phrase, kind?: string): void;
+  /** Logs when `sending` fails. */
+  send(sending: Promise<unknown>): void;
+  /** Replies that were on their way are sent, or have failed. */
+  settled(): Promise<void>;
+};
+
+type Parts = { channel: FeishuChannel; speak(chat: string): Speeches; log(line: string): void };
+
+function createReplies({ channel, speak, log }: Parts): Replies {
+  const going = new Set<Promise<void>>();
+  const send = (sending: Promise<unknown>): void => {
+    const done = sending
+      .then(
+        () => {},
+        (error: unknown) => log(`a reply could not be sent: ${thrownText(error)}`),
+      )
+      .finally(() => going.delete(done));
+    going.add(done);
+  };
+  return {
+    send,
+    say(message, phrase, kind = "reply") {
+      const text = inLocales(speak(message.chatId), (speech) => plainWords(phrase(speech)));
+      send(channel.sendText({ ...replyTo(message), uuid: uuidOf(message.messageId, kind), text }));
+    },
+    async settled() {
+      while (going.size > 0) await Promise.all(going);
+    },
+  };
+}
+
+/** In a group the reply goes to the thread of the message. */
+function replyTo({ chatId, messageId, chatType }: Incoming) {
+  return { chat: chatId, replyTo: messageId, ...(chatType === "group" && { inThread: true }) };
 }

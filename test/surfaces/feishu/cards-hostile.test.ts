@@ -4,12 +4,18 @@ import * as fc from "../../support/properties.ts";
 import { said } from "../../../src/protocol/reasons/reason.ts";
 import { MAX_CARD_BYTES, bytesOf } from "../../../src/surfaces/feishu/cards/card.ts";
 import { closedCard } from "../../../src/surfaces/feishu/cards/closed.ts";
-import { code, inline, markdownOf, plainWords, words as escaped } from "../../../src/surfaces/feishu/cards/escape.ts";
+import {
+  code,
+  inline,
+  markdownOf,
+  plainWords,
+  redacted,
+  words as escaped,
+} from "../../../src/surfaces/feishu/cards/escape.ts";
 import { sessionsCard } from "../../../src/surfaces/feishu/cards/lists.ts";
 import { permissionCard } from "../../../src/surfaces/feishu/cards/permission.ts";
 import { finishedCard } from "../../../src/surfaces/feishu/cards/progress.ts";
 import { questionCard, textCard } from "../../../src/surfaces/feishu/cards/question.ts";
-import { redacted } from "../../../src/surfaces/feishu/cards/redact.ts";
 import { createRedaction } from "../../../src/config/secrets/redact.ts";
 import { checkCard } from "../../support/feishu/card-check.ts";
 import { asked, en, bash, question, asks, writes, markdowns, valid, resolution } from "./card-requests.ts";

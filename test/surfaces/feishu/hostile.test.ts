@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import * as fc from "../../support/properties.ts";
 import { test } from "node:test";
 import { readClick, readEnvelope, readMessage } from "../../../src/surfaces/feishu/transport/incoming/event.ts";
-import { verify } from "../../../src/surfaces/feishu/transport/incoming/genuine.ts";
+import { verify } from "../../../src/surfaces/feishu/transport/incoming/webhook.ts";
 
 const keys = { appId: "cli_a1b2c3d4e5f60718", encryptKey: "key", verificationToken: "token" };
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { verify } from "../../../src/surfaces/feishu/transport/incoming/genuine.ts";
+import { verify } from "../../../src/surfaces/feishu/transport/incoming/webhook.ts";
 import { fakeFeishu, type FakeFeishu } from "../../support/feishu/platform.ts";
 import { bridge, until } from "./bridge.ts";
 

@@ -7,9 +7,8 @@ import { whoOf as nameOf } from "../../../texts/shared/resolution.ts";
 import { describeRequest } from "../../../view/request/describe.ts";
 import { actionElements, fitting, type Clip } from "./action.ts";
 import { card, markdown, note, type Card, type Element, type Template } from "./card.ts";
-import { code, words as escaped } from "./escape.ts";
+import { code, withTime, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Phrase, type Speech, type Speeches } from "./speech.ts";
-import { withTime } from "./time.ts";
 
 /** Shown on cards that ask nobody: a reminder of what it was. */
 const rooms = [3_000, 800, 200];

@@ -82,3 +82,34 @@ function spoken(text: string): string {
     )
     .join("");
 }
+
+const HALF_DAY_MS = 12 * 60 * 60_000;
+const MARK = "@time@";
+
+/** A sentence around a time of day, which the client shows by the clock of whoever reads it. Safe Markdown. */
+export function withTime(sentence: (time: string) => string, at: number, now: number): string {
+  return words(sentence(MARK)).replace(MARK, timeTag(at, now));
+}
+
+export function timeTag(at: number, now: number): string {
+  const part = (type: string) =>
+    `<local_datetime millisecond='${Math.round(at)}' format_type='${type}'></local_datetime>`;
+  return Math.abs(at - now) > HALF_DAY_MS ? `${part("date_num")} ${part("time")}` : part("time");
+}
+
+/** Takes secrets out of what leaves the machine; whoever attaches the surface knows them. */
+export type Redaction = {
+  text(text: string): string;
+  /** The same in every string of plain data. */
+  value<T>(value: T): T;
+};
+
+export const noRedaction: Redaction = { text: (text) => text, value: (value) => value };
+
+/** With the number of places that were covered, which people should know of. */
+export function redacted<T>(value: T, redaction: Redaction): { value: T; masked: number } {
+  const clean = redaction.value(value);
+  return { value: clean, masked: Math.max(0, count(clean) - count(value)) };
+}
+
+const count = (value: unknown) => JSON.stringify(value).split("[secret").length - 1;

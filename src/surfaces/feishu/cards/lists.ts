@@ -2,9 +2,8 @@ import type { SessionSummary } from "../../../protocol/host/host.ts";
 import { slashTexts } from "../../../texts/surfaces/slash.ts";
 import { helpLines } from "../../../view/slash/read.ts";
 import { button, card, line, markdown, note, short, type Card } from "./card.ts";
-import { inline, words as escaped } from "./escape.ts";
+import { inline, timeTag, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Speeches } from "./speech.ts";
-import { timeTag } from "./time.ts";
 
 const MAX_SESSIONS = 10;
 

@@ -1,16 +1,19 @@
-import type { Approval, InputRequest, PermissionRequest } from "../../../protocol/facts/request.ts";
+import {
+  type Approval,
+  type InputRequest,
+  type PermissionRequest,
+  takesOwnWords,
+} from "../../../protocol/facts/request.ts";
 import type { RuleTrial } from "../../../protocol/host/past.ts";
 import { carriedLines, rulesFor } from "../../../view/request/answering.ts";
 import { consentLines } from "../../../view/request/consent.ts";
 import { describeRequest, neededOf } from "../../../view/request/describe.ts";
 import { trialLine } from "../../../view/request/past.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
-import { actionElements, actionText, detailElements, fitting, reasonElements, rooms, type Clip } from "./action.ts";
-import { button, card, form, input, link, markdown, note, panel, row, type Card, type Element } from "./card.ts";
-import { code, inline, words as escaped } from "./escape.ts";
+import { actionElements, actionText, type Clip, detailElements, fitting, reasonElements, rooms } from "./action.ts";
+import { button, card, type Card, type Element, form, input, link, markdown, note, panel, row } from "./card.ts";
+import { code, inline, withTime, words as escaped } from "./escape.ts";
 import type { Speech, Speeches } from "./speech.ts";
-import { typedHint } from "./typed.ts";
-import { withTime } from "./time.ts";
 
 /** Data for a card beside the request. */
 export type Asked = {
@@ -198,4 +201,46 @@ function pastElements(past: readonly RuleTrial[], t: Texts): Element[] {
     return line === "" ? [] : [past.length === 1 ? escaped(line) : `${inline(trial.rule)} ${escaped(line)}`];
   });
   return lines.length === 0 ? [] : [note(lines.join("\n"))];
+}
+
+/** How to answer in words: only what works where the card stands, when it is typed to the letter. */
+export function typedHint(request: InputRequest, asked: Pick<Asked, "typed" | "file">, speech: Speech): string {
+  return `${answerHint(request, asked, speech)} ${speech.t.askByText(asked.typed)}`;
+}
+
+function answerHint(request: InputRequest, { typed, file }: Pick<Asked, "typed" | "file">, { t }: Speech): string {
+  if (request.kind === "text") return t.textByText(typed);
+  if (request.kind === "permission") {
+    if (file === "sent") return t.denyByText(typed);
+    return t.permissionByText(typed, {
+      always: neededOf(rulesFor(request)).length > 0,
+      outside: request.mayLeave === true,
+    });
+  }
+  const { questions } = request;
+  if (!takesOwnWords(request)) return t.pickByText(typed);
+  if (questions.length > 1) return t.questionsByText(typed);
+  return questions[0]?.options.length === 0 ? t.textByText(typed) : t.questionByText(typed);
+}
+
+/** Several requests that one answer is for, each of them whole; undefined when they do not fit on one card. */
+export function togetherCard(all: readonly PermissionRequest[], asked: Asked, speeches: Speeches): Card | undefined {
+  const { rid, g, folder, cwd } = asked;
+  const value = (act: string) => ({ k: "perm" as const, rid, act, g });
+  const made = fitting(speeches, [Infinity], (speech, clip) => {
+    const { t, words } = speech;
+    const title = words.together(all.length);
+    return card({ title, subtitle: folder, template: "orange", summary: title }, [
+      ...all.flatMap((one, n) => [
+        note(escaped(words.place(n + 1, all.length))),
+        ...actionElements(describeRequest(one, { cwd }), clip, speech),
+      ]),
+      row([
+        button({ id: "allow_all", text: t.allowAll(all.length), type: "primary_filled", value: value("allow_all") }),
+        button({ id: "deny_all", text: t.denyAll(all.length), type: "danger", value: value("deny_all") }),
+        button({ id: "one", text: t.oneByOne, value: value("one") }),
+      ]),
+    ]);
+  });
+  return made && !made.cut ? made.card : undefined;
 }

@@ -7,15 +7,15 @@ import { fitting, rooms, type Clip } from "./action.ts";
 import { button, card, form, input, line, markdown, note, row, select, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
 import {
+  type Asked,
+  type AskingCard,
   callElements,
   carriedElements,
   deadlineElements,
   detailPanel,
   fileName,
-  type Asked,
-  type AskingCard,
+  typedHint,
 } from "./permission.ts";
-import { typedHint } from "./typed.ts";
 import type { Speech, Speeches } from "./speech.ts";
 
 export type QuestionRequest = InputRequest & { kind: "question" };

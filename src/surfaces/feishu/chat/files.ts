@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { imageKindOf, MAX_IMAGE_BYTES as MAX_SENT_IMAGE_BYTES, type GivenImage } from "../../../protocol/image.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
-import type { Redaction } from "../cards/redact.ts";
+import type { Redaction } from "../cards/escape.ts";
 import type { Phrase } from "../cards/speech.ts";
 import type { FeishuChannel, Incoming } from "../channel/channel.ts";
 import { FeishuFailure } from "../channel/failure.ts";

@@ -7,17 +7,18 @@ import type { Card } from "../cards/card.ts";
 import { helpCard } from "../cards/lists.ts";
 import type { Phrase } from "../cards/speech.ts";
 import type { Incoming } from "../channel/channel.ts";
-import { createFolders } from "./folders.ts";
 import type { Follow } from "../session/follow.ts";
 import { mayAdminister, mayApprove, mayStop, mayTalk } from "../bot/people.ts";
-import { placeOf } from "../bot/places.ts";
-import type { Place } from "../bot/records.ts";
+import { type Place, placeOf } from "../bot/records.ts";
 import { createSessionCommands, type SessionCommandParts } from "./session-commands.ts";
 import { must, type Beginning } from "../session/session-manager.ts";
 import { chatOffer } from "../session/state.ts";
 import type { Stops } from "./stops.ts";
-import { folderOf } from "../bot/team.ts";
+import { folderOf, type Team } from "../bot/team.ts";
 import { createTeamCommands, type TeamCommandParts } from "./team-commands.ts";
+import { realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join, relative, resolve } from "node:path";
 
 type CommandParts = TeamCommandParts &
   SessionCommandParts & {
@@ -212,4 +213,52 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
       return onSession(typed, message);
     },
   };
+}
+
+/** Folders in which sessions of a chat may work. */
+type Folders = {
+  /** The folder for a session that this person begins after `follow`. */
+  next(message: Incoming, follow: Follow | undefined): string;
+  /** The folders that a chat may choose from, its own first. */
+  offered(chat: string): string[];
+  /** The folder that `cd` leads to, with its links resolved, or why a chat may not work there. */
+  change(chat: string, from: string, to: string): { real: string } | { path: string; problem: "missing" | "refused" };
+};
+
+function createFolders(team: () => Team): Folders {
+  const offered = (chat: string) => [...new Set([folderOf(team(), chat), ...team().folders])];
+  const isAllowed = (path: string, chat: string) => offered(chat).some((one) => isIn(realOf(one), path));
+  return {
+    offered,
+    // A session that an approver brought here may work anywhere; those that others begin may not.
+    next({ sender, chatId }, follow) {
+      const usual = folderOf(team(), chatId);
+      const cwd = follow?.home().cwd ?? usual;
+      return isAllowed(realOf(cwd), chatId) || mayApprove(team().people, sender) ? cwd : usual;
+    },
+    change(chat, from, to) {
+      const path = resolve(from, to.replace(/^~(?=$|\/)/, homedir()));
+      let real: string;
+      try {
+        real = realpathSync(path);
+        if (!statSync(real).isDirectory()) return { path, problem: "missing" };
+      } catch {
+        return { path, problem: offered(chat).some((one) => isIn(one, path)) ? "missing" : "refused" };
+      }
+      return isAllowed(real, chat) ? { real } : { path, problem: "refused" };
+    },
+  };
+}
+
+function isIn(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return inside === "" || (!inside.startsWith("..") && !isAbsolute(inside));
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return join(path);
+  }
 }

@@ -1,12 +1,11 @@
 import type { Host, SessionSummary } from "../../../protocol/host/host.ts";
 import type { Card } from "../cards/card.ts";
 import { sessionsCard } from "../cards/lists.ts";
-import type { Redaction } from "../cards/redact.ts";
+import type { Redaction } from "../cards/escape.ts";
 import type { Phrase, Speeches } from "../cards/speech.ts";
 import type { Incoming } from "../channel/channel.ts";
 import { mayApprove } from "../bot/people.ts";
-import { newRid, type Place, type Records } from "../bot/records.ts";
-import { placeOf } from "../bot/places.ts";
+import { newRid, type Place, placeOf, type Records } from "../bot/records.ts";
 import { must, type SessionManager } from "../session/session-manager.ts";
 import type { Team } from "../bot/team.ts";
 

@@ -1,5 +1,5 @@
 import type { Incoming } from "../channel/channel.ts";
-import { placeOf } from "../bot/places.ts";
+import { placeOf } from "../bot/records.ts";
 
 const REMEMBER_MS = 10 * 60_000;
 

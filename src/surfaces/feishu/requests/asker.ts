@@ -3,15 +3,14 @@ import type { Approval, InputRequest, PermissionRequest, Resolution } from "../.
 import type { RuleTrial } from "../../../protocol/host/past.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
 import { askingCard, endedCard, inquiryText, inWords, listedOn, typedAt } from "./asking-card.ts";
-import { audienceOf, idsOf, nameOf, type Audience } from "./audience.ts";
 import type { Card } from "../cards/card.ts";
 import { endOf, movedCard, whereOf, whoOf } from "../cards/closed.ts";
 import { plainWords } from "../cards/escape.ts";
 import { inLocales, type Speeches } from "../cards/speech.ts";
 import type { Sent } from "../channel/channel.ts";
 import { passes, wantsPlainer } from "../channel/failure.ts";
-import type { People } from "../bot/people.ts";
-import { CARD_LIFE_MS, isAway, newRid, uuidOf, type AskRecord, type Home } from "../bot/records.ts";
+import { mayAnswer, needsNoApprover, type People } from "../bot/people.ts";
+import { type AskRecord, CARD_LIFE_MS, type Home, isAway, newRid, uuidOf } from "../bot/records.ts";
 import { targetOf, type Sending } from "../chat/streamer.ts";
 
 /** A card is sent anew before it is too old to be clicked. */
@@ -283,4 +282,48 @@ async function change({ channel, log }: Asking, record: AskRecord, card: Card): 
     if (passes(error)) throw error;
     log(`a card could not be changed: ${thrownText(error)}`); // a click on it mends it
   });
+}
+
+/** A place where a request is shown: to whom, for whom, and whether only to be looked at. */
+type Audience = Pick<AskRecord, "chat" | "watch" | "for" | "from" | "called">;
+
+/**
+ * Calls the people who may answer. In a group the card mentions them; an approver who is not in it is asked in their own chat
+ * with the bot. Where nobody can tell who is in a group, they are called in both places: once too often is better than never.
+ * In a chat with the bot alone, the person there sees who was asked.
+ */
+async function audienceOf(asking: Asking, request: InputRequest): Promise<Audience[]> {
+  const { channel, people, home } = asking;
+  const { chat, group, owner } = home();
+  const person = { openId: owner, tenantKey: people().tenant ?? "" };
+  const forOwner = mayAnswer(people(), person, request, owner) && needsNoApprover(request);
+  if (forOwner) return [{ chat, ...(group && { called: [owner] }) }];
+  const approvers = firstAsked(people(), request);
+  if (!group && approvers.includes(owner)) return [{ chat }];
+  const present = group ? await channel.members(chat).catch(() => undefined) : [];
+  const absent = approvers.filter((one) => !present?.includes(one));
+  const whose = await nameOf(asking, owner);
+  const elsewhere = absent.map((one): Audience => ({ chat: one, for: whose, ...(group && { from: chat }) }));
+  if (!group)
+    return [...elsewhere, { chat, watch: { asked: await Promise.all(approvers.map((id) => nameOf(asking, id))) } }];
+  return [{ chat, called: approvers.filter((one) => present?.includes(one) ?? true) }, ...elsewhere];
+}
+
+async function nameOf({ channel, speeches }: Asking, openId: string): Promise<string> {
+  return (await channel.userName(openId).catch(() => undefined)) ?? speeches()[0].t.somebody;
+}
+
+/** Open ids of approvers by their names in the settings. */
+function idsOf({ approve, names: known }: People, names: readonly string[]): string[] {
+  return approve.filter((id) => names.includes(known?.[id] ?? id));
+}
+
+/** Approvers who are called later are not called now, unless nobody would be left. */
+function firstAsked(people: People, { deadline }: InputRequest): string[] {
+  const later = idsOf(
+    people,
+    (deadline?.escalation ?? []).map(({ to }) => to),
+  );
+  const first = people.approve.filter((id) => !later.includes(id));
+  return first.length > 0 ? first : [...people.approve];
 }

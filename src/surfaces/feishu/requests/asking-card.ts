@@ -9,12 +9,10 @@ import type { Asking } from "./asker.ts";
 import { actionText } from "../cards/action.ts";
 import type { Card } from "../cards/card.ts";
 import { closedCard, watchCard, whoOf } from "../cards/closed.ts";
-import { permissionCard, type Asked, type AskingCard } from "../cards/permission.ts";
+import { type Asked, type AskingCard, permissionCard, togetherCard, typedHint } from "../cards/permission.ts";
 import { questionCard, textCard } from "../cards/question.ts";
-import { redacted } from "../cards/redact.ts";
-import { togetherCard } from "../cards/together.ts";
+import { redacted } from "../cards/escape.ts";
 import type { Speech } from "../cards/speech.ts";
-import { typedHint } from "../cards/typed.ts";
 import { codeOfCard, type AskRecord } from "../bot/records.ts";
 
 /** The card of an open request, as it should look now. */

@@ -1,22 +1,25 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
-import type { Host } from "../../../protocol/host/host.ts";
+import type { CommandReply, Host, SharedAnswer } from "../../../protocol/host/host.ts";
 import { isOutsideSession } from "../../../protocol/host/outside.ts";
 import { noticeText, thrownText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import { alikeTo } from "../../../view/request/alike.ts";
-import { followSession, type SessionChange, type FollowedSession } from "../../../view/session.ts";
+import { type FollowedSession, followSession, type SessionChange } from "../../../view/session.ts";
 import { createAsker, type Asker, type AskerParts } from "../requests/asker.ts";
 import { restartCard } from "../cards/closed.ts";
 import { plainWords } from "../cards/escape.ts";
 import { inLocales, type Speech } from "../cards/speech.ts";
 import { attachment, conclusionOf, type ConclusionParts } from "./conclusion.ts";
-import { createExecutionHandle, type ExecutionHandle } from "./execution-handle.ts";
 import { nextPhase, type Call, type Effect, type Happening, type Pace, type Phase } from "./phase.ts";
 import { createQueue, type Queue } from "../chat/queue.ts";
 import { CARD_LIFE_MS, isAway, uuidOf, type Home } from "../bot/records.ts";
 import { closeProgress, createStreamer, targetOf, type Streamer } from "../chat/streamer.ts";
 import { createView, type SessionView } from "./view.ts";
+import type { InputResponse } from "../../../protocol/facts/answer.ts";
+import type { TurnLimits } from "../../../protocol/facts/silence.ts";
+import type { GivenImage } from "../../../protocol/image.ts";
+import type { Sender } from "../../../protocol/sender.ts";
 
 const FIRST_MS = 50;
 const CALM_MS = 600;
@@ -318,5 +321,39 @@ function homeOf(session: string, { records }: FollowParts, away?: Home): () => H
     last = records.home(session) ?? last;
     if (!last) throw new Error(`session ${session} has no home`);
     return last;
+  };
+}
+
+/** A session as the bridge runs it: its three inputs. What comes out is told to `follow.ts`. */
+type ExecutionHandle = {
+  readonly session: string;
+  /** A task, or a word to a task that runs. `id` makes a message that comes twice harmless. */
+  sendMessage(
+    text: string,
+    from: Sender,
+    more: { id: string; limits?: TurnLimits; images?: readonly GivenImage[] },
+  ): Promise<CommandReply<"say">>;
+  /** The first answer wins; whoever comes later is told who it was. */
+  sendAnswer(response: InputResponse, from: Sender): Promise<CommandReply<"respond">>;
+  /** A question about a request; `id` makes one that comes twice harmless. */
+  sendInquiry(asked: { requestId: string; text: string; id: string }, from: Sender): Promise<CommandReply<"inquire">>;
+  /** One answer to several requests that are alike. */
+  sendAnswerToAll(
+    requestIds: readonly string[],
+    answer: SharedAnswer,
+    from: Sender,
+  ): Promise<CommandReply<"respondAll">>;
+  /** Ends the turn for good, with whatever waits for an answer. */
+  finish(from: Sender): Promise<CommandReply<"interrupt">>;
+};
+
+function createExecutionHandle({ id: session, send }: FollowedSession): ExecutionHandle {
+  return {
+    session,
+    sendMessage: (text, from, more) => send({ type: "say", session, text, ...more, ...from }),
+    sendAnswer: (response, from) => send({ type: "respond", response, ...from }),
+    sendInquiry: (asked, from) => send({ type: "inquire", ...asked, ...from }),
+    sendAnswerToAll: (requestIds, answer, from) => send({ type: "respondAll", requestIds, answer, ...from }),
+    finish: (from) => send({ type: "interrupt", session, cancel: true, ...from }),
   };
 }

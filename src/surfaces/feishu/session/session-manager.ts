@@ -4,10 +4,25 @@ import { errorOf } from "../../../protocol/host/refusal.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Incoming } from "../channel/channel.ts";
 import { bridgeSession, type Follow, type FollowParts } from "./follow.ts";
-import { closeOrphans } from "./orphans.ts";
-import { createPlaces, homeAt, placeOf, speaksAt } from "../bot/places.ts";
-import { awayHome, CARD_LIFE_MS, isAway, sessionOf, type AskRecord, type Home, type Place } from "../bot/records.ts";
+import {
+  type AskRecord,
+  awayHome,
+  CARD_LIFE_MS,
+  createPlaces,
+  type Home,
+  homeAt,
+  isAway,
+  type Place,
+  placeOf,
+  sessionOf,
+  speaksAt,
+} from "../bot/records.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
+import type { Fact } from "../../../protocol/facts/fact.ts";
+import { isOutsideRequest } from "../../../protocol/host/outside.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
+import { restartCard, unknownCard } from "../cards/closed.ts";
+import { closeProgress } from "../chat/streamer.ts";
 
 export type Beginning = { cwd: string; model?: string; agent?: string };
 
@@ -154,4 +169,64 @@ export function must<C extends Parameters<Host["send"]>[0]["type"]>(
 ): Exclude<CommandReply<C>, { ok: false }> {
   if (reply.ok) return reply as Exclude<CommandReply<C>, { ok: false }>;
   throw errorOf(reply);
+}
+
+type CalledParts = {
+  sessions: SessionManager;
+  signal: AbortSignal;
+  /** The person who hears of agents outside, if there is one. */
+  account?(): string | undefined;
+  log(line: string): void;
+};
+
+/**
+ * Calls people to requests of sessions that speak elsewhere, in a terminal perhaps, when the time of those who were asked first is over; and
+ * the person of this account to requests of agents outside of Sage, at once. The fact says who is called; the cards remember who was.
+ */
+export async function followCalled(host: Host, { sessions, signal, account, log }: CalledParts): Promise<void> {
+  const call = (session: string) =>
+    sessions.call(session).catch((error: unknown) => log(`nobody was called to ${session}: ${thrownText(error)}`));
+  const isForAccount = (request: InputRequest) => isOutsideRequest(request) && account?.() !== undefined;
+  const isAskedOutside = (fact: Fact) => fact.type === "input.requested" && isForAccount(fact.data);
+  const calls = (request: InputRequest) => callsOthers(request) || isForAccount(request);
+  for await (const event of host.inbox({ signal })) {
+    if (event.type === "fact") {
+      if (event.fact.type === "input.escalated" || isAskedOutside(event.fact)) await call(event.fact.session);
+      continue;
+    }
+    const waiting = event.requests.map(({ request }) => request);
+    const requests = event.more > 0 ? await allPending(host) : waiting;
+    for (const session of new Set(requests.filter(calls).map((one) => one.session))) await call(session);
+  }
+}
+
+function callsOthers({ deadline }: InputRequest): boolean {
+  return (deadline?.escalation ?? []).length > 0;
+}
+
+async function allPending(host: Host): Promise<InputRequest[]> {
+  const reply = await host.send({ type: "pending" });
+  return reply.ok ? reply.requests.map(({ request }) => request) : [];
+}
+
+type Parts = Pick<FollowParts, "channel" | "records" | "speak" | "log">;
+
+/** Closes cards of sessions that somebody deleted while nobody was here. What cannot be closed now is closed at the next start. */
+function closeOrphans({ channel, records, speak, log }: Parts, isAlive: (session: string) => boolean): void {
+  const close = (closing: Promise<void>, closed: () => void): void => {
+    closing
+      .then(closed)
+      .catch((error: unknown) => log(`a card of a deleted session could not be closed: ${thrownText(error)}`));
+  };
+  for (const record of records.openCards()) {
+    if (isAlive(record.session)) continue;
+    const { message, spoken } = record;
+    const isCard = message !== undefined && !spoken;
+    const closing = isCard ? channel.patchCard(message, unknownCard(speak(record.chat))) : Promise.resolve();
+    close(closing, () => records.closeCard(record));
+  }
+  for (const { session, chat } of records.homes()) {
+    const left = isAlive(session) ? undefined : records.progress(session);
+    if (left) close(closeProgress(channel, left, restartCard(false, speak(chat))), () => records.endProgress(session));
+  }
 }

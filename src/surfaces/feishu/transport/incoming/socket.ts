@@ -1,8 +1,7 @@
 import { thrownText } from "../../../../texts/shared/error.ts";
-import type { Api, Library } from "../api/api.ts";
+import { type Api, type Library, libraryLogger, redactorOf } from "../api/api.ts";
 import type { ChannelStatus } from "../../channel/channel.ts";
 import type { FeishuApp, Log, Timings } from "../api/config.ts";
-import { libraryLogger, redactorOf } from "../api/redact.ts";
 
 type Connection = {
   /** Resolves when the first attempt has succeeded or failed. */

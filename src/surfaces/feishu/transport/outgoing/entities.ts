@@ -1,8 +1,7 @@
 import type { FeishuChannel } from "../../channel/channel.ts";
 import { FeishuFailure } from "../../channel/failure.ts";
 import { segment, type Api, type CallOptions, type Request } from "../api/api.ts";
-import type { Drawing } from "./drawing.ts";
-import { createPace, type Queues } from "../api/queues.ts";
+import { createPace, type Drawing, type Queues } from "../api/queues.ts";
 
 const PER_ENTITY = 8;
 const SKIPS = [1_000, 100_000, 10_000_000];

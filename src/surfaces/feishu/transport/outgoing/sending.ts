@@ -4,10 +4,9 @@ import type { FeishuChannel, Sent, Target } from "../../channel/channel.ts";
 import { FeishuFailure } from "../../channel/failure.ts";
 import { segment, type Answer, type Api } from "../api/api.ts";
 import type { Log } from "../api/config.ts";
-import { createDrawing } from "./drawing.ts";
+import { createDrawing, createPace, type Queues } from "../api/queues.ts";
 import { createEntities, forgetOldest } from "./entities.ts";
 import { createLookups } from "./lookups.ts";
-import { createPace, type Queues } from "../api/queues.ts";
 
 /** The platform allows five per second and chat, shared by all bots in it. */
 const PER_CHAT = 4;
