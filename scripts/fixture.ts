@@ -1,4 +1,5 @@
-// npm run fixture   before a release: keeps journals of this version in test/fixtures/journals: finished, in the middle of a turn, and a whole database
+// npm run fixture   before a release: keeps journals of this version in test/fixtures/journals: finished, in the middle of a turn, waiting for people
+// in several ways, and a whole database
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import { version } from "../src/config/version.ts";
 import { dump, writeJournal } from "../test/faults/database-fixture.ts";
 import { write } from "../test/faults/fixture.ts";
 import { story, tell } from "../test/faults/story.ts";
+import { waitings, writeWaiting } from "../test/faults/waiting-fixture.ts";
 import { createWorld } from "../test/faults/world.ts";
 
 const folder = join(import.meta.dirname, "../test/fixtures/journals");
@@ -21,6 +23,10 @@ try {
     ["open", facts.slice(0, middle + 1)],
   ] as const)
     writeFileSync(join(folder, `${version}-${name}.jsonl`), write(version, kept));
+  for (const name of waitings) {
+    const home = mkdtempSync(join(dir, "waiting-"));
+    writeFileSync(join(folder, `${version}-${name}.jsonl`), write(version, await writeWaiting(name, home)));
+  }
   const whole = join(dir, "whole.db");
   writeJournal(whole);
   writeFileSync(join(folder, `${version}.sql`), dump(whole));

@@ -1,5 +1,5 @@
-// npm run release -- 0.2.0                                    prepares a release in release/sage-agent
-// npm run release -- 0.2.0 --repository git+https://…         with the address of the repository in the published package.json
+// npm run release -- 0.3.0                                    prepares a release in release/sage-agent
+// npm run release -- 0.3.0 --repository git+https://…         with the address of the repository in the published package.json
 // npm run release -- --stage                                  only writes the package as it would be published now
 // It changes the version, the changelog and the journal fixtures, and builds the package. It commits, tags and publishes nothing.
 import { spawnSync } from "node:child_process";
@@ -35,7 +35,7 @@ try {
 function prepare(next: string | undefined): void {
   const { version: current } = JSON.parse(read("package.json")) as { version: string };
   if (next === undefined || !isAfter(next, current))
-    throw new Error(`say a version after ${current}: npm run release -- 0.2.0`);
+    throw new Error(`say a version after ${current}: npm run release -- 0.3.0`);
   if (git("status", "--porcelain") !== "") throw new Error("commit first: there are changes that are in no commit");
   const changelog = releaseChangelog(read("CHANGELOG.md"), next, new Date().toISOString().slice(0, 10));
   write("CHANGELOG.md", changelog);

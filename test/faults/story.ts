@@ -36,7 +36,9 @@ export function reply(request: InputRequest, lost: string): InputResponse {
   const wanted = request.source === "recovery" ? lost : "Blue";
   const answers = request.questions.map(({ question: text, options }) => [
     text,
-    { selected: [options.find(({ label }) => label === wanted)?.label ?? options[0]!.label] },
+    options.length === 0
+      ? { selected: [], other: "some words" }
+      : { selected: [options.find(({ label }) => label === wanted)?.label ?? options[0]!.label] },
   ]);
   return { type: "answers", requestId, answers: Object.fromEntries(answers) };
 }

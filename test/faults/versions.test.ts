@@ -1,15 +1,18 @@
 // T8: journals of every released version fold to what they meant then, and an open turn of one goes on.
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
+import type { LocalStore } from "../../src/journal/store/store.ts";
+import type { Fact } from "../../src/protocol/facts/fact.ts";
 import { DatabaseSync } from "node:sqlite";
 import { answer, resolved } from "../journal/journals.ts";
 import { workspace } from "../support/sage.ts";
 import { longOutput } from "./database-fixture.ts";
 import { read, stateOf } from "./fixture.ts";
 import { attend, reply, story } from "./story.ts";
+import { open, waitings, waitingSage } from "./waiting-fixture.ts";
 import { createWorld } from "./world.ts";
 
 const folder = join(import.meta.dirname, "../fixtures/journals");
@@ -24,15 +27,34 @@ for (const name of kept) {
     assert.equal(stateOf(facts), recorded.state);
   });
 
+  const waiting = waitings.find((kind) => name.endsWith(`-${kind}.jsonl`));
+  if (waiting)
+    test(`everything that waits in ${name} is listed, and its turn continues with the answers`, async () => {
+      using here = workspace();
+      const store = sqliteStore(here.path("journal.db"));
+      restore(store, facts, here.dir);
+      await using sage = await waitingSage(waiting, { dir: here.dir, store });
+      const ending = sage.outcome();
+      const requests = await sage.open(open[waiting]);
+      assert.equal(requests.length, open[waiting]);
+      for (const request of requests) assert.ok((await sage.answer(reply(request, "done"), "Bo")).ok, request.id);
+      assert.deepEqual([(await ending).text, sage.store.pending("s")], ["all done", []]);
+      if (waiting === "plan") return;
+      for (const file of ["one", "two", "three"]) assert.ok(existsSync(here.path(file)), file);
+      const approved = sage.facts().find(({ key }) => key === "t0/1/1/permit0.resolved") as Fact<"input.resolved">;
+      const { approvals = [] } = approved.data as { approvals?: { by: string }[] };
+      assert.deepEqual(
+        approvals.map(({ by }) => by),
+        ["Ada", "Bo"],
+      );
+    });
+
   if (name.endsWith("-open.jsonl"))
     test(`the open turn of ${name} goes on under its keys`, async () => {
       using here = workspace();
       using world = createWorld({ dir: here.dir, script: () => story });
       const store = sqliteStore(world.path);
-      const [opened, ...rest] = facts;
-      if (opened?.type !== "session.opened") throw new Error("a journal begins with session.opened");
-      store.create("s", { ...opened.data, cwd: here.dir });
-      store.commit("s", store.claim("s"), rest);
+      restore(store, facts, here.dir);
       assert.deepEqual(
         store.load("s").map(({ seq }) => seq),
         facts.map(({ seq }) => seq),
@@ -45,6 +67,15 @@ for (const name of kept) {
       await person.leave();
       await process.bury();
     });
+}
+
+/** Facts of a fixture as those of a session in this folder. */
+function restore(store: LocalStore, facts: readonly Fact[], dir: string): void {
+  const here = JSON.parse(JSON.stringify(facts).replaceAll('"/work', `"${dir}`)) as Fact[];
+  const [opened, ...rest] = here;
+  if (opened?.type !== "session.opened") throw new Error("a journal begins with session.opened");
+  store.create("s", { ...opened.data, cwd: dir });
+  store.commit("s", store.claim("s"), rest);
 }
 
 const databases = globSync("*.sql", { cwd: folder });

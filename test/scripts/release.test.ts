@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { releaseChangelog } from "../../scripts/release/changelog.ts";
 import { stage } from "../../scripts/release/stage.ts";
+import { version as ownVersion } from "../../src/config/version.ts";
 import { workspace } from "../support/sage.ts";
 
 const run = promisify(execFile);
@@ -24,6 +25,19 @@ test("what was unreleased goes under the new version", () => {
   );
   assert.throws(() => releaseChangelog(before, "0.1.0", "2026-03-04"), /has a section 0\.1\.0 already/);
   assert.throws(() => releaseChangelog("## [Unreleased]\n\n## [0.1.0]\n- That.\n", "0.2.0", "x"), /says nothing/);
+});
+
+test("each version in the changelog has its journals, and the newest of them is this one", () => {
+  const read = (file: string) => readFileSync(join(root, file), "utf8");
+  const released = [...read("CHANGELOG.md").matchAll(/^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$/gm)].map(
+    ([, version]) => version,
+  );
+  const journals = globSync("*", { cwd: join(root, "test/fixtures/journals") });
+  assert.equal(released[0], JSON.parse(read("package.json")).version);
+  assert.equal(released[0], ownVersion);
+  for (const version of released)
+    for (const name of [`${version}.sql`, `${version}-finished.jsonl`, `${version}-open.jsonl`])
+      assert.ok(journals.includes(name), name);
 });
 
 test(
