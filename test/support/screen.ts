@@ -2,7 +2,8 @@ import xterm from "@xterm/headless";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { keepScrollback, SafeTui, type Component, type Terminal } from "../../src/surfaces/terminal/draw/tui.ts";
+import type { Component, Terminal } from "../../src/surfaces/terminal/draw/tui.ts";
+import { keepScrollback, SafeTui } from "../../src/surfaces/terminal/screen/screen.ts";
 
 /** A terminal without a window: what is written is drawn by a real emulator, and keys go in as bytes would. */
 export function createScreen({ cols = 80, rows = 24, scrollback = 1_000 } = {}) {

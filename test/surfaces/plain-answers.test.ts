@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import type { Answers } from "../../src/protocol/facts/answer.ts";
 import type { InputRequest, Question } from "../../src/protocol/facts/request.ts";
 import { begin, editable, hear, type Dialog } from "../../src/surfaces/plain/input.ts";
-import { dialogLines } from "../../src/surfaces/plain/choices.ts";
+import { dialogLines } from "../../src/surfaces/plain/asking.ts";
 import { t, style, frame, permission, colour, questions } from "./plain-requests.ts";
 
 const extras: Question = { ...colour, question: "Which extras?", multiSelect: true };

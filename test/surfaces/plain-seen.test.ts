@@ -3,10 +3,11 @@ import type { InputRequest, PermissionRequest } from "../../src/protocol/facts/r
 import { reasonFrom } from "../../src/protocol/reasons/reason.ts";
 import { ruleLines } from "../../src/cli/govern/permissions/list.ts";
 import { sentencesFitted } from "../../src/cli/process/stdout.ts";
+
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createPaint } from "../../src/view/lines/paint.ts";
-import { dialogLines } from "../../src/surfaces/plain/choices.ts";
+import { dialogLines } from "../../src/surfaces/plain/asking.ts";
 import { requestLines } from "../../src/view/lines/request.ts";
 import { columns, exact, fitted, framed } from "../../src/view/lines/safe.ts";
 import { t, style, permission } from "./plain-requests.ts";

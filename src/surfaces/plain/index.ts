@@ -1,10 +1,8 @@
 import type { Host } from "../../protocol/host/host.ts";
 import { noteLines } from "../../view/lines/note.ts";
 import { endNote } from "../../view/note.ts";
-import { follow } from "./following.ts";
 import type { Plain, PlainOptions } from "./options.ts";
-import { createParts } from "./parts.ts";
-import { interrupt } from "./sending.ts";
+import { createParts, follow, interrupt } from "./session.ts";
 
 export type { PlainEnd } from "./options.ts";
 

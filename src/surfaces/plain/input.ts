@@ -7,8 +7,7 @@ import { thrownText } from "../../texts/shared/error.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
 import { rulesFor, takesOwnWords, takesRemark } from "../../view/request/answering.ts";
 import { mayEdit } from "../../view/request/choices.ts";
-import { keyOf, several, single, unquoted } from "./typed/answers.ts";
-import { readAlways, type Writing } from "./typed/keeping.ts";
+import { keyOf, readAlways, several, single, unquoted, type Writing } from "./typed/answers.ts";
 
 /** Stage of answering one request. */
 export type Dialog =

@@ -1,5 +1,5 @@
 import { oneLine } from "../../base/visible.ts";
-import type { Parts } from "./parts.ts";
+import type { Parts } from "./session.ts";
 import { onEarlyLine, wantedPrompt } from "./typed/state.ts";
 
 /** The prompt at the bottom, and the lines that are typed at it or before it. */

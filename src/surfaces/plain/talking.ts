@@ -6,7 +6,6 @@ import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import type { FollowedSession } from "../../view/session.ts";
-import { runSlash, type Hand, type SlashWords, type Reply } from "../../view/slash/run.ts";
 import {
   completeSlash,
   readTypedSlash,
@@ -15,6 +14,7 @@ import {
   type Offer,
   type TypedSlash,
 } from "../../view/slash/read.ts";
+import { runSlash, type Hand, type Reply, type SlashWords } from "../../view/slash/run.ts";
 import type { PlainActs, PlainOptions } from "./options.ts";
 
 /** Input of a person when nothing is asked: messages, and commands to this surface. */

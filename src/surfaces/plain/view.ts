@@ -2,18 +2,17 @@ import { oneLine, prose } from "../../base/visible.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { changeLine, ending, headline } from "../../texts/shared/resolution.ts";
-import { changeOf } from "../../view/items/change.ts";
 import { madeNote, replyNote } from "../../view/inquiry.ts";
-import type { CallItem, InquiryItem, Item, SaidItem, TextItem } from "../../view/transcript/item.ts";
-import { changeLines } from "../../view/lines/change.ts";
-import type { Style } from "../../view/lines/paint.ts";
-import { atMost, clipped, folded, framed } from "../../view/lines/safe.ts";
-import { noteLines } from "../../view/lines/note.ts";
-import { noteOf, type Note } from "../../view/note.ts";
+import { changeOf } from "../../view/items/change.ts";
 import { resultOf, type ShownResult } from "../../view/items/result.ts";
 import { saidText } from "../../view/items/said.ts";
 import { briefOf, isAsking, isOver } from "../../view/items/summary.ts";
-import { createLive } from "./live.ts";
+import { changeLines } from "../../view/lines/change.ts";
+import { noteLines } from "../../view/lines/note.ts";
+import type { Style } from "../../view/lines/paint.ts";
+import { atMost, clipped, folded, framed } from "../../view/lines/safe.ts";
+import { noteOf, type Note } from "../../view/note.ts";
+import type { CallItem, InquiryItem, Item, SaidItem, TextItem } from "../../view/transcript/item.ts";
 
 /** Output to write: text that continues where the last one stopped, or whole lines. */
 export type Piece = { stream: string } | { lines: string[] };
@@ -188,4 +187,32 @@ function resultLines({ text, output }: ShownResult, style: Style): string[] {
     ...where,
     ...framed(text.trimEnd().split("\n").slice(-RESULT_ROWS).join("\n"), style),
   ];
+}
+
+/** The first rows of what a command prints, as they come. A pipe gets the result alone. */
+type Live = {
+  /** Rows that are whole now and were not shown yet. */
+  more(item: CallItem): string[];
+  /** Rows of the result that do not stand on the screen already. */
+  rest(item: CallItem, rows: string[]): string[];
+};
+
+function createLive(style: Style, count: number): Live {
+  const shown = new WeakMap<CallItem, { attempt: number; rows: string[] }>();
+  return {
+    more(item) {
+      if (style.width === undefined) return [];
+      const before = shown.get(item)?.attempt === item.attempt ? (shown.get(item)?.rows ?? []) : [];
+      if (before.length >= count) return [];
+      const whole = item.output.split("\n").slice(0, -1);
+      const rows = whole.flatMap((line) => framed(line, style)).slice(before.length, count);
+      shown.set(item, { attempt: item.attempt, rows: [...before, ...rows] });
+      return rows;
+    },
+    rest(item, rows) {
+      const before = shown.get(item)?.rows ?? [];
+      // A tool may tidy its output up: then it is shown again rather than in part.
+      return before.every((row, n) => row === rows[n]) ? rows.slice(before.length) : rows;
+    },
+  };
 }

@@ -1,12 +1,11 @@
 import { oneLine } from "../../base/visible.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { errorText } from "../../texts/shared/error.ts";
-import { follow } from "./following.ts";
 import { createKeys } from "./keys.ts";
 import type { Terminal, TerminalOptions } from "./screen/options.ts";
-import { createParts } from "./parts.ts";
+import { createParts, follow } from "./session.ts";
 
-export { pickAlone } from "./screen/alone.ts";
+export { pickAlone } from "./screen/picker.ts";
 export type { Picked, Picking, Terminal, TerminalActs, TerminalEnd, TerminalOptions } from "./screen/options.ts";
 
 /** A session on a terminal: past events scroll by like any program's output; requests and the editor stand at the bottom. */

@@ -2,14 +2,13 @@ import { oneLine } from "../../base/visible.ts";
 import { nextMode } from "../../protocol/mode.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import { pickerTexts } from "../../texts/surfaces/picker.ts";
-import type { CallItem, ThoughtItem } from "../../view/transcript/item.ts";
 import { briefOf } from "../../view/items/summary.ts";
+import type { CallItem, ThoughtItem } from "../../view/transcript/item.ts";
 import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
-import { keyOf, type Key, type Situation } from "./input.ts";
-import type { Parts } from "./parts.ts";
+import { isSecond, isSwallowed, keyOf, stopIn, type Key, type Situation } from "./input.ts";
 import type { ReadsItem } from "./screen/scroll.ts";
+import type { Parts } from "./session.ts";
 import { fetchedSource, fileSource, textSource, type Source } from "./widgets/source.ts";
-import { isSecond, isSwallowed, stopIn } from "./state.ts";
 
 /** Keys that mean the same whatever has the keyboard. */
 export type Keys = {

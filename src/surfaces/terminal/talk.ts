@@ -2,19 +2,26 @@ import { randomUUID } from "node:crypto";
 import { oneLine } from "../../base/visible.ts";
 import type { Command, Host } from "../../protocol/host/host.ts";
 import type { SessionMode } from "../../protocol/mode.ts";
+import { reasonOf } from "../../protocol/reasons/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
-import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
+import { slashTexts } from "../../texts/surfaces/slash.ts";
+import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import type { FollowedSession } from "../../view/session.ts";
-import { completeSlash, unknownSlash, type Completion } from "../../view/slash/read.ts";
-import { newestOf } from "../../view/slash/run.ts";
+import {
+  completeSlash,
+  offeredAt,
+  unknownSlash,
+  type Completion,
+  type Offer,
+  type TypedSlash,
+} from "../../view/slash/read.ts";
+import { newestOf, runSlash, type Hand, type SlashWords } from "../../view/slash/run.ts";
 import type { SlashName } from "../../view/slash/table.ts";
 import { readTyped } from "./input.ts";
-import type { Picked, Picking, TerminalOptions } from "./screen/options.ts";
-import { createOwnShell, type OwnShell } from "./own-shell.ts";
-import type { Scroll } from "./screen/scroll.ts";
-import { createSlash } from "./slash.ts";
+import type { Picked, Picking, TerminalActs, TerminalOptions } from "./screen/options.ts";
+import type { BoxItem, Scroll } from "./screen/scroll.ts";
 
 /** Input of a person: messages, commands to Sage, and commands to their own shell. */
 export type Talk = {
@@ -36,7 +43,7 @@ export type Talk = {
   complete(typed: string): readonly Completion[];
 };
 
-export type TalkParts = {
+type TalkParts = {
   host: Host;
   sender: Sender;
   options: TerminalOptions;
@@ -118,4 +125,146 @@ export function createTalk(parts: TalkParts): Talk {
       }
     },
   };
+}
+
+/** Commands to Sage: `/name`. */
+type Slash = {
+  offer: Offer<"terminal">;
+  words: SlashWords;
+  /** `shown`: it stands in the transcript as it was typed. */
+  command(typed: TypedSlash, how: { shown: boolean }): void;
+  /** Runs a command as if it had been typed, if it works here. */
+  run(name: SlashName): void;
+  /** Does what a command or a choice came to. */
+  picked(result: Picked): void;
+};
+
+type Acts = { speak(text: string): void; resume(): void };
+
+function createSlash(parts: TalkParts, { speak, resume }: Acts): Slash {
+  const { options, session, sender, t, scroll, redraw } = parts;
+  const { lang, acts, own: ownNames = () => [] } = options;
+  const words: SlashWords = { t, slash: slashTexts(lang), intro: parts.tt.help };
+  const offer: Offer<"terminal"> = {
+    place: "terminal",
+    has: (name) => ["quit", "resume"].includes(name) || acts?.[name as keyof TerminalActs] !== undefined,
+    own: ownNames,
+  };
+
+  const picked = (result: Picked) => {
+    if (!result) return;
+    if ("text" in result) scroll.note("dim", ...result.text.split("\n").map(oneLine));
+    else if ("draft" in result) {
+      if (parts.typed() === "") parts.write(result.draft);
+    } else if ("session" in result) parts.switchTo(result.session);
+    else if ("write" in result) parts.write(result.write);
+    else parts.pick(result.pick);
+    redraw();
+  };
+
+  const hand: Hand<"terminal", Picked> = {
+    own(name, args) {
+      switch (name) {
+        case "quit":
+          return parts.leave();
+        case "resume":
+          if (!acts?.resume || (args === "" && (session.run === "paused" || session.run === "stopped")))
+            return resume();
+          return acts.resume(args);
+        case "sessions":
+        case "new":
+        case "model":
+        case "rewind":
+        case "tasks":
+        case "permissions":
+        case "export":
+          return acts?.[name]?.(args);
+        default:
+          return name satisfies never;
+      }
+    },
+    say: (reply, tone) => scroll.note(tone, ...reply(words).map(oneLine)),
+    done() {}, // a fact, which is shown
+    back: (text) => ({ write: [text, parts.typed()].filter((each) => each !== "").join("\n") }),
+    speak,
+    async go(id) {
+      await options.ready?.(id);
+      return { session: id };
+    },
+  };
+
+  const command = async (typed: TypedSlash, { shown }: { shown: boolean }) => {
+    const { name, args } = typed;
+    if (shown)
+      scroll.add({ type: "note", tone: "dim", lines: [oneLine(`❯ /${name} ${args}`.trimEnd())] }, { apart: true });
+    picked(await runSlash(typed, { session, sender, offer }, hand));
+    redraw();
+  };
+
+  return {
+    offer,
+    words,
+    picked,
+    command: (typed, how) => void command(typed, how),
+    run(name) {
+      if (offeredAt(offer).includes(name)) void command({ name, args: "" }, { shown: true });
+    },
+  };
+}
+
+/** Characters of an output that the model is told. */
+const TOLD = 8_000;
+
+/** The person's own shell: `!command`, one at a time. */
+type OwnShell = {
+  run(line: string): Promise<void>;
+  /** The command that runs. */
+  running(): { since: number; stop(): void } | undefined;
+};
+
+type Parts = Pick<TalkParts, "options" | "t" | "tt" | "scroll" | "now" | "redraw">;
+
+/** `told`: a command has ended; this is the text for the model. */
+function createOwnShell(parts: Parts, told: (text: string) => void): OwnShell {
+  const { options, t, tt, scroll, redraw } = parts;
+  let running: { since: number; stop(): void } | undefined;
+  const run = async (line: string): Promise<void> => {
+    if (!options.shell) return scroll.note("warn", tt.shellNone);
+    if (running) return scroll.note("warn", tt.shellBusy);
+    const stop = new AbortController();
+    running = { since: parts.now(), stop: () => stop.abort() };
+    const box = scroll.add<BoxItem>({ type: "box", title: `! ${line}`, text: "", done: false }, { apart: true });
+    redraw();
+    try {
+      const { code, told: printed } = await options.shell(line, {
+        output: (text) => void (box.text = (box.text + text).slice(-TOLD * 8)),
+        signal: stop.signal,
+      });
+      box.note = code === 0 ? tt.shellPrefix : `${tt.printed(code)} · ${tt.shellPrefix}`;
+      told(toldOf(line, code === 0 ? printed : `${printed}\n(${tt.printed(code)})`, tt));
+    } catch (error) {
+      box.note = oneLine(t.because(reasonOf(error)));
+    } finally {
+      box.done = true;
+      running = undefined;
+      redraw();
+    }
+  };
+  return { run, running: () => running };
+}
+
+/** Text for the model about a command that the person ran. */
+export function toldOf(command: string, printed: string, tt: TerminalTexts): string {
+  const whole = printed.trimEnd();
+  if (whole === "") return `${tt.shellTold(command)}\n${tt.shellNothing}`;
+  const cut = Math.max(0, whole.length - TOLD);
+  const fence = "`".repeat(Math.max(3, ...[...whole.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+  return [
+    tt.shellTold(command),
+    tt.shellPrinted,
+    ...(cut > 0 ? [tt.shellCut(cut)] : []),
+    fence,
+    whole.slice(cut),
+    fence,
+  ].join("\n");
 }

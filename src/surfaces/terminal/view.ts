@@ -4,22 +4,22 @@ import type { Call } from "../../protocol/facts/message.ts";
 import type { Standing } from "../../protocol/host/receipt.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { changeLine, headline } from "../../texts/shared/resolution.ts";
-import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
+import type { TerminalTexts } from "../../texts/surfaces/terminal.ts";
+import { madeNote, replyNote } from "../../view/inquiry.ts";
+import { changeOf } from "../../view/items/change.ts";
+import { resultOf } from "../../view/items/result.ts";
+import { saidText } from "../../view/items/said.ts";
+import { briefOf, isAsking, summaryOf, todosOf, type Todo } from "../../view/items/summary.ts";
+import { noteOf, type Note } from "../../view/note.ts";
+import type { CallItem, InquiryItem, ThoughtItem } from "../../view/transcript/item.ts";
+import { isOpen } from "../../view/transcript/standing.ts";
 import { diffRows } from "./draw/diff.ts";
 import { marginedMarkdown, markdownRows } from "./draw/markdown.ts";
 import { clipped, listed, margined, own, wrap } from "./draw/rows.ts";
 import type { Theme } from "./draw/theme.ts";
 import { truncateToWidth, visibleWidth } from "./draw/tui.ts";
 import type { Board, Entry } from "./screen/scroll.ts";
-import type { CallItem, InquiryItem, ThoughtItem } from "../../view/transcript/item.ts";
-import { changeOf } from "../../view/items/change.ts";
-import { madeNote, replyNote } from "../../view/inquiry.ts";
-import { noteOf, type Note } from "../../view/note.ts";
-import { resultOf } from "../../view/items/result.ts";
-import { saidText } from "../../view/items/said.ts";
-import { isOpen } from "../../view/transcript/standing.ts";
-import { briefOf, isAsking, summaryOf, todosOf, type Todo } from "../../view/items/summary.ts";
 
 /** Theme, texts, reader and width that items are drawn with. */
 export type View = {

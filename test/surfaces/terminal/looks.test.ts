@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { createTheme, learnBackground, themeFor, type Theme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
-import { footRow } from "../../../src/surfaces/terminal/screen/status.ts";
+import { footRow } from "../../../src/surfaces/terminal/status.ts";
 import { terminalTexts } from "../../../src/texts/surfaces/terminal.ts";
 import { texts } from "../../../src/texts/shared/texts.ts";
 import { sageOnScreen } from "../../support/terminal.ts";

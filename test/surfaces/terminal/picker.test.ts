@@ -3,9 +3,14 @@ import { suite, test } from "node:test";
 import { createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
 import type { Picking } from "../../../src/surfaces/terminal/index.ts";
-import { filled, pickerRows, pressPicker, startPicker } from "../../../src/surfaces/terminal/widgets/picker.ts";
+import {
+  filled,
+  pickerRows,
+  pressPicker,
+  startPicker,
+  createPickers,
+} from "../../../src/surfaces/terminal/screen/picker.ts";
 import type { Picked } from "../../../src/surfaces/terminal/screen/options.ts";
-import { createPickers } from "../../../src/surfaces/terminal/screen/pickers.ts";
 import { texts } from "../../../src/texts/shared/texts.ts";
 import { pickerTexts } from "../../../src/texts/surfaces/picker.ts";
 import { bash } from "../../support/sage.ts";

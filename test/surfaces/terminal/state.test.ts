@@ -8,7 +8,7 @@ import {
   stopIn,
   type Event,
   type State,
-} from "../../../src/surfaces/terminal/state.ts";
+} from "../../../src/surfaces/terminal/input.ts";
 
 const after = (...events: Event[]): State => events.reduce(next, arrived);
 const ctrlC = (stop: (Event & { type: "stop" })["stop"], at = 100): Event => ({

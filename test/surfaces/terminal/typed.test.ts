@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { fileAt } from "../../../src/surfaces/terminal/widgets/completion.ts";
+import { fileAt } from "../../../src/surfaces/terminal/editor.ts";
 import { readTyped as read, stopOf } from "../../../src/surfaces/terminal/input.ts";
 import { notification, title } from "../../../src/surfaces/terminal/screen/notify.ts";
-import { toldOf } from "../../../src/surfaces/terminal/own-shell.ts";
+import { toldOf } from "../../../src/surfaces/terminal/talk.ts";
 import { terminalTexts } from "../../../src/texts/surfaces/terminal.ts";
 
 const readTyped = (text: string) => read(text, { place: "terminal" });

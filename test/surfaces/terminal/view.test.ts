@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as fc from "../../support/properties.ts";
-import { finishedUpTo } from "../../../src/surfaces/terminal/screen/chunks.ts";
+import { finishedUpTo, type Entry } from "../../../src/surfaces/terminal/screen/scroll.ts";
 import { runsOf } from "../../../src/surfaces/terminal/draw/highlight.ts";
 import { markdownRows } from "../../../src/surfaces/terminal/draw/markdown.ts";
 import { createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
-import type { Entry } from "../../../src/surfaces/terminal/screen/scroll.ts";
 import { visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
 import { createPanel } from "../../../src/surfaces/terminal/panels/panel.ts";
 import { rowsOf, type View } from "../../../src/surfaces/terminal/view.ts";
@@ -15,7 +14,7 @@ import type { CallItem } from "../../../src/view/transcript/item.ts";
 import { createProgress } from "../../../src/view/transcript/progress.ts";
 import type { Preview } from "../../../src/protocol/facts/call.ts";
 import type { Standing } from "../../../src/protocol/host/receipt.ts";
-import { footRow } from "../../../src/surfaces/terminal/screen/status.ts";
+import { footRow } from "../../../src/surfaces/terminal/status.ts";
 import { permission } from "./asked.ts";
 
 const look = (more: Partial<View> = {}): View => ({

@@ -1,21 +1,23 @@
 import type { InputResponse } from "../../../protocol/facts/answer.ts";
 import type { Inquired } from "../../../protocol/facts/inquiry.ts";
 import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
-import type { PendingRequest } from "../../../protocol/host/host.ts";
+import type { CommandReply, PendingRequest } from "../../../protocol/host/host.ts";
 import type { RuleTrial } from "../../../protocol/host/past.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
 import type { Sender } from "../../../protocol/sender.ts";
 import type { Lang } from "../../../texts/language.ts";
+import { errorText } from "../../../texts/shared/error.ts";
+import { texts, type Texts } from "../../../texts/shared/texts.ts";
 import { panelTexts, type PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
-import { texts } from "../../../texts/shared/texts.ts";
+import { alikeTo } from "../../../view/request/alike.ts";
+import type { FollowedSession, OpenRequest } from "../../../view/session.ts";
 import type { Theme } from "../draw/theme.ts";
 import type { Component, Focusable } from "../draw/tui.ts";
 import type { Draw } from "../widgets/draw.ts";
-import { headLines, keyLines, noteLines } from "./frame.ts";
-import { readKey, type Key } from "../widgets/key.ts";
-import { lay, type Sections } from "../widgets/layout.ts";
-import type { AnswerAll, Body, Model, Step } from "./model.ts";
+import { createGuard, readKey, type Key } from "../widgets/key.ts";
+import { headLines, keyLines, lay, noteLines, scrolled } from "./frame.ts";
 import { withInquiry } from "./inquiry.ts";
+import type { AnswerAll, Body, Model, Step } from "./model.ts";
 import { permissionModel } from "./permission.ts";
 import { questionModel } from "./question.ts";
 import { textModel } from "./text.ts";
@@ -88,62 +90,23 @@ export function createPanel(options: PanelOptions): Panel {
   }
 }
 
-/** Nothing that was typed to somebody else may answer: keys count after this long a silence. */
-const QUIET_MS = 300;
 const DRAFT_MS = 500;
 
 type Phase = { at: "open" } | { at: "sent" } | { at: "refused"; message: string };
 
 function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): Panel {
-  const { pending, theme, lang, tryRule } = options;
-  const { request } = pending;
+  const { request } = options.pending;
   let state = model.start;
   let queue = options.queue;
   let focused = false;
-  let [scroll, page] = [0, 1];
-  /** Texts whose end was on the screen. */
-  const read = new Set<string>();
-  const isRead = () => read.has(model.reads(state));
-  const guard = createGuard(options.now);
   let phase: Phase = { at: "open" };
+  const guard = createGuard(options.now);
+  const paper = createPaper(options, model, wording);
   const keeper = createDraftKeeper(() => model.draft(state), options.saveDraft);
-  let drawn: { page: string; width: number; body: Body } | undefined;
 
-  /** Letters still go where they were going; keys that send, leave or move there do not. */
+  /** Passes on text that the person was typing elsewhere. Keys that would send, leave or move there are dropped. */
   const early = (key: Key, data: string) => {
     if (key.text !== undefined || key.name === "backspace") options.early?.(data);
-  };
-  const loaded = () => {
-    drawn = undefined;
-    options.redraw();
-  };
-  const body = (draw: Draw): Body => {
-    const name = model.page(state);
-    if (drawn?.page !== name) scroll = 0;
-    if (drawn?.page !== name || drawn.width !== draw.width)
-      drawn = { page: name, width: draw.width, body: model.body(state, draw) };
-    return drawn.body;
-  };
-
-  const below = (draw: Draw) => {
-    const seen = { seenEnd: isRead() };
-    const notes = noteLines(
-      noteIn(phase, wording) ?? model.note(state, seen),
-      draw,
-      phase.at === "refused" ? theme.danger : theme.warn,
-    );
-    return { ...model.choices(state, draw, seen), notes };
-  };
-  const sectionsIn = (draw: Draw): Sections => {
-    const { lines, must = lines.length } = body(draw);
-    const about = { queue, now: options.now(), draw, dangerous: model.dangerous ?? false, size: model.size };
-    return {
-      head: [...headLines(request, about), ...(model.tabs?.(state, draw) ?? [])],
-      body: lines,
-      must,
-      ...below(draw),
-      keys: keyLines(model.keys(state, draw), draw),
-    };
   };
   const send = (respond: () => void) => {
     keeper.drop();
@@ -172,33 +135,16 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
       if (on && !focused) guard.arm();
       focused = on;
     },
-    render(width) {
-      const past = tryRule && ((rule: string) => tryRule(rule, loaded));
-      const draw: Draw = { theme, t: texts(lang), wording, width, focused, loaded, past };
-      const sections = sectionsIn(draw);
-      const room = { rows: Math.max(4, options.rows()), width, scroll, theme, place: wording.rowsShown };
-      const laid = lay(sections, room);
-      ({ scroll, page } = laid);
-      if (!laid.endShown || isRead()) return laid.lines;
-      read.add(model.reads(state));
-      // The locked choices are free now and are drawn so.
-      return lay({ ...sections, ...below(draw) }, room).lines;
-    },
-    invalidate() {
-      drawn = undefined;
-    },
+    render: (width) => paper.render(state, { width, focused, queue, phase }),
+    invalidate: paper.invalidate,
     handleInput(data) {
       const key = readKey(data);
       if (!key) return;
       if (!guard.lets(key)) return early(key, data);
-      const to = scrolled(key.name, { scroll, page, writes: model.writes(state) });
-      if (to !== undefined) {
-        scroll = to;
-        return options.redraw();
-      }
+      if (paper.scrolls(key.name, { writes: model.writes(state) })) return options.redraw();
       // A key that is held down moves, and decides nothing.
       if ((phase.at === "sent" && key.name !== "escape") || (key.repeat && key.name === "enter")) return;
-      const step = model.press(state, key, { seenEnd: isRead() });
+      const step = model.press(state, key, { seenEnd: paper.isRead(state) });
       state = step.state;
       if (phase.at === "refused") phase = { at: "open" };
       if (step.rearm) {
@@ -224,6 +170,69 @@ function show<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts): P
   };
 }
 
+type Shown = { width: number; focused: boolean; queue: Queue; phase: Phase };
+
+/** Lays a panel out. Remembers its scroll position and which texts were on the screen to their end. */
+function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts) {
+  const { theme, lang, tryRule } = options;
+  const { request } = options.pending;
+  let scroll = 0;
+  let pageRows = 1;
+  const read = new Set<string>();
+  const isRead = (state: S) => read.has(model.reads(state));
+  let drawn: { page: string; width: number; body: Body } | undefined;
+
+  const invalidate = () => void (drawn = undefined);
+  const loaded = () => {
+    invalidate();
+    options.redraw();
+  };
+  const bodyIn = (state: S, draw: Draw): Body => {
+    const page = model.page(state);
+    if (drawn?.page !== page) scroll = 0;
+    if (drawn?.page !== page || drawn.width !== draw.width)
+      drawn = { page, width: draw.width, body: model.body(state, draw) };
+    return drawn.body;
+  };
+  const below = (state: S, phase: Phase, draw: Draw) => {
+    const seen = { seenEnd: isRead(state) };
+    const note = noteIn(phase, wording) ?? model.note(state, seen);
+    const notes = noteLines(note, draw, phase.at === "refused" ? theme.danger : theme.warn);
+    return { ...model.choices(state, draw, seen), notes };
+  };
+
+  return {
+    isRead,
+    invalidate,
+    /** True when the key scrolled the body. */
+    scrolls(key: string, { writes }: { writes: boolean }): boolean {
+      const to = scrolled(key, { scroll, page: pageRows, writes });
+      scroll = to ?? scroll;
+      return to !== undefined;
+    },
+    render(state: S, { width, focused, queue, phase }: Shown): string[] {
+      const past = tryRule && ((rule: string) => tryRule(rule, loaded));
+      const draw: Draw = { theme, t: texts(lang), wording, width, focused, loaded, past };
+      const { lines, must = lines.length } = bodyIn(state, draw);
+      const about = { queue, now: options.now(), draw, dangerous: model.dangerous ?? false, size: model.size };
+      const sections = {
+        head: [...headLines(request, about), ...(model.tabs?.(state, draw) ?? [])],
+        body: lines,
+        must,
+        keys: keyLines(model.keys(state, draw), draw),
+      };
+      const room = { rows: Math.max(4, options.rows()), width, scroll, theme, place: wording.rowsShown };
+      const laid = lay({ ...sections, ...below(state, phase, draw) }, room);
+      scroll = laid.scroll;
+      pageRows = laid.page;
+      if (!laid.endShown || isRead(state)) return laid.lines;
+      read.add(model.reads(state));
+      // The end is on the screen now: draw the choices again, unlocked.
+      return lay({ ...sections, ...below(state, phase, draw) }, room).lines;
+    },
+  };
+}
+
 function noteIn(phase: Phase, wording: PanelTexts): string | undefined {
   switch (phase.at) {
     case "open":
@@ -235,28 +244,6 @@ function noteIn(phase: Phase, wording: PanelTexts): string | undefined {
     default:
       return phase satisfies never;
   }
-}
-
-/** Lets keys through that are meant for the panel. `arm`: the panel has just come up, or changed under the person's hands. */
-function createGuard(now: () => number) {
-  let quietSince = now();
-  /** A key that was held down when the panel came up is not meant for it. */
-  let fresh = false;
-  return {
-    arm(): void {
-      quietSince = now();
-      fresh = false;
-    },
-    lets(key: Key): boolean {
-      if (now() - quietSince < QUIET_MS) {
-        quietSince = now(); // also when the clock was set back
-        return false;
-      }
-      if (key.repeat && !fresh) return false;
-      fresh = true;
-      return true;
-    },
-  };
 }
 
 function createDraftKeeper(current: () => Draft, save: (draft: Draft) => void) {
@@ -281,22 +268,130 @@ function createDraftKeeper(current: () => Draft, save: (draft: Draft) => void) {
   };
 }
 
-/** The first row of the body after this key; undefined when it is none that scrolls. What is too far is brought back. */
-function scrolled(key: string, { scroll, page, writes }: { scroll: number; page: number; writes: boolean }) {
-  switch (key) {
-    case "pageUp":
-      return scroll - page;
-    case "pageDown":
-      return scroll + page;
-    case "shift+up":
-      return scroll - 1;
-    case "shift+down":
-      return scroll + 1;
-    case "home":
-      return writes ? undefined : 0;
-    case "end":
-      return writes ? undefined : Infinity;
-    default:
-      return undefined;
-  }
+/** Shows the panel of the open request that the person should answer next. */
+export type Desk = {
+  /** Other requests are open than before, or something else of them has changed. */
+  settle(): void;
+  /** A request ended, here or elsewhere. */
+  ended(requestId: string): void;
+  /** The panel that has the keyboard. */
+  panel(): Panel | undefined;
+  /** Brings back what was put aside. */
+  reopen(): void;
+  /** While held no panel is shown, and the keyboard is the editor's. */
+  hold(on: boolean): void;
+  dispose(): void;
+};
+
+type DeskParts = {
+  t: Texts;
+  session: Pick<FollowedSession, "requests" | "send">;
+  /** The person at this terminal. */
+  sender: Sender;
+  createPanel(options: Omit<PanelOptions, "theme" | "lang" | "cwd" | "rows" | "now" | "redraw">): Panel;
+  /** The answer that was given chooses a mode as well. */
+  chooseMode(mode: SessionMode): void;
+  /** The keyboard is for this panel now, or for the editor. */
+  focus(panel: Panel | undefined): void;
+  /** The shown request was answered elsewhere, and no other took its place. */
+  taken(): void;
+};
+
+export function createDesk({ t, session, sender, createPanel, chooseMode, focus, taken }: DeskParts): Desk {
+  let panel: Panel | undefined;
+  let aside: string | undefined;
+  let held = false;
+  /** Requests that ended since none was open: the next of three is "2 of 3". */
+  let ended = 0;
+  const answering = new Set<string>();
+  /** Requests that the person here has approved and wants to see all the same. */
+  const again = new Set<string>();
+
+  const close = () => {
+    panel?.dispose();
+    panel = undefined;
+  };
+
+  /** Opens the panel that should be open now: for the first request that does not wait for somebody else, unless it was put aside. */
+  const settle = () => {
+    const isSigned = ({ request, approvals = [] }: OpenRequest) =>
+      approvals.some(({ by }) => by === sender.by) && !again.has(request.id);
+    const [first, ...others] = session.requests.filter((open) => !isSigned(open));
+    if (session.requests.length === 0) ended = 0;
+    const queue = { position: ended + 1, total: ended + 1 + others.length };
+    const wanted = first && first.request.id !== aside && !held ? first : undefined;
+    if (panel && panel.requestId === wanted?.request.id) return panel.update(queue);
+    close();
+    if (wanted) panel = show(wanted, queue);
+    focus(panel);
+  };
+
+  const show = (pending: OpenRequest, queue: PanelOptions["queue"]): Panel => {
+    const { request } = pending;
+    const { id } = request;
+    return createPanel({
+      pending,
+      queue,
+      respond: (response, mode) => void answer(id, response, mode),
+      alike: () =>
+        alikeTo(
+          request,
+          session.requests.map((open) => open.request),
+        ),
+      respondAll: (answered) => void answerAll(id, answered),
+      saveDraft: (draft) => void session.send({ type: "saveDraft", requestId: id, draft, ...sender }),
+      inquire: (text) => void ask(id, text),
+      inquiry: () => pending.inquiries.at(-1),
+      collapse() {
+        aside = id;
+        settle();
+      },
+    });
+  };
+
+  const answer = async (id: string, response: InputResponse, mode: SessionMode | undefined) => {
+    answering.add(id);
+    again.delete(id);
+    const reply: CommandReply<"respond"> = await session.send({ type: "respond", response, ...sender });
+    if (reply.ok && reply.resolution && mode !== undefined) chooseMode(mode);
+    // Somebody else may have been first: then the request is gone all the same, and the transcript says who.
+    if (!reply.ok && !reply.resolution && panel?.requestId === id) panel.refused(errorText(reply, t));
+    answering.delete(id);
+  };
+
+  const ask = async (id: string, text: string) => {
+    const reply = await session.send({ type: "inquire", requestId: id, text, ...sender });
+    if (!reply.ok && panel?.requestId === id) panel.refused(errorText(reply, t));
+  };
+
+  /** Requests that have ended are gone, and the transcript says how. */
+  const answerAll = async (id: string, { requestIds, answer: given }: AnswerAll) => {
+    for (const requestId of requestIds) answering.add(requestId);
+    const reply = await session.send({ type: "respondAll", requestIds, answer: given, ...sender });
+    const failed = reply.ok ? reply.results.find((each) => !each.ok && !each.resolution) : reply;
+    if (failed && !failed.ok && panel?.requestId === id) panel.refused(errorText(failed, t));
+    for (const requestId of requestIds) answering.delete(requestId);
+  };
+
+  return {
+    settle,
+    panel: () => panel,
+    ended(id) {
+      const elsewhere = panel?.requestId === id && !answering.has(id);
+      ended++;
+      settle();
+      if (elsewhere && !panel) taken();
+    },
+    hold(on) {
+      if (on === held) return;
+      held = on;
+      settle();
+    },
+    reopen() {
+      aside = undefined;
+      for (const { request } of session.requests) again.add(request.id);
+      settle();
+    },
+    dispose: close,
+  };
 }

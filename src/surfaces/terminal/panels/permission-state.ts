@@ -2,11 +2,11 @@ import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { RuleGrant } from "../../../protocol/facts/answer.ts";
 import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
-import { createField, isBlank, type Field } from "../widgets/field.ts";
 import { rulesFor } from "../../../view/request/answering.ts";
 import { editable, mayAcceptEdits, mayEdit, placesFor, type Choice } from "../../../view/request/choices.ts";
 import { dangersOf } from "../../../view/request/danger.ts";
 import { neededOf, type Offer } from "../../../view/request/describe.ts";
+import { createField, isBlank, type Field } from "../widgets/field.ts";
 
 export type PermissionState = {
   stage: "choices" | "reason" | "comment" | "edit" | "always" | "together";

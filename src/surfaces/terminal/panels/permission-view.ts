@@ -1,6 +1,9 @@
 import { oneLine, visible } from "../../../base/visible.ts";
 import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
+import { allows, textField } from "../../../view/request/choices.ts";
+import type { Block, Description } from "../../../view/request/describe.ts";
+import { trialLine } from "../../../view/request/past.ts";
 import { diffRows } from "../draw/diff.ts";
 import { marginedMarkdown } from "../draw/markdown.ts";
 import { clipped } from "../draw/rows.ts";
@@ -8,9 +11,6 @@ import { choiceRows, margined, own, unbroken, type Draw, type Row } from "../wid
 import { agentLines } from "./frame.ts";
 import type { Body } from "./model.ts";
 import { alwaysRows, choicesOf, draftOf, rulesOf, type AlwaysRow, type PermissionState } from "./permission-state.ts";
-import { allows, textField } from "../../../view/request/choices.ts";
-import type { Block, Description } from "../../../view/request/describe.ts";
-import { trialLine } from "../../../view/request/past.ts";
 
 /** The action first, whole, and to be seen to its end, then why it is asked about; details are how it was judged and the agent's words. */
 export function permissionBody(

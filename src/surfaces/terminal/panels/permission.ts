@@ -3,17 +3,17 @@ import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import type { PendingRequest } from "../../../protocol/host/host.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
-import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
+import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
+import { carriedLines } from "../../../view/request/answering.ts";
+import { allows, inputFrom, type Choice } from "../../../view/request/choices.ts";
+import { consentLines } from "../../../view/request/consent.ts";
+import { describeRequest, isLong } from "../../../view/request/describe.ts";
 import { createField, edit, isBlank } from "../widgets/field.ts";
 import { digitOf, type Key } from "../widgets/key.ts";
 import type { Model, Step } from "./model.ts";
 import { alwaysRows, begin, choicesOf, draftOf, fitsPlace, rulesOf, type PermissionState } from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys, togetherBody } from "./permission-view.ts";
-import { allows, inputFrom, type Choice } from "../../../view/request/choices.ts";
-import { carriedLines } from "../../../view/request/answering.ts";
-import { consentLines } from "../../../view/request/consent.ts";
-import { describeRequest, isLong } from "../../../view/request/describe.ts";
 
 export function permissionModel(
   pending: PendingRequest,

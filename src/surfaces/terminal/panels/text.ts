@@ -3,8 +3,8 @@ import type { PendingRequest } from "../../../protocol/host/host.ts";
 import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
 import { choiceRows, worded, type Row } from "../widgets/draw.ts";
 import { createField, edit, isBlank, type Field } from "../widgets/field.ts";
-import { aboutLines } from "./frame.ts";
 import type { Key } from "../widgets/key.ts";
+import { aboutLines } from "./frame.ts";
 import type { Model, Step } from "./model.ts";
 
 type TextRequest = InputRequest & { kind: "text" };

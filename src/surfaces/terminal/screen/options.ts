@@ -6,7 +6,7 @@ import type { OwnSlash } from "../../../view/slash/table.ts";
 import type { ThemeSetting } from "../draw/theme.ts";
 import type { Terminal as Device } from "../draw/tui.ts";
 import type { PanelOptions } from "../panels/panel.ts";
-import type { PickerEntry } from "../widgets/picker.ts";
+import type { PickerEntry } from "./picker.ts";
 
 /** A choice came to a text to show, another session, a text for the editor (a draft only if that is empty), or the next list. */
 export type Picked =

@@ -1,4 +1,5 @@
-import { SafeTui, visibleWidth, type Terminal } from "../draw/tui.ts";
+import { ProcessTerminal, truncateToWidth, TuiMainScreen, visibleWidth, type Terminal } from "../draw/tui.ts";
+import { leftovers, titleStack } from "./notify.ts";
 
 /** Content of the screen: rows that are drawn for good, and below them the ones that still change. */
 type Frame = { above: string[]; live: string[] };
@@ -21,6 +22,17 @@ const nothing = {
   previousViewportTop: 0,
 };
 const TALLEST = 500;
+
+/** The library throws at a line that is too wide; here it is cut. Shows the hardware cursor, which input methods need. */
+export class SafeTui extends TuiMainScreen {
+  constructor(terminal: Terminal, logDirectory: string) {
+    super(terminal, true, logDirectory);
+  }
+
+  override render(width: number): string[] {
+    return super.render(width).map((line) => (visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line));
+  }
+}
 
 /**
  * Rows `above` are written once, and from then on belong to the terminal, which scrolls and keeps them as it does with the output
@@ -110,4 +122,75 @@ export class Screen extends SafeTui {
     // A window that becomes lower loses what is below the cursor first, so there was room for more of the rest.
     return rows + Math.min(below, Math.max(0, this.#size.rows - rows));
   }
+}
+
+/** A change of width must not wipe what the person had on the screen before Sage. */
+export class KeepScrollback extends ProcessTerminal {
+  override write(data: string): void {
+    super.write(keepScrollback(data));
+  }
+}
+
+export function keepScrollback(data: string): string {
+  return data.replaceAll("\x1b[3J", "");
+}
+
+/** Owner of the terminal: Sage, another program for a while, or the shell again. */
+export type Lifetime = {
+  mine(): boolean;
+  begin(): void;
+  /** Lends the terminal to another program while `work` runs. */
+  lend(work: () => Promise<void>): Promise<void>;
+  /** However it ends, the terminal is as it was. */
+  end(): void;
+};
+
+export function createLifetime({
+  device,
+  screen,
+  redraw,
+}: {
+  device: Terminal;
+  screen: Screen;
+  redraw(): void;
+}): Lifetime {
+  let state: "new" | "mine" | "lent" | "ended" = "new";
+  const end = () => {
+    if (state === "ended") return;
+    const before = state;
+    state = "ended";
+    process.off("exit", end);
+    process.off("uncaughtExceptionMonitor", end);
+    try {
+      if (before === "mine") screen.leave();
+    } catch {
+      // A terminal that has gone away needs nothing more.
+    }
+    device.write(titleStack.pop);
+  };
+  return {
+    mine: () => state === "mine",
+    end,
+    begin() {
+      state = "mine";
+      process.on("exit", end);
+      process.on("uncaughtExceptionMonitor", end);
+      device.write(`${leftovers}${titleStack.push}\r\x1b[2K`); // keys typed before Sage was there are kept, only their echo goes
+      screen.start();
+    },
+    async lend(work) {
+      if (state !== "mine") return;
+      state = "lent";
+      screen.leave();
+      try {
+        await work();
+      } finally {
+        if ((state as string) === "lent") {
+          state = "mine";
+          screen.comeBack();
+        }
+        redraw();
+      }
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { harmless, tokens, visible } from "../../../base/visible.ts";
 import type { RuleTrial } from "../../../protocol/host/past.ts";
-import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
+import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
 import { worded as wordedRows, wrap } from "../draw/rows.ts";
 import type { Theme } from "../draw/theme.ts";
 import { CURSOR_MARKER, visibleWidth } from "../draw/tui.ts";

@@ -37,3 +37,28 @@ export function digitOf({ name, text }: Key): number | undefined {
 function clean(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g, "");
 }
+
+/** Pause without keys after which a panel takes them: text meant for the editor must not answer a request. */
+const QUIET_MS = 300;
+
+/** Drops keys that were not meant for a panel. `arm` is called when the panel has just opened or changed. */
+export function createGuard(now: () => number) {
+  let quietSince = now();
+  /** A key that was held down when the panel came up is not meant for it. */
+  let fresh = false;
+  return {
+    arm(): void {
+      quietSince = now();
+      fresh = false;
+    },
+    lets(key: Key): boolean {
+      if (now() - quietSince < QUIET_MS) {
+        quietSince = now(); // also when the clock was set back
+        return false;
+      }
+      if (key.repeat && !fresh) return false;
+      fresh = true;
+      return true;
+    },
+  };
+}

@@ -1,10 +1,15 @@
 import { oneLine } from "../../../base/visible.ts";
-import type { PickerTexts } from "../../../texts/surfaces/picker.ts";
+import { reasonOf } from "../../../protocol/reasons/error.ts";
+import type { Lang } from "../../../texts/language.ts";
+import { texts, type Texts } from "../../../texts/shared/texts.ts";
+import { pickerTexts, type PickerTexts } from "../../../texts/surfaces/picker.ts";
 import { clipped } from "../draw/rows.ts";
-import type { Theme } from "../draw/theme.ts";
-import { visibleWidth } from "../draw/tui.ts";
-import { createField, edit, fieldRows, type Field } from "./field.ts";
-import type { Key } from "./key.ts";
+import { themeFor, type Theme } from "../draw/theme.ts";
+import { visibleWidth, type Component, type Terminal as Device } from "../draw/tui.ts";
+import { createField, edit, fieldRows, type Field } from "../widgets/field.ts";
+import { readKey, type Key } from "../widgets/key.ts";
+import type { Picked, Picking, TerminalOptions } from "./options.ts";
+import { KeepScrollback, Screen } from "./screen.ts";
 
 /** A line to choose. `detail` stands dim at the right, and is searched too. */
 export type PickerEntry = { value: string; label: string; detail?: string };
@@ -142,4 +147,166 @@ function entryRow({ label, detail = "" }: PickerEntry, here: boolean, { theme, w
   const blank = " ".repeat(Math.max(1, width - 3 - visibleWidth(name) - visibleWidth(side)));
   const pointer = here ? theme.accent("❯ ") : "  ";
   return `${pointer}${here ? theme.bold(name) : name}${side === "" ? "" : `${blank}${theme.dim(side)}`}`;
+}
+
+/** A list that the person chooses from, on the screen. */
+type Picker = Component & { focused: boolean; handleInput(data: string): void };
+
+export type Pickers = {
+  /** The one that is open. */
+  open(): Picker | undefined;
+  show(picking: Picking): void;
+  close(): void;
+};
+
+type Parts = {
+  lang: Lang;
+  t: Texts;
+  theme: Theme;
+  /** How many rows a picker may take. */
+  rows(): number;
+  redraw(): void;
+  /** The keyboard is for this picker now, or for whoever had it before. */
+  focus(picker: Picker | undefined): void;
+  /** Result of the choice. */
+  done(picked: Exclude<Picked, { pick: Picking }>): void;
+  /** The person chose nothing. */
+  closed?(): void;
+};
+
+export function createPickers(parts: Parts): Pickers {
+  let open: { picker: Picker; stop: AbortController } | undefined;
+  const close = () => {
+    open?.stop.abort();
+    open = undefined;
+    parts.focus(undefined);
+    parts.redraw();
+  };
+  const leave = () => {
+    close();
+    parts.closed?.();
+  };
+  const show = (picking: Picking): void => {
+    open?.stop.abort();
+    const stop = new AbortController();
+    const picked = (result: Picked) => {
+      // Closed meanwhile: it was done all the same, and is told; nothing else opens any more.
+      if (stop.signal.aborted) return result && "text" in result ? parts.done(result) : undefined;
+      if (result && "pick" in result) return show(result.pick);
+      close();
+      parts.done(result);
+    };
+    open = { picker: createPicker(picking, { ...parts, close: leave, picked, signal: stop.signal }), stop };
+    parts.focus(open.picker);
+    parts.redraw();
+  };
+  return { open: () => open?.picker, show, close };
+}
+
+type Wiring = Pick<Parts, "lang" | "t" | "theme" | "rows" | "redraw"> & {
+  close(): void;
+  picked(result: Picked): void;
+  signal: AbortSignal;
+};
+
+function createPicker(picking: Picking, { lang, t, theme, rows, redraw, close, picked, signal }: Wiring): Picker {
+  const w = pickerTexts(lang);
+  let state = startPicker({ ...(picking.query !== undefined && { query: picking.query }), typing: !picking.load });
+  let focused = false;
+  /** Something was chosen, and is being done. */
+  let busy = false;
+  const problem = (error: unknown) => oneLine(t.because(reasonOf(error)));
+  const failed = (error: unknown) => {
+    state = { ...state, loading: false, note: problem(error) };
+  };
+  const act = async (work: Promise<Picked>) => {
+    busy = true;
+    try {
+      picked(await work);
+    } catch (error) {
+      if (signal.aborted) picked({ text: problem(error) });
+      else failed(error); // the picker stays: something else may be chosen
+    } finally {
+      busy = false;
+      if (!signal.aborted) redraw();
+    }
+  };
+  const load = async () => {
+    try {
+      await picking.load?.((list) => {
+        if (signal.aborted) return;
+        state = filled(state, list);
+        redraw();
+      }, signal);
+    } catch (error) {
+      failed(error);
+    }
+    if (!signal.aborted) redraw();
+  };
+  void load();
+  const choose = (entry: PickerEntry) => picking.choose?.(entry) ?? Promise.resolve();
+  return {
+    get focused() {
+      return focused;
+    },
+    set focused(on) {
+      focused = on;
+    },
+    invalidate() {},
+    render: (width) =>
+      pickerRows(state, {
+        theme,
+        w,
+        title: picking.title,
+        placeholder: picking.placeholder,
+        width,
+        rows: rows(),
+        focused,
+      }),
+    handleInput(data) {
+      const key = readKey(data);
+      if (!key) return;
+      const step = pressPicker(state, key);
+      state = step.state;
+      if (step.close) return close();
+      if (!busy && step.choose) void act(choose(step.choose));
+      if (!busy && step.typed !== undefined) void act(picking.typed?.(step.typed) ?? Promise.resolve());
+      redraw();
+    },
+  };
+}
+
+type Options = Pick<TerminalOptions, "env" | "logDirectory"> & { lang: Lang; device?: Device };
+
+/** A list on a terminal where no session is open yet. Nothing of it stays on the screen. */
+export function pickAlone(
+  picking: Picking,
+  { lang, env, logDirectory, device = new KeepScrollback() }: Options,
+): Promise<Exclude<Picked, { pick: Picking }>> {
+  return new Promise((resolve) => {
+    let over = false;
+    const end = (result: Exclude<Picked, { pick: Picking }>) => {
+      if (over) return;
+      over = true;
+      screen.renderNow();
+      screen.stop({ preserveScreen: true });
+      resolve(result);
+    };
+    const screen = new Screen(device, logDirectory, (width) => ({
+      above: [],
+      live: over ? [] : (pickers.open()?.render(width) ?? []),
+    }));
+    const pickers = createPickers({
+      lang,
+      t: texts(lang),
+      theme: themeFor(env),
+      rows: () => Math.max(6, Math.min(20, device.rows - 2)),
+      redraw: () => screen.requestRender(),
+      focus: (picker) => (picker ? screen.setFocus(picker) : undefined),
+      done: end,
+      closed: () => end(undefined),
+    });
+    screen.start();
+    pickers.show(picking);
+  });
 }

@@ -1,31 +1,30 @@
+import { oneLine } from "../../base/visible.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { refusedWhileLost } from "../../remote/repeat.ts";
-import { terminalTexts, type TerminalTexts } from "../../texts/surfaces/terminal.ts";
-import { pagerTexts } from "../../texts/surfaces/pager.ts";
 import { texts, type Texts } from "../../texts/shared/texts.ts";
-import { pastOf } from "../../view/items/summary.ts";
-import { followSession, type FollowedSession } from "../../view/session.ts";
-import { bottomRows, doingOf, lookOf } from "./bottom.ts";
-import { drawn } from "./following.ts";
-import { createDesk, type Desk } from "./panels/desk.ts";
-import { themeFor, type Theme } from "./draw/theme.ts";
-import { KeepScrollback, setCapabilityOverrides, type Terminal as Device } from "./draw/tui.ts";
+import { pagerTexts } from "../../texts/surfaces/pager.ts";
+import { terminalTexts, type TerminalTexts } from "../../texts/surfaces/terminal.ts";
+import { nameOf, pastOf } from "../../view/items/summary.ts";
+import { ownerNote } from "../../view/owner.ts";
+import { followSession, type FollowedSession, type SessionChange } from "../../view/session.ts";
+import { learnBackground, themeFor, type Theme } from "./draw/theme.ts";
+import { setCapabilityOverrides, type Terminal as Device } from "./draw/tui.ts";
 import { createWriting, type Writing } from "./editor.ts";
-import { createLifetime, type Lifetime } from "./screen/lifetime.ts";
-import { title } from "./screen/notify.ts";
-import type { TerminalOptions } from "./screen/options.ts";
-import { createPanel } from "./panels/panel.ts";
-import { createPickers, type Pickers } from "./screen/pickers.ts";
-import { createPagers, type Pagers } from "./widgets/pager.ts";
-import { createPulse, type Pulse } from "./screen/pulse.ts";
-import { Screen, type Compose } from "./screen/screen.ts";
+import { arrived, next, type Event, type State } from "./input.ts";
+import type { Keys } from "./keys.ts";
+import { createDesk, createPanel, type Desk } from "./panels/panel.ts";
+import { notification, title } from "./screen/notify.ts";
+import type { TerminalEnd, TerminalOptions } from "./screen/options.ts";
+import { createPickers, type Pickers } from "./screen/picker.ts";
+import { createLifetime, KeepScrollback, Screen, type Compose, type Lifetime } from "./screen/screen.ts";
 import { createScroll, type Scroll } from "./screen/scroll.ts";
 import { createStage, type Stage } from "./screen/stage.ts";
-import { arrived, next, type Event, type State } from "./state.ts";
-import { createActivity, type Activity } from "./screen/status.ts";
+import { bottomRows, createActivity, doingOf, lookOf, type Activity, type Doing } from "./status.ts";
 import { createTalk, type Talk } from "./talk.ts";
 import { rowsOf } from "./view.ts";
+import { createPagers, type Pagers } from "./widgets/pager.ts";
 
 /** Fixed for as long as the terminal is attached. */
 type Setting = {
@@ -207,4 +206,147 @@ function deskOf(early: Setting & Machine & Pick<Parts, "session" | "redraw">, pa
     focus: () => focus(parts()),
     taken: () => to({ type: "taken", at: now() }),
   });
+}
+
+/** Draws the session from its first fact until the person leaves or the session's watch ends. */
+export async function follow(parts: Parts, keys: Keys): Promise<TerminalEnd> {
+  const { session, desk } = parts;
+  begin(parts, keys);
+  try {
+    await session.done;
+  } finally {
+    keys.dispose();
+    parts.pulse.stop();
+    desk.dispose();
+    parts.lifetime.end();
+  }
+  return { last: session.progress.last, ...parts.state().end, waiting: session.requests.length };
+}
+
+function begin({ options, scroll, screen, writing, lifetime, theme, desk, redraw }: Parts, keys: Keys): void {
+  scroll.note("dim", ...options.header.split("\n").map(oneLine));
+  screen.addInputListener(keys.pressed);
+  screen.setFocus(writing);
+  lifetime.begin();
+  redraw();
+  void learnBackground(theme, options.theme, () => screen.queryTerminalBackgroundColor({ timeoutMs: 1_000 })).then(
+    () => {
+      desk.panel()?.invalidate();
+      redraw();
+    },
+  );
+}
+
+/** `parts` is complete before anything is told. */
+function drawn(parts: () => Parts): (change: SessionChange) => void {
+  return (change) => changed(parts(), change);
+}
+
+function changed(parts: Parts, change: SessionChange): void {
+  const { activity, desk, options, scroll, session } = parts;
+  const note = ownerNote(change, session, options.lang);
+  if (note) scroll.note(note.tone, note.line);
+  switch (change.type) {
+    case "earlier":
+      return scroll.note("dim", parts.t.earlier(change.messages));
+    case "delta":
+      activity.delta(change.delta);
+      scroll.show(change.items);
+      return parts.pulse.soon();
+    case "fact":
+      if (!change.past) activity.fact(change.fact);
+      scroll.show(change.items);
+      break;
+    case "joined":
+      joined(parts);
+      break;
+    case "request":
+      if (change.is === "ended") desk.ended(change.request.request.id);
+      else desk.settle();
+      if (change.is === "changed") desk.panel()?.invalidate();
+      if (change.is === "opened" || change.is === "reminded") announce(parts, change.request.request);
+      break;
+    case "owner":
+    case "link":
+      break;
+    default:
+      return change satisfies never;
+  }
+  if (session.phase === "joining") return;
+  parts.redraw();
+  if (options.once && session.progress.last) parts.finish({ why: "ended" });
+}
+
+function joined(parts: Parts): void {
+  const { session, desk, talk, options } = parts;
+  desk.settle();
+  const [first] = session.requests;
+  if (first) announce(parts, first.request);
+  if (options.task !== undefined) talk.speak(options.task);
+  else if (session.run === "stopped") talk.resume();
+}
+
+/** Notifies at once: a person who looks elsewhere should not wait until a request is urgent. */
+function announce({ t, tt, device, options, scroll, redraw }: Parts, request: InputRequest): void {
+  const text = tt.notice[request.kind](nameOf(request, t));
+  device.write(notification(text, options.env));
+  options.notify?.(text).catch((error: unknown) => {
+    scroll.note("warn", tt.notifyFailed(oneLine(String(error))));
+    redraw();
+  });
+}
+
+/** When the screen is drawn again, and what stands in the window's title. */
+type Pulse = { now(): void; soon(): void; stop(): void };
+
+type PulseParts = {
+  /** False while another program has the terminal. */
+  mine(): boolean;
+  doing(): Doing;
+  title(text: string): void;
+  /** Title of the session. */
+  name(): string;
+  tt: TerminalTexts;
+  screen: { requestRender(): void };
+};
+
+const SOON_MS = 40;
+const SPIN_MS = 120;
+const AGE_MS = 1_000;
+
+function createPulse({ mine, doing, title, name, tt, screen }: PulseParts): Pulse {
+  let soon: NodeJS.Timeout | undefined;
+  let ticking: NodeJS.Timeout | undefined;
+  let shown = "";
+  let stopped = false;
+
+  const now = () => {
+    clearTimeout(soon);
+    soon = undefined;
+    if (stopped || !mine()) return;
+    screen.requestRender();
+    const { type } = doing();
+    const state = tt.title[type === "waiting" || type === "working" ? type : "idle"];
+    const wanted = name() === "" ? state : `${state} · ${name()}`;
+    if (wanted !== shown) title((shown = wanted));
+    // Time passes on the screen only while there is something to wait for.
+    if (type === "idle" || type === "paused") return;
+    const tick = () => {
+      ticking = undefined;
+      now();
+    };
+    ticking ??= setTimeout(tick, type === "working" ? SPIN_MS : AGE_MS).unref();
+  };
+  return {
+    now,
+    /** Text comes faster than anyone reads. */
+    soon() {
+      soon ??= setTimeout(now, SOON_MS);
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(soon);
+      clearTimeout(ticking);
+    },
+  };
 }
