@@ -9,6 +9,7 @@ import { parseSync, Visitor } from "rolldown/utils";
 const root = join(import.meta.dirname, "..");
 const source = join(root, "src/surfaces/web/page");
 const languages = ["en", "zh"] as const;
+const neverSent = join(root, "src/texts/reasons/start.ts");
 
 /** Kilobytes after gzip. A page that grows beyond them is not built. */
 const limits = { first: 60, all: 160 };
@@ -73,7 +74,7 @@ async function bundled(entry: string, version: string): Promise<{ chunks: Output
     transform: {
       define: { "process.env.NODE_ENV": '"production"', SAGE_VERSION: JSON.stringify(version) },
     },
-    plugins: [oneLanguage()],
+    plugins: [oneLanguage(), lexerOnly()],
     checks: { bundlerTimings: false }, // a busy machine is no news
   });
   const { output } = await build.generate({
@@ -93,8 +94,9 @@ function packageOf(id: string): string | undefined {
 
 /**
  * Everything that `words-zh.ts` imports from `texts/` is there a second time, with the Chinese tables alone, and the same for English:
- * a browser fetches one language. Whatever else imports from `texts/`
- * gets no table at all, and reasons are written by `sentences.ts`, which fetches their tables when the page stands. In `texts/` a table is an object that is called `en` or `zh`, as a constant or as a property.
+ * a browser fetches one language. Other importers of `texts/` get no table at all. `sentences.ts` writes reasons and fetches their
+ * tables after the first drawing; reasons that no host sends are left out. In `texts/` a table is an object that is called `en` or
+ * `zh`, as a constant or as a property.
  */
 function oneLanguage(): Plugin {
   return {
@@ -115,8 +117,8 @@ function oneLanguage(): Plugin {
       filter: { id: /\?lang=/ },
       handler(id) {
         const [file = "", lang] = id.split("?lang=");
-        const others = languages.filter((one) => one !== lang);
-        return { code: withoutTables(readFileSync(file, "utf8"), others, file), moduleType: "ts" };
+        const unread = languages.filter((language) => language !== lang || file === neverSent);
+        return { code: withoutTables(readFileSync(file, "utf8"), unread, file), moduleType: "ts" };
       },
     },
   };
@@ -135,6 +137,25 @@ function withoutTables(code: string, gone: readonly string[], file: string): str
   return outermost
     .sort((a, b) => b.start - a.start)
     .reduce((text, { start, end }) => `${text.slice(0, start)}({} as never)${text.slice(end)}`, code);
+}
+
+/**
+ * The page uses marked's lexer and draws the tokens itself. The end of marked's module builds `marked()` and with it the parser and the
+ * renderer; a bundler keeps them, because assignments to a function's properties are side effects. 10 kB are saved without them.
+ */
+function lexerOnly(): Plugin {
+  return {
+    name: "the lexer of marked alone",
+    transform: {
+      filter: { id: /[\\/]marked[\\/]lib[\\/]marked\.esm\.js$/ },
+      handler(code) {
+        const lexer = /export\{.*?(\w+) as Lexer\b/.exec(code)?.[1];
+        const end = code.search(/var (\w+)=new \w+;function (\w+)\(\w+,\w+\)\{return \1\.parse\(/);
+        if (lexer === undefined || end < 0) throw new Error("marked has changed: look for the end of its classes anew");
+        return { code: `${code.slice(0, end)}export{${lexer} as Lexer};`, map: null };
+      },
+    },
+  };
 }
 
 function squeezed(css: string): string {

@@ -35,5 +35,4 @@ export type ConsentReasonArgs = {
   "edited-anew": { by: string };
   /** Refuses one request of a list that one answer was meant for. */
   "answered-by-itself": { request: string };
-  "list-changed": {};
 };

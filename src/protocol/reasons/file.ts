@@ -1,17 +1,9 @@
-import type { RuleBehavior, RuleDestination } from "../decision.ts";
-
 /** Why a rule, a setting, a skill or a subagent in a file does not count, or counts less than it seems to. */
 export type FileReasonArgs = {
   "rule-form": { expected: "tool" | "mcp" | "closing" | "specifier" | "domain" | "path" | "star" };
   "rule-too-long": { limit: number; length: number };
-  "rule-without-tool": PlacedRule & { tool: string; tools: readonly string[] };
-  "rule-without-path": PlacedRule & { folder: string };
-  "own-settings-only": { key: string };
-  "silence-stranger": { name: string };
   "id-of-two": { id: string; people: readonly [string, string] };
   "search-without-address": {};
-  "search-key-missing": { engine: string; variable: string };
-  "search-provider-unfit": { provider: string; providers: readonly string[] };
 
   "larger-than": { limitKb: number };
   "front-matter-missing": {};
@@ -29,5 +21,3 @@ export type FileReasonArgs = {
   "clone-too-slow": { remote: string; minutes: number };
   "name-taken": { kind: "skill" | "subagent" | "command" | "tool"; name: string };
 };
-
-type PlacedRule = { behavior: RuleBehavior; rule: string; source: RuleDestination };

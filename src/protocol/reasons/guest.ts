@@ -26,7 +26,6 @@ export type GuestReasonArgs = {
   "guest-unknown": { agent: string; known: readonly string[] };
   /** The folder has settings of the agent's own, which nobody trusted. */
   "guest-untrusted": { agent: string; folder: string; files: readonly string[] };
-  "guest-fixed": { session: string; agent: string };
 };
 
 /** Requests of programs outside of Sage. `agent` is the name under which one asks. */

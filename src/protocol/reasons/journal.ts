@@ -10,23 +10,9 @@ export type JournalReasonArgs = {
   "disk-full": { path: string; problem: string };
   "journal-unwritable": { path: string };
   "journal-damaged": { path: string; problem: string };
-  "journal-is-folder": { path: string };
-  "journal-foreign": { path: string };
-  "journal-not-for-tests": { path: string };
   "worker-may-not-write": {};
   /** A worker whose login was made for other places. */
   "place-not-served": { place: string };
-  "engine-unprepared": { path: string };
-  /** The functions in the database are of another version than this program. */
-  "functions-older": { path: string; revision: number; needs: number };
-  "functions-newer": { path: string; revision: number; knows: number };
-  "journal-newer": { path: string; format: number; knows: number };
-  /** An older Sage that still runs would not understand what this one writes. */
-  "journal-in-use": { path: string; pid: number };
-  /** A file of 0 bytes: its content was lost. */
-  "journal-empty": { path: string };
-  /** The log of a journal lies there without the journal. */
-  "journal-missing": { path: string };
   /** The file was removed, or another one is in its place, while this process had it open. */
   "journal-gone": { path: string };
   "record-damaged": { seq: number; key: string; session: string };
@@ -40,8 +26,6 @@ export type JournalReasonArgs = {
   "output-away": { place: string };
   /** Nobody runs sessions of this place now. */
   "no-worker": { place: string };
-  /** An embedder's run of a session that another process runs. */
-  "runs-in-another": { session: string };
   "run-by-process": { session: string; pid: number };
 
   // Notices while nothing can be written.

@@ -3,10 +3,6 @@ export type McpReasonArgs = {
   // Servers in settings.
   "server-form": {};
   "server-kind": { kind: string };
-  "server-taken": { server: string };
-  "server-variable": { variable: string };
-  "server-missing": { server: string };
-  "server-there": { server: string; path: string };
 
   // Servers that run, or should.
   "server-changed": { path: string };

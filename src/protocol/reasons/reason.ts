@@ -10,6 +10,7 @@ import type { McpReasonArgs } from "./mcp.ts";
 import type { ModelReasonArgs } from "./model.ts";
 import type { PermissionReasonArgs } from "./permission.ts";
 import type { LinkReasonArgs, RemoteReasonArgs, WebReasonArgs } from "./remote.ts";
+import type { StartReasonArgs } from "./start.ts";
 import type { UseReasonArgs } from "./use.ts";
 
 /**
@@ -27,6 +28,7 @@ export type ReasonArgs = PermissionReasonArgs &
   ModelReasonArgs &
   OutsideReasonArgs &
   RemoteReasonArgs &
+  StartReasonArgs &
   TurnReasonArgs &
   UseReasonArgs &
   WebReasonArgs &
@@ -37,6 +39,7 @@ export type ReasonArgs = PermissionReasonArgs &
   NestedReasonArgs["mcp"] &
   NestedReasonArgs["model"] &
   NestedReasonArgs["permission"] &
+  NestedReasonArgs["start"] &
   NestedReasonArgs["turn"] &
   NestedReasonArgs["use"] & {
     /** Free text of embedders, hooks, models and people, in their own words. Also how facts of version 0.1.0 are read. */
@@ -57,7 +60,6 @@ export type NestedReasonArgs = {
     "not-recorded-yet": { problem: Reason };
   };
   mcp: {
-    "server-left-out": { server: string; problem: Reason };
     "server-given-up": { times: number; problem: Reason };
     "server-unreachable": { problem: Reason | string };
     "servers-failed": { server: string; problem: Reason };
@@ -82,6 +84,14 @@ export type NestedReasonArgs = {
     /** Two notes on one rule. */
     "offer-both": { first: Reason; second: Reason };
   };
+  start: {
+    "server-left-out": { server: string; problem: Reason };
+    "answers-unfit": { path: string; problem: Reason | string };
+    "module-left-out": { path: string; problem: Reason };
+    "module-threw": { problem: Reason };
+    /** Options that an embedder gave to one of the doors of the SDK, by the name of the door. */
+    "options-unfit": { door: string; problem: Reason };
+  };
   turn: {
     "unfit-input": { tool: string; problem: Reason | string };
     /** `why`: what is decided about it now. */
@@ -98,11 +108,6 @@ export type NestedReasonArgs = {
     "in-file": { path: string; problem: Reason };
     "file-unfit": { path: string; problem: Reason | string };
     "file-left-out": { path: string; problem: Reason };
-    "answers-unfit": { path: string; problem: Reason | string };
-    "module-left-out": { path: string; problem: Reason };
-    "module-threw": { problem: Reason };
-    /** Options that an embedder gave to one of the doors of the SDK, by the name of the door. */
-    "options-unfit": { door: string; problem: Reason };
   };
 };
 

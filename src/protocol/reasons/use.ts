@@ -37,7 +37,6 @@ export type UseReasonArgs = {
   "messages-withdrawn": {};
   "request-missing": { request: string };
   "request-ended": { outcome: Outcome; by: string; surface: string; at?: number };
-  "for-people-only": {};
   "subagent-refused": { times: number };
 
   // A turn that another version began, or a mistake of ours ended.
@@ -51,7 +50,6 @@ export type UseReasonArgs = {
   "rule-place-missing": { destination: string };
   "file-unreadable": { path: string; problem: string };
   "file-not-json": { path: string; problem: string; effect?: "rule-not-saved" | "set-up-again" };
-  "file-not-object": { path: string };
   "file-leads-out": { path: string };
   "file-not-regular": { path: string };
   "file-too-large": { path: string; limitMb: number };
@@ -62,48 +60,9 @@ export type UseReasonArgs = {
   "rule-against-reading": {};
   "not-regular": {};
   "folder-too-wide": { folder: string };
-  "home-relative": { given: string };
-  "home-unknown": { given: string };
-  "home-inside": { path: string };
-  "home-impossible": { path: string };
   "subagent-name-unfit": { given: string };
-  "module-missing": {};
-  "module-outside": { folder: string };
-  "module-kind": {};
-  "module-hung": { limitMs: number };
-  /** `came`: a name of a type. */
-  "module-export": { came: string };
-  "module-wants": {
-    expected:
-      | (
-          | "function"
-          | "schema"
-          | "signal"
-          | "model"
-          | "modelObject"
-          | "store"
-          | "responder"
-          | "strategy"
-          | "log"
-          | "lifecycle"
-        )
-      | ("toolRegistry" | "subagentRegistry" | "hooks" | "channel");
-  };
-  /** The schema of a tool's input that no model can be told of. */
-  "schema-not-json": { problem: string };
-  /** A store of an embedder's own. `expected` and `came` are names of types; "anything" is expected where any value will do. */
-  /** A command that holds a function, or an object that stands for another. */
-  "command-not-data": {};
-  "store-lacks": { method: string };
-  "store-returned": { method: string; expected: string; came: string };
-  "option-folder": { option: string; path: string };
-  "sdk-closed": {};
-  "module-import-untrusted": { path: string };
-  "module-needs-node": { version: string };
-  "package-missing": { name: string; problem: string };
 
   // Models.
-  "no-model": {};
   "fallback-is-first": { model: string };
   "provider-missing": { model: string; expected: readonly string[]; variables: readonly string[] };
   "provider-unknown": { provider: string; expected: readonly string[] };

@@ -22,18 +22,8 @@ const en: Table = {
     `the ${behavior === undefined ? "" : `${behavior} `}rule "${rule}"${source === undefined ? "" : ` (${source})`} cannot be read: ${say(problem)}`,
   "rule-ignored": ({ rule, source, problem }, say) =>
     `the allow rule "${rule}" (${source}) is ignored: ${say(problem)}`,
-  "rule-without-tool": ({ behavior, rule, source, tool, tools }) =>
-    `the ${behavior} rule "${rule}" (${source}) is for a tool "${tool}", and there is no such tool; there are ${tools.join(", ")}`,
-  "rule-without-path": ({ behavior, rule, source, folder }) =>
-    `the ${behavior} rule "${rule}" (${source}) is about /${folder}, which does not exist; for a folder of the project write ./${folder}`,
-  "own-settings-only": ({ key }) => `"${key}" may only stand in your own settings; it is ignored here`,
-  "silence-stranger": ({ name }) =>
-    `"silence" asks ${name}, whom "people" of your settings does not name: nobody will be called; add them there`,
   "id-of-two": ({ id, people: [first, second] }) => `${id} belongs to both ${first} and ${second}`,
   "search-without-address": () => "SearXNG needs the address of a server in baseURL",
-  "search-key-missing": ({ engine, variable }) => `WebSearch is not offered: ${engine} needs a key in ${variable}`,
-  "search-provider-unfit": ({ provider, providers }) =>
-    `WebSearch is not offered: ${provider === "" ? "no model is configured" : `${provider} has no search of its own`}; name a model of ${providers.join(", ")} in "webSearch"`,
 
   "larger-than": ({ limitKb }) => `it is larger than ${limitKb} KB`,
   "front-matter-missing": () => 'it should begin with its front matter: lines like "name: …" between two lines of ---',
@@ -84,18 +74,8 @@ const zh: Table = {
     `${source === undefined ? "" : `${sourcesZh[source]}的`}${behavior === undefined ? "" : behaviorsZh[behavior]}规则“${rule}”读不懂：${say(problem)}`,
   "rule-ignored": ({ rule, source, problem }, say) =>
     `没有采用${sourcesZh[source]}的允许规则“${rule}”：${say(problem)}`,
-  "rule-without-tool": ({ behavior, rule, source, tool, tools }) =>
-    `${sourcesZh[source]}的${behaviorsZh[behavior]}规则“${rule}”说的工具“${tool}”不存在；现有 ${tools.join("、")}`,
-  "rule-without-path": ({ behavior, rule, source, folder }) =>
-    `${sourcesZh[source]}的${behaviorsZh[behavior]}规则“${rule}”说的是 /${folder}，而它不存在；项目里的目录请写 ./${folder}`,
-  "own-settings-only": ({ key }) => `“${key}”只能写在你自己的设置里，这里的不算`,
-  "silence-stranger": ({ name }) =>
-    `“silence”要询问 ${name}，但设置的“people”里没有此人，到时不会询问任何人；请在那里添加`,
   "id-of-two": ({ id, people: [first, second] }) => `${id} 同时属于 ${first} 和 ${second}`,
   "search-without-address": () => "SearXNG 需要在 baseURL 里写服务器的网址",
-  "search-key-missing": ({ engine, variable }) => `没有提供 WebSearch：${engine} 需要 ${variable} 里的密钥`,
-  "search-provider-unfit": ({ provider, providers }) =>
-    `没有提供 WebSearch：${provider === "" ? "没有配置模型" : `${provider} 自己没有搜索`}；请在“webSearch”里写明 ${providers.join("、")} 的一个模型`,
 
   "larger-than": ({ limitKb }) => `它超过 ${limitKb} KB`,
   "front-matter-missing": () => "开头应有 front matter：两行 --- 之间写“name: …”这样的行",
@@ -129,36 +109,42 @@ const zh: Table = {
 
 export const fileReasons = { en, zh } satisfies Record<Lang, Table>;
 
-const behaviorsZh = { allow: "允许", ask: "询问", deny: "拒绝" };
-const sourcesZh = { user: "个人设置", project: "项目设置", local: "本地设置", session: "本会话" };
+export const behaviorsZh = { allow: "允许", ask: "询问", deny: "拒绝" };
+export const sourcesZh = { user: "个人设置", project: "项目设置", local: "本地设置", session: "本会话" };
 
-/** Formats that settings and front matter expect, by the name that their schemas give in place of a message. */
-const formats: Record<string, Record<Lang, string>> = {
-  url: { en: "an address (URL)", zh: "网址" },
-  "open-id": { en: "the open id of a person, ou_…", zh: "人员的 open id（ou_…）" },
-  "chat-id": { en: "the id of a chat, oc_…", zh: "群聊的 id（oc_…）" },
-  "quiet-hours": { en: "two times of the day, such as 22:00-08:00", zh: "一天中的两个时刻，如 22:00-08:00" },
-  "time-span": { en: "seconds, minutes, hours or days, such as 30m", zh: "秒、分、时或天，如 30m" },
-  "package-name": { en: "the name of a package, such as @ai-sdk/groq", zh: "包名，如 @ai-sdk/groq" },
-  "bot-name": { en: "a short name, such as ops", zh: "短名，如 ops" },
-  "agent-name": { en: "the short name of an agent, such as claude", zh: "智能体的短名，如 claude" },
-  "person-id": { en: "feishu:ou_…, account:…, device:… or proxy:…", zh: "feishu:ou_…、account:…、device:… 或 proxy:…" },
-  "web-origin": {
-    en: "an https address without a path, such as https://sage.example.org",
-    zh: "不带路径的 https 地址，如 https://sage.example.org",
+/** Formats that settings and front matter expect, by the name that their schemas use instead of a message. */
+const formats: Record<Lang, Record<string, string>> = {
+  en: {
+    url: "an address (URL)",
+    "open-id": "the open id of a person, ou_…",
+    "chat-id": "the id of a chat, oc_…",
+    "quiet-hours": "two times of the day, such as 22:00-08:00",
+    "time-span": "seconds, minutes, hours or days, such as 30m",
+    "package-name": "the name of a package, such as @ai-sdk/groq",
+    "bot-name": "a short name, such as ops",
+    "agent-name": "the short name of an agent, such as claude",
+    "person-id": "feishu:ou_…, account:…, device:… or proxy:…",
+    "web-origin": "an https address without a path, such as https://sage.example.org",
+    "header-name": "the name of a header",
+    "tool-name": "a name of letters, digits, - and _ (at most 64) that begins with a letter and not with mcp__",
+    "server-name": "a name of letters, digits, - and single _ (at most 32), such as github",
+    "file-name": "a name of letters, digits, - and _ (at most 64)",
   },
-  "header-name": { en: "the name of a header", zh: "请求头的名称" },
-  "tool-name": {
-    en: "a name of letters, digits, - and _ (at most 64) that begins with a letter and not with mcp__",
-    zh: "由字母、数字、- 和 _ 组成的名字（最多 64 个字符），以字母开头，且不以 mcp__ 开头",
-  },
-  "server-name": {
-    en: "a name of letters, digits, - and single _ (at most 32), such as github",
-    zh: "由字母、数字、- 和单个 _ 组成的名字（最多 32 个字符），如 github",
-  },
-  "file-name": {
-    en: "a name of letters, digits, - and _ (at most 64)",
-    zh: "由字母、数字、- 和 _ 组成的名字（最多 64 个字符）",
+  zh: {
+    url: "网址",
+    "open-id": "人员的 open id（ou_…）",
+    "chat-id": "群聊的 id（oc_…）",
+    "quiet-hours": "一天中的两个时刻，如 22:00-08:00",
+    "time-span": "秒、分、时或天，如 30m",
+    "package-name": "包名，如 @ai-sdk/groq",
+    "bot-name": "短名，如 ops",
+    "agent-name": "智能体的短名，如 claude",
+    "person-id": "feishu:ou_…、account:…、device:… 或 proxy:…",
+    "web-origin": "不带路径的 https 地址，如 https://sage.example.org",
+    "header-name": "请求头的名称",
+    "tool-name": "由字母、数字、- 和 _ 组成的名字（最多 64 个字符），以字母开头，且不以 mcp__ 开头",
+    "server-name": "由字母、数字、- 和单个 _ 组成的名字（最多 32 个字符），如 github",
+    "file-name": "由字母、数字、- 和 _ 组成的名字（最多 64 个字符）",
   },
 };
 
@@ -201,7 +187,7 @@ function misfitEn(misfit: Misfit, say: (inner: Reason) => string): string {
     case "keys":
       return `${misfit.at === "" ? "" : `${place}: `}unknown: ${misfit.unknown.map((key) => JSON.stringify(key)).join(", ")}${misfit.meant ? `; did you mean ${listEn(misfit.meant.map((key) => JSON.stringify(key)))}?` : ""}${misfit.known ? `; known: ${misfit.known.join(", ")}` : ""}`;
     case "format": {
-      const format = formats[misfit.expected]?.en;
+      const format = formats.en[misfit.expected];
       return format === undefined ? `${place}: ${misfit.expected}` : `${place} should be ${format}`;
     }
     case "pattern":
@@ -238,7 +224,7 @@ function misfitZh(misfit: Misfit, say: (inner: Reason) => string): string {
     case "keys":
       return `${misfit.at === "" ? "" : `${misfit.at}：`}不认识${misfit.unknown.map((key) => `“${key}”`).join("、")}${misfit.meant ? `；是不是${misfit.meant.map((key) => `“${key}”`).join("、")}？` : ""}${misfit.known ? `；可用的有 ${misfit.known.join("、")}` : ""}`;
     case "format": {
-      const format = formats[misfit.expected]?.zh;
+      const format = formats.zh[misfit.expected];
       return format === undefined ? `${place.trimEnd()}：${misfit.expected}` : `${place}应是${format}`;
     }
     case "pattern":

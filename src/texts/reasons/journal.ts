@@ -20,27 +20,9 @@ const en: Table = {
     `${path} cannot be opened for writing; check its permissions, or set SAGE_HOME to another directory (in code: another \`journal\`)`,
   "journal-damaged": ({ path, problem }) =>
     `${path} is damaged or not a journal (${problem}); keep a copy, and set SAGE_HOME to another directory (in code: another \`journal\`) to continue`,
-  "journal-is-folder": ({ path }) => `the journal should be a file, but ${path} is a directory; move it away`,
-  "journal-foreign": ({ path }) =>
-    `${path} belongs to another program; move it away, or set SAGE_HOME to another directory (in code: another \`journal\`)`,
-  "journal-not-for-tests": ({ path }) => `${path} holds sessions and is no test journal; use another file`,
-  "engine-unprepared": ({ path }) =>
-    `the journal in ${path} is not ready for this login, which may not make what is missing: have the owner run \`sage engine prepare\`, which makes a role for workers and one for gateways, and give the login one of them`,
   "place-not-served": ({ place }) =>
     `this login runs no sessions of ${place}; the owner of the database names all of its places with \`sage engine prepare … --worker-login <login> --place ${place}\``,
   "worker-may-not-write": () => "a worker's login may not write this: only a gateway's may write what people say",
-  "functions-older": ({ path, revision, needs }) =>
-    `${path} was prepared by an older Sage (revision ${revision}, this one needs ${needs}): have the owner of the database run \`sage engine prepare\` with this version, then try again. Workers and gateways that run need not stop`,
-  "functions-newer": ({ path, revision, knows }) =>
-    `${path} was prepared by a newer Sage (revision ${revision}, this one knows ${knows}); update Sage on this machine`,
-  "journal-newer": ({ path, format, knows }) =>
-    `${path} was written by a newer Sage (format ${format}, this one knows ${knows}); update Sage, or set SAGE_HOME to another directory (in code: another \`journal\`)`,
-  "journal-in-use": ({ path, pid }) =>
-    `${path} is in use by an older Sage (process ${pid}), which would not understand what this one writes; end that process first`,
-  "journal-empty": ({ path }) =>
-    `${path} is empty: its content is lost; restore a copy, or remove the file to start over`,
-  "journal-missing": ({ path }) =>
-    `${path} is gone, but ${path}-wal is still there; restore the journal, or move the rest away to start over`,
   "journal-gone": ({ path }) =>
     `${path} was removed or replaced while Sage had it open: nothing can be recorded, so Sage stops here`,
   "record-damaged": ({ seq, key, session }) =>
@@ -53,8 +35,6 @@ const en: Table = {
   "output-away": ({ place }) => `the whole output is kept at ${place}, and no worker of ${place} can be reached now`,
   "no-worker": ({ place }) =>
     `No worker of ${place} runs now. Nothing is lost: the session continues when one is there (\`sage worker --place ${place}\`).`,
-  "runs-in-another": ({ session }) =>
-    `session ${session} is run by another process; follow its turn with openTurns({ session }) and runTurn(""), or send it a message with host.send`,
   "run-by-process": ({ session, pid }) =>
     `session ${session} is run by process ${pid}; answer from here, or stop that one first`,
 
@@ -76,25 +56,9 @@ const zh: Table = {
     `无法写入 ${path}；请检查权限，或把 SAGE_HOME 设为另一个目录（代码里：换一个 \`journal\`）`,
   "journal-damaged": ({ path, problem }) =>
     `${path} 已损坏，或不是日志（${problem}）；请保留一份副本，并把 SAGE_HOME 设为另一个目录（代码里：换一个 \`journal\`）`,
-  "journal-is-folder": ({ path }) => `日志应当是文件，而 ${path} 是目录；请把它移走`,
-  "journal-foreign": ({ path }) =>
-    `${path} 是别的程序的数据库；请把它移走，或把 SAGE_HOME 设为另一个目录（代码里：换一个 \`journal\`）`,
-  "journal-not-for-tests": ({ path }) => `${path} 中有会话，不是测试日志；请换一个文件`,
-  "engine-unprepared": ({ path }) =>
-    `${path} 里的日志还没有为这个登录准备好，而它无权创建缺少的部分：请让库的所有者运行 \`sage engine prepare\`（它会为工作进程和网关各建一个角色），再把其中一个角色授予这个登录`,
   "place-not-served": ({ place }) =>
     `这个登录不能运行 ${place} 的会话；库的所有者用 \`sage engine prepare … --worker-login <登录> --place ${place}\` 列出它的全部地点`,
   "worker-may-not-write": () => "工作进程的登录不能写入这一条：人说的话只能由网关的登录写入",
-  "functions-older": ({ path, revision, needs }) =>
-    `${path} 是由较旧的 Sage 准备的（修订 ${revision}，本版本需要 ${needs}）：请让库的所有者用本版本运行 \`sage engine prepare\`，然后再试一次；正在运行的工作进程和网关不必停下`,
-  "functions-newer": ({ path, revision, knows }) =>
-    `${path} 是由更新的 Sage 准备的（修订 ${revision}，本版本只懂 ${knows}）；请升级这台机器上的 Sage`,
-  "journal-newer": ({ path, format, knows }) =>
-    `${path} 由更新的 Sage 写成（格式 ${format}，本版本只懂 ${knows}）；请升级 Sage，或把 SAGE_HOME 设为另一个目录（代码里：换一个 \`journal\`）`,
-  "journal-in-use": ({ path, pid }) =>
-    `较旧的 Sage（进程 ${pid}）正在使用 ${path}，它读不懂本版本写的内容；请先结束那个进程`,
-  "journal-empty": ({ path }) => `${path} 是空的：其中的内容已丢失，或在别处有副本；请恢复副本，或删除该文件重新开始`,
-  "journal-missing": ({ path }) => `${path} 不见了，而 ${path}-wal 还在；请恢复日志，或把剩下的文件移走重新开始`,
   "journal-gone": ({ path }) => `Sage 运行期间 ${path} 被删除或替换：再也无法记录，Sage 到此停止`,
   "record-damaged": ({ seq, key, session }) =>
     `会话 ${session} 的第 ${seq} 条记录（${key}）已损坏，无法读取；\`sage doctor\` 可检查整个日志`,
@@ -106,8 +70,6 @@ const zh: Table = {
   "output-away": ({ place }) => `完整输出保存在 ${place}，现在连不上 ${place} 的工作进程`,
   "no-worker": ({ place }) =>
     `${place} 现在没有工作进程。什么都没有丢：有了工作进程（\`sage worker --place ${place}\`），会话就会继续。`,
-  "runs-in-another": ({ session }) =>
-    `会话 ${session} 正由另一个进程运行；用 openTurns({ session }) 和 runTurn("") 跟随它的这一轮，或用 host.send 给它发消息`,
   "run-by-process": ({ session, pid }) => `会话 ${session} 正由进程 ${pid} 运行；可以在这里回答，或先停止那个进程`,
 
   "not-recorded-yet": ({ problem }, say) => `内容都还在，但任务在等待：${say(problem)}。Sage 会自动重试。`,

@@ -10,12 +10,6 @@ const seconds = (ms: number) => Math.round(ms / 100) / 10;
 const en: Table = {
   "server-form": () => 'a server should have either "command" or "url"',
   "server-kind": ({ kind }) => `servers of the type "${kind}" are not supported; use "stdio" or "http"`,
-  "server-taken": ({ server }) => `your own settings have a server "${server}", which is used`,
-  "server-variable": ({ variable }) => `the environment variable ${variable} is not set`,
-  "server-left-out": ({ server, problem }, say) => `the MCP server "${server}" is left out: ${say(problem)}`,
-  "server-missing": ({ server }) => `there is no MCP server "${server}"; \`${sage("mcp list")}\` lists them`,
-  "server-there": ({ server, path }) =>
-    `there is an MCP server "${server}" in ${path} already; choose another name, or run \`${sage(`mcp remove ${server}`)}\` first`,
 
   "server-changed": ({ path }) => `${path} is not what you trusted; check it and run \`${sage("trust")}\``,
   "server-not-started": ({ problem }) => `it could not be started: ${problem}`,
@@ -43,12 +37,6 @@ const en: Table = {
 const zh: Table = {
   "server-form": () => "服务器要有“command”或“url”，二者取一",
   "server-kind": ({ kind }) => `不支持“${kind}”类型的服务器；请用“stdio”或“http”`,
-  "server-taken": ({ server }) => `你自己的设置里已有服务器“${server}”，以它为准`,
-  "server-variable": ({ variable }) => `环境变量 ${variable} 没有设置`,
-  "server-left-out": ({ server, problem }, say) => `没有采用 MCP 服务器“${server}”：${say(problem)}`,
-  "server-missing": ({ server }) => `没有名为“${server}”的 MCP 服务器；可用 \`${sage("mcp list")}\` 列出`,
-  "server-there": ({ server, path }) =>
-    `${path} 里已有 MCP 服务器“${server}”；请换个名字，或先运行 \`${sage(`mcp remove ${server}`)}\``,
 
   "server-changed": ({ path }) => `${path} 与你信任的不同；请查看后运行 \`${sage("trust")}\``,
   "server-not-started": ({ problem }) => `无法启动：${problem}`,

@@ -1,9 +1,9 @@
 import type { Sentences } from "../../protocol/reasons/reason.ts";
-import type { RemoteReasonArgs } from "../../protocol/reasons/remote.ts";
+import type { LinkReasonArgs, RemoteReasonArgs, WebReasonArgs } from "../../protocol/reasons/remote.ts";
 import { sage } from "../command.ts";
 import type { Lang } from "../language.ts";
 
-type Table = Sentences<RemoteReasonArgs>;
+type Table = Sentences<RemoteReasonArgs & LinkReasonArgs & WebReasonArgs>;
 
 const listed = (candidates: readonly string[]) => candidates.map((one) => `  ${one}`).join("\n");
 
@@ -13,23 +13,32 @@ const en: Table = {
   "no-session-in": ({ cwd }) =>
     `there is no session in ${cwd} yet; list those of other folders with \`${sage("sessions")}\``,
   "sessions-alike": ({ given, candidates }) => `"${given}" is ambiguous; it could be:\n${listed(candidates)}`,
-  "host-not-named": ({ given, known }) =>
-    `no host is called "${given}"${known.length > 0 ? `; known: ${known.join(", ")}` : ""}; give its address, or pair with it: run \`sage devices add\` there, then here \`${sage("hosts add '<link>' [name]")}\``,
-  "host-key-missing": ({ address }) =>
-    `this machine is not paired with ${address}; run \`sage devices add\` there, then here \`${sage("hosts add '<link>'")}\``,
-  "host-key-refused": ({ address }) =>
-    `${address} does not accept this machine's key any more; run \`sage devices add\` there, then here \`${sage("hosts add '<link>'")}\``,
-  "host-not-there": ({ address, problem }) =>
-    `cannot reach ${address}${problem === "" ? "" : ` (${problem})`}; is \`sage serve\` running there?`,
-  "host-speaks-other": ({ address, why }) =>
-    `${address} runs a version of Sage that this one cannot talk to${why === "" ? "" : ` (${why})`}; update the older of the two`,
-  "host-shut": ({ address, why }) =>
-    `${address} lets nobody in here${why === "" ? "" : ` (${why})`}; check the address, and "people" and "serve" in the settings there`,
-  "pairing-refused": ({ address }) =>
-    `${address} did not accept the link or code: it works once and not for long. If this machine is paired already, \`${sage(`--host ${address}`)}\` is enough; else make a new one there with \`sage devices add\``,
-  "pairing-too-often": ({ address }) => `too many attempts to pair with ${address}; wait a minute, then try again`,
   "receipts-unknown": ({ given }) =>
     `no session, call or file "${given}"; use a session id, a call id from \`sage why\`, or a file path`,
+
+  "host-unreachable": () => "not sent: the host cannot be reached; try again once it is back",
+  "link-lost": () => "not sent: there is no connection to the host; answer again once it is back",
+  "reply-lost": () => "the connection broke before the host replied; check what happened before you try again",
+  "sent-too-late": ({ limitMs }) =>
+    `not sent: an answer that allows something must reach the host within ${limitMs / 1_000} s; answer again`,
+  "journal-changed": () => "the host has another journal now; open the session again",
+  "device-key-unknown": () => "the host does not accept this device's key; pair the device again",
+  "devices-unsure": () =>
+    "the host has lost its database and cannot see whether this device was removed; try again in a moment",
+  "host-refused": ({ code, why }) => `the host refused the connection (${code}${why === "" ? "" : `: ${why}`})`,
+  "frame-too-long": ({ limit, length }) =>
+    `not sent: this takes ${length} bytes, and the host takes ${limit} at once; send less, such as a smaller picture`,
+  "too-many-at-once": ({ limit }) => `more than ${limit} at once on one connection; wait for some of them to end`,
+  "too-many-a-second": ({ limit }) => `more than ${limit} commands a second; slow down`,
+
+  "may-not-look": ({ by }) => `${by} has no role in "people" of the settings`,
+  "may-not-answer": ({ by }) =>
+    `${by} did not begin this session; its questions are answered by whoever began it, or by an approver`,
+  "folder-unknown": ({ name, known }) =>
+    `no folder is called "${name}" here${known.length > 0 ? `; there are: ${known.join(", ")}` : ""}`,
+  "model-not-from-afar": ({ model }) => `"${model}" cannot be chosen from another machine`,
+  "masked-not-edited": () =>
+    "a secret was removed from what you see, so it cannot be edited here; edit it on the machine",
 };
 
 const zh: Table = {
@@ -37,23 +46,28 @@ const zh: Table = {
   "no-session-like": ({ given }) => `没有会话 ${given}；可用 \`${sage("sessions")}\` 列出`,
   "no-session-in": ({ cwd }) => `${cwd} 里还没有会话；用 \`${sage("sessions")}\` 列出其他文件夹里的`,
   "sessions-alike": ({ given, candidates }) => `"${given}" 不唯一，可能是：\n${listed(candidates)}`,
-  "host-not-named": ({ given, known }) =>
-    `没有名为“${given}”的主机${known.length > 0 ? `；已有：${known.join("、")}` : ""}；请给出地址，或先配对：在那边运行 \`sage devices add\`，再在这里运行 \`${sage("hosts add '<链接>' [名称]")}\``,
-  "host-key-missing": ({ address }) =>
-    `这台机器还没有与 ${address} 配对；在那里运行 \`sage devices add\`，再在这里运行 \`${sage("hosts add '<链接>'")}\``,
-  "host-key-refused": ({ address }) =>
-    `${address} 不再接受这台机器的密钥；在那里运行 \`sage devices add\`，再在这里运行 \`${sage("hosts add '<链接>'")}\``,
-  "host-not-there": ({ address, problem }) =>
-    `连不上 ${address}${problem === "" ? "" : `（${problem}）`}；那里在运行 \`sage serve\` 吗？`,
-  "host-speaks-other": ({ address, why }) =>
-    `${address} 运行的 Sage 版本无法与这里通信${why === "" ? "" : `（${why}）`}；请更新较旧的一方`,
-  "host-shut": ({ address, why }) =>
-    `${address} 不让任何人从这里进入${why === "" ? "" : `（${why}）`}；请检查地址，以及那里设置中的 "people" 和 "serve"`,
-  "pairing-refused": ({ address }) =>
-    `${address} 没有接受这个链接或配对码：它只能用一次，而且很快过期。如果这台机器已经配对，直接用 \`${sage(`--host ${address}`)}\` 即可；否则请在那里用 \`sage devices add\` 重新生成`,
-  "pairing-too-often": ({ address }) => `与 ${address} 配对的尝试太多；请一分钟后再试`,
   "receipts-unknown": ({ given }) =>
     `没有会话、调用或文件“${given}”；请用会话编号、\`sage why\` 列出的调用编号或文件路径`,
+
+  "host-unreachable": () => "未发送：连不上主机；恢复后请再试",
+  "link-lost": () => "未发送：与主机的连接已断开；恢复后请重新回答",
+  "reply-lost": () => "主机回复之前连接断了；再试之前请先看看结果如何",
+  "sent-too-late": ({ limitMs }) => `未发送：表示允许的回答必须在 ${limitMs / 1_000} 秒内送达主机；请重新回答`,
+  "journal-changed": () => "主机换了日志；请重新打开会话",
+  "device-key-unknown": () => "主机不接受这台设备的密钥；请重新配对",
+  "devices-unsure": () => "主机连不上数据库，无法确认这台设备是否已被移除；请稍后再试",
+  "host-refused": ({ code, why }) => `主机拒绝了连接（${code}${why === "" ? "" : `：${why}`}）`,
+  "frame-too-long": ({ limit, length }) =>
+    `未发送：共 ${length} 字节，而主机一次最多接收 ${limit} 字节；请减少内容，例如换一张小些的图片`,
+  "too-many-at-once": ({ limit }) => `一个连接上同时进行的超过 ${limit} 个；请等其中一些结束`,
+  "too-many-a-second": ({ limit }) => `每秒超过 ${limit} 条命令；请放慢`,
+
+  "may-not-look": ({ by }) => `设置的 "people" 中没有给 ${by} 角色`,
+  "may-not-answer": ({ by }) => `这个会话不是 ${by} 开始的；提问由开始会话的人或审批人回答`,
+  "folder-unknown": ({ name, known }) =>
+    `这里没有名为“${name}”的目录${known.length > 0 ? `；现有：${known.join("、")}` : ""}`,
+  "model-not-from-afar": ({ model }) => `不能从另一台机器选择“${model}”`,
+  "masked-not-edited": () => "你看到的内容已移除机密，因此不能在这里编辑；请在那台机器上编辑",
 };
 
 export const remoteReasons: Record<Lang, Table> = { en, zh };

@@ -45,8 +45,6 @@ const en: Table = {
   "request-missing": ({ request }) => `there is no request ${request}; \`${sage("inbox")}\` lists the open ones`,
   "request-ended": ({ outcome, by, surface, at }) =>
     `already ${outcome} by ${by} from ${surface}${at === undefined ? "" : ` at ${new Date(at).toISOString()}`}`,
-  "for-people-only": () =>
-    "this is for a person: a command that an agent runs may not answer, speak in a session, trust, change rules or touch other sessions",
   "subagent-refused": ({ times }) => `the person refused ${times} of its calls in a row; ask them how to continue`,
 
   "begun-by-other-version": ({ loop, now }) =>
@@ -65,7 +63,6 @@ const en: Table = {
   "file-not-json": ({ path, problem, effect }) =>
     `${path} should be JSON: ${problem}${effect ? effectsEn[effect]() : ""}`,
   "file-unfit": ({ path, problem }, say) => `${path} is invalid:\n${say(problem)}`,
-  "file-not-object": ({ path }) => `${path} should hold a JSON object`,
   "file-leads-out": ({ path }) => `${path} leads out of its folder; settings must not be links to elsewhere`,
   "file-not-regular": ({ path }) => `${path} should be a file, and is a directory, a pipe or a device`,
   "file-too-large": ({ path, limitMb }) => `${path} is larger than ${limitMb} MB; settings are short`,
@@ -76,61 +73,11 @@ const en: Table = {
   "link-to": ({ name }) => `it is a link to ${name}`,
   "rule-against-reading": () => "a rule is against reading it",
   "not-regular": () => "it is not a regular file",
-  "answers-unfit": ({ path, problem }, say) =>
-    `${path} should be a list of answers as --record-answers writes it: ${say(problem)}`,
   "folder-too-wide": ({ folder }) =>
     `${folder} holds more than one project and is never trusted as a whole; work in a folder below it`,
-  "home-relative": ({ given }) => `SAGE_HOME should be an absolute path; got "${given}"`,
-  "home-unknown": ({ given }) =>
-    `this user has no home directory${given === "" ? "" : ` ("${given}" is not an absolute path)`}; set HOME to a directory you may write to`,
-  "home-inside": ({ path }) =>
-    `SAGE_HOME is ${path}, inside of the folder that Sage works in; set it to a directory elsewhere`,
-  "home-impossible": ({ path }) => `${path} cannot be created; set SAGE_HOME to a directory you may write to`,
   "subagent-name-unfit": ({ given }) =>
     `a subagent's name should be letters, digits, - and _ (at most 64); got ${JSON.stringify(given)}`,
-  "module-left-out": ({ path, problem }, say) =>
-    `the module ${path} is not loaded, its tools are missing: ${say(problem)}`,
-  "module-missing": () => "there is no such file",
-  "module-outside": ({ folder }) => `a project's module should lie in ${folder}`,
-  "module-kind": () => "it should be a file that ends in .mjs or .js",
-  "module-threw": ({ problem }, say) => `it broke while it was loaded: ${say(problem)}`,
-  "module-hung": ({ limitMs }) => `it was not done loading after ${limitMs / 1_000} s`,
-  "module-export": ({ came }) =>
-    `its default export should be { tools, agents }, or a function that returns that; it is ${came}`,
-  "module-wants": ({ expected }) =>
-    ({
-      function: "it should be a function",
-      schema: "it should be a schema of zod 4 for an object, such as z.object({})",
-      signal: "it should be an AbortSignal",
-      model: "it should be provider/name, or an object with an id and the function reply",
-      modelObject: "it should be an object with an id and the function reply",
-      store: "it should be a Store, such as memoryStore() or sqliteStore(path)",
-      responder: 'autoResponse should be "default", "alwaysAllow", "alwaysDeny" or a function',
-      strategy:
-        "it should be an object with the function execute, such as StandardStrategy or StreamingStrategy(onEvent)",
-      log: "it should be the log that openSession(store, id) returns",
-      lifecycle: "it should be a LifecycleManager",
-      toolRegistry: "it should be a registry, such as createToolRegistry(builtinTools())",
-      subagentRegistry: "it should be a registry, such as createSubagentRegistry()",
-      hooks: "it should be an object with the functions has and run, such as noHooks",
-      channel: "it should be a channel, such as InputChannel.nonInteractive(autoResponse)",
-    })[expected],
-  "schema-not-json": ({ problem }) => `it cannot be told to a model as JSON Schema: ${problem}`,
-  "options-unfit": ({ door, problem }, say) => `options of ${door}: ${say(problem)}`,
-  "command-not-data": () =>
-    "a command should be plain data; this one holds something that cannot be copied, such as a function",
-  "store-lacks": ({ method }) =>
-    `store: it lacks ${method}; wrap memoryStore() or sqliteStore(path) rather than begin from nothing`,
-  "store-returned": ({ method, expected, came }) =>
-    `store: ${method}() should return ${expected === "anything" ? "its value" : `a value of type ${expected}`}${came === "promise" ? " at once" : ""}; it returned ${came === "promise" ? "a promise" : came}`,
-  "option-folder": ({ option, path }) => `${option}: there is no folder ${path}`,
-  "sdk-closed": () => "this SageAgentSDK was closed; make another one",
-  "module-import-untrusted": ({ path }) =>
-    `it imports ${path}, which trust does not cover; import files of the project as "./name.mjs", written out`,
-  "module-needs-node": ({ version }) => `modules need Node ${version} or later`,
-  "package-missing": ({ name, problem }) => `the package ${name} is not installed (${problem})`,
 
-  "no-model": () => "no model: pass one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL",
   "fallback-is-first": ({ model }) => `the fallback should be another model; ${model} is the first one too`,
   "provider-missing": ({ model, expected, variables }) =>
     `a model "${model}" needs its provider: expected ${either(expected)}, or one of ${variables.join(", ")} in the environment`,
@@ -189,7 +136,6 @@ const zh: Table = {
   "request-missing": ({ request }) => `没有请求 ${request}；\`${sage("inbox")}\` 列出待处理的请求`,
   "request-ended": ({ outcome, by, surface, at }) =>
     `这个请求已${outcomesZh[outcome]}（${[by, surface, ...(at === undefined ? [] : [new Date(at).toISOString()])].join("，")}）`,
-  "for-people-only": () => "这只能由人来做：智能体运行的命令不得回答请求、在会话里说话、信任目录、更改规则或动别的会话",
   "subagent-refused": ({ times }) => `它的调用连续 ${times} 次被拒绝；请问人接下来怎么做`,
 
   "begun-by-other-version": ({ loop, now }) =>
@@ -207,7 +153,6 @@ const zh: Table = {
   "file-unreadable": ({ path, problem }) => `读不了 ${path}：${problem}`,
   "file-not-json": ({ path, problem, effect }) => `${path} 应是 JSON：${problem}${effect ? effectsZh[effect]() : ""}`,
   "file-unfit": ({ path, problem }, say) => `${path} 的内容不合要求：\n${say(problem)}`,
-  "file-not-object": ({ path }) => `${path} 应是一个 JSON 对象`,
   "file-leads-out": ({ path }) => `${path} 指向它所在的目录之外；设置文件不能是指向别处的链接`,
   "file-not-regular": ({ path }) => `${path} 应是文件，却是目录、管道或设备`,
   "file-too-large": ({ path, limitMb }) => `${path} 超过 ${limitMb} MB；设置不会这么长`,
@@ -218,53 +163,10 @@ const zh: Table = {
   "link-to": ({ name }) => `它是指向 ${name} 的链接`,
   "rule-against-reading": () => "有规则不许读它",
   "not-regular": () => "它不是普通文件",
-  "answers-unfit": ({ path, problem }, say) => `${path} 应是 --record-answers 写出的那种回答列表：${say(problem)}`,
   "folder-too-wide": ({ folder }) => `${folder} 里不止一个项目，不能整个信任；请在它下面的某个目录里工作`,
-  "home-relative": ({ given }) => `SAGE_HOME 应是绝对路径，收到的是“${given}”`,
-  "home-unknown": ({ given }) =>
-    `当前用户没有主目录${given === "" ? "" : `（“${given}”不是绝对路径）`}；请把 HOME 设为你可以写入的目录`,
-  "home-inside": ({ path }) => `SAGE_HOME 是 ${path}，在 Sage 工作的目录之内；请设到别处`,
-  "home-impossible": ({ path }) => `${path} 无法创建；请把 SAGE_HOME 设为你可以写入的目录`,
   "subagent-name-unfit": ({ given }) =>
     `子智能体的名字应由字母、数字、- 和 _ 组成（最多 64 个字符），收到的是 ${JSON.stringify(given)}`,
-  "module-left-out": ({ path, problem }, say) => `没有加载模块 ${path}，缺少它的工具：${say(problem)}`,
-  "module-missing": () => "没有这个文件",
-  "module-outside": ({ folder }) => `项目的模块应放在 ${folder} 之内`,
-  "module-kind": () => "应是以 .mjs 或 .js 结尾的文件",
-  "module-threw": ({ problem }, say) => `加载时出错：${say(problem)}`,
-  "module-hung": ({ limitMs }) => `${limitMs / 1_000} 秒内没有加载完`,
-  "module-export": ({ came }) => `默认导出应是 { tools, agents }，或返回它的函数；现在是 ${came}`,
-  "module-wants": ({ expected }) =>
-    ({
-      function: "应是函数",
-      schema: "应是 zod 4 的对象 schema，如 z.object({})",
-      signal: "应是 AbortSignal",
-      model: "应是 provider/name，或带有 id 和 reply 函数的对象",
-      modelObject: "应是带有 id 和 reply 函数的对象",
-      store: "应是 Store，如 memoryStore() 或 sqliteStore(path)",
-      responder: 'autoResponse 应是 "default"、"alwaysAllow"、"alwaysDeny" 或函数',
-      strategy: "应是带有 execute 函数的对象，如 StandardStrategy 或 StreamingStrategy(onEvent)",
-      log: "应是 openSession(store, id) 返回的对象",
-      lifecycle: "应是 LifecycleManager",
-      toolRegistry: "应是注册表，如 createToolRegistry(builtinTools())",
-      subagentRegistry: "应是注册表，如 createSubagentRegistry()",
-      hooks: "应是带有 has 和 run 函数的对象，如 noHooks",
-      channel: "应是通道，如 InputChannel.nonInteractive(autoResponse)",
-    })[expected],
-  "schema-not-json": ({ problem }) => `模型读的是 JSON Schema，而它写不成：${problem}`,
-  "options-unfit": ({ door, problem }, say) => `${door} 的选项：${say(problem)}`,
-  "command-not-data": () => "命令应为纯数据；这一条里有无法复制的内容，例如函数",
-  "store-lacks": ({ method }) => `store：缺少 ${method}；请包装 memoryStore() 或 sqliteStore(path)，不必从头写起`,
-  "store-returned": ({ method, expected, came }) =>
-    `store：${method}() 应${came === "promise" ? "直接" : ""}返回${expected === "anything" ? "它的值" : ` ${expected} 类型的值`}；它返回的是 ${came === "promise" ? "promise" : came}`,
-  "option-folder": ({ option, path }) => `${option}：没有 ${path} 这个目录`,
-  "sdk-closed": () => "这个 SageAgentSDK 已经关闭；请另建一个",
-  "module-import-untrusted": ({ path }) =>
-    `它导入了不在信任范围内的 ${path}；导入项目里的文件时，请直接写出 "./name.mjs"`,
-  "module-needs-node": ({ version }) => `模块需要 Node ${version} 或更新的版本`,
-  "package-missing": ({ name, problem }) => `没有安装 ${name} 包（${problem}）`,
 
-  "no-model": () => "没有模型：请指定一个，或设置 ANTHROPIC_API_KEY、OPENAI_API_KEY、GEMINI_API_KEY 或 OPENAI_BASE_URL",
   "fallback-is-first": ({ model }) => `备用模型应是另一个模型；${model} 已是首选`,
   "provider-missing": ({ model, expected, variables }) =>
     `模型“${model}”要写明提供方：${expected.join("、")}，或者在环境变量里设置 ${variables.join("、")} 之一`,
