@@ -33,7 +33,7 @@ export function isFatal({ code }: Issue): boolean {
 /** The issues as lines of text, those of the whole value first. */
 export function listIssues({ issues }: { issues: readonly Issue[] }): string {
   return issues
-    .toSorted((one, other) => one.path.length - other.path.length)
+    .toSorted((issue, other) => issue.path.length - other.path.length)
     .map(({ path, message }) => (path.length === 0 ? `✖ ${message}` : `✖ ${message}\n  → at ${pathText(path)}`))
     .join("\n");
 }
@@ -59,7 +59,7 @@ function messageFor({ code, expected, values = [], origin, keys = [], ...more }:
     case "invalid_value":
       return values.length === 1
         ? `Invalid input: expected ${JSON.stringify(values[0])}`
-        : `Invalid option: expected one of ${values.map((one) => JSON.stringify(one)).join("|")}`;
+        : `Invalid option: expected one of ${values.map((option) => JSON.stringify(option)).join("|")}`;
     case "too_small":
       return `Too small: expected ${String(origin)} ${bound(">", more.inclusive, more.minimum, origin)}`;
     case "too_big":

@@ -15,3 +15,46 @@ export const namePattern = {
 export function personName(by: string): string {
   return by.normalize("NFC").trim();
 }
+
+/** `/name` or `/group:name`, and the words after it. */
+type Slash = { name: string; args: string };
+
+/** A message that begins with a command; undefined for anything else. A path such as /etc/hosts is none. */
+export function readSlash(text: string): Slash | undefined {
+  if (!text.trimStart().startsWith("/")) return undefined; // most texts, without the pattern, which takes half a millisecond to be made
+  const [, name, args = ""] = /^\/([\p{L}\p{N}_-]+(?::[\p{L}\p{N}_-]+)*)(?:\s+([^]*))?$/u.exec(text.trim()) ?? [];
+  return name === undefined ? undefined : { name, args: args.trim() };
+}
+
+/** The nearest word, when it is near enough to have been meant. */
+export function closest(
+  word: string,
+  words: readonly string[],
+  within = Math.max(2, word.length / 3),
+): string | undefined {
+  const ranked = words
+    .map((candidate) => ({
+      candidate,
+      far: distance(word, candidate),
+      longer: Math.abs(candidate.length - word.length),
+    }))
+    .sort((a, b) => a.far - b.far || a.longer - b.longer);
+  const [best] = ranked;
+  return best && best.far <= within ? best.candidate : undefined;
+}
+
+/** Letters added, left out, replaced or swapped with their neighbour. */
+function distance(a: string, b: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, n) => n);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const swapped = a[i] === b[j - 1] && a[i - 1] === b[j] ? (before[j - 1] ?? Infinity) + 1 : Infinity;
+      const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
+      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, replaced, swapped));
+    }
+    [before, row] = [row, next];
+  }
+  return row.at(-1) ?? 0;
+}

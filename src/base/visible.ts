@@ -72,14 +72,24 @@ const eastAsian = new Set(["Han", "Hiragana", "Katakana", "Hangul", "Bopomofo"])
 function withScripts(text: string): string {
   return text.replace(/[\p{L}\p{M}\p{N}_]+/gu, (word) => {
     if (/^\w+$/.test(word)) return word;
-    const found = new Set([...word].flatMap(scriptOf));
+    const found = new Set([...word].flatMap(scriptsIn));
     const others = [...found].filter((name) => !eastAsian.has(name));
     const mixed = others.length > 1 || (others.length === 1 && others[0] !== "Latin" && found.size > 1);
     return mixed ? `${word}‹${[...found].sort().join("+")}›` : word;
   });
 }
 
-function scriptOf(letter: string): string[] {
+function scriptsIn(letter: string): string[] {
   if (!/[\p{L}--[\p{Script=Common}\p{Script=Inherited}]]/v.test(letter)) return [];
   return [scripts().find(([, pattern]) => pattern.test(letter))?.[0] ?? "other"];
+}
+
+/** Splits a text into lines as a change shows them: "a\n" is one line, and "a" is one that is still open. */
+export function splitLines(text: string): { text: string; open?: true }[] {
+  if (text === "") return [];
+  const lines: { text: string; open?: true }[] = text.split("\n").map((line) => ({ text: line }));
+  const last = lines.at(-1);
+  if (last?.text === "") lines.pop();
+  else if (last) last.open = true;
+  return lines;
 }

@@ -187,7 +187,7 @@ export function array<T>(entry: Schema<T>): List<T> {
     {
       read(value, issues) {
         if (!Array.isArray(value)) return misses("array", value, issues);
-        return value.map((one, n) => readAt(entry, n, one, issues));
+        return value.map((item, n) => readAt(entry, n, item, issues));
       },
       json: () => ({ type: "array", items: entry.json() }),
       below: () => entry,
@@ -203,14 +203,14 @@ export function record<K extends string, T>(key: Schema<K, "given">, entry: Sche
         if (kindOf(value) !== "object" || !isPlain(value as object)) return misses("record", value, issues);
         const read: Record<string, unknown> = {};
         const unknownKeys: string[] = [];
-        for (const [name, one] of Object.entries(value as object)) {
+        for (const [name, field] of Object.entries(value as object)) {
           if (name === "__proto__") continue; // would become the prototype of what was read
           const wrong: Issue[] = [];
           key.read(name, wrong);
           if (wrong.some(({ code }) => code === "invalid_value")) unknownKeys.push(name);
           else if (wrong.length > 0)
             issues.push(issueOf({ code: "invalid_key", origin: "record", issues: wrong, path: [name] }, name));
-          else read[name] = readAt(entry, name, one, issues);
+          else read[name] = readAt(entry, name, field, issues);
         }
         if (unknownKeys.length > 0) issues.push(issueOf({ code: "unrecognized_keys", keys: unknownKeys }, value));
         return read;
@@ -263,9 +263,9 @@ export function discriminatedUnion<S extends readonly Schema[]>(
       read(value, issues) {
         if (kindOf(value) !== "object") return misses("object", value, issues);
         const given = (value as Record<string, unknown>)[key];
-        const form = forms.find((one) => one.below(key)?.safeParse(given).success);
+        const form = forms.find((candidate) => candidate.below(key)?.safeParse(given).success);
         if (form) return form.read(value, issues);
-        const names = forms.map((one) => `'${String(one.below(key)?.json()["const"])}'`);
+        const names = forms.map((form) => `'${String(form.below(key)?.json()["const"])}'`);
         const message = `Invalid discriminator value. Expected ${names.join(" | ")}`;
         issues.push(issueOf({ code: "invalid_union", errors: [], path: [key], message }, value));
         return value;

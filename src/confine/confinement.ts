@@ -1,15 +1,25 @@
-import { randomBytes } from "node:crypto";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { randomBytes, createHash } from "node:crypto";
+import { readFileSync, rmSync, writeFileSync, mkdirSync, realpathSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import type { Blocked, Confined } from "../protocol/confine.ts";
 import type { Launch } from "../tools/process/spawn.ts";
 import { createNetwork } from "./network/net.ts";
-import { isInside, planMounts, realOf, trustedPath, type Mount } from "./plan.ts";
+import {
+  isInside,
+  planMounts,
+  realOf,
+  trustedPath,
+  type Mount,
+  exists,
+  isFolder,
+  privatePoints,
+  statOf,
+} from "./plan.ts";
 import { createProxy, type HostVerdict } from "./network/proxy.ts";
-import { prepare, stateFolder } from "./state-folder.ts";
 import { createStatus } from "./status.ts";
 import { fixedPaths, type FilePolicy, type Survey } from "./survey.ts";
 import { createSurveys, writeNote } from "./surveys.ts";
+import { seccompFilter } from "./seccomp.ts";
 
 /** The sandbox of one session. */
 export type Confinement = {
@@ -144,7 +154,7 @@ function judgeFor(running: ReadonlySet<Running>): (host: string, port: number) =
     const verdicts = [...running].map(({ command }) =>
       command.as.hosts.includes(host) ? ({ allowed: true, named: true } as const) : command.reach(host, port),
     );
-    const allowed = verdicts.filter((one) => one.allowed);
+    const allowed = verdicts.filter((verdict) => verdict.allowed);
     return allowed.find(({ named }) => named) ?? allowed[0] ?? { allowed: false };
   };
 }
@@ -152,7 +162,7 @@ function judgeFor(running: ReadonlySet<Running>): (host: string, port: number) =
 function refuseFor(running: ReadonlySet<Running>): (host: string, port: number, final: boolean) => void {
   return (host, port, final) => {
     for (const { blocked } of running) {
-      const isTold = blocked.some((one) => one.kind === "host" && one.host === host && one.port === port);
+      const isTold = blocked.some((known) => known.kind === "host" && known.host === host && known.port === port);
       if (isTold || blocked.length >= MAX_BLOCKED) continue;
       blocked.push({ kind: "host", host, port, ...(final && { final }) });
     }
@@ -166,10 +176,10 @@ function argumentsFor(mounts: readonly Mount[], { env, cwd }: ConfinedCommand): 
 }
 
 /** Namespaces of its own for everything but files, no capability, no way to get one, and an end with whoever started it. */
-const isolation = [
-  ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--disable-userns"],
-  ...["--cap-drop", "ALL", "--new-session", "--die-with-parent", "--hostname", "confined"],
-];
+const isolation = (
+  "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --disable-userns " +
+  "--cap-drop ALL --new-session --die-with-parent --hostname confined"
+).split(" ");
 
 function environment(port: number): NodeJS.ProcessEnv {
   const proxy = `http://127.0.0.1:${port}`;
@@ -187,12 +197,10 @@ function environment(port: number): NodeJS.ProcessEnv {
     TMPDIR: "/tmp",
     SAGE_CONFINED: "1",
     // Variables that name sockets and folders which are not there.
-    ...{
-      SSH_AUTH_SOCK: undefined,
-      DBUS_SESSION_BUS_ADDRESS: undefined,
-      XDG_RUNTIME_DIR: undefined,
-      DOCKER_HOST: undefined,
-    },
+    SSH_AUTH_SOCK: undefined,
+    DBUS_SESSION_BUS_ADDRESS: undefined,
+    XDG_RUNTIME_DIR: undefined,
+    DOCKER_HOST: undefined,
   };
 }
 
@@ -212,4 +220,39 @@ function listeningSockets(found: readonly string[]): string[] {
 export function unfitRoot(roots: readonly string[], home: string): string | undefined {
   const real = realOf(home) ?? home;
   return roots.find((root) => root === "/" || isInside(root, home) || isInside(root, real));
+}
+
+/** Folders of a sandbox, below Sage's state. `runs`: arguments and notes of commands. `filter`: the file for seccomp. */
+type StateFolder = { home: string; tmp: string; runs: string; filter: string };
+
+export function stateFolder({ sageHome, key }: { sageHome: string; key: string }): StateFolder {
+  const state = join(sageHome, "confine");
+  const own = join(state, createHash("sha256").update(key).digest("hex").slice(0, 16));
+  const [home, tmp, runs] = ["home", "tmp", "runs"].map((name) => join(own, name)) as [string, string, string];
+  for (const folder of [home, tmp, runs]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const filter = join(state, `${process.arch}.filter`);
+  const bytes = seccompFilter();
+  if (bytes === undefined) throw new Error(`there is no filter for ${process.arch}`);
+  if (!exists(filter) || !readFileSync(filter).equals(bytes)) writeFileSync(filter, bytes, { mode: 0o600 });
+  const real = realpathSync(own);
+  return { home: join(real, "home"), tmp: join(real, "tmp"), runs: join(real, "runs"), filter: realpathSync(filter) };
+}
+
+/**
+ * Makes the places in the private folders that mounts go to. Nothing there may lead elsewhere: bwrap would follow, and make what it
+ * does not find.
+ */
+export function prepare(mounts: readonly Mount[], home: string, own: StateFolder): void {
+  const areas = [["/tmp", own.tmp] as const, [home, own.home] as const];
+  for (const to of [home, ...privatePoints(mounts)]) {
+    const [from, area] = areas.findLast(([folder]) => folder !== to && isInside(folder, to)) ?? [];
+    if (from === undefined || area === undefined) continue;
+    const names = relative(from, to).split("/");
+    for (const at of names.keys()) {
+      const path = join(area, ...names.slice(0, at + 1));
+      const isLast = at === names.length - 1;
+      if (exists(path) && !isFolder(path) && (!isLast || statOf(path)!.isSymbolicLink())) rmSync(path);
+      if (!isLast) mkdirSync(path, { recursive: true, mode: 0o700 });
+    }
+  }
 }

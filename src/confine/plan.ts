@@ -9,15 +9,6 @@ import {
   type Stats,
 } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import {
-  gitSettings,
-  kernelFolders,
-  kernelSecrets,
-  systemFolders,
-  systemParts,
-  systemSecrets,
-  toolFolders,
-} from "./folders.ts";
 
 /** Everything that decides which files a confined command sees. Roots are real paths. */
 export type Place = {
@@ -59,7 +50,9 @@ export function planMounts(place: Place): Mount[] {
   const system = systemMounts();
   const all = [...system, ...own, ...seen];
   const isSeen = (path: string) => isShown(coverOf(path, all));
-  const hidden = place.hidden.filter((path) => !place.hidden.some((one) => one !== path && isInside(one, path)));
+  const hidden = place.hidden.filter(
+    (path) => !place.hidden.some((folder) => folder !== path && isInside(folder, path)),
+  );
   const points = [home, ...privatePoints(all)];
   return [
     ...system,
@@ -89,7 +82,7 @@ export function planMounts(place: Place): Mount[] {
 
 /** Places in the private folders where something of this machine is mounted. */
 export function privatePoints(mounts: readonly Mount[]): string[] {
-  const binds = mounts.filter(({ bind: one }) => one !== undefined);
+  const binds = mounts.filter(({ bind: bound }) => bound !== undefined);
   return binds.flatMap((mount, at) => {
     const cover = coverOf(mount.bind!.to, binds.slice(0, at));
     return isShown(mount) && cover !== undefined && !isShown(cover) ? [mount.bind!.to] : [];
@@ -115,7 +108,7 @@ function pins(paths: readonly string[], within: readonly Mount[]): Mount[] {
 
 /** The last mount that holds a path. */
 function coverOf(path: string, mounts: readonly Mount[]): Mount | undefined {
-  return mounts.findLast(({ bind: one }) => one !== undefined && isInside(one.to, path));
+  return mounts.findLast(({ bind: bound }) => bound !== undefined && isInside(bound.to, path));
 }
 
 /** It shows something of this machine, and is not a private folder. */
@@ -167,21 +160,7 @@ function systemMounts(): Mount[] {
       const isLink = lstatSync(path).isSymbolicLink();
       return isLink ? { words: ["--symlink", readlinkSync(path), path] } : bind(path, path, false);
     }),
-    {
-      words: [
-        "--dev",
-        "/dev",
-        "--proc",
-        "/proc",
-        "--dir",
-        "/run",
-        "--dir",
-        "/var/tmp",
-        "--symlink",
-        "/run",
-        "/var/run",
-      ],
-    },
+    { words: "--dev /dev --proc /proc --dir /run --dir /var/tmp --symlink /run /var/run".split(" ") },
     ...kernelFolders.filter(exists).map((path): Mount => ({ words: ["--ro-bind", path, path] })),
     ...kernelSecrets.filter(isReadable).map((path): Mount => ({ words: ["--ro-bind", "/dev/null", path] })),
     ...systemParts.filter(isFolder).map((path) => bind(path, path, false)),
@@ -195,13 +174,13 @@ function toolMounts({ home, path, roots, sageHome }: Place): Mount[] {
   const tools = toolFolders.map((name) => join(home, name)).filter(isReal);
   const searched = path.split(":").filter((folder) => {
     const isShown = systemFolders.has(folder.split("/")[1] ?? "") && !isInside(home, folder);
-    const isOpen = [...roots, ...tools].some((one) => isInside(one, folder)) || isInside(sageHome, folder);
+    const isOpen = [...roots, ...tools].some((place) => isInside(place, folder)) || isInside(sageHome, folder);
     // A folder that holds the home folder or a root would show more than programs.
-    const isWide = [home, ...roots].some((one) => isInside(folder, one));
+    const isWide = [home, ...roots].some((inner) => isInside(folder, inner));
     return isAbsolute(folder) && isFolder(folder) && isReal(folder) && !isShown && !isOpen && !isWide;
   });
   const secrets = [".config/git/credentials", ".nvm/.npmrc"].map((name) => join(home, name));
-  return [...[...new Set([...tools, ...searched])].map((one) => bind(one, one, false)), ...secrets.flatMap(hide)];
+  return [...[...new Set([...tools, ...searched])].map((path) => bind(path, path, false)), ...secrets.flatMap(hide)];
 }
 
 function repositoryMounts(root: string, repository: "read" | "write"): Mount[] {
@@ -237,7 +216,7 @@ export function trustedPath(path: string, writable: readonly string[]): string {
   const isTrusted = (folder: string) => {
     const real = isAbsolute(folder) ? realOf(folder) : undefined;
     if (real === undefined || real.split("/").includes("node_modules")) return false;
-    return !writable.some((one) => isInside(one, real));
+    return !writable.some((folder) => isInside(folder, real));
   };
   return path.split(":").filter(isTrusted).join(":");
 }
@@ -275,3 +254,32 @@ export function realOf(path: string): string | undefined {
     return undefined;
   }
 }
+
+/** Top folders that hold a system's programs and their settings. Every other one is simply not there. */
+export const systemFolders: ReadonlySet<string> = new Set(
+  "bin etc gnu lib lib32 lib64 libx32 nix opt sbin snap sys usr".split(" "),
+);
+
+/** Further folders of the system that programs read. */
+export const systemParts = ["/var/lib/dpkg", "/var/lib/ca-certificates", "/var/cache/fontconfig"];
+
+/** Secrets of the system, which root could read. */
+export const systemSecrets = (
+  "shadow shadow- gshadow gshadow- sudoers sudoers.d ssh ssl/private krb5.keytab " +
+  "docker kubernetes rancher wireguard NetworkManager/system-connections openvpn"
+)
+  .split(" ")
+  .map((name) => `/etc/${name}`);
+
+/** Parts of /proc that belong to root even without any capability: bwrap leaves them writable to it. */
+export const kernelFolders = ["sys", "bus", "fs", "irq", "sysrq-trigger"].map((name) => `/proc/${name}`);
+export const kernelSecrets = ["kmsg", "keys", "timer_list", "kcore", "mtrr"].map((name) => `/proc/${name}`);
+
+/** Folders below the home folder that hold programs and no secrets. Never `.cargo` or `.m2` whole: they hold credentials. */
+export const toolFolders = (
+  ".nvm .volta .fnm .asdf .pyenv .rbenv .rustup .cargo/bin .deno/bin .bun/bin .sdkman/candidates .local/bin .local/lib " +
+  ".local/share/fnm .local/share/mise .local/share/uv .local/share/pnpm go/bin go/pkg/mod .gitconfig .config/git"
+).split(" ");
+
+/** Names in git's folder that make git run programs, or look elsewhere: read-only also where the rest may be written. */
+export const gitSettings = ["config", "config.worktree", "hooks", "info", "modules", "commondir"];

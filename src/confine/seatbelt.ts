@@ -1,5 +1,4 @@
-import { gitSettings, toolFolders } from "./folders.ts";
-import type { Place } from "./plan.ts";
+import { gitSettings, toolFolders, type Place } from "./plan.ts";
 
 /**
  * The profile for `sandbox-exec` on macOS: what `planMounts()` is on Linux. NEVER RUN: it was written from descriptions and is tested

@@ -65,21 +65,21 @@ export function isAlive(pid: number): boolean {
  */
 async function checkMounts(pid: number, mounts: readonly Mount[], isOver: () => boolean): Promise<string | undefined> {
   const binds = mounts.flatMap(({ bind }) => (bind ? [bind] : []));
-  const last = new Map(binds.map((one) => [one.to, one]));
+  const last = new Map(binds.map((mount) => [mount.to, mount]));
   const here = readMounts("self");
-  const wanted = [...last.values()].map((one) => ({ ...one, ...sourceOf(one.from, here) }));
+  const wanted = [...last.values()].map((mount) => ({ ...mount, ...sourceOf(mount.from, here) }));
   let wrong: string | undefined = "/";
   for (const until = performance.now() + POLL_MS; performance.now() < until && !isOver(); await sleep(1)) {
-    const found = new Map(readMounts(pid).map((one) => [one.at, one]));
+    const found = new Map(readMounts(pid).map((mount) => [mount.at, mount]));
     // The last step of all: until then folders come and go.
     if (found.get("/")?.writable !== false || found.has("/oldroot") || found.has("/newroot")) continue;
-    wrong = wanted.find((one) => {
-      const mount = found.get(one.to);
+    wrong = wanted.find((expected) => {
+      const mount = found.get(expected.to);
       return (
         mount === undefined ||
-        mount.device !== one.device ||
-        mount.root !== one.root ||
-        (mount.writable && !one.writable)
+        mount.device !== expected.device ||
+        mount.root !== expected.root ||
+        (mount.writable && !expected.writable)
       );
     })?.to;
     if (wrong === undefined) return undefined;
@@ -107,7 +107,7 @@ function readMounts(pid: number | "self"): Seen[] {
 /** Device and path within its file system of a path on this machine: those of the innermost mount that holds it. */
 function sourceOf(path: string, mounts: readonly Seen[]): { device: string; root: string } {
   let inner: Seen | undefined;
-  for (const one of mounts) if (isInside(one.at, path) && one.at.length >= (inner?.at.length ?? 0)) inner = one;
+  for (const mount of mounts) if (isInside(mount.at, path) && mount.at.length >= (inner?.at.length ?? 0)) inner = mount;
   const rest = path.slice(inner?.at === "/" ? 0 : (inner?.at.length ?? 0));
   const root = `${inner?.root === "/" ? "" : (inner?.root ?? "")}${rest}`;
   return { device: inner?.device ?? "", root: root === "" ? "/" : root };

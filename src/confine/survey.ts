@@ -3,8 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Blocked } from "../protocol/confine.ts";
-import { gitSettings } from "./folders.ts";
-import { exists, gitFoldersOf, isInside, isReal, statOf } from "./plan.ts";
+import { gitSettings, exists, gitFoldersOf, isInside, isReal, statOf } from "./plan.ts";
 
 /** Knowledge of other rooms about files. */
 export type FilePolicy = {

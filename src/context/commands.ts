@@ -1,4 +1,4 @@
-import { readSlash } from "../base/slash.ts";
+import { readSlash } from "../base/name.ts";
 import { reasonOf } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { readSlash } from "../base/slash.ts";
+import { readSlash } from "../base/name.ts";
 import type { InjectedSkill } from "../protocol/facts/fact.ts";
 import type { Message } from "../protocol/facts/message.ts";
 import { reasonOf } from "../protocol/reasons/error.ts";

@@ -198,8 +198,8 @@ async function listOf(client: Client, options: RequestOptions): Promise<Known> {
 function fewest<T extends { description: string }>(list: readonly T[], most: number): T[] {
   return list
     .slice(0, most)
-    .map((one) => ({ ...one, description: one.description.slice(0, MAX_LOG_LENGTH).toWellFormed() }))
-    .filter((one) => JSON.stringify(one).length <= MAX_LOG_BYTES);
+    .map((entry) => ({ ...entry, description: entry.description.slice(0, MAX_LOG_LENGTH).toWellFormed() }))
+    .filter((entry) => JSON.stringify(entry).length <= MAX_LOG_BYTES);
 }
 
 /** Only while a call of this server runs, one at a time, and not for ever: a server may ask for what its call needs, and no more. */

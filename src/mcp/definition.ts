@@ -28,13 +28,13 @@ type Listed = { name: string; description?: string | undefined; inputSchema?: un
 export function definitionsOf(server: string, listed: readonly Listed[]): ToolDefinition[] {
   const byName = new Map<string, ToolDefinition>();
   for (const tool of listed.slice(0, MAX_TOOLS)) {
-    const definition = definitionOf(server, tool);
+    const definition = toolDefinition(server, tool);
     if (definition && !byName.has(definition.name)) byName.set(definition.name, definition);
   }
   return [...byName.values()];
 }
 
-function definitionOf(server: string, { name, description = "", inputSchema }: Listed): ToolDefinition | undefined {
+function toolDefinition(server: string, { name, description = "", inputSchema }: Listed): ToolDefinition | undefined {
   if (typeof name !== "string" || name === "" || name.length > 1_000) return undefined;
   const schema = cleaned(inputSchema ?? { type: "object" }, 0);
   if (!isObject(schema) || JSON.stringify(schema).length > MAX_SCHEMA_BYTES) return undefined;
@@ -79,7 +79,7 @@ function cleaned(value: unknown, depth: number): unknown {
   if (typeof value === "string") return harmless(value).slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed();
   if (typeof value !== "object" || value === null) return value;
   if (depth >= DEEPEST) return {};
-  if (Array.isArray(value)) return value.map((one) => cleaned(one, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => cleaned(item, depth + 1));
   const kept = Object.entries(value).filter(([key]) => key !== "$schema" && key !== "__proto__");
   return Object.fromEntries(kept.map(([key, inner]) => [harmless(key), cleaned(inner, depth + 1)]));
 }

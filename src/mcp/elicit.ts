@@ -31,7 +31,7 @@ export async function askFor(
   const message = harmless(params.message).slice(0, MAX_TEXT_LENGTH).toWellFormed();
   const why = reason("elicits", { server, tool, message });
   if (params.mode === "url") {
-    const url = addressOf(params.url);
+    const url = webAddress(params.url);
     if (url === undefined) return { action: "decline" };
     const question: RequestBody = {
       kind: "question",
@@ -121,7 +121,7 @@ function fieldOf(name: string, schema: Schema, header: string, required: boolean
     multiSelect: type === "array",
     field: { ...(!required && { optional: true as const }), ...(form && { form }) },
   };
-  const valueOf = (label: string) => choices.find((one) => one.label === label)?.value;
+  const valueOf = (label: string) => choices.find((choice) => choice.label === label)?.value;
   const read = ({ selected, other }: Answer): Value | undefined => {
     if (type === "array") return selected.map((label) => String(valueOf(label)));
     if (choices.length > 0) return valueOf(selected[0] ?? "");
@@ -156,7 +156,7 @@ function choicesOf({ type, enum: values, enumNames = [], oneOf, items }: Schema)
 function formOf({ type, minLength, maxLength, minimum, maximum, format }: Schema): FieldForm {
   const isNumber = type === "number" || type === "integer";
   const [least, most] = isNumber ? [minimum, maximum] : [minLength, maxLength];
-  const known = (["email", "uri", "date", "date-time"] as const).find((one) => one === format);
+  const known = (["email", "uri", "date", "date-time"] as const).find((candidate) => candidate === format);
   return {
     type: isNumber ? type : "string",
     ...(typeof least === "number" && { least }),
@@ -199,7 +199,7 @@ function refusal({ outcome }: Resolution): ElicitResult {
 }
 
 /** Only what a browser opens, and nothing that hides where it leads. */
-function addressOf(text: string): URL | undefined {
+function webAddress(text: string): URL | undefined {
   if (text.length > MAX_URL_LENGTH || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   const isWeb =

@@ -8,7 +8,7 @@ type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 /** The way to a server at an address. Without a login it is tried without one; a server that wants one says so. */
 export function httpTransport({ transport }: ServerDefinition, provider?: OAuthClientProvider): Transport {
   if (transport.type !== "http") throw new Error("not a server at an address");
-  const url = addressOf(transport);
+  const url = secureAddress(transport);
   return new StreamableHTTPClientTransport(url, {
     fetch: guardedFetch(url),
     requestInit: { headers: { ...transport.headers } },
@@ -17,7 +17,7 @@ export function httpTransport({ transport }: ServerDefinition, provider?: OAuthC
 }
 
 /** https, or this machine: tokens and answers cross the network. */
-export function addressOf({ url: text }: Pick<HttpServer, "url">): URL {
+export function secureAddress({ url: text }: Pick<HttpServer, "url">): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && (url.protocol === "https:" || (url.protocol === "http:" && isThisMachine(url)))) return url;
   throw new ServerFailure(reason("address-insecure", { url: text }));
@@ -29,7 +29,7 @@ export function addressOf({ url: text }: Pick<HttpServer, "url">): URL {
  */
 export function guardedFetch(server: URL): Fetch {
   return async (address, init) => {
-    const url = addressOf({ url: String(address) });
+    const url = secureAddress({ url: String(address) });
     if (!isPrivate(server) && isPrivate(url)) throw new ServerFailure(reason("address-insecure", { url: url.href }));
     const response = await fetch(url, init);
     const { body, status, statusText, headers } = response;

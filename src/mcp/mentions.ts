@@ -1,4 +1,4 @@
-import { readSlash } from "../base/slash.ts";
+import { readSlash } from "../base/name.ts";
 import { harmless, oneLine } from "../base/visible.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
@@ -59,7 +59,7 @@ type Mention<S> = { server: S; uri: string };
 function mentionsIn<S extends { name: string }>(text: string, servers: readonly S[]): Mention<S>[] {
   const found = [...text.matchAll(/(?<=^|[\s(（“"，。：])@([\w-]+):([a-zA-Z][\w+.-]*:\S+)/gu)];
   const mentions = found.flatMap(([, name, uri = ""]) => {
-    const server = servers.find((one) => one.name === name);
+    const server = servers.find((known) => known.name === name);
     return server ? [{ server, uri: uri.replace(/[)）”",，。]+$/u, "") }] : [];
   });
   return mentions.slice(0, MAX_RESOURCES);

@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { reason } from "../protocol/reasons/reason.ts";
 import { type ServerDefinition, ServerFailure } from "./server.ts";
-import { addressOf, guardedFetch } from "./http.ts";
+import { secureAddress, guardedFetch } from "./http.ts";
 
 /** Storage of one server's tokens, as text. */
 export type TokenStore = { read(): string | undefined; write(text: string): void };
@@ -40,7 +40,7 @@ export async function login(
 ): Promise<void> {
   const { transport } = definition;
   if (transport.type !== "http") throw new Error("not a server at an address");
-  const serverUrl = addressOf(transport);
+  const serverUrl = secureAddress(transport);
   const state = randomBytes(24).toString("base64url");
   const listener = createServer();
   const back = comesBack(listener, state, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));

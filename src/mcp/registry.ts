@@ -42,7 +42,7 @@ export function withServers(
     filterByNames: (names) =>
       withServers(base.filterByNames(names), servers, {
         deferAbove,
-        isIn: (name) => isIn(name) && names.some((one) => covers(one, name)),
+        isIn: (name) => isIn(name) && names.some((pattern) => covers(pattern, name)),
       }),
     clone: () => withServers(base.clone(), servers, { deferAbove, isIn }),
     register: base.register,

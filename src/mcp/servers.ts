@@ -72,7 +72,7 @@ export function createServers(parts: ServersParts): Servers {
       const before = made.get(defined.name);
       if (before?.hash === hash) return before.tool;
       const { definition, connection } = line;
-      const current = (name: string) => line.tools().find((one) => one.name === name);
+      const current = (name: string) => line.tools().find((tool) => tool.name === name);
       const tool = serverTool({ definition, memory: parts.memory, connection, current }, defined);
       made.set(defined.name, { hash, tool });
       return tool;
@@ -101,7 +101,7 @@ export function createServers(parts: ServersParts): Servers {
     },
     tools: () => (offered ??= lines.flatMap(toolsOf)),
     tool(name) {
-      return (offered ??= lines.flatMap(toolsOf)).find((one) => one.name === name) ?? made.get(name)?.tool;
+      return (offered ??= lines.flatMap(toolsOf)).find((tool) => tool.name === name) ?? made.get(name)?.tool;
     },
     async close() {
       clearTimeout(background);
@@ -228,13 +228,13 @@ function createConnections(connect: () => Promise<Connection>): Connections {
     forget(ended) {
       if (ended === undefined) return;
       const drop = (promise: Promise<Connection> | undefined, remove: () => void) =>
-        void promise?.then((one) => one === ended && remove()).catch(() => {});
+        void promise?.then((connection) => connection === ended && remove()).catch(() => {});
       drop(first, () => (first = undefined));
       for (const [session, promise] of open) drop(promise, () => open.delete(session));
     },
     async close() {
       const all = [...new Set([...open.values(), ...(first ? [first] : [])])];
-      await Promise.allSettled(all.map(async (one) => (await one).close()));
+      await Promise.allSettled(all.map(async (connection) => (await connection).close()));
     },
   };
 }

@@ -75,7 +75,7 @@ async function run(
     }),
   };
   try {
-    return await resultOf(await connection.call(defined.own, input, listener), scope.keepDir);
+    return await callResult(await connection.call(defined.own, input, listener), scope.keepDir);
   } catch (error) {
     if (scope.signal.aborted) return failed("Interrupted. The server was told so; it may have finished all the same.");
     if (error instanceof ServerFailure && !error.sent)
@@ -135,7 +135,10 @@ const MAX_IMAGES = 10;
 const PIECE = 1024 * 1024;
 
 /** A result of a server for the model: its texts, long ones kept on disk like the output of a command, and its pictures. */
-async function resultOf({ content, structuredContent, isError }: CallToolResult, keepDir: string): Promise<ToolResult> {
+async function callResult(
+  { content, structuredContent, isError }: CallToolResult,
+  keepDir: string,
+): Promise<ToolResult> {
   const excerpt = createExcerpt(keepDir);
   const images: ImagePart[] = [];
   const blocks = Array.isArray(content) ? content : [];
@@ -151,7 +154,7 @@ async function resultOf({ content, structuredContent, isError }: CallToolResult,
   for (const block of blocks) {
     const image = block.type === "image" && images.length < MAX_IMAGES ? keptImage(block, keepDir) : undefined;
     if (typeof image === "object") images.push(image);
-    const text = image === undefined ? textOf(block) : typeof image === "string" ? image : "";
+    const text = image === undefined ? blockText(block) : typeof image === "string" ? image : "";
     if (text !== "") await say(text);
   }
   if (!said && structuredContent !== undefined) await say(canonicalJson(structuredContent));
@@ -170,7 +173,7 @@ function keptImage({ data }: Block & { type: "image" }, keepDir: string): ImageP
   return "image" in kept ? kept.image : "[a picture that cannot be shown]";
 }
 
-function textOf(block: Block): string {
+function blockText(block: Block): string {
   switch (block.type) {
     case "text":
       return block.text;

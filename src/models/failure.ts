@@ -47,7 +47,7 @@ export function classify(error: unknown, secret?: string): Failure {
   const insecure = network || status !== undefined ? undefined : insecureError(thrown);
   const told = network ? network.message || network.code : (insecure ?? thrown.message ?? String(error));
   const detail = redact(told, secret);
-  const kind = insecure === undefined ? kindOf({ status, code: network?.code, detail, mayWork }) : "insecure";
+  const kind = insecure === undefined ? failureKind({ status, code: network?.code, detail, mayWork }) : "insecure";
   const known = error instanceof SageError && error.reason.code !== "said" ? error.reason : undefined;
   return {
     problem:
@@ -80,7 +80,7 @@ export class CircuitOpen extends Error {
 
 type Signs = { status: number | undefined; code: string | undefined; detail: string; mayWork: boolean };
 
-function kindOf({ status, code, detail, mayWork }: Signs): RequestFailure {
+function failureKind({ status, code, detail, mayWork }: Signs): RequestFailure {
   if (code === "ETIMEDOUT") return "silent";
   if (code === "ECONNRESET" || code === "EPIPE") return "disconnected";
   if (code !== undefined) return "unreachable";

@@ -22,7 +22,7 @@ export function createLimiter(limits: Limits, clock: Clock = realClock): Limiter
     const now = clock.now();
     spent = spent.filter(({ at }) => now - at < MINUTE);
     let requests = spent.length;
-    let sum = spent.reduce((total, one) => total + one.tokens, 0);
+    let sum = spent.reduce((total, request) => total + request.tokens, 0);
     for (const { at, tokens: gone } of spent) {
       if (requests < requestsPerMinute && sum + tokens <= tokensPerMinute) break;
       requests--;

@@ -88,7 +88,7 @@ function isLoopback(host: string): boolean {
 
 /** The first of these variables that says something, in small letters or in capitals. */
 function firstOf(names: readonly string[], env: Env): [name: string, value: string] | undefined {
-  for (const name of names.flatMap((one) => [one, one.toUpperCase()])) {
+  for (const name of names.flatMap((variable) => [variable, variable.toUpperCase()])) {
     const value = env[name]?.trim();
     if (value) return [name, value];
   }

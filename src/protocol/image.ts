@@ -48,7 +48,8 @@ export function isPdf(content: Uint8Array): boolean {
 
 /** Name of the file that holds a picture. */
 export function imageFile({ sha256, mime }: Pick<ImagePart, "sha256" | "mime">): string {
-  const kind = (Object.keys(attachedKinds) as AttachedKind[]).find((one) => attachedKinds[one] === mime) ?? "png";
+  const kind =
+    (Object.keys(attachedKinds) as AttachedKind[]).find((attached) => attachedKinds[attached] === mime) ?? "png";
   return `${sha256}.${kind}`;
 }
 

@@ -176,7 +176,7 @@ export type { SubagentDefinition, SubagentType, ToolAccess, WorkingDirectory } f
 
 // ## Tools and permissions
 export { builtinTools, createToolRegistry, type OfferedTool, type ToolRegistry } from "../tools/registry.ts";
-export type { ModuleParts, SageModule } from "../tools/module.ts";
+export type { ModuleParts, SageModule } from "../tools/definition/tool.ts";
 export type { Check, Checked } from "../base/schema.ts";
 export type { ToolProblem } from "../tools/definition/result.ts";
 export type { Ending, Kept, Launch, LaunchEnd, ShellCommand, Spawn, Spawned } from "../tools/process/spawn.ts";

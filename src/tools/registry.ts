@@ -7,7 +7,7 @@ import { exitPlanMode } from "./ask/exit-plan-mode.ts";
 import { glob } from "./search/glob.ts";
 import { grep } from "./search/grep.ts";
 import { jsonSchemaOf } from "./definition/json-schema.ts";
-import { killShell } from "./shell/kill-shell.ts";
+import { killShell } from "./shell/background.ts";
 import { read } from "./files/read.ts";
 import { todoWrite } from "./session/todo-write.ts";
 import type { Tool } from "./definition/tool.ts";

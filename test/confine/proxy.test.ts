@@ -5,8 +5,7 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { after, before, test } from "node:test";
 import { text } from "node:stream/consumers";
-import { isLocal, isOwn, isPrivate } from "../../src/confine/network/addresses.ts";
-import { createProxy } from "../../src/confine/network/proxy.ts";
+import { isLocal, isOwn, isPrivate, createProxy } from "../../src/confine/network/proxy.ts";
 
 const refused: string[] = [];
 const allowed = new Map<string, boolean>();

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { type ServerDefinition, ServerFailure } from "../../src/mcp/server.ts";
-import { addressOf, guardedFetch, httpTransport } from "../../src/mcp/http.ts";
+import { secureAddress, guardedFetch, httpTransport } from "../../src/mcp/http.ts";
 import { keptLogin, login } from "../../src/mcp/oauth.ts";
 import { serversIn } from "../support/mcp.ts";
 import { allow, sageWith, workspace } from "../support/sage.ts";
@@ -169,7 +169,7 @@ test("a login: PKCE, the state of this login, tokens that are kept and refreshed
 
 test("only https, or this machine; a server out there sends nobody into this network", async () => {
   for (const url of ["http://mcp.example.com", "ftp://a", "nonsense", "http://10.0.0.1/"])
-    assert.throws(() => addressOf({ url }), ServerFailure);
+    assert.throws(() => secureAddress({ url }), ServerFailure);
   const fetchFor = guardedFetch(new URL("https://mcp.example.com"));
   for (const url of [
     "https://169.254.169.254/latest",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import * as fc from "../support/properties.ts";
-import { splitLines } from "../../src/base/lines.ts";
+import { splitLines } from "../../src/base/visible.ts";
 import type { Preview } from "../../src/protocol/facts/call.ts";
 import { edit } from "../../src/tools/files/edit.ts";
 import { write } from "../../src/tools/files/write.ts";

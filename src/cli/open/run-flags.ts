@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Installation } from "../../config/home/installation.ts";
 import { silenceOptions } from "../../config/settings/silence.ts";
-import { closest } from "../../base/closest.ts";
+import { closest } from "../../base/name.ts";
 import { efforts, type Effort, type ExecutionMode, type ExecutionOptions } from "../../protocol/host/options.ts";
 import { modeWords, type SessionMode } from "../../protocol/mode.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { closest } from "../../base/closest.ts";
+import { closest } from "../../base/name.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";

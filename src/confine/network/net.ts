@@ -24,7 +24,7 @@ export function createNetwork(accept: (connection: Socket) => void, path: () => 
       });
     },
     close(): void {
-      void net?.then((one) => one.close()).catch(() => {});
+      void net?.then((opened) => opened.close()).catch(() => {});
       net = undefined;
     },
   };

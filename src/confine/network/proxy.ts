@@ -1,7 +1,7 @@
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { lookup } from "node:dns/promises";
-import { connect, isIP, type Socket } from "node:net";
-import { isLocal, isOwn, isPrivate } from "./addresses.ts";
+import { connect, isIP, type Socket, BlockList, isIPv4, isIPv6 } from "node:net";
+import { networkInterfaces } from "node:os";
 
 /** `named`: a rule names this very host or address, and not a pattern that it fits. */
 export type HostVerdict = { allowed: true; named: boolean } | { allowed: false };
@@ -18,7 +18,7 @@ type Proxy = (connection: Socket) => void;
 const HEAD_MS = 30_000;
 const DIAL_MS = 30_000;
 
-/** One port for both: the first byte of SOCKS is 5, everything else is HTTP. */
+/** SOCKS and HTTP share a port: the first byte of SOCKS is 5, everything else is HTTP. */
 export function createProxy(gate: Gate): Proxy {
   const http = createServer({ headersTimeout: HEAD_MS, requestTimeout: 0 });
   http.on("connect", (asked: IncomingMessage, socket: Socket, head: Buffer) => void tunnel(asked, socket, head, gate));
@@ -111,7 +111,7 @@ async function socks(socket: Socket, gate: Gate): Promise<void> {
     socket.end(reply(7));
     return;
   }
-  const host = type === 3 ? name.toString("latin1").toLowerCase().replace(/\.$/, "") : addressOf(name);
+  const host = type === 3 ? name.toString("latin1").toLowerCase().replace(/\.$/, "") : writtenAddress(name);
   const far = await dial(host, port, gate);
   if (typeof far === "string") {
     socket.end(reply(far === "refused" ? 2 : 4));
@@ -138,11 +138,11 @@ async function dial(host: string, port: number, gate: Gate): Promise<Socket | "r
         () => [],
       );
   if (addresses.length === 0) return "unreachable";
-  const address = addresses.find((one) => {
-    if (isLocal(one) || isOwn(one)) return isAddress && verdict.named;
-    return verdict.named || !isPrivate(one);
+  const address = addresses.find((candidate) => {
+    if (isLocal(candidate) || isOwn(candidate)) return isAddress && verdict.named;
+    return verdict.named || !isPrivate(candidate);
   });
-  if (address === undefined) return refuse(addresses.every((one) => isLocal(one) || isOwn(one)));
+  if (address === undefined) return refuse(addresses.every((candidate) => isLocal(candidate) || isOwn(candidate)));
   return new Promise((resolve) => {
     const far = connect({ port, host: address, timeout: DIAL_MS });
     far.once("connect", () => resolve(far.setTimeout(0)));
@@ -188,7 +188,7 @@ function hostIn({ hostname }: URL): string {
     .toLowerCase();
 }
 
-function addressOf(bytes: Buffer): string {
+function writtenAddress(bytes: Buffer): string {
   if (bytes.length === 4) return [...bytes].join(".");
   const groups = Array.from({ length: 8 }, (_, n) => bytes.readUInt16BE(n * 2).toString(16));
   return hostIn(new URL(`http://[${groups.join(":")}]`));
@@ -214,3 +214,78 @@ function reader(socket: Socket): { take(count: number): Promise<Buffer>; rest():
     rest: () => void (held.length > 0 && socket.unshift(held)),
   };
 }
+
+/** This machine and its nearest surroundings: reached only where a rule names the very address. */
+export function isLocal(address: string): boolean {
+  return isIn(local, address);
+}
+
+/**
+ * An address that this machine has in a network: by it, it reaches itself past its firewall. A person may allow the address, which
+ * they see; a name that leads there is refused. Networks come and go, so they are asked each time.
+ */
+export function isOwn(address: string): boolean {
+  const own = new BlockList();
+  for (const network of Object.values(networkInterfaces()).flatMap((all) => all ?? []))
+    own.addAddress(network.address, network.family === "IPv4" ? "ipv4" : "ipv6");
+  return isIn(own, address);
+}
+
+/** A network that is not the public one: reached only where a rule names the host. */
+export function isPrivate(address: string): boolean {
+  return isIn(privately, address);
+}
+
+function isIn(list: BlockList, address: string): boolean {
+  const plain = address.replace(/%.*$/, "");
+  if (isIPv4(plain)) return list.check(plain, "ipv4");
+  if (!isIPv6(plain)) return true;
+  const mapped = mappedIn(plain);
+  return mapped === undefined ? list.check(plain, "ipv6") : list.check(mapped, "ipv4");
+}
+
+/** A `BlockList` with the range of mapped addresses would refuse every IPv4 address: so they are taken apart here. */
+function mappedIn(address: string): string | undefined {
+  const whole = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const digits = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(whole);
+  if (digits === null) return undefined;
+  const [high, low] = [Number.parseInt(digits[1]!, 16), Number.parseInt(digits[2]!, 16)];
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}
+
+const local = new BlockList();
+for (const [range, bits] of [
+  ["0.0.0.0", 8],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["224.0.0.0", 3],
+  ["100.100.100.200", 32],
+  ["192.0.0.192", 32],
+] as const)
+  local.addSubnet(range, bits, "ipv4");
+for (const [range, bits] of [
+  ["::", 127],
+  ["fe80::", 10],
+  ["ff00::", 8],
+  ["64:ff9b::", 96],
+  ["64:ff9b:1::", 48],
+  ["2002::", 16],
+  ["fd00:ec2::254", 128],
+] as const)
+  local.addSubnet(range, bits, "ipv6");
+
+const privately = new BlockList();
+for (const [range, bits] of [
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+] as const)
+  privately.addSubnet(range, bits, "ipv4");
+for (const [range, bits] of [
+  ["fc00::", 7],
+  ["fec0::", 10],
+] as const)
+  privately.addSubnet(range, bits, "ipv6");

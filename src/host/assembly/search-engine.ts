@@ -1,5 +1,5 @@
 import type { WebSearchSettings } from "../../config/settings/model-settings.ts";
-import { addressOf, chooseModel, type ModelSettings } from "../../models/choice/choose.ts";
+import { providerAddress, chooseModel, type ModelSettings } from "../../models/choice/choose.ts";
 import type { Env } from "../../models/proxy.ts";
 import type { ProviderSearch } from "../../models/wire/search.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
@@ -42,7 +42,7 @@ function ofProvider(spec: string | undefined, settings: ModelSettings, env: Env)
   const provider = choice?.provider ?? "";
   if (!choice || !isSearching(provider))
     return { problem: reason("search-provider-unfit", { provider, providers: Object.keys(searching) }) };
-  const { baseURL = searching[provider], apiKey = "" } = addressOf(provider, env, settings);
+  const { baseURL = searching[provider], apiKey = "" } = providerAddress(provider, env, settings);
   const means: ProviderSearch = { provider, modelId: choice.modelId, baseURL, apiKey, env };
   return {
     name: `${provider}/${choice.modelId}`,

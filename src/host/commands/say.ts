@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existingSession } from "../../journal/session/existing-session.ts";
 import { isPromised } from "../../journal/store/store.ts";
 import { kindOf } from "../../base/issue.ts";
-import { readSlash } from "../../base/slash.ts";
+import { readSlash } from "../../base/name.ts";
 import { withoutRewound } from "../../protocol/facts/rewound.ts";
 import type { TurnLimits } from "../../protocol/facts/silence.ts";
 import { createMail } from "../../protocol/facts/unseen.ts";

@@ -1,4 +1,4 @@
-import { closest } from "../../base/closest.ts";
+import { closest } from "../../base/name.ts";
 import { listIssues } from "../../base/issue.ts";
 import type { InputResponse } from "../../protocol/facts/answer.ts";
 import type { Command } from "../../protocol/host/host.ts";

@@ -8,7 +8,7 @@ import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Model } from "../model.ts";
 import { agentFor, proxyFor, type Env } from "../proxy.ts";
-import type { WireOptions } from "../wire/options.ts";
+import type { WireOptions } from "../wire/post.ts";
 import { fromLanguageModel } from "./language-model.ts";
 
 type Given = WireOptions & { name: string; env: Env; options: Record<string, unknown> };
@@ -69,7 +69,7 @@ function creatorIn(exported: Record<string, unknown>, name: string): (options: o
   );
   const wanted = name.replace(/^.*\/|[^a-z0-9]/gi, "").toLowerCase();
   const rank = ([called]: [string, unknown]) => (called.toLowerCase() === `create${wanted}` ? 0 : 1);
-  const [best] = creators.toSorted((one, other) => rank(one) - rank(other));
+  const [best] = creators.toSorted((creator, other) => rank(creator) - rank(other));
   if (!best) throw new SageError("config-invalid", reason("provider-package-unfit", { package: name }));
   return best[1];
 }

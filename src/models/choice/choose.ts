@@ -3,7 +3,7 @@ import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Limits } from "../limiter.ts";
 import type { Model } from "../model.ts";
 import type { Env } from "../proxy.ts";
-import type { WireOptions } from "../wire/options.ts";
+import type { WireOptions } from "../wire/post.ts";
 
 export type ModelSettings = {
   /** provider/name, or a bare name. */
@@ -89,7 +89,7 @@ export function chooseModel(options: {
 
 function find(spec: string | undefined, env: Env, settings: ModelSettings): Loadable | undefined {
   const configured = (Object.keys(defaultModels) as Known[]).filter((provider) => {
-    const { baseURL, apiKey } = addressOf(provider, env, settings);
+    const { baseURL, apiKey } = providerAddress(provider, env, settings);
     return baseURL ?? apiKey;
   });
   if (spec === undefined) {
@@ -119,7 +119,7 @@ function makerOf(modelId: string, configured: readonly Known[]): Known | undefin
 function choose(provider: string, modelId: string, env: Env, settings: ModelSettings): Loadable {
   if (modelId === "") throw invalid(reason("model-nameless", { provider, expected: expected(settings) }));
   if (provider === "scripted") return { provider, modelId, load: () => loadScripted(modelId) };
-  const { baseURL, apiKey, keyEnv, host, limits, setting = {} } = addressOf(provider, env, settings);
+  const { baseURL, apiKey, keyEnv, host, limits, setting = {} } = providerAddress(provider, env, settings);
   const { images, files, headers, format, package: name, options } = setting;
   if (baseURL === undefined && host === undefined && name === undefined)
     throw invalid(reason("provider-unknown", { provider, expected: expected(settings) }));
@@ -138,7 +138,12 @@ function choose(provider: string, modelId: string, env: Env, settings: ModelSett
     modelId,
     async load({ standby }) {
       const address = {
-        ...{ name: provider, modelId, env, images, files, headers },
+        name: provider,
+        modelId,
+        env,
+        images,
+        files,
+        headers,
         ...(baseURL !== undefined && { baseURL }),
         ...(apiKey !== undefined && { apiKey }),
       };
@@ -191,7 +196,7 @@ async function loadScripted(path: string): Promise<Model> {
 }
 
 /** Address of a provider, and its key. */
-export function addressOf(provider: string, env: Env, { providers = {} }: ModelSettings) {
+export function providerAddress(provider: string, env: Env, { providers = {} }: ModelSettings) {
   const own = Object.hasOwn(builtin, provider) ? builtin[provider as Known] : undefined;
   const setting = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
   const keyEnv = setting?.apiKeyEnv ?? own?.keyEnv;

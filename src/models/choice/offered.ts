@@ -1,7 +1,7 @@
 import type { Env } from "../proxy.ts";
 import { GOOGLE_URL } from "../wire/google.ts";
 import { listAnthropic, listGoogle, listModels } from "../wire/list.ts";
-import { type ModelSettings, addressOf, defaultModels, formatOf } from "./choose.ts";
+import { type ModelSettings, providerAddress, defaultModels, formatOf } from "./choose.ts";
 import { takesFiles, takesImages } from "../images.ts";
 import { type Price, type Prices, priceOf } from "../prices.ts";
 import { knownWindow } from "../window.ts";
@@ -29,7 +29,7 @@ export async function offeredModels(
 export function configured(env: Env, settings: ModelSettings): string[] {
   const names = new Set([...Object.keys(defaultModels), ...Object.keys(settings.providers ?? {})]);
   return [...names].filter((provider) => {
-    const { baseURL, apiKey, setting } = addressOf(provider, env, settings);
+    const { baseURL, apiKey, setting } = providerAddress(provider, env, settings);
     return baseURL !== undefined || apiKey !== undefined || setting?.package !== undefined;
   });
 }
@@ -38,7 +38,7 @@ export async function modelsOf(
   provider: string,
   { env, settings = {} }: { env: Env; settings?: ModelSettings | undefined },
 ): Promise<string[]> {
-  const { baseURL, apiKey = "", host, setting = {} } = addressOf(provider, env, settings);
+  const { baseURL, apiKey = "", host, setting = {} } = providerAddress(provider, env, settings);
   const { package: name, format = formatOf(provider, baseURL), headers = {} } = setting;
   if (name !== undefined && baseURL === undefined) return []; // no package tells
   if (format === "messages") return listAnthropic(baseURL ?? `https://${host}`, { key: apiKey, headers, env });

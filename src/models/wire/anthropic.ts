@@ -3,9 +3,7 @@ import type { Effort } from "../../protocol/host/options.ts";
 import type { ImagePart } from "../../protocol/image.ts";
 import type { Model, ModelRequest, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
-import { claudeOf, thinksAtAll } from "./claudes.ts";
-import type { WireOptions } from "./options.ts";
-import { createPost } from "./post.ts";
+import { type WireOptions, createPost } from "./post.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
 import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.ts";
 
@@ -283,13 +281,13 @@ function createReader(scope: ModelScope) {
     },
     end(model: string): Reply {
       if (!isOver || finish === undefined) throw cutShort();
-      return assembly.end(finish, usageOf(used), model);
+      return assembly.end(finish, readUsage(used), model);
     },
   };
 }
 
 /** Tokens from the cache are counted beside the rest of the input. */
-function usageOf(used: Tokens): Usage {
+function readUsage(used: Tokens): Usage {
   const cacheReadTokens = used.cache_read_input_tokens ?? 0;
   const cacheWriteTokens = used.cache_creation_input_tokens ?? 0;
   return {
@@ -314,3 +312,34 @@ const statuses: Readonly<Record<string, number>> = {
   timeout_error: 504,
   overloaded_error: 529,
 };
+
+/** Limits of a model. `output`: tokens of one reply. `budget`: thinking is told how long it may be, else the model decides. */
+type Claude = { output: number; temperature: boolean; budget: boolean; isKnown: boolean };
+
+const newest: Claude = { output: 128_000, temperature: false, budget: false, isKnown: true };
+
+/** Claude models by a pattern of their name; the first that fits counts. */
+const claudes: readonly [RegExp, Claude][] = [
+  [/claude-(sonnet|opus|haiku)-5-5|claude-fable-5/, newest],
+  [/claude-(sonnet|opus)-5|claude-opus-4-[78]/, { ...newest, budget: true }],
+  [/claude-(sonnet|opus)-4-6/, { ...newest, budget: true, temperature: true }],
+  [
+    /claude-(sonnet|opus|haiku)-4-5|claude-sonnet-4[-@]/,
+    { output: 64_000, temperature: true, budget: true, isKnown: true },
+  ],
+  [/claude-opus-4[-@]/, { output: 32_000, temperature: true, budget: true, isKnown: true }],
+  [/claude-3-haiku/, { output: 4_096, temperature: true, budget: true, isKnown: true }],
+  [/claude-(instant|v?[23])([-.:]|$)/, { output: 4_096, temperature: true, budget: true, isKnown: false }],
+  [/claude-/, { ...newest, budget: true, isKnown: false }],
+];
+
+/** Servers that only speak Anthropic's format have models of other names, and limits that nobody knows. */
+export function claudeOf(modelId: string): Claude {
+  const other: Claude = { output: 4_096, temperature: true, budget: true, isKnown: false };
+  return claudes.find(([name]) => name.test(modelId))?.[1] ?? other;
+}
+
+/** Earlier ones refuse to be told to think. */
+export function thinksAtAll(modelId: string): boolean {
+  return !/claude-(instant|v?2|3-(haiku|opus|sonnet|5))/.test(modelId);
+}

@@ -2,8 +2,7 @@ import { callsOf, noUsage, type Finish, type Message, type Reply, type Usage } f
 import type { Model, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
-import type { WireOptions } from "./options.ts";
-import { createPost } from "./post.ts";
+import { type WireOptions, createPost } from "./post.ts";
 import { createWrittenBytes, createWrittenTools, isBlank, joinBody, joinList } from "./written.ts";
 
 /** OpenAI's Chat Completions, which a great many servers speak. `baseURL` goes up to and includes /v1. */
@@ -31,8 +30,12 @@ export function openai(given: WireOptions & { baseURL: string }): Model {
       const first = system === "" ? undefined : JSON.stringify({ role: "system", content: system });
       const body = joinBody(
         {
-          ...{ model: modelId, max_tokens, temperature, reasoning_effort },
-          ...{ stream: true, stream_options: { include_usage: true } },
+          model: modelId,
+          max_tokens,
+          temperature,
+          reasoning_effort,
+          stream: true,
+          stream_options: { include_usage: true },
         },
         {
           messages: joinList(first, write({ messages, ...(image && { image }) })),
@@ -167,7 +170,8 @@ function createReader(scope: ModelScope, provider: string) {
     assembly.extend(speaking.id, delta);
   };
   const takeCall = ({ index, id, function: said, extra_content: extra }: CallDelta) => {
-    let call = typeof index === "number" ? byIndex.get(index) : id ? calls.find((one) => one.id === id) : calls.at(-1);
+    let call =
+      typeof index === "number" ? byIndex.get(index) : id ? calls.find((known) => known.id === id) : calls.at(-1);
     // Some servers number every call of a reply 0: another id is another call.
     if (!call || (id && call.id !== "" && call.id !== id))
       calls.push((call = { id: "", place: `call${parts++}`, name: "", early: "" }));

@@ -13,8 +13,7 @@ import type { ImagePart } from "../../protocol/image.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
 import type { Model, ModelRequest, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
-import type { WireOptions } from "./options.ts";
-import { createPost } from "./post.ts";
+import { type WireOptions, createPost } from "./post.ts";
 import { createWritten, createWrittenTools, isBlank, joinBody } from "./written.ts";
 
 export const GOOGLE_URL = "https://generativelanguage.googleapis.com/v1beta";
@@ -97,19 +96,19 @@ function contents(all: readonly Written[]): string {
 
 function written(message: Message, writing: Writing): Written {
   const role = message.role === "assistant" ? "model" : "user";
-  return { role, parts: partsOf(message, writing).map((part) => JSON.stringify(part)) };
+  return { role, parts: writeParts(message, writing).map((part) => JSON.stringify(part)) };
 }
 
-function partsOf(message: Message, { id, ...seeing }: Writing): object[] {
+function writeParts(message: Message, { id, ...seeing }: Writing): object[] {
   const pictures = (images: readonly ImagePart[] | undefined) => showImages(images, seeing).map(inline);
   switch (message.role) {
     case "user":
       return [...pictures(message.images), ...(isBlank(message.text) ? [] : [{ text: message.text }])];
     case "assistant":
-      return message.parts.flatMap((part) => partOf(part, message.model === id));
+      return message.parts.flatMap((part) => writePart(part, message.model === id));
     case "tool":
       return message.results.flatMap(({ tool, result }) => [
-        { functionResponse: { name: tool, response: responseOf(result) } },
+        { functionResponse: { name: tool, response: writeResponse(result) } },
         ...(result.ok ? pictures(result.images) : []),
       ]);
     default:
@@ -117,7 +116,7 @@ function partsOf(message: Message, { id, ...seeing }: Writing): object[] {
   }
 }
 
-function responseOf({ ok, text }: ToolResult): object {
+function writeResponse({ ok, text }: ToolResult): object {
   return ok ? { output: text } : { error: text };
 }
 
@@ -126,7 +125,7 @@ function inline(image: ShownImage): object {
 }
 
 /** Thoughts are not sent back, only the signatures that stand for them, and those only to the model that gave them. */
-function partOf(part: Part, isOwn: boolean): object[] {
+function writePart(part: Part, isOwn: boolean): object[] {
   const signature = isOwn ? part.metadata?.["google"]?.["thoughtSignature"] : undefined;
   const signed = typeof signature === "string" ? { thoughtSignature: signature } : {};
   switch (part.type) {

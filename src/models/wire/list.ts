@@ -50,5 +50,7 @@ async function ask(url: string, headers: Record<string, string>, env: Env): Prom
 
 function names(list: unknown, field: string): string[] {
   if (!Array.isArray(list)) return [];
-  return (list as Record<string, unknown>[]).flatMap((one) => (typeof one?.[field] === "string" ? [one[field]] : []));
+  return (list as Record<string, unknown>[]).flatMap((entry) =>
+    typeof entry?.[field] === "string" ? [entry[field]] : [],
+  );
 }

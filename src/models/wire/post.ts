@@ -2,6 +2,24 @@ import type { IncomingMessage } from "node:http";
 import type { Env } from "../proxy.ts";
 import { mayWorkAgain, request, type Body } from "./request.ts";
 
+/** The way to a model's server, whatever it speaks. */
+export type WireOptions = {
+  modelId: string;
+  baseURL?: string;
+  apiKey?: string;
+  /** The provider's name in the model's id. */
+  name?: string;
+  /** Sent with every request, beside those that the format needs. */
+  headers?: Record<string, string> | undefined;
+  /** Does the model take pictures? By default its name tells. */
+  images?: boolean | undefined;
+  /** Does it take PDF files? By default its name tells. */
+  files?: boolean | undefined;
+  idleTimeoutMs?: number;
+  /** Environment in which a proxy is named; this process's by default. */
+  env?: Env;
+};
+
 /** No bytes for so long means that the server hangs. */
 const IDLE_TIMEOUT_MS = 5 * 60_000;
 

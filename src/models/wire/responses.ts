@@ -11,8 +11,7 @@ import type { ImagePart } from "../../protocol/image.ts";
 import type { Model, ModelScope } from "../model.ts";
 import { createAssembly, cutShort, streamError } from "./assembly.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
-import type { WireOptions } from "./options.ts";
-import { createPost } from "./post.ts";
+import { type WireOptions, createPost } from "./post.ts";
 import { createWrittenBytes, createWrittenTools, isBlank, joinBody, joinList } from "./written.ts";
 
 /**
@@ -125,7 +124,7 @@ function itemOf(part: Part, before: readonly Part[], message: Message & { role: 
       const all = itemId === undefined ? [part] : message.parts.filter((other) => ownData(other).itemId === itemId);
       const sealed = all
         .map((other) => ownData(other).reasoningEncryptedContent)
-        .findLast((one) => typeof one === "string");
+        .findLast((text) => typeof text === "string");
       if (sealed === undefined) return [];
       const summary = all.flatMap((other) =>
         other.type === "reasoning" && other.text !== "" ? [{ type: "summary_text", text: other.text }] : [],
@@ -236,7 +235,10 @@ function createReader(scope: ModelScope) {
           break;
         case "response.completed":
         case "response.incomplete":
-          end = { finish: finishOf(response?.incomplete_details?.reason, calls > 0, isRefused), usage: usageOf(event) };
+          end = {
+            finish: readFinish(response?.incomplete_details?.reason, calls > 0, isRefused),
+            usage: readUsage(event),
+          };
           break;
         case "response.failed":
           throw failure(response?.error ?? {});
@@ -254,7 +256,7 @@ function createReader(scope: ModelScope) {
   };
 }
 
-function finishOf(reason: string | undefined, hasCalls: boolean, isRefused: boolean): Finish {
+function readFinish(reason: string | undefined, hasCalls: boolean, isRefused: boolean): Finish {
   switch (reason) {
     case undefined:
       return hasCalls ? "calls" : isRefused ? "filtered" : "stop";
@@ -267,7 +269,7 @@ function finishOf(reason: string | undefined, hasCalls: boolean, isRefused: bool
   }
 }
 
-function usageOf({ response }: StreamEvent): Usage {
+function readUsage({ response }: StreamEvent): Usage {
   const { input_tokens = 0, output_tokens = 0, input_tokens_details: details } = response?.usage ?? {};
   return {
     ...noUsage,

@@ -41,7 +41,7 @@ export function createWrittenBytes(
       append(
         kept,
         write(message, image)
-          .map((one) => `,${JSON.stringify(one)}`)
+          .map((item) => `,${JSON.stringify(item)}`)
           .join(""),
       );
       kept.messages.push(message);

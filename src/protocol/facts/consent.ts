@@ -17,7 +17,7 @@ export function demands({ consent }: Pick<Rule, "consent">): boolean {
 /** The demands of several rules together. */
 export function strictest(all: readonly Consent[]): Consent | undefined {
   if (all.length === 0) return undefined;
-  const approvals = Math.max(...all.map((one) => one.approvals));
+  const approvals = Math.max(...all.map((demand) => demand.approvals));
   return { approvals, ...(all.some(({ notAsker }) => notAsker) && { notAsker: true }) };
 }
 
@@ -31,8 +31,8 @@ export function isStricter(now: Consent | undefined, then: Consent | undefined):
 export function isComplete({ consent, digest }: ConsentRequest, approvals: readonly Approval[]): boolean {
   if ((consent.unnamed ?? []).length > 0) return false;
   const except = new Set((consent.except ?? []).map(personName));
-  const people = new Set(approvals.filter((one) => one.digest === digest).map(({ by }) => personName(by)));
-  return [...people].filter((one) => !except.has(one)).length >= consent.approvals;
+  const people = new Set(approvals.filter((approval) => approval.digest === digest).map(({ by }) => personName(by)));
+  return [...people].filter((person) => !except.has(person)).length >= consent.approvals;
 }
 
 /** True unless it grants a request that takes more signatures than it has: an earlier version of Sage may have answered it. */

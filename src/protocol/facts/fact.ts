@@ -98,7 +98,7 @@ export type FactData = {
     };
   "calls.judged": { verdicts: Verdict[] };
   "input.requested": InputRequest;
-  /** One yes of several that a request takes. The one that completes them is written together with `input.resolved`. */
+  /** A yes, where a request takes several. The one that completes them is written together with `input.resolved`. */
   "input.approved": Approval;
   /** Nobody has answered yet: those who were asked are reminded, for the `n`th time; or somebody else is called. Written once each. */
   "input.reminded": { requestId: string; n: number };

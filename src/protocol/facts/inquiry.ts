@@ -19,7 +19,9 @@ export type Inquired = {
 /** Inquiries about one request, oldest first, with this fact told as well. */
 export function withInquiry(before: readonly Inquired[], { type, data, at }: InquiryFact): Inquired[] {
   if (type === "inquiry.made") return [...before, { made: data }];
-  return before.map((one) => (one.made.inquiry === data.inquiry ? { ...one, reply: { ...data, at } } : one));
+  return before.map((earlier) =>
+    earlier.made.inquiry === data.inquiry ? { ...earlier, reply: { ...data, at } } : earlier,
+  );
 }
 
 /** Inquiries that have no reply yet, oldest first. */

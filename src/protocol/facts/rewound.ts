@@ -41,7 +41,7 @@ export function withoutRewound(facts: readonly Fact[]): readonly Fact[] {
   for (const fact of facts) {
     if (fact.type === "session.rewound" && fact.data.what !== "files") {
       const { data } = fact;
-      kept = kept.filter((one) => !isUndone(one, data));
+      kept = kept.filter((known) => !isUndone(known, data));
     }
     kept.push(fact);
   }
@@ -93,14 +93,14 @@ export function fileChanges(facts: readonly Fact[]): Map<string, FileChange[]> {
   for (const fact of facts) {
     if (fact.type === "session.rewound") rewinds.set(fact.key, fact.data.turn);
     else if (fact.type === "call.finished")
-      for (const one of fact.data.replaced ?? []) {
-        const change = { ...one, turn: turnNumber(fact.key) ?? 0 };
-        changes.set(one.path, [...(changes.get(one.path) ?? []), change]);
+      for (const file of fact.data.replaced ?? []) {
+        const change = { ...file, turn: turnNumber(fact.key) ?? 0 };
+        changes.set(file.path, [...(changes.get(file.path) ?? []), change]);
       }
     else if (fact.type === "rewind.ended") {
       const turn = rewinds.get(withoutEnd(fact.key)) ?? 0;
       for (const path of fact.data.restored)
-        changes.set(path, changes.get(path)?.filter((one) => one.turn < turn) ?? []);
+        changes.set(path, changes.get(path)?.filter((change) => change.turn < turn) ?? []);
     }
   }
   return changes;

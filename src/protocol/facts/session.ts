@@ -22,11 +22,11 @@ export function sessionRules(facts: readonly Fact[]): Rule[] {
 export function changedRules(rules: readonly Rule[], change: RuleChange): readonly Rule[] {
   if (change.type === "rule.removed") {
     const { data } = change;
-    return data.problem === undefined ? rules.filter((one) => !isTakenBack(one, data)) : rules;
+    return data.problem === undefined ? rules.filter((rule) => !isTakenBack(rule, data)) : rules;
   }
   const rule = given(change.data);
   const { text, source, behavior } = rule;
-  return [...rules.filter((one) => !isTakenBack(one, { rule: text, destination: source, behavior })), rule];
+  return [...rules.filter((earlier) => !isTakenBack(earlier, { rule: text, destination: source, behavior })), rule];
 }
 
 /** A text may be allowed in one place and denied in another: a removal means its own place, and its own behaviour where it names one. */

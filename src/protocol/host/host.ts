@@ -38,7 +38,7 @@ export type Command =
    */
   | ({ type: "withdraw"; session: string; message: string } & Sender)
   | ({ type: "respond"; response: LooseResponse } & Sender)
-  /** One answer to several requests that are alike, after their list was seen whole. */
+  /** The same answer to several requests that are alike, after their list was seen whole. */
   | ({ type: "respondAll"; requestIds: readonly string[]; answer: SharedAnswer } & Sender)
   /**
    * Opens a request for a program outside of Sage, or finds the one with its id. Only a process on the journal can: no socket takes it.

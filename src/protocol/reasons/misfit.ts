@@ -1,4 +1,4 @@
-import { closest } from "../../base/closest.ts";
+import { closest } from "../../base/name.ts";
 import { type Issue, kindOf, pathText } from "../../base/issue.ts";
 import { type Misfit, type Reason, type ReasonArgs, reason } from "./reason.ts";
 import * as z from "../../base/z.ts";
@@ -20,7 +20,7 @@ export function misfits(
     const known = keysOf(issue.path);
     const meant = (issue.keys ?? []).flatMap((key) => (key.length > longest ? [] : (closest(key, known) ?? [])));
     const help = meant.length > 0 ? { meant } : known.length > 0 ? { known } : {};
-    return misfitsOf(issue, [], value).map((one) => (one.kind === "keys" ? { ...one, ...help } : one));
+    return misfitsOf(issue, [], value).map((misfit) => (misfit.kind === "keys" ? { ...misfit, ...help } : misfit));
   });
   return reason("misfits", { misfits: found.slice(0, most) });
 }
@@ -37,7 +37,7 @@ function misfitsOf(issue: Issue, above: readonly PropertyKey[], value: unknown):
       ];
     }
     case "invalid_value": {
-      const expected = (issue.values ?? []).map((one) => JSON.stringify(one));
+      const expected = (issue.values ?? []).map((value) => JSON.stringify(value));
       return [
         came === undefined ? { at, kind: "missing", expected } : { at, kind: "value", expected, came: short(came) },
       ];
@@ -77,10 +77,12 @@ function unionMisfits(forms: Issue["errors"] & {}, path: readonly PropertyKey[],
   const at = pathText(path);
   const read = forms.map((issues) => issues.flatMap((issue) => misfitsOf(issue, path, value)));
   const [meant] = read
-    .filter((list) => list.every((one) => one.at !== at || !["type", "missing", "value"].includes(one.kind)))
-    .toSorted((one, other) => one.length - other.length);
+    .filter((list) => list.every((misfit) => misfit.at !== at || !["type", "missing", "value"].includes(misfit.kind)))
+    .toSorted((list, other) => list.length - other.length);
   if (meant && meant.length > 0) return meant;
-  const all = read.flat().flatMap((one) => ("expected" in one && Array.isArray(one.expected) ? one.expected : []));
+  const all = read
+    .flat()
+    .flatMap((misfit) => ("expected" in misfit && Array.isArray(misfit.expected) ? misfit.expected : []));
   const expected = [...new Set(all)];
   const came = follow(value, path);
   if (expected.length === 0) return [{ at, kind: "unfit" }];

@@ -1,5 +1,5 @@
 import type { ElicitationPropertySchema, ElicitationSchema, PermissionOption } from "@agentclientprotocol/sdk";
-import { readSlash } from "../../base/slash.ts";
+import { readSlash } from "../../base/name.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { RuleDestination } from "../../protocol/decision.ts";
 import type { Answer, InputResponse } from "../../protocol/facts/answer.ts";

@@ -65,14 +65,14 @@ function ended(worker: Worker, signal: AbortSignal): Promise<string> {
 
 /** The other half: what runs in the thread. */
 async function serve(conversion: Conversion): Promise<void> {
-  const outcome: Outcome = await textOf(conversion).then(
+  const outcome: Outcome = await convertedText(conversion).then(
     (text) => ({ text }),
     (error: unknown) => ({ problem: `the page could not be read: ${(error as Error).message}` }),
   );
   threads.parentPort?.postMessage(outcome);
 }
 
-async function textOf(conversion: Conversion): Promise<string> {
+async function convertedText(conversion: Conversion): Promise<string> {
   if (conversion.kind === "html") return (await import("./html.ts")).toMarkdown(conversion.text, conversion.url);
   return pdfText(conversion.body);
 }

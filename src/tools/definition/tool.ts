@@ -8,6 +8,8 @@ import type { SessionMode } from "../../protocol/mode.ts";
 import type { Reason } from "../../protocol/reasons/reason.ts";
 import type { ToolProblem } from "./result.ts";
 import type { Launch, Spawn } from "../process/spawn.ts";
+import type { z } from "./zod.ts";
+import type { SubagentDefinition } from "../../protocol/subagent.ts";
 
 /** Data for a tool's `checkPermissions`. A check has no side effects. */
 export type PermissionContext = ToolPlace & {
@@ -134,3 +136,9 @@ export type Tool<I = any> = {
   reconcile?(input: I, scope: ToolPlace & { before: string }): Promise<ToolResult | "again" | undefined>;
   execute(input: I, scope: ToolScope): Promise<ToolResult>;
 };
+
+/** Parts that a module adds: tools beside the built-in ones, and types of subagents. */
+export type ModuleParts = { tools?: readonly Tool[]; agents?: readonly SubagentDefinition[] };
+
+/** The default export of a module that settings name. A function is given `z` for schemas, so that the file needs no package. */
+export type SageModule = ModuleParts | ((sage: { z: typeof z }) => ModuleParts | Promise<ModuleParts>);

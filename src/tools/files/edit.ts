@@ -45,7 +45,7 @@ export const edit: Tool<Input> = {
   effect: "writes",
   specifier: (input, place) => lexicalPath(input.file_path, place),
   operand: (input, place) => operandOf(input.file_path, place),
-  preview: previewOf,
+  preview: replacementPreview,
 
   preflight: async (input, scope) => {
     const found = await findPlaces(input, scope);
@@ -58,9 +58,9 @@ export const edit: Tool<Input> = {
     const { real, before, text, old, fresh, places } = found;
     const after = Buffer.from(text.split(old).join(fresh));
     const { note } = await keepContent(scope.keepDir, before);
-    const change = keptChange(previewOf(input, scope));
+    const change = keptChange(replacementPreview(input, scope));
     await replaceFile(real, after, before);
-    const where = `${places.length} ${places.length === 1 ? "place" : "places"}, ${linesOf(text, places)}`;
+    const where = `${places.length} ${places.length === 1 ? "place" : "places"}, ${linesAt(text, places)}`;
     const result = edited(after, real, where);
     return { ...result, text: result.text + note, replaced: [replacedBy(real, before, sha256(after))], ...change };
   },
@@ -89,7 +89,7 @@ export const edit: Tool<Input> = {
   },
 };
 
-function previewOf(input: Input, place: ToolPlace): Preview | undefined {
+function replacementPreview(input: Input, place: ToolPlace): Preview | undefined {
   return previewEdit(input.file_path, place, (text) => {
     const replacement = replacementIn(text, input);
     const { length } = replacement.places;
@@ -154,7 +154,7 @@ function explainMiss(text: string, input: Input, path: string): string {
   const near = words.length === 0 ? null : new RegExp(words.map(literal).join("\\s+")).exec(text);
   return near === null
     ? `${miss} Read the file again and copy the text exactly.`
-    : `${miss} The same words stand at ${linesOf(text, [near.index])} with other blanks, tabs or line breaks: copy those exactly.`;
+    : `${miss} The same words stand at ${linesAt(text, [near.index])} with other blanks, tabs or line breaks: copy those exactly.`;
 }
 
 function literal(word: string): string {
@@ -162,10 +162,10 @@ function literal(word: string): string {
 }
 
 function explainMany(text: string, places: readonly number[], path: string): string {
-  return `old_string occurs ${places.length} times in ${path} (${linesOf(text, places)}). Add lines around it until it is unique, or set replace_all.`;
+  return `old_string occurs ${places.length} times in ${path} (${linesAt(text, places)}). Add lines around it until it is unique, or set replace_all.`;
 }
 
-function linesOf(text: string, places: readonly number[]): string {
+function linesAt(text: string, places: readonly number[]): string {
   const lines = places.slice(0, 10).map((place) => text.slice(0, place).split("\n").length);
   return `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${places.length > 10 ? ", …" : ""}`;
 }

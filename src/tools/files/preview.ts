@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync, readFileSync } from "node:fs";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
-import { splitLines } from "../../base/lines.ts";
+import { splitLines } from "../../base/visible.ts";
 import type { Preview, PreviewLine } from "../../protocol/facts/call.ts";
 import type { ToolPlace } from "../definition/tool.ts";
 
@@ -22,7 +22,7 @@ export function previewEdit(
   return preview(path, place, (before) => {
     if (before === undefined) return undefined;
     const replacement = replace(before);
-    return replacement && changesOf(before, replacement);
+    return replacement && replacementChanges(before, replacement);
   });
 }
 
@@ -65,7 +65,7 @@ function preview(path: string, place: ToolPlace, changesIn: (before?: string) =>
   }
 }
 
-function changesOf(text: string, { places, old, fresh }: Replacement): Change[] {
+function replacementChanges(text: string, { places, old, fresh }: Replacement): Change[] {
   const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   if (starts.at(-1) === text.length && starts.length > 1) starts.pop();
   const lineAt = (position: number) => {

@@ -85,7 +85,7 @@ export function keptEnding(told: string): Ending {
   const left = told.includes(".left") && ({ left: true } as const);
   if (how === "late") return { late: true };
   const code = Number(number);
-  const [signal] = Object.entries(system.signals).find(([, one]) => one === code - 128) ?? [];
+  const [signal] = Object.entries(system.signals).find(([, number]) => number === code - 128) ?? [];
   if (how === "signal" && signal !== undefined) return { signal: signal as NodeJS.Signals, ...left };
   return how === "code" && number !== "" ? { code, ...left } : "unknown";
 }

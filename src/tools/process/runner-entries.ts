@@ -54,7 +54,7 @@ type RunnerEntries = {
 export function createRunnerEntries(root: string, machine: string): RunnerEntries {
   const base = join(root, machine);
   const homeOf = (session: string) => join(base, encodeURIComponent(session));
-  const folderOf = ({ session, epoch, key }: RunnerCall) => join(homeOf(session), String(epoch), nameOf(key));
+  const folderOf = ({ session, epoch, key }: RunnerCall) => join(homeOf(session), String(epoch), entryName(key));
 
   const raise = (session: string, epoch: number): { id: string } | undefined => {
     const home = homeOf(session);
@@ -113,9 +113,9 @@ export function createRunnerEntries(root: string, machine: string): RunnerEntrie
     forget: (call) => rmSync(folderOf(call), { recursive: true, force: true }),
     sweep(olderThanMs) {
       const isOld = (path: string) => Date.now() - statSync(path).mtimeMs > olderThanMs;
-      for (const one of namesIn(root) ?? []) {
-        for (const session of namesIn(join(root, one)) ?? []) sweepSession(join(root, one, session), isOld);
-        if (one !== machine) removeIfEmpty(join(root, one));
+      for (const owner of namesIn(root) ?? []) {
+        for (const session of namesIn(join(root, owner)) ?? []) sweepSession(join(root, owner, session), isOld);
+        if (owner !== machine) removeIfEmpty(join(root, owner));
       }
     },
   };
@@ -123,7 +123,7 @@ export function createRunnerEntries(root: string, machine: string): RunnerEntrie
 
 /** The end of a command as its keeper told it; undefined while it runs. */
 export function toldEnd(folder: string): string | undefined {
-  const name = namesIn(folder)?.find((one) => one.startsWith("ended."));
+  const name = namesIn(folder)?.find((entry) => entry.startsWith("ended."));
   return name?.slice("ended.".length);
 }
 
@@ -203,6 +203,6 @@ function namesIn(folder: string): string[] | undefined {
 }
 
 /** Keys may be long. */
-function nameOf(key: string): string {
+function entryName(key: string): string {
   return createHash("sha256").update(key).digest("hex").slice(0, 32);
 }

@@ -92,7 +92,7 @@ export function createSpawner({ restMs = REST_MS } = {}): Spawn {
   let restsUntil = process.platform === "linux" ? 0 : Infinity;
 
   const laneFor = async (env: NodeJS.ProcessEnv, key: string, tied: boolean): Promise<Lane | undefined> => {
-    const at = idle.findLastIndex((one) => one.env === key);
+    const at = idle.findLastIndex((held) => held.env === key);
     const [found] = at < 0 ? [] : idle.splice(at, 1);
     clearTimeout(found?.timer);
     if (found && found.lane.isAlive()) return found.lane;
@@ -191,7 +191,7 @@ async function startSpawner(env: NodeJS.ProcessEnv, tied: boolean): Promise<Spaw
   life?.unref();
   input.on("error", () => {}); // it died; its exit says so
   readLines(reports, (line) => hear(line));
-  const hold = (on: boolean) => [child, input, reports].forEach((one) => (on ? one.ref() : one.unref()));
+  const hold = (on: boolean) => [child, input, reports].forEach((handle) => (on ? handle.ref() : handle.unref()));
 
   await new Promise<void>((resolve, reject) => {
     hear = (line) => (line === "ready" ? resolve() : reject(new Error("the spawner did not start")));
@@ -242,7 +242,7 @@ async function startCommand(
   listen((said) => {
     if (said === "died") {
       started.resolve(undefined);
-      void started.promise.then((pid) => ended.resolve(pid === undefined ? "unknown" : endOf(pid)));
+      void started.promise.then((pid) => ended.resolve(pid === undefined ? "unknown" : groupEnd(pid)));
       isOver = true;
     } else if (/^s\d+$/.test(said)) {
       started.resolve(Number(said.slice(1)));
@@ -345,7 +345,7 @@ function endingOf(code: number, remark: string): Ending {
 }
 
 /** Its spawner is gone: nobody will be told how the command ends, only that it has. */
-async function endOf(group: number): Promise<"unknown"> {
+async function groupEnd(group: number): Promise<"unknown"> {
   while (groupRuns(group)) await sleep(50);
   return "unknown";
 }

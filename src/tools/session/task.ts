@@ -26,7 +26,7 @@ export function createTask(agents: readonly { name: string; description: string 
       const { prompt } = rest;
       const name = agentOf({ agent, subagent_type: type });
       const plain = (text: unknown) => String(text).toLowerCase().replace(/[-_ ]/g, "");
-      const meant = names.find((one) => plain(one) === plain(name)) ?? name;
+      const meant = names.find((known) => plain(known) === plain(name)) ?? name;
       const told = description ?? (typeof prompt === "string" ? prompt.trim().split("\n")[0] : undefined);
       const short = typeof told === "string" ? [...told].slice(0, MAX_TITLE_LENGTH).join("") : told;
       return { ...rest, agent: meant, description: short };

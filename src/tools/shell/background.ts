@@ -1,3 +1,4 @@
+import * as z from "../../base/z.ts";
 import { randomBytes, randomUUID } from "node:crypto";
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +8,8 @@ import { reason } from "../../protocol/reasons/reason.ts";
 import { failed } from "../definition/result.ts";
 import { blockedNotes, notConfined, shellEnv } from "./shell-env.ts";
 import { endHeld, spawnNoted, type Launch, type LaunchEnd } from "../process/spawn.ts";
-import type { ToolScope } from "../definition/tool.ts";
+import type { ToolScope, Tool } from "../definition/tool.ts";
+import { describe } from "../definition/describe.ts";
 
 const MAX_RUNNING = 10;
 const interrupted = "Interrupted by the person before the command was started.";
@@ -107,3 +109,20 @@ function noteBlocked(file: string, { blocked }: LaunchEnd): void {
   const lines = blockedNotes(blocked).map(([words]) => words);
   if (lines.length > 0) appendFileSync(file, `${lines.join("\n")}\n`);
 }
+
+const inputSchema = z.strictObject({ id: z.string().min(1).describe("Of the command, from the result of its call") });
+
+/** Ends only what this session started itself, so it needs no permission; doing it twice does no harm. */
+export const killShell: Tool<z.infer<typeof inputSchema>> = {
+  name: "KillShell",
+  description: describe("shell/kill-shell"),
+  inputSchema,
+  effect: "reads",
+  specifier: ({ id }) => id,
+  checkPermissions: () => ({ behavior: "allow", reason: "stops a command that this session started" }),
+  async execute({ id }, scope) {
+    const how = await scope.tasks?.stop(id);
+    if (how === undefined) return failed(`There is no command ${id} in the background.`);
+    return { ok: true, text: how === "ended" ? `${id} had ended already.` : `${id} was stopped.` };
+  },
+};

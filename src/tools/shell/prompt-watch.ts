@@ -164,6 +164,6 @@ function familyOf(leader: number): number[] {
     }
   }
   const family = [leader];
-  for (const one of family) family.push(...(children.get(one) ?? []));
+  for (const pid of family) family.push(...(children.get(pid) ?? []));
   return family;
 }

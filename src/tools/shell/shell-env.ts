@@ -49,9 +49,11 @@ const quiet: NodeJS.ProcessEnv = {
 
 /** Remarks of a result on what a confined command was kept from. */
 export function blockedNotes(blocked: readonly Blocked[]): Note[] {
-  const missed = blocked.filter((one) => one.kind !== "aside");
-  const moved = blocked.filter((one) => one.kind === "aside");
-  const names = missed.map((one) => (one.kind === "host" ? `${one.host}:${one.port} (host)` : `${one.path} (write)`));
+  const missed = blocked.filter((entry) => entry.kind !== "aside");
+  const moved = blocked.filter((entry) => entry.kind === "aside");
+  const names = missed.map((entry) =>
+    entry.kind === "host" ? `${entry.host}:${entry.port} (host)` : `${entry.path} (write)`,
+  );
   const asides = moved.map(({ path, to }) => `${path} to ${to}`);
   const notes: Note[] = [];
   if (missed.length > 0)

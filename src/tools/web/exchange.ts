@@ -74,7 +74,7 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
   const { isIP } = process.getBuiltinModule("node:net");
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_, { all, family }, done) => {
-    const fit = known.filter((one) => !family || one.family === family);
+    const fit = known.filter((address) => !family || address.family === family);
     const [first] = fit;
     if (!first) done(Object.assign(new Error("no address of this kind was judged"), { code: "ENOTFOUND" }), "");
     else if (all === true) done(null, fit);

@@ -65,7 +65,7 @@ async function take(
     const way: Way = addresses ? { addresses } : { proxy: proxy! };
     const answer = await exchange(url, way, means.limits, signal);
     const kept = await read(url, answer, signal);
-    if (!("problem" in kept) && mayKeep(answer, addresses)) means.cache.set(url.href, kept, sizeOf(kept));
+    if (!("problem" in kept) && mayKeep(answer, addresses)) means.cache.set(url.href, kept, keptSize(kept));
     return kept;
   } catch (error) {
     signal.throwIfAborted();
@@ -76,7 +76,8 @@ async function take(
 async function read(url: URL, answer: Answer, signal: AbortSignal): Promise<Kept | { problem: string }> {
   const to = locationOf(answer);
   if (to !== undefined) return { to };
-  if (answer.status < 200 || answer.status >= 300) return { problem: `the server answers ${nameOf(answer.status)}` };
+  if (answer.status < 200 || answer.status >= 300)
+    return { problem: `the server answers ${statusName(answer.status)}` };
   const text = await toText({ url: url.href, type: answer.headers["content-type"] ?? "", ...answer }, signal);
   return "problem" in text ? text : { page: { ...text, at: Date.now() } };
 }
@@ -86,13 +87,13 @@ function mayKeep({ headers }: Answer, addresses: readonly string[] | undefined):
   return !/no-store|no-cache|max-age=0/i.test(headers["cache-control"] ?? "") && !addresses?.some(isPrivateAddress);
 }
 
-function sizeOf(kept: Kept): number {
+function keptSize(kept: Kept): number {
   if ("to" in kept) return kept.to.length;
   return "text" in kept.page ? kept.page.text.length : kept.page.image.length;
 }
 
 /** A status by its usual name. The server's own words for it would stand where the model takes them for ours. */
-function nameOf(status: number): string {
+function statusName(status: number): string {
   return `${status} ${process.getBuiltinModule("node:http").STATUS_CODES[status] ?? ""}`.trim();
 }
 
@@ -190,7 +191,7 @@ export function createCache<T>({
 }
 
 /** The part of a cache that belongs to one session. */
-export function partOf<T>(cache: Cache<T>, session: string): Cache<T> {
+export function sessionCache<T>(cache: Cache<T>, session: string): Cache<T> {
   return {
     get: (key) => cache.get(`${session}\n${key}`),
     set: (key, value, size) => cache.set(`${session}\n${key}`, value, size),

@@ -7,10 +7,9 @@ import { sentence } from "../../texts/shared/sentence.ts";
 import { describe } from "../definition/describe.ts";
 import { createExcerpt } from "../content/excerpt.ts";
 import { keepImage } from "../content/image.ts";
-import { failed } from "../definition/result.ts";
+import { failed, asData } from "../definition/result.ts";
 import type { Tool, ToolScope } from "../definition/tool.ts";
-import { asData } from "./as-data.ts";
-import { type Kept, type Page, type Visit, createCache, partOf } from "./visit.ts";
+import { type Kept, type Page, type Visit, createCache, sessionCache } from "./visit.ts";
 import type { Lookup } from "./lookup.ts";
 
 export type WebFetchOptions = {
@@ -53,13 +52,13 @@ export function createWebFetch(options: WebFetchOptions = {}): Tool<Input> {
       if (!web) throw new Error("no rules are known here");
       const { visit } = await import("./visit.ts");
       const limits = { totalMs, bytes };
-      const ended = await visit(url, { ...web, proxy, lookup, cache: partOf(cache, keepDir), limits, signal });
-      return resultOf(ended, url, scope);
+      const ended = await visit(url, { ...web, proxy, lookup, cache: sessionCache(cache, keepDir), limits, signal });
+      return visitResult(ended, url, scope);
     },
   };
 }
 
-async function resultOf(ended: Visit, asked: string, scope: ToolScope): Promise<ToolResult> {
+async function visitResult(ended: Visit, asked: string, scope: ToolScope): Promise<ToolResult> {
   switch (ended.type) {
     case "failed":
       return failed(`${ended.url} could not be read: ${ended.problem}.`);

@@ -3,9 +3,8 @@ import * as z from "../../base/z.ts";
 import { looksSecret } from "../../permission/text/secret.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import { describe } from "../definition/describe.ts";
-import { failed } from "../definition/result.ts";
+import { failed, asData } from "../definition/result.ts";
 import type { Tool } from "../definition/tool.ts";
-import { asData } from "./as-data.ts";
 
 /** Longer ones are more than words to look for. */
 const MAX_QUERY_LENGTH = 256;
@@ -117,8 +116,8 @@ export function tavily(key: string, fetchJson: FetchJson, baseURL = "https://api
 /** Results of a server; entries without a web address are none. */
 function list(results: unknown, text: string): SearchHit[] {
   if (!Array.isArray(results)) return [];
-  return (results as Record<string, unknown>[]).flatMap((one) => {
-    const words = (field: string) => (typeof one?.[field] === "string" ? one[field] : "");
+  return (results as Record<string, unknown>[]).flatMap((result) => {
+    const words = (field: string) => (typeof result?.[field] === "string" ? result[field] : "");
     const url = URL.parse(words("url"));
     if (!url || !/^https?:$/.test(url.protocol)) return [];
     return [{ title: words("title"), url: url.href, text: words(text) }];

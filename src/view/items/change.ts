@@ -1,5 +1,4 @@
-import { splitLines } from "../../base/lines.ts";
-import { visible } from "../../base/visible.ts";
+import { splitLines, visible } from "../../base/visible.ts";
 import type { Preview, PreviewLine } from "../../protocol/facts/call.ts";
 import { differenceOf, type ChangedLine } from "./difference.ts";
 import type { CallItem } from "../transcript/item.ts";

@@ -1,6 +1,5 @@
 import { canonicalJson } from "../../base/canonical-json.ts";
-import { splitLines } from "../../base/lines.ts";
-import { visible } from "../../base/visible.ts";
+import { splitLines, visible } from "../../base/visible.ts";
 import type { RuleDestination } from "../../protocol/decision.ts";
 import type { Preview } from "../../protocol/facts/call.ts";
 import type { CallPart, PermissionSuggestion, WriteTarget } from "../../protocol/facts/permission.ts";

@@ -1,5 +1,4 @@
-import { closest } from "../../base/closest.ts";
-import { readSlash } from "../../base/slash.ts";
+import { closest, readSlash } from "../../base/name.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { Named, SessionAbout } from "../../protocol/host/about.ts";
 import type { CommandReply } from "../../protocol/host/host.ts";

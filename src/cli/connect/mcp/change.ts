@@ -73,9 +73,9 @@ export async function remove(args: string[]): Promise<number> {
 /** An address that no connection would ever go to is told before it is saved. One with a variable in it is known later. */
 async function checkAddress(url: string): Promise<void> {
   if (url.includes("${")) return;
-  const { addressOf } = await import("../../../mcp/http.ts");
+  const { secureAddress } = await import("../../../mcp/http.ts");
   try {
-    addressOf({ url });
+    secureAddress({ url });
   } catch (error) {
     throw error instanceof ServerFailure ? new SageError("config-invalid", error.reason) : error;
   }
