@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { allOf } from "../../src/agent/call/orchestrator.ts";
+import { allOf } from "../../src/agent/turn/loop.ts";
 import { NeedsInput } from "../../src/input/ask.ts";
 
 const needs = new NeedsInput("s/t0/0/0/permit0");

@@ -67,7 +67,7 @@ test("calls that an interrupt ended stay ended, however the facts fell, and leav
   // The interrupt of another process is on disk before the reply; the owner had not heard of it yet.
   const log = openSession(store, "s");
   const d = log.branch("");
-  log.add("state/1.0", "state.changed", {
+  log.commits.add("state/1.0", "state.changed", {
     from: { state: "initializing" },
     to: { state: "executing", phase: "preparingContext" },
     at: 1,

@@ -40,7 +40,7 @@ export const mutants: Mutant[] = [
     changes: [
       {
         file: line,
-        from: "const written = log.flush(); // on disk before the effect\n",
+        from: "const written = log.commits.flush(); // on disk before the effect\n",
         to: "const written = undefined;\n",
       },
     ],
@@ -134,7 +134,7 @@ export const mutants: Mutant[] = [
     name: "says recorded without recording",
     changes: [
       {
-        file: "src/host/commands/requests/request.ts",
+        file: "src/host/commands.ts",
         from: "store.appendAll(batch);",
         to: "batch.map(({ session, fact }) => ({ won: true, fact: { session, seq: 0, ...fact } }) as unknown as Appended);",
       },
@@ -218,7 +218,9 @@ export const mutants: Mutant[] = [
   },
   {
     name: "runs what the person edited away",
-    changes: [{ file: "src/agent/call/judge/tool-check.ts", from: "verdict.input ?? call.input", to: "call.input" }],
+    changes: [
+      { file: "src/agent/call/judge/decision-input.ts", from: "verdict.input ?? call.input", to: "call.input" },
+    ],
     killedBy: inScene("edited"),
   },
   {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
 import { type Standing, interruptOf, standingOf } from "../../src/host/commands/turn.ts";
 import { nextPhase, type RunEvent, type RunPhase } from "../../src/host/run/run-phase.ts";
-import { goesOn, type SessionRun } from "../../src/host/run/session-run.ts";
+import { goesOn, type SessionRun } from "../../src/host/run/runner.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import { openSession, Stopped } from "../../src/journal/session/session.ts";
 import { noUsage } from "../../src/protocol/facts/message.ts";

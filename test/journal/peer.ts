@@ -18,7 +18,7 @@ const verbs: Record<string, (...values: never[]) => unknown> = {
   open: () => void (store = sqliteStore(path, options)),
   hold: (session: string) => void (log = openSession(journal(), session)),
   add: (key: string, text: string) => {
-    log?.add(key, "call.unknown", { reason: inWords(text) });
+    log?.commits.add(key, "call.unknown", { reason: inWords(text) });
     log?.flush();
   },
   wait: (id: string) => log?.wait(id),

@@ -207,13 +207,13 @@ for (const { name, open } of journals)
         to: { state: "executing" as const, phase: "preparingContext" as const },
         at: n,
       });
-      const write = (log: SessionLog, key: string) => log.add(key, "call.unknown", { reason: inWords("") });
+      const write = (log: SessionLog, key: string) => log.commits.add(key, "call.unknown", { reason: inWords("") });
       const first = openSession(journal.store, "s");
-      first.add("state/1.0", "state.changed", attempt(1));
+      first.commits.add("state/1.0", "state.changed", attempt(1));
       write(first, "t0/0/model");
       first.release();
       const second = openSession(journal.store, "s");
-      second.add("state/2.0", "state.changed", attempt(2));
+      second.commits.add("state/2.0", "state.changed", attempt(2));
       write(second, "t0/1/model");
       second.flush();
       const data = { to: "pause" as const, by: "Lin", surface: "test" };
@@ -221,7 +221,7 @@ for (const { name, open } of journals)
       write(second, "t0/2/model");
       second.release();
       const third = openSession(journal.store, "s");
-      third.add("state/3.0", "state.changed", attempt(3));
+      third.commits.add("state/3.0", "state.changed", attempt(3));
       write(third, "t0/3/model");
       third.release();
       const last = openSession(journal.restart(), "s").branch("t0");

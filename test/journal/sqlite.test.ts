@@ -339,7 +339,7 @@ suite("a full disk", () => {
     here.free();
     assert.equal(store.append("s", resolved("t0/0/0/ask0", answer(blue.requestId, "Blue", "Ann"))).won, true);
     assert.equal((await waiting).by, "Ann");
-    log.add("after", "call.unknown", { reason: inWords("") });
+    log.commits.add("after", "call.unknown", { reason: inWords("") });
     log.release();
     assert.deepEqual(keys(store.since("s", 2)), [...recorded, "t0/0/0/ask0.resolved", "after"]);
     assert.equal(store.verify("s"), undefined);
@@ -376,7 +376,7 @@ suite("a full disk", () => {
     assert.deepEqual([await running, ran], [{ ok: true, value: { ok: true, text: "ran" } }, true]);
 
     here.fill();
-    log.add("t0/big", "call.unknown", { reason: inWords("x".repeat(100_000)) });
+    log.commits.add("t0/big", "call.unknown", { reason: inWords("x".repeat(100_000)) });
     void log.flush();
     assert.equal(problem(() => here.store.noteChild("s", "t0/0/0/run0", process.pid)).code, "disk-full");
     log.close();

@@ -168,7 +168,7 @@ suite("two processes", () => {
     await using other = peer(here.journal);
     const log = openSession(here.store, "s");
     assert.equal((await other.try("claim", "s")).code, "session-owned");
-    log.add("a", "call.unknown", { reason: inWords("") });
+    log.commits.add("a", "call.unknown", { reason: inWords("") });
     log.release();
     assert.equal((await other.try("claim", "s")).code, undefined);
     await other.call("close");
@@ -185,7 +185,7 @@ suite("two processes", () => {
     assert.equal(problem(() => here.store.claim("s")).code, "session-owned", "five seconds of silence are not enough");
     here.raw(`UPDATE process SET beat = ${uptime() - 10_000}`);
     const log = openSession(here.store, "s");
-    log.add("b", "call.unknown", { reason: inWords("by the new owner") });
+    log.commits.add("b", "call.unknown", { reason: inWords("by the new owner") });
     log.flush();
     const late = other.try("add", "c", "after");
     process.kill(other.pid, "SIGCONT");

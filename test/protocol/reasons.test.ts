@@ -32,7 +32,7 @@ const forProgrammers: Record<string, number> = {
   "cli/connect/acp.ts": 1,
   "cli/host/journal.ts": 1,
   "cli/serve/web/web.ts": 1,
-  "host/commands/say.ts": 2,
+  "host/commands.ts": 2,
   "host/socket/messages.ts": 2,
   "host/socket/serve.ts": 1,
   "input/ask.ts": 2,

@@ -1,6 +1,5 @@
 import type { Durable } from "../../journal/session/durable.ts";
 import { Stopped } from "../../journal/session/session.ts";
-import { andThen } from "../../journal/store/store.ts";
 import type { Call, ToolResult } from "../../protocol/facts/message.ts";
 import type { Verdict } from "../../protocol/facts/permission.ts";
 import { callKeys, finishedKey, startedKey } from "../../protocol/key.ts";
@@ -85,13 +84,12 @@ async function rejudge(
 ): Promise<Verdict> {
   const { shown, again } = state;
   const edited = again.because === "edited" ? again.input : shown.input;
-  const { verdicts } = await durable.step(callKeys.judged(state.number), "calls.judged", ({ signal }) =>
-    andThen(judgeAgain(shownTo(again, context), call, { edited, signal, shown, again }), (verdict) => {
-      // Nobody is asked, so no rules are offered: a turn of a thousand approvals must not hold a thousand judgements.
-      if (verdict.behavior !== "ask") context.memory.takeJudgement(verdict.digest);
-      return { verdicts: [verdict] };
-    }),
-  );
+  const { verdicts } = await durable.step(callKeys.judged(state.number), "calls.judged", async ({ signal }) => {
+    const verdict = await judgeAgain(shownTo(again, context), call, { edited, signal, shown, again });
+    // Nobody is asked, so no rules are offered: a turn of a thousand approvals must not hold a thousand judgements.
+    if (verdict.behavior !== "ask") context.memory.takeJudgement(verdict.digest);
+    return { verdicts: [verdict] };
+  });
   return verdicts[0] as Verdict;
 }
 

@@ -20,9 +20,9 @@ import {
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { askUser } from "../../tools/ask/ask-user.ts";
 import { driftBetween } from "../call/judge/drift.ts";
-import { pauseIfRefused } from "../call/orchestrator.ts";
 import { waitForAnswer } from "../call/judge/request.ts";
 import { notApproved, redacted, refused, withEnd, withTalk } from "../call/judge/results.ts";
+import { pauseIfRefused } from "../state/memory.ts";
 import type { KnownCall } from "./book.ts";
 import { judgeApproved, judgeGuestCall } from "./judge.ts";
 import { openGuestRequest } from "./request.ts";

@@ -97,5 +97,5 @@ function kill(group: number): void {
 /** A word to everybody who watches. */
 function notice({ log, key, runs }: GuestTurn, why: Reason): void {
   const place = { session: log.id, key, attempt: log.epoch * 1_000 + runs, n: 0 };
-  log.show({ ...place, ...noticeOf(why) });
+  log.commits.show({ ...place, ...noticeOf(why) });
 }

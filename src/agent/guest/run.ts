@@ -239,7 +239,7 @@ function show(
   const place = call === undefined ? undefined : book.open(call)?.place;
   const key = place === undefined ? `${turnKey}/${replyKey(progress.steps)}` : `${place}/${callKeys.run(0)}`;
   const delta: Delta = { session: log.id, key, attempt: log.epoch * 1_000 + runs, n, kind, text };
-  log.show({ ...delta, text: context.config.redact(text) });
+  log.commits.show({ ...delta, text: context.config.redact(text) });
 }
 
 function noteResult(turn: GuestTurn, { call, ok, text }: GuestEvent & { type: "result" }): void {

@@ -1,12 +1,16 @@
+import { Stopped, type Durable } from "../../journal/session/durable.ts";
 import type { Judgement } from "../../permission/decide.ts";
 import type { Blocked } from "../../protocol/confine.ts";
 import type { Effect, ToolInput } from "../../protocol/facts/call.ts";
 import { callEndOf, type Call, type ToolResult } from "../../protocol/facts/message.ts";
 import type { PermissionOpinion, Verdict } from "../../protocol/facts/permission.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
+import { stepKeys } from "../../protocol/key.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
 import { misfits } from "../../protocol/reasons/misfit.ts";
-import type { Reason } from "../../protocol/reasons/reason.ts";
+import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Tool } from "../../tools/definition/tool.ts";
+import type { Self, Tools } from "./context.ts";
 import { canonical } from "./digest.ts";
 
 /** An open permission request, to be judged again when a rule is added. */
@@ -188,4 +192,16 @@ export function blockedBy(
 /** The same tool with the same input, however it was written. */
 function sameCall({ tool, input }: Call): string {
   return `${tool}\n${canonical(input)}`;
+}
+
+/** Refusals in a row after which the turn is paused. */
+const TOO_MANY = 5;
+
+/** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
+export function pauseIfRefused(durable: Durable, { memory, agent }: Tools & Self): void {
+  if (memory.refusalsInRow < TOO_MANY || durable.known(stepKeys.paused)) return;
+  // The person's next message goes to the main agent. A subagent would never hear it, so it gives its task back.
+  if (agent.length > 0) throw new SageError("turn-failed", reason("subagent-refused", { times: TOO_MANY }));
+  durable.decide(stepKeys.paused, "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
+  durable.stop(new Stopped("interrupted", reason("refused-in-a-row", { times: TOO_MANY })));
 }

@@ -11,8 +11,7 @@ import { isSameReason, plainText, reason } from "../../protocol/reasons/reason.t
 import { askUser } from "../../tools/ask/ask-user.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { fold, type Folded } from "./projection.ts";
-import { addRules, endTurnIfSaid } from "../call/judge/request.ts";
-import { waitForPerson } from "../state/states.ts";
+import { addRules, endTurnIfSaid, waitForPerson } from "../call/judge/request.ts";
 import { notApproved } from "../call/judge/results.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 

@@ -1,17 +1,23 @@
+import { NeedsInput } from "../../input/ask.ts";
 import { Stopped, type Durable } from "../../journal/session/durable.ts";
-import { callsOf, textOf, type ToolResult } from "../../protocol/facts/message.ts";
+import { callsOf, textOf, type Call, type ToolResult } from "../../protocol/facts/message.ts";
 import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
-import { branchKey, replyKey, stepKeys } from "../../protocol/key.ts";
+import type { Verdict } from "../../protocol/facts/permission.ts";
+import { branchKey, callKeys, replyKey, stepKeys } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { count } from "./compact.ts";
-import { nextReply } from "./next-reply.ts";
+import { runCall } from "../call/call.ts";
+import { judgeReply } from "../call/judge/judge.ts";
+import { openRequest } from "../call/judge/request.ts";
+import { notRun } from "../call/judge/results.ts";
 import type { ExecutionContext, Progress } from "../state/context.ts";
-import { runCalls } from "../call/orchestrator.ts";
-import { addedBySage, assistantMessage, between, toolMessage, toolUse } from "./projection.ts";
+import { pauseIfRefused } from "../state/memory.ts";
 import { spend } from "../state/spend.ts";
-import { askIfSpinning } from "./spinning.ts";
-import { finishOf } from "./finish.ts";
 import { enterPhase } from "../state/states.ts";
+import { count } from "./compact.ts";
+import { finishOf } from "./finish.ts";
+import { nextReply } from "./next-reply.ts";
+import { addedBySage, assistantMessage, between, toolMessage, toolUse } from "./projection.ts";
+import { askIfSpinning } from "./spinning.ts";
 
 /** The loop. The same code runs a new turn, a resumed one and a subagent: what is a fact already returns at once. */
 export async function loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus> {
@@ -59,4 +65,49 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
 /** True when an earlier attempt had a reply in this step, or made room for one. */
 function isBegun(line: Durable): boolean {
   return [stepKeys.model, stepKeys.compact, stepKeys.compactAll].some((key) => line.known(key));
+}
+
+/**
+ * Runs the calls of a reply: judges all, opens all requests in the model's order, then lets each go its own way.
+ * Readers start at once; writers keep the model's order, so one that waits for a person holds the later ones.
+ */
+async function runCalls(durable: Durable, context: ExecutionContext, calls: readonly Call[]): Promise<ToolResult[]> {
+  // Interrupted before they were judged: they have their results, and are not judged now.
+  const lines = calls.map((_, n) => durable.branch(branchKey(n)));
+  if (lines.every((line) => line.known(callKeys.done)) && !durable.known(stepKeys.judged))
+    return lines.map((line) => line.decide(callKeys.done, "call.finished", () => notRun(undefined)));
+  // Judged by an attempt before this one: what was looked at then may be different now.
+  const judgedAt = durable.known(stepKeys.judged) ? undefined : context.tree.happened;
+  const verdicts = await judgeReply(durable, context, calls);
+  if (verdicts instanceof Stopped)
+    return lines.map((line) => line.decide(callKeys.done, "call.finished", () => notRun(verdicts)));
+  enterPhase(context, "executingTools");
+  const asked = lines.map((line, n) => {
+    const verdict = verdicts[n] as Verdict;
+    if (verdict.behavior !== "ask" || durable.stopped || line.known(callKeys.done)) return undefined;
+    return openRequest(line, context, calls[n] as Call, { verdict, number: 0 });
+  });
+  let before: Promise<unknown> | undefined;
+  const results = lines.map((line, n) => {
+    const verdict = verdicts[n] as Verdict;
+    const result = runCall(line, context, calls[n] as Call, { verdict, judgedAt, asked: asked[n], before });
+    if (verdict.effect === "writes") before = result;
+    return result;
+  });
+  const all = results[0] && results.length === 1 ? [await results[0]] : await allOf(results);
+  context.memory.noteRefusals(calls, all);
+  context.memory.noteBlocked(calls, all);
+  context.memory.forgetInputs();
+  pauseIfRefused(durable, context);
+  return all;
+}
+
+/** Waits for every call, also when one of them failed: nothing of a step runs on behind the loop's back. */
+export async function allOf(running: readonly Promise<ToolResult>[]): Promise<ToolResult[]> {
+  const settled = await Promise.allSettled(running);
+  const failures = settled
+    .filter(({ status }) => status === "rejected")
+    .map((end) => (end as PromiseRejectedResult).reason as unknown);
+  if (failures.length > 0) throw failures.find((reason) => !(reason instanceof NeedsInput)) ?? failures[0];
+  return settled.map((end) => (end as PromiseFulfilledResult<ToolResult>).value);
 }

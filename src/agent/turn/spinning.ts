@@ -8,8 +8,7 @@ import { reason } from "../../protocol/reasons/reason.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { ownQuestion } from "../../texts/shared/questions.ts";
 import type { ExecutionContext } from "../state/context.ts";
-import { endTurnIfSaid } from "../call/judge/request.ts";
-import { waitForPerson } from "../state/states.ts";
+import { endTurnIfSaid, waitForPerson } from "../call/judge/request.ts";
 
 /** The same action with the same result this often is no progress. */
 const TOO_OFTEN = 4;

@@ -9,7 +9,7 @@ import { interruptKey, modeChosenKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
-import type { SessionRun } from "../run/session-run.ts";
+import type { SessionRun } from "../run/runner.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 
 /** Turns: stopped, continued, and compacted. */

@@ -1,11 +1,15 @@
-import type { Delta, Fact } from "../../protocol/facts/fact.ts";
+import type { Delta, Fact, FactData, FactType } from "../../protocol/facts/fact.ts";
 import { reasonOf, type SageError } from "../../protocol/reasons/error.ts";
 import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { isRetryable, quietly, untilWritten } from "../store/retry.ts";
 import { isPromised, type Awaitable, type Store } from "../store/store.ts";
 
-/** Told of a commit that will never be made. */
-type CommitListener = { commitFailed(error: unknown): void };
+type CommitListener = {
+  /** Told of each fact as it is buffered. */
+  added(fact: Fact): void;
+  /** Told of a commit that will never be made. */
+  commitFailed(error: unknown): void;
+};
 
 /**
  * Facts of one session on their way to the store. They are buffered, and committed together before anything outside can notice one of
@@ -60,9 +64,11 @@ export class CommitQueue {
     return this.#next ?? this.#writing;
   }
 
-  add(fact: Fact): void {
+  add<T extends FactType>(key: string, type: T, data: FactData[T]): void {
     if (this.#closed) throw this.#closed;
+    const fact = { session: this.#session, seq: 0, key, type, at: Date.now(), data } as Fact;
     this.#buffer.push(fact);
+    this.#listener.added(fact);
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(scheduledTick, this);

@@ -33,7 +33,7 @@ export class Line implements Durable {
     return new Line(this.#log, `${this.#prefix}${key}/`, this.#over);
   }
   resolve(resolution: Resolution): void {
-    this.#log.add(resolvedKey(splitRequestId(resolution.requestId).key), "input.resolved", resolution);
+    this.#log.commits.add(resolvedKey(splitRequestId(resolution.requestId).key), "input.resolved", resolution);
   }
   withdraw(why: Reason): void {
     const below = requestId(this.#log.id, this.#prefix);
@@ -45,13 +45,13 @@ export class Line implements Durable {
     if (this.#log.closed) return;
     const key = this.#prefix.slice(0, -1);
     const attempt = attemptOf(this.#log, 0);
-    this.#log.show({ session: this.#log.id, key, attempt, n, kind: "state", text: "", agent, state });
+    this.#log.commits.show({ session: this.#log.id, key, attempt, n, kind: "state", text: "", agent, state });
   }
   async recorded(key: string): Promise<boolean> {
     const { store, id } = this.#log;
     try {
       await new Promise((resolve) => void setImmediate(resolve)); // the tick of what was added has come before
-      await this.#log.writing;
+      await this.#log.commits.writing;
       return store.fact(id, finishedKey(this.#prefix + key))?.type === "call.finished";
     } catch {
       return false;
@@ -75,7 +75,7 @@ export class Line implements Durable {
     const earlier = this.#log.take<T>(this.#prefix + key);
     if (earlier) return earlier.data;
     const value = make();
-    this.#log.add(this.#prefix + key, type, value);
+    this.#log.commits.add(this.#prefix + key, type, value);
     return value;
   }
 
@@ -97,7 +97,7 @@ export class Line implements Durable {
     } finally {
       log.leave();
     }
-    log.add(path, type, value);
+    log.commits.add(path, type, value);
     return value;
   }
 
@@ -119,14 +119,14 @@ export class Line implements Durable {
       const found = await log.during(() => options.reconcile?.(started.data, scope));
       again = found === "again";
       if (found === undefined) {
-        log.add(finishedKey(path), "call.unknown", { reason: reason("end-unknown", {}) });
+        log.commits.add(finishedKey(path), "call.unknown", { reason: reason("end-unknown", {}) });
         return lost();
       }
       if (found !== "again") return this.#finish(path, found);
     }
     if (this.stopped) throw this.stopped;
-    if (!again) log.add(startedKey(path), "call.started", options.started(scope));
-    const written = log.flush(); // on disk before the effect
+    if (!again) log.commits.add(startedKey(path), "call.started", options.started(scope));
+    const written = log.commits.flush(); // on disk before the effect
     // A stop that comes while it is written reaches the effect as an aborted signal, and its end is recorded as usual.
     if (written) await written;
     log.enter();
@@ -139,7 +139,7 @@ export class Line implements Durable {
     return this.#finish(path, value);
   }
   #finish(path: string, value: FactData["call.finished"]): Once<FactData["call.finished"]> {
-    this.#log.add(finishedKey(path), "call.finished", value);
+    this.#log.commits.add(finishedKey(path), "call.finished", value);
     return { ok: true, value };
   }
 
@@ -154,10 +154,10 @@ export class Line implements Durable {
     const resolved = log.take<"input.resolved">(resolvedKey(path));
     if (!asked && this.stopped) throw this.stopped;
     const request = asked?.data ?? made(draft, log, path);
-    if (!asked) log.add(path, "input.requested", request);
+    if (!asked) log.commits.add(path, "input.requested", request);
     let resolution = resolved?.data ?? settle?.(request);
     if (resolution && !resolved) {
-      log.add(resolvedKey(path), "input.resolved", resolution);
+      log.commits.add(resolvedKey(path), "input.resolved", resolution);
       // Others may have seen the request and answered it: the commit keeps their answer, and `wait` tells which one stands.
       if (asked) resolution = undefined;
     }
@@ -181,6 +181,7 @@ class Request implements Opened {
   }
   wait(): Promise<Resolution> {
     if (this.resolution) return Promise.resolve(this.resolution);
+    this.#log.commits.tick(); // told to nobody before it is on disk, which the store sees to
     return this.#log.wait(this.request.id);
   }
 }
@@ -210,9 +211,9 @@ class Scope implements StepScope {
   }
   #show(what: Pick<Delta, "kind" | "text" | "reason">): void {
     if (this.#log.closed) return; // nobody looks any more
-    if (this.#n === 0) this.#log.tick(); // what led here is told before what comes of it
+    if (this.#n === 0) this.#log.commits.tick(); // what led here is told before what comes of it
     const attempt = attemptOf(this.#log, this.#restarts);
-    this.#log.show({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, ...what });
+    this.#log.commits.show({ session: this.#log.id, key: this.#key, attempt, n: this.#n++, ...what });
   }
   restart(): void {
     this.#restarts++;

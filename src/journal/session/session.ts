@@ -1,4 +1,4 @@
-import type { Delta, Fact, FactData, FactType } from "../../protocol/facts/fact.ts";
+import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import { withoutRewound } from "../../protocol/facts/rewound.ts";
 import { beginsAttempt, type RuleChange } from "../../protocol/facts/session.ts";
@@ -27,7 +27,8 @@ export class SessionLog {
   readonly id: string;
   readonly epoch: number;
   readonly store: Store;
-  readonly #commits: CommitQueue;
+  /** @internal Facts on their way to the store, and the deltas behind them. */
+  readonly commits: CommitQueue;
   readonly #unsubscribe: () => void;
 
   // State that follows from the facts.
@@ -61,7 +62,7 @@ export class SessionLog {
     this.store = store;
     this.id = id;
     this.epoch = store.claim(id);
-    this.#commits = new CommitQueue(store, id, this.epoch, this);
+    this.commits = new CommitQueue(store, id, this.epoch, this);
     // Listen before reading: what others write in between is heard, and known already when it is told.
     this.#unsubscribe = store.hub.subscribe(id, this);
     try {
@@ -183,16 +184,14 @@ export class SessionLog {
     return fact as Fact<T> | undefined;
   }
 
-  /** @internal */ add<T extends FactType>(key: string, type: T, data: FactData[T]): void {
-    const fact = { session: this.id, seq: 0, key, type, at: Date.now(), data } as Fact;
-    this.#commits.add(fact);
-    // The next call is judged in it, and that judgement is written after this.
+  /** @internal The next call is judged in a mode that was chosen here, before that is on disk. */
+  added(fact: Fact): void {
     if (fact.type === "mode.chosen") this.#choose(fact.data.mode);
   }
 
   /** Open requests, on disk or about to be. */
   pending(): InputRequest[] {
-    const unwritten = this.#commits.unwritten();
+    const unwritten = this.commits.unwritten();
     const ended = new Set(unwritten.map((fact) => fact.type === "input.resolved" && fact.data.requestId));
     const opened = unwritten.flatMap((fact) => (fact.type === "input.requested" ? [fact.data] : []));
     return [...this.store.pending(this.id), ...opened].filter(({ id }) => !ended.has(id));
@@ -203,19 +202,11 @@ export class SessionLog {
    * A store that writes at once keeps it synchronous. A busy journal or a full disk keeps the facts and is tried again.
    */
   flush(): Promise<void> | undefined {
-    return this.#commits.flush();
+    return this.commits.flush();
   }
   /** @internal The commit in progress, if there is one: a turn begins with what is on disk. */
   get writing(): Promise<void> | undefined {
-    return this.#commits.writing;
-  }
-  /** @internal A flush that nobody waits for. */
-  tick(): void {
-    this.#commits.tick();
-  }
-  /** @internal Shows a delta once the facts before it are on disk. */
-  show(delta: Delta): void {
-    this.#commits.show(delta);
+    return this.commits.writing;
   }
 
   /** @internal A commit will never be made. Whoever watches learns that another process has the session; other errors end up in the outcome. */
@@ -225,14 +216,14 @@ export class SessionLog {
   }
   /** @internal */ lost(problem: SageError): void {
     if (this.closed) return;
-    this.#commits.notice(reasonOf(problem));
+    this.commits.notice(reasonOf(problem));
     this.close(problem);
   }
 
   /** @internal */ wait(id: string): Promise<Resolution> {
     return new Promise((resolve, reject) => {
-      void this.flush(); // told to nobody before it is on disk, which the store sees to
-      const over = this.#commits.closed ?? this.stopped;
+      void this.flush();
+      const over = this.commits.closed ?? this.stopped;
       if (over) return reject(over);
       const done = (resolution: Resolution) => {
         stop();
@@ -268,7 +259,7 @@ export class SessionLog {
   }
   /** @internal True while the session waits for people and nothing else, with everything on disk. */
   get idle(): boolean {
-    return this.#waiting.length > 0 && this.#working === 0 && this.#commits.isEmpty && this.stopped === undefined;
+    return this.#waiting.length > 0 && this.#working === 0 && this.commits.isEmpty && this.stopped === undefined;
   }
 
   get signal(): AbortSignal {
@@ -280,7 +271,7 @@ export class SessionLog {
   }
   /** True when nothing can be recorded here any more. */
   get closed(): boolean {
-    return this.#commits.closed !== undefined;
+    return this.commits.closed !== undefined;
   }
 
   /** Ends this attempt: running steps are aborted, nothing new starts, results of what was aborted may still be recorded. */
@@ -310,7 +301,7 @@ export class SessionLog {
   /** As `stop`, and nothing can be recorded any more: the lease is gone, the journal is damaged, or the person leaves. */
   close(why: unknown = new Stopped("leaving", reason("leaving", {}))): void {
     if (this.closed) return;
-    this.#commits.close(why);
+    this.commits.close(why);
     this.#unsubscribe();
     this.stop(why);
   }

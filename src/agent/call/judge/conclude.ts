@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { andThen, type Awaitable } from "../../../journal/store/store.ts";
 import { couldRunConfined } from "../../../permission/confined.ts";
 import { concludeDecision, judgementOf, type Decision } from "../../../permission/decide.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
@@ -21,21 +20,18 @@ const MAX_LINKS = 40;
  * The conclusion: the verdict of rules and mode, weighed with the word of the hooks, the call's own chances, and whatever was shown
  * before.
  */
-export function conclude(open: Case): Awaitable<Case> {
+export async function conclude(open: Case): Promise<Case> {
   const at = concludeAtOnce(open);
   const { question, hooks } = at;
   const { context, call, earlier, settled } = question;
   const changed = hooks?.input ? { ...at.verdict, changed: { by: "hook" as const } } : at.verdict;
   const weighed = hooks ? weigh(changed, hooks) : changed;
   // An earlier call of the same reply may still make it work: then nobody can tell yet.
-  const working = settled ? withFailure(context, call, weighed) : weighed;
-  if (!hooks && !earlier && working === at.verdict) return at;
-  return andThen(working, (verdict): Awaitable<Case> => {
-    if (hooks) return andThen(answerByHooks(question, verdict), (answered) => ({ ...at, verdict: answered }));
-    if (!earlier) return { ...at, verdict };
-    const { shown, again } = earlier;
-    return { ...at, verdict: weighAgain(verdict, shown, again, (path) => context.memory.wrote(path)) };
-  });
+  const verdict = settled ? await withFailure(context, call, weighed) : weighed;
+  if (hooks) return { ...at, verdict: await answerByHooks(question, verdict) };
+  if (!earlier) return { ...at, verdict };
+  const { shown, again } = earlier;
+  return { ...at, verdict: weighAgain(verdict, shown, again, (path) => context.memory.wrote(path)) };
 }
 
 /** The verdict of rules and mode alone. */
@@ -78,14 +74,9 @@ function verdictOn(
 }
 
 /** Nobody is asked about a call that cannot work: that is its result at once. */
-function withFailure(context: Judging, call: Call, verdict: Verdict): Awaitable<Verdict> {
-  const preflight = verdict.behavior === "ask" ? context.config.tools.get(call.tool)?.preflight : undefined;
-  return preflight ? preflighted(context, call, verdict) : verdict;
-}
-
-async function preflighted(context: Judging, call: Call, verdict: Verdict): Promise<Verdict> {
+async function withFailure(context: Judging, call: Call, verdict: Verdict): Promise<Verdict> {
   const tool = context.config.tools.get(call.tool);
-  if (!tool?.preflight) return verdict;
+  if (verdict.behavior !== "ask" || !tool?.preflight) return verdict;
   const input = context.memory.parse(tool, verdict.input ?? call.input);
   if (!input.ok) return verdict;
   const scope = { ...toolPlace(context), seen: (path: string) => context.memory.seen(path) };

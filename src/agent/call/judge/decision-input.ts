@@ -1,13 +1,16 @@
+import { Stopped } from "../../../journal/session/durable.ts";
 import type { ConfinePolicy } from "../../../permission/confined.ts";
 import type { DecisionInput } from "../../../permission/decide.ts";
 import type { Disk } from "../../../permission/paths/canonical.ts";
 import { loadedGrammar } from "../../../permission/shell/read/grammar.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
-import type { Rule } from "../../../protocol/facts/permission.ts";
+import type { Call } from "../../../protocol/facts/message.ts";
+import type { Rule, Verdict } from "../../../protocol/facts/permission.ts";
 import { changedRules, type RuleChange } from "../../../protocol/facts/session.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
+import { reason } from "../../../protocol/reasons/reason.ts";
 import type { PermissionContext, Tool, ToolPlace } from "../../../tools/definition/tool.ts";
-import type { Confining, Judging, Place, Rules } from "../../state/context.ts";
+import type { Confining, Judging, Place, Rules, Tools } from "../../state/context.ts";
 
 /** The tool's own opinion, as the decision takes it. */
 export type View = DecisionInput["view"];
@@ -99,4 +102,19 @@ export function anchorOf({ agent, config, options }: Place): string {
 
 export function toolPlace({ config, options }: Place): ToolPlace {
   return { cwd: options.workingDirectory, home: config.home };
+}
+
+/** A turn that continued without one of its tools would go wrong; it waits until the tool is back. */
+export function toolFor(context: Tools, call: Call): Tool {
+  const tool = context.config.tools.get(call.tool);
+  if (tool) return tool;
+  throw new Stopped("leaving", reason("tool-missing", { tool: call.tool }));
+}
+
+/** It was judged by what the tool took then; a skill or a subagent may be gone since, and the turn waits for it as for a tool. */
+export function inputOf(context: Tools, tool: Tool, call: Call, verdict: Verdict): ToolInput {
+  const sent = verdict.input ?? call.input;
+  const parsed = context.memory.parse(tool, sent);
+  if (parsed.ok) return parsed.input;
+  throw new Stopped("leaving", reason("tool-unfit", { tool: call.tool, problem: parsed.problem }));
 }

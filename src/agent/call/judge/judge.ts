@@ -1,18 +1,20 @@
 import type { HookOutcome } from "../../../hooks/hook.ts";
-import { andThen, type Awaitable } from "../../../journal/store/store.ts";
-import { applyMode, applyRules, type Decision } from "../../../permission/decide.ts";
+import { Stopped, type Durable } from "../../../journal/session/durable.ts";
+import { isPromised, type Awaitable } from "../../../journal/store/store.ts";
+import { applyMode, applyRules, checkOpinion, judge, type Decision } from "../../../permission/decide.ts";
 import { loadShell } from "../../../permission/load.ts";
-import type { Disk } from "../../../permission/paths/canonical.ts";
+import { canonicalPath, openDisk, type Disk } from "../../../permission/paths/canonical.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { Call } from "../../../protocol/facts/message.ts";
-import type { Verdict } from "../../../protocol/facts/permission.ts";
+import type { PermissionOpinion, Verdict } from "../../../protocol/facts/permission.ts";
+import { stepKeys } from "../../../protocol/key.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
-import type { Judging } from "../../state/context.ts";
+import type { Judging, Place, Tools } from "../../state/context.ts";
 import type { Again } from "./call-state.ts";
 import { conclude, concludeAtOnce, refusal } from "./conclude.ts";
+import { decisionInput, permissionContext, toolPlace, type View } from "./decision-input.ts";
 import { hearHooks } from "./hooked.ts";
-import { checkTool, hearTool } from "./tool-check.ts";
 
 /** A call on its way to its verdict: each stage gives it on with what it has to say. */
 export type Case = {
@@ -42,7 +44,12 @@ export type Question = {
 
 export type ToolCheck = { refused: Reason } | { refused?: undefined; tool: Tool; input: ToolInput; disk: Disk };
 
+type Checked = { tool: Tool; input: ToolInput };
+
 type Stage = (at: Case) => Awaitable<Case>;
+
+/** A skill that narrows the tools leaves these: they touch nothing. */
+const harmless = ["AskUserQuestion", "Skill", "TodoWrite"];
 
 const underRules = deciding(applyRules);
 const inMode = deciding(applyMode);
@@ -51,27 +58,66 @@ const inMode = deciding(applyMode);
 const stages: readonly Stage[] = [hearHooks, hearTool, underRules, inMode, conclude];
 const stagesWithoutHooks = stages.slice(1);
 
-/** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
-export function judgeHooked(
+/** Judges all calls of a reply in one step; hooks are called in the order of the calls. `Stopped`: interrupted meanwhile. */
+export async function judgeReply(
+  durable: Durable,
   context: Judging,
-  call: Call,
-  { scope, settled }: { scope: { signal: AbortSignal }; settled: boolean },
-): Awaitable<Verdict> {
-  return whenReady(call, context, () => {
-    if (context.memory.refused(call)) return refusedBefore;
-    return through(stages, openCase({ context, call, signal: scope.signal, settled, earlier: undefined }, undefined));
+  calls: readonly Call[],
+): Promise<Verdict[] | Stopped> {
+  try {
+    const { verdicts } = await durable.step(stepKeys.judged, "calls.judged", async (scope) => {
+      const judged: Verdict[] = [];
+      for (const [n, call] of calls.entries()) {
+        const settled = n === 0 || isSettled(context, calls.slice(0, n), call);
+        judged.push(await judgeHooked(context, call, { scope, settled }));
+      }
+      return { verdicts: judged };
+    });
+    return verdicts;
+  } catch (error) {
+    if (error instanceof Stopped && error.why !== "leaving") return error;
+    throw error;
+  }
+}
+
+/** No earlier call of the reply reads or changes the file that this one is about. */
+function isSettled(context: Tools & Place, earlier: readonly Call[], call: Call): boolean {
+  const file = fileOf(context, call);
+  return earlier.every((before) => {
+    const other = fileOf(context, before);
+    const effect = context.config.tools.get(before.tool)?.effect ?? "reads";
+    return other === undefined ? effect === "reads" : other !== file;
   });
 }
 
+function fileOf(context: Place, { input }: Call): string | undefined {
+  const path = input["file_path"];
+  try {
+    return typeof path === "string" ? canonicalPath(path, toolPlace(context)).real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */
+export async function judgeHooked(
+  context: Judging,
+  call: Call,
+  { scope, settled }: { scope: { signal: AbortSignal }; settled: boolean },
+): Promise<Verdict> {
+  await readyToJudge(call, context);
+  if (context.memory.refused(call)) return refusedBefore;
+  return through(stages, openCase({ context, call, signal: scope.signal, settled, earlier: undefined }, undefined));
+}
+
 /** Judges a call once more: hooks had their say, and what is not as it was `shown` counts. */
-export function judgeAgain(
+export async function judgeAgain(
   context: Judging,
   call: Call,
   { edited, signal, ...earlier }: { edited: ToolInput | undefined; signal: AbortSignal; shown: Verdict; again: Again },
-): Awaitable<Verdict> {
-  return whenReady(call, context, () =>
-    through(stagesWithoutHooks, openCase({ context, call, signal, settled: true, earlier }, edited)),
-  );
+): Promise<Verdict> {
+  await readyToJudge(call, context);
+  return through(stagesWithoutHooks, openCase({ context, call, signal, settled: true, earlier }, edited));
 }
 
 /** Judges where nobody can wait: by the opinion that the tool had before, and as if the call could work. */
@@ -89,10 +135,10 @@ const nobody: Reason = reason("not-judged", { error: "nobody has judged it" });
 const unchecked = { refused: nobody };
 const unjudged = refusal(nobody);
 
-function through(line: readonly Stage[], from: Case): Awaitable<Verdict> {
-  let at: Awaitable<Case> = from;
-  for (const stage of line) at = andThen(at, stage);
-  return andThen(at, ({ verdict }) => verdict);
+async function through(line: readonly Stage[], from: Case): Promise<Verdict> {
+  let at = from;
+  for (const stage of line) at = await stage(at);
+  return at.verdict;
 }
 
 /** A stage that is pure (permission/decide.ts), for a call that there is. */
@@ -105,11 +151,6 @@ export function readyToJudge({ tool }: Call, { config }: Pick<Judging, "config">
   return tool === "Bash" ? Promise.all([loadShell(), config.confining?.ready()]) : undefined;
 }
 
-function whenReady(call: Call, context: Judging, work: () => Awaitable<Verdict>): Awaitable<Verdict> {
-  const ready = readyToJudge(call, context);
-  return ready ? ready.then(work) : work();
-}
-
 const refusedBefore: Verdict = {
   behavior: "deny",
   repeated: true,
@@ -117,3 +158,109 @@ const refusedBefore: Verdict = {
   effect: "reads",
   digest: "",
 };
+
+/** The tool's own check, waited for where the tool looks something up. */
+function hearTool(at: Case): Awaitable<Case> {
+  const checked = check(at);
+  if ("refused" in checked) return { ...at, check: checked };
+  const { checkPermissions, addresses } = checked.tool;
+  return checkPermissions || addresses ? heard(at, checked) : withCheck(at, checked);
+}
+
+/** The same at once, with the opinion that the tool had before. */
+function checkTool(at: Case): Case {
+  const checked = check(at);
+  return "refused" in checked ? { ...at, check: checked } : withCheck(at, checked);
+}
+
+/** Is there such a tool, may this agent use it, and does it take the input? */
+function check({ question: { context, call }, edited }: Case): Checked | { refused: Reason } {
+  const { config, memory } = context;
+  const tool = config.tools.get(call.tool);
+  const needsPerson = tool?.requiresUserInteraction ?? call.tool === "AskUserQuestion";
+  if (needsPerson && context.agent.length > 0 && !context.asksRoot)
+    return { refused: reason("subagent-may-not-ask", { tool: call.tool }) };
+  if (!tool) return { refused: reason("unknown-tool", { tool: call.tool, tools: config.tools.names() }) };
+  const { allowed } = memory;
+  if (allowed && !allowed.includes(call.tool) && !harmless.includes(call.tool))
+    return { refused: reason("skill-limits-tools", { tools: allowed }) };
+  if (call.malformed !== undefined && !edited) {
+    const text = JSON.stringify(call.malformed.slice(0, 200));
+    return { refused: reason("malformed-arguments", { tool: call.tool, text }) };
+  }
+  const parsed = memory.parse(tool, edited ?? call.input);
+  if (!parsed.ok) return { refused: reason("unfit-input", { tool: call.tool, problem: parsed.problem }) };
+  return { tool, input: parsed.input };
+}
+
+function withCheck(at: Case, { tool, input }: Checked, view?: View): Case {
+  const disk = openDisk();
+  const decision = checkOpinion(decisionInput(at.question.context, tool, input, view, disk));
+  return { ...at, check: { tool, input, disk }, decision };
+}
+
+async function heard(at: Case, { tool, input }: Checked): Promise<Case> {
+  const { context, signal } = at.question;
+  const view = tool.checkPermissions && (await hearOut(context, tool, input, signal));
+  if (tool.addresses) await lookUp(context, tool, input, { view, signal });
+  return withCheck(at, { tool, input }, view);
+}
+
+/** Looks up where a call would connect to, unless that alone would tell a name to the network that nobody has allowed. */
+async function lookUp(
+  context: Judging,
+  tool: Tool,
+  input: ToolInput,
+  { view, signal }: { view: View; signal: AbortSignal },
+): Promise<void> {
+  const { behavior } = judge(decisionInput(context, tool, input, view)).result;
+  if (behavior !== "allow" && !(behavior === "ask" && context.approved === true)) return;
+  using _working = context.activity.begin();
+  // A name that cannot be looked up now cannot be fetched either: running it will tell.
+  const looked = (async () => tool.addresses!(input, signal))();
+  const addresses = await orAborted(looked, signal).catch(() => undefined);
+  signal.throwIfAborted();
+  if (addresses) context.memory.keepAddresses(input, addresses);
+}
+
+/** The opinion of a tool, waited for where it is promised. It throws what the check throws: that makes a hard ask. */
+async function hearOut(
+  context: Judging,
+  tool: Tool,
+  input: ToolInput,
+  signal: AbortSignal,
+): Promise<() => PermissionOpinion> {
+  using _working = context.activity.begin();
+  const view = await settled(() => tool.checkPermissions!(input, permissionContext(context, tool, signal)), signal);
+  // Rules to offer are tried with it, and other requests are judged again by it, where nobody can wait.
+  if (view.promised) context.memory.keepOpinion(input, view.opinion);
+  return view.opinion;
+}
+
+async function settled(
+  check: () => PermissionOpinion | Promise<PermissionOpinion>,
+  signal: AbortSignal,
+): Promise<{ opinion: () => PermissionOpinion; promised: boolean }> {
+  let promised = false;
+  try {
+    const opinion = check();
+    promised = isPromised(opinion);
+    const heard = isPromised(opinion) ? await orAborted(Promise.resolve(opinion), signal) : opinion;
+    return { opinion: () => heard, promised };
+  } catch (error) {
+    signal.throwIfAborted();
+    const fail = () => {
+      throw error;
+    };
+    return { opinion: fail, promised };
+  }
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((done, fail) => {
+    const aborted = () => fail(signal.reason as Error);
+    signal.addEventListener("abort", aborted, { once: true });
+    if (signal.aborted) aborted();
+    work.then(done, fail).finally(() => signal.removeEventListener("abort", aborted));
+  });
+}

@@ -10,6 +10,7 @@ import type { Call } from "../../../protocol/facts/message.ts";
 import type { Consent, PermissionSuggestion, Verdict } from "../../../protocol/facts/permission.ts";
 import type { InputRequest, NewRequest, RequestConsent, Resolution } from "../../../protocol/facts/request.ts";
 import { isTakenBack } from "../../../protocol/facts/session.ts";
+import type { AgentState } from "../../../protocol/facts/outcome.ts";
 import type { RequestTimeout } from "../../../protocol/facts/silence.ts";
 import type { ExecutionOptions } from "../../../protocol/host/options.ts";
 import { callKeys } from "../../../protocol/key.ts";
@@ -20,18 +21,18 @@ import type {
   AgentConfig,
   ExecutionContext,
   Judging,
+  Observation,
   People,
   Place,
   Rules,
   Self,
   Tools,
   Tree,
+  Waiting,
 } from "../../state/context.ts";
 import { canonical, isDefinedAs } from "../../state/digest.ts";
-import { waitForPerson } from "../../state/states.ts";
 import type { CallEvent } from "./call-state.ts";
-import { changeRules, decisionInput, rulesOf, toolPlace } from "./decision-input.ts";
-import { inputOf, toolFor } from "./tool-check.ts";
+import { changeRules, decisionInput, inputOf, rulesOf, toolFor, toolPlace } from "./decision-input.ts";
 import { judgeCall, readyToJudge } from "./judge.ts";
 
 /** How a request is framed: who asks, and what becomes of it if nobody answers. */
@@ -149,6 +150,49 @@ function previewOf(tool: Tool, input: ToolInput, context: Place): Preview | unde
   } catch {
     return undefined; // the input itself is shown, whole
   }
+}
+
+/** Waits for a person, anywhere in the tree, and says so for as long as anybody in it waits. */
+export function waitForPerson(context: ExecutionContext, opened: Opened): Promise<Resolution> {
+  if (opened.resolution) return Promise.resolve(opened.resolution);
+  const { tree, inquiries, show } = context;
+  inquiries.follow(context, opened.request);
+  const waiting = { request: opened.request, show };
+  tree.waiting = [...tree.waiting, waiting];
+  nameWaiting(context);
+  // A wait that is broken off ends the attempt, whose end has a state of its own.
+  return replied(context, opened).then((resolution) => {
+    inquiries.end(context, opened.request.id);
+    tree.waiting = tree.waiting.filter((other) => other !== waiting);
+    tree.happened++;
+    nameWaiting(context);
+    return resolution;
+  });
+}
+
+/** In a run that ends where a person is needed, whatever was asked about the request has its reply first. */
+function replied({ inquiries, asking }: People, opened: Opened): Promise<Resolution> {
+  const settled = asking.mode.type === "batch" ? inquiries.settled(opened.request.id) : undefined;
+  return settled ? settled.then(() => opened.wait()) : opened.wait();
+}
+
+/** The state names the request that has waited longest: of the agent that asked, and of the whole tree. */
+function nameWaiting({ lifecycle, tree, show }: Observation & Tree): void {
+  const isRoot = show === tree.show;
+  if (!isRoot) show(stateFor(tree.waiting.find((other) => other.show === show)));
+  const { state } = lifecycle;
+  const [first] = tree.waiting;
+  const named = state.state === "waitingForConfirmation" ? state.requestId : undefined;
+  if (named === first?.request.id || (state.state !== "executing" && named === undefined)) return;
+  const next = stateFor(first);
+  lifecycle.transition(next);
+  tree.show(next);
+}
+
+function stateFor(waiting: Waiting | undefined): AgentState {
+  if (!waiting) return { state: "executing", phase: "executingTools" };
+  const { why, id } = waiting.request;
+  return { state: "waitingForConfirmation", reason: why, requestId: id };
 }
 
 /** Waits for the end of a call's request, and keeps the rules that a person gave with it. */

@@ -8,7 +8,7 @@ import { reasonOf } from "../../../protocol/reasons/error.ts";
 import type { Reason } from "../../../protocol/reasons/reason.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import type { Tools } from "../../state/context.ts";
-import { inputOf } from "./tool-check.ts";
+import { inputOf } from "./decision-input.ts";
 import type { CallOver } from "./call-state.ts";
 
 /** The result of a call that is over without having run. */

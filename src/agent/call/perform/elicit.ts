@@ -5,8 +5,7 @@ import { callKeys } from "../../../protocol/key.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { ToolScope } from "../../../tools/definition/tool.ts";
 import type { ExecutionContext } from "../../state/context.ts";
-import { waitForPerson } from "../../state/states.ts";
-import { endTurnIfSaid } from "../judge/request.ts";
+import { endTurnIfSaid, waitForPerson } from "../judge/request.ts";
 
 /** Requests of a server that runs a call, from inside of it. */
 export type Elicitations = {

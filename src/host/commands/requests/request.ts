@@ -1,57 +1,34 @@
 import { randomUUID } from "node:crypto";
-import { type Approver, approve } from "../../../input/approve.ts";
-import { endOf, ended, isRepeated, prepare } from "../../../input/respond.ts";
-import type { Appended, InboundFact, Page, Store } from "../../../journal/store/store.ts";
+import { endOf, ended, prepare } from "../../../input/respond.ts";
+import type { Page, Store } from "../../../journal/store/store.ts";
 import { readRule } from "../../../permission/rules/rules.ts";
 import type { InputResponse, LooseResponse } from "../../../protocol/facts/answer.ts";
 import { needsConsent } from "../../../protocol/facts/consent.ts";
 import { withInquiry } from "../../../protocol/facts/inquiry.ts";
 import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
-import type { PendingRequest } from "../../../protocol/host/host.ts";
+import type { PendingRequest, Refused, RespondedEach, SharedAnswer } from "../../../protocol/host/host.ts";
+import { refusalOf } from "../../../protocol/host/refusal.ts";
 import { draftKeys, guestKeys, inquiryKey, splitRequestId, turnKey, turnNumber } from "../../../protocol/key.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 import { misfits } from "../../../protocol/reasons/misfit.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Sender } from "../../../protocol/sender.ts";
-import { checkResponse } from "../../../input/validate.ts";
 import { builtinTools } from "../../../tools/registry.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
+import { likenessOf } from "../../../view/request/alike.ts";
 import type { CommandParts, Handlers } from "../parts.ts";
-import { respondAll } from "./respond-all.ts";
 
 type Granted = InputResponse & { type: "granted" };
 
 const MAX_INQUIRY_LENGTH = 10_000;
 
-/** Requests: what is open, answers to it, questions about it, half-filled answers. */
-export function requestCommands(
-  parts: CommandParts,
-): Handlers<"respond" | "respondAll" | "inquire" | "saveDraft" | "request" | "pending"> {
-  const { store, personOf, isRunning } = parts;
-  const append = batchAppends(store);
+/** Open requests: the list, one answer to several, inquiries and drafts. A single answer is in `host/commands.ts`. */
+export function requestCommands({
+  store,
+  isRunning,
+}: CommandParts): Handlers<"respondAll" | "inquire" | "saveDraft" | "request" | "pending"> {
   return {
-    async respond({ response, ...sender }) {
-      checkResponse(response);
-      checkGrant(store, response);
-      const ready = await prepare(store, response, placeOf(sender));
-      const { session } = splitRequestId(response.requestId);
-      const end =
-        "yes" in ready
-          ? await approve(store, ready.request, ready.yes, approverOf(sender, personOf))
-          : "won" in ready
-            ? ready
-            : ended(await append(endOf(ready.request, ready.resolution)));
-      if (!("won" in end)) return { ok: true, approved: end, running: isRunning(session) };
-      const reply = { ok: true, resolution: end.resolution, running: isRunning(session) } as const;
-      if (end.won) return reply;
-      const from = { ...sender, name: personOf?.(sender) ?? sender.by };
-      if (!isRepeated(store, response, from, end.resolution)) throw alreadyResolved(end.resolution);
-      return { ...reply, again: true };
-    },
-    respondAll: async (command) => ({
-      ok: true,
-      results: await respondAll({ store, running: isRunning, late: alreadyResolved }, command),
-    }),
+    respondAll: async (command) => ({ ok: true, results: await respondAll({ store, isRunning }, command) }),
     async inquire({ requestId, text, id = randomUUID(), by, surface }) {
       const { resolution } = existingRequest(store, requestId);
       if (resolution) throw alreadyResolved(resolution);
@@ -94,6 +71,63 @@ export function requestCommands(
   };
 }
 
+/**
+ * One answer to several requests that are alike, in one transaction. Each has a result of its own: somebody may have answered one of
+ * them meanwhile, and that one alone is told so. A list that holds a request which is answered by itself is refused whole.
+ */
+async function respondAll(
+  { store, isRunning }: Pick<CommandParts, "store" | "isRunning">,
+  { requestIds, answer, by, surface, device }: { requestIds: readonly string[]; answer: SharedAnswer } & Sender,
+): Promise<RespondedEach[]> {
+  const sender = { by, surface, ...(device !== undefined && { device }) };
+  checkAlike(requestIds.map((id) => existingRequest(store, id).request));
+  const ready = await Promise.all(
+    [...new Set(requestIds)].map((id) => prepareOne(store, { ...answer, requestId: id }, sender)),
+  );
+  const ends = ready.flatMap((prepared) => ("fact" in prepared ? [prepared] : []));
+  const written = await store.appendAll(ends);
+  const results = new Map<string, RespondedEach>();
+  for (const [n, { requestId, session }] of ends.entries()) {
+    const appended = written[n]!;
+    if (appended instanceof Error) results.set(requestId, { requestId, ...refusalOf(appended) });
+    else {
+      const { won, resolution } = ended(appended);
+      results.set(
+        requestId,
+        won
+          ? { requestId, ok: true, resolution, running: isRunning(session) }
+          : { requestId, ...refusalOf(alreadyResolved(resolution)) },
+      );
+    }
+  }
+  return ready.map((prepared) =>
+    "fact" in prepared ? results.get(prepared.requestId)! : { ...prepared.refused, requestId: prepared.requestId },
+  );
+
+  async function prepareOne(
+    of: Store,
+    response: Parameters<typeof prepare>[1],
+    sender: Sender,
+  ): Promise<({ requestId: string } & ReturnType<typeof endOf>) | { requestId: string; refused: Refused }> {
+    const { requestId } = response;
+    try {
+      const found = await prepare(of, response, sender);
+      if ("yes" in found) throw new SageError("request-invalid", reason("answered-by-itself", { request: requestId }));
+      if ("won" in found) throw alreadyResolved(found.resolution);
+      return { requestId, ...endOf(found.request, found.resolution) };
+    } catch (error) {
+      return { requestId, refused: refusalOf(error) };
+    }
+  }
+}
+
+function checkAlike(requests: readonly InputRequest[]): void {
+  const [first, ...others] = requests;
+  const likeness = first && likenessOf(first);
+  const odd = likeness === undefined ? first : others.find((request) => likenessOf(request) !== likeness);
+  if (odd || !first) throw new SageError("request-invalid", reason("answered-by-itself", { request: odd?.id ?? "" }));
+}
+
 export function pending(store: Store, session: string | undefined, page?: Page): PendingRequest[] {
   return store.pending(session, page).map((request) => withDraft(store, request));
 }
@@ -115,19 +149,6 @@ function isCarried(store: Store, { id, session, agent }: InputRequest): boolean 
   const joined = store.fact(session, `${turnKey(turn)}/${guestKeys.joined(0)}`);
   if (joined?.type === "guest.joined" && joined.data.keeps) return false;
   return store.since(session, asked.seq).every(({ type }) => type !== "guest.parked");
-}
-
-/** The sender as a resolution holds them: the id in the list of people is for the guard alone. */
-function placeOf({ by, surface, device }: Sender): Pick<Sender, "by" | "surface" | "device"> {
-  return { by, surface, ...(device !== undefined && { device }) };
-}
-
-/** The person behind a yes, by the one name that they have on every surface. */
-function approverOf(sender: Sender, personOf: CommandParts["personOf"]): Approver {
-  const { by } = sender;
-  const name = personOf ? personOf(sender) : by;
-  if (name === undefined || name === null) throw new SageError("not-permitted", reason("approver-unknown", { by }));
-  return { ...placeOf(sender), by: name };
 }
 
 export function existingRequest(
@@ -178,34 +199,4 @@ export function alreadyResolved(resolution: Resolution): SageError {
   return new SageError("request-resolved", reason("request-ended", { outcome, by, surface, at }), {
     cause: resolution,
   });
-}
-
-type Inbound = { session: string; fact: InboundFact };
-
-type Queued = Inbound & {
-  done(written: Appended): void;
-  failed(error: unknown): void;
-};
-
-/** Facts that come in one tick share one commit. Each is on disk before its sender hears of it. */
-function batchAppends(store: Store): (inbound: Inbound) => Promise<Appended> {
-  let queued: Queued[] = [];
-  const write = async () => {
-    const batch = queued;
-    queued = [];
-    try {
-      const written = await store.appendAll(batch);
-      for (const [n, { done, failed }] of batch.entries()) {
-        const result = written[n] as Appended | SageError;
-        if (result instanceof SageError) failed(result);
-        else done(result);
-      }
-    } catch (error) {
-      for (const { failed } of batch) failed(error);
-    }
-  };
-  return (inbound) =>
-    new Promise((done, failed) => {
-      if (queued.push({ ...inbound, done, failed }) === 1) setImmediate(() => void write());
-    });
 }
