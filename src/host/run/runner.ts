@@ -108,7 +108,7 @@ export function runnerElsewhere({ wake }: { wake(session: string): void }): Runn
 /** An embedder may have several hosts on one journal: a session runs in one of them, and the others join it there. */
 const createRunning = () => new Map<string, SessionRun>();
 
-export type RunParts = {
+type RunParts = {
   store: Store;
   /** Makes what runs a session's turns, when its first one begins. */
   executor(session: SessionRow): Promise<Executor>;
