@@ -10,7 +10,7 @@ import { mainLine, rowsIn, rowsOf, traceTurns } from "../../scripts/trace.ts";
 const root = join(import.meta.dirname, "../..");
 
 /** Files on the way from a typed message over a request and its answer to the result on the screen. It may only go down. */
-const MAX_FILES = 41;
+const MAX_FILES = 28;
 
 /** Files touched may change by this many until the page is written again: most changes of the code touch one or two. */
 const MAX_DRIFT = 10;
