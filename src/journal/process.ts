@@ -121,7 +121,14 @@ function stat(pid: number): Stat {
   };
 }
 
-const boot = lazy(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8));
+/** "" on systems without it. */
+const boot = lazy(() => {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
+  } catch {
+    return "";
+  }
+});
 
 function livesByPid(pid: number): string {
   try {

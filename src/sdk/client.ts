@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { answersOf, scriptOf, type RecordedAnswer } from "../archive/recording.ts";
 import { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
 import { trajectory, writeLines } from "../archive/trajectory.ts";
@@ -38,10 +37,12 @@ import {
   type SdkOptions,
   type TurnsOptions,
   firstOfName,
+  namedModel,
   readRules,
   resolveModel,
   wholeSkill,
 } from "./options.ts";
+import { makeOutputFolder } from "./output-folder.ts";
 import { failureOf, left, withoutTurn } from "./outcome.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
@@ -83,8 +84,9 @@ export class SageAgentSDK {
 
   /** Throws `config-invalid` for options that it does not know, and for values that do not fit them. */
   constructor(options: SdkOptions = {}) {
-    const { store, journal, rules, tools } = (this.#options = checkOptions("SageAgentSDK", options));
+    const { store, journal, rules, tools, model, env } = (this.#options = checkOptions("SageAgentSDK", options));
     this.#rules = readRules(rules);
+    if (typeof model === "string") namedModel(this.#options, env ?? process.env); // a name that fits nothing is refused now
     if (tools) createToolRegistry([...builtinTools(), ...tools]); // refuses two of one name now, not with the first run
     if (store && journal !== undefined)
       throw new SageError("config-invalid", said("journal and store: give one of them, not both"));
@@ -375,7 +377,7 @@ export class SageAgentSDK {
       permissionMode,
       ...(sandbox && { sandbox: { ...noSandbox, ...sandbox } }),
       env,
-      output: (this.#output ??= mkdtempSync(join(tmpdir(), "sage-output-"))), // nobody can guess it or have made it before
+      output: (this.#output ??= makeOutputFolder()),
       ...(tools && { tools }),
       subagents,
       skills,

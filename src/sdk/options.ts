@@ -9,7 +9,7 @@ import type { ExecutionOptions } from "../protocol/host/options.ts";
 import type { SessionMode } from "../protocol/mode.ts";
 import type { SubagentDefinition } from "../protocol/subagent.ts";
 import type { Tool } from "../tools/definition/tool.ts";
-import { chooseModel } from "../models/choice/choose.ts";
+import { chooseModel, type ModelChoice } from "../models/choice/choose.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 
@@ -91,9 +91,14 @@ export function firstOfName<T extends { name: string }>(given: readonly T[] = []
 }
 
 /** The model that was given, or the one that a name or the environment points to. */
-export async function resolveModel({ model, fallbackModel }: SdkOptions, env: NodeJS.ProcessEnv): Promise<Model> {
-  if (typeof model === "object") return model;
-  const chosen = chooseModel({ spec: model, fallback: fallbackModel, env });
-  if (chosen) return chosen.load();
+export async function resolveModel(options: SdkOptions, env: NodeJS.ProcessEnv): Promise<Model> {
+  return typeof options.model === "object" ? options.model : namedModel(options, env).load();
+}
+
+/** Throws `config-invalid` when the name fits no provider, or has no key. */
+export function namedModel({ model, fallbackModel }: SdkOptions, env: NodeJS.ProcessEnv): ModelChoice {
+  const spec = typeof model === "object" ? undefined : model;
+  const chosen = chooseModel({ spec, fallback: fallbackModel, env });
+  if (chosen) return chosen;
   throw new SageError("config-invalid", reason("no-model", {}));
 }

@@ -66,6 +66,8 @@ test("a task may name its session, its sender and its own id; delivered twice, i
   assert.deepEqual([first.session, first.text, second.text], ["mine", "one", "one"]);
   const third = await executor.executeTask({ description: "and more", session: "mine" });
   assert.equal(third.text, "two");
+  const late = await executor.executeTask(task);
+  assert.deepEqual([late.status, late.text, late.messages], ["success", "one", first.messages]);
   const said = store.load("mine").flatMap((fact) => (fact.type === "user.said" ? [fact.data.text] : []));
   assert.deepEqual(said, ["do it", "and more"]);
 });

@@ -125,6 +125,12 @@ test("Write refuses directories, devices and half characters, and reports a pare
   assert.match((await work.run(write, { file_path: "/dev/full", content: "x" })).text, /is a device/);
   assert.equal(write.operand?.({ file_path: "/dev/full", content: "x" }, work.place), undefined);
   assert.match((await work.run(write, { file_path: "a.txt/b.txt", content: "x" })).text, /^Write failed: ENOTDIR/);
+  if (process.platform === "linux")
+    // where Node's own recursive mkdir would never return
+    assert.match(
+      (await work.run(write, { file_path: "/proc/sage/b.txt", content: "x" })).text,
+      /^Write failed: ENOENT/,
+    );
   assert.ok(refusedBy(write, { file_path: "b.txt", content: "\ud800" }));
 });
 

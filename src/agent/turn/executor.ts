@@ -111,7 +111,8 @@ export class UnifiedExecutor implements Executor {
     const store = wrapStore(this.#config.store);
     checkStrategy(strategy);
     checkTask(task);
-    const session = await sayTask(store, this.#options.workingDirectory, task);
+    const { session, ended } = await sayTask(store, this.#options.workingDirectory, task);
+    if (ended) return ended;
     const log = openSession(store, session);
     try {
       return await strategy.execute(this, { log });

@@ -2,11 +2,15 @@ import { randomUUID } from "node:crypto";
 import { isSessionId } from "../../journal/session/session-id.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { kindOf } from "../../base/issue.ts";
+import type { Fact } from "../../protocol/facts/fact.ts";
+import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
 import type { TurnLimits } from "../../protocol/facts/silence.ts";
+import { seenBy } from "../../protocol/facts/unseen.ts";
 import { saidKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
+import { fold } from "./projection.ts";
 
 /** A task, and what goes with it. */
 export type TaskMetadata = {
@@ -18,8 +22,11 @@ export type TaskMetadata = {
   limits?: TurnLimits;
 } & Partial<Sender>;
 
-/** Says the task in its session, and gives the session. */
-export async function sayTask(store: Store, cwd: string, task: string | TaskMetadata): Promise<string> {
+/** `ended` is there when the task was delivered before, and its turn is over. */
+type SaidTask = { session: string; ended: AgentOutcome | undefined };
+
+/** Says the task in its session. A task that was delivered before is not said again: its own end is the answer. */
+export async function sayTask(store: Store, cwd: string, task: string | TaskMetadata): Promise<SaidTask> {
   const given = kindOf(task) === "object" ? (task as TaskMetadata) : { description: task as string };
   const { description: text, ...meta }: TaskMetadata = given;
   const { session = randomUUID(), id = randomUUID(), by = "caller", surface = "sdk", limits } = meta;
@@ -29,6 +36,15 @@ export async function sayTask(store: Store, cwd: string, task: string | TaskMeta
   if (!isSessionId(session)) throw new SageError("input-invalid", reason("session-id-unfit", { given: session }));
   await store.create(session, { cwd, version: "sdk" });
   const data = { text, by, surface, ...(limits && { limits }) };
-  await store.append(session, { key: saidKey(id), type: "user.said", at: Date.now(), data });
-  return session;
+  const { won, fact } = await store.append(session, { key: saidKey(id), type: "user.said", at: Date.now(), data });
+  return { session, ended: won ? undefined : endOfTurnWith(fact.seq, session, store.load(session)) };
+}
+
+/** The outcome of the turn whose prompts have the message in them, if that turn is over. */
+function endOfTurnWith(message: number, session: string, facts: readonly Fact[]): AgentOutcome | undefined {
+  const read = facts.findIndex((fact) => seenBy(fact) >= message);
+  const end = facts.findIndex(({ type }, n) => n >= read && type === "turn.ended");
+  if (read < 0 || end < 0) return undefined;
+  const { ended, messages } = fold(facts.slice(0, end + 1));
+  return ended && { ...ended, session, messages, toolHistory: [] };
 }

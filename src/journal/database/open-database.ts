@@ -50,12 +50,25 @@ export type Opened = { db: DatabaseSync; readOnly: boolean; close(): void };
 
 /** Opens a journal, or makes one where there is none. Nothing is repaired or reset: a journal in doubt is refused. */
 export function openForWriting(path: string): Opened {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), path);
   if (!existsSync(path)) create(path);
   else if (statSync(path).isDirectory()) throw new SageError("journal-damaged", reason("journal-is-folder", { path }));
   else if (statSync(path).size === 0 && !existsSync(`${path}-wal`))
     throw new SageError("journal-damaged", reason("journal-empty", { path }));
   return checked(path, new DatabaseSync(path, { timeout: BUSY_AT_START_MS }), { readOnly: false });
+}
+
+/** Folder by folder: Node's own recursive `mkdir` never returns below /proc, where the kernel says of a folder that its parent is missing. */
+function makeFolder(folder: string, journal: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder), journal);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it in between.
+    if (!existsSync(folder))
+      throw new SageError("config-invalid", reason("journal-unwritable", { path: journal }), { cause: error });
+  }
 }
 
 /** Opens for reading, also where the journal, or the disk it lies on, may not be written. */

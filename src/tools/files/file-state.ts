@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { constants, lstatSync } from "node:fs";
+import { constants, existsSync, lstatSync } from "node:fs";
 import { mkdir, open, readdir, readlink, realpath, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as z from "../../base/z.ts";
@@ -93,9 +93,18 @@ export async function lookAgain(path: string, place: ToolPlace): Promise<{ real:
   }
 }
 
+/** Folder by folder: Node's own recursive `mkdir` never returns below /proc, and takes its thread along. */
+async function makeFolder(path: string): Promise<void> {
+  if (existsSync(path)) return;
+  await makeFolder(dirname(path));
+  await mkdir(path).catch((error: unknown) => {
+    if (!existsSync(path)) throw error; // nobody made it in between
+  });
+}
+
 /** All or nothing, also through a crash: whoever looks sees the old content or the new one, never a part. */
 export async function replaceFile(real: string, content: Buffer, before: FileState, mode?: number): Promise<void> {
-  await mkdir(dirname(real), { recursive: true });
+  await makeFolder(dirname(real));
   await inFolder(real, async (at) => {
     await removeLeftovers(at);
     const name = `.sage-${process.pid}-${randomUUID()}.tmp`;
