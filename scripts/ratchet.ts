@@ -1,6 +1,7 @@
 // npm run ratchet            counts habits that the house is giving up; part of `npm run check`
 // npm run ratchet -- --list  names each place
 // npm run ratchet -- --save  lowers the limits to today's counts; a limit never rises
+// Files and lines have a budget instead, for all that is planned, which --save leaves alone.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { parseSync, Visitor } from "rolldown/utils";
@@ -8,6 +9,7 @@ import { parseSync, Visitor } from "rolldown/utils";
 const root = join(import.meta.dirname, "..");
 const file = join(import.meta.dirname, "ratchet.json");
 const MAX_FUNCTION_LINES = 100;
+const budgets = new Set(["source files", "lines of source"]);
 
 /** Places by habit. Counts may fall and never rise. */
 export type Findings = Record<Habit, string[]>;
@@ -141,15 +143,14 @@ if (import.meta.main) {
     const lower = Object.fromEntries(
       Object.entries(findings).map(([habit, places]) => [
         habit,
-        Math.min(places.length, limits[habit] ?? places.length),
+        budgets.has(habit) ? limits[habit] : Math.min(places.length, limits[habit] ?? places.length),
       ]),
     );
     writeFileSync(file, `${JSON.stringify(lower, undefined, 2)}\n`);
   }
   if (process.argv.includes("--list"))
     for (const [habit, places] of Object.entries(findings))
-      if (!/^(?:source files|lines of source)$/.test(habit))
-        console.log([habit, ...places.map((place) => `  ${place}`)].join("\n"));
+      if (!budgets.has(habit)) console.log([habit, ...places.map((place) => `  ${place}`)].join("\n"));
   if (process.argv.includes("--count"))
     for (const [habit, places] of Object.entries(findings))
       console.log(`${String(places.length).padStart(7)}  ${habit}`);
