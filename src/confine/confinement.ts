@@ -225,7 +225,7 @@ export function unfitRoot(roots: readonly string[], home: string): string | unde
 /** Folders of a sandbox, below Sage's state. `runs`: arguments and notes of commands. `filter`: the file for seccomp. */
 type StateFolder = { home: string; tmp: string; runs: string; filter: string };
 
-export function stateFolder({ sageHome, key }: { sageHome: string; key: string }): StateFolder {
+function stateFolder({ sageHome, key }: { sageHome: string; key: string }): StateFolder {
   const state = join(sageHome, "confine");
   const own = join(state, createHash("sha256").update(key).digest("hex").slice(0, 16));
   const [home, tmp, runs] = ["home", "tmp", "runs"].map((name) => join(own, name)) as [string, string, string];
@@ -242,7 +242,7 @@ export function stateFolder({ sageHome, key }: { sageHome: string; key: string }
  * Makes the places in the private folders that mounts go to. Nothing there may lead elsewhere: bwrap would follow, and make what it
  * does not find.
  */
-export function prepare(mounts: readonly Mount[], home: string, own: StateFolder): void {
+function prepare(mounts: readonly Mount[], home: string, own: StateFolder): void {
   const areas = [["/tmp", own.tmp] as const, [home, own.home] as const];
   for (const to of [home, ...privatePoints(mounts)]) {
     const [from, area] = areas.findLast(([folder]) => folder !== to && isInside(folder, to)) ?? [];

@@ -256,15 +256,15 @@ export function realOf(path: string): string | undefined {
 }
 
 /** Top folders that hold a system's programs and their settings. Every other one is simply not there. */
-export const systemFolders: ReadonlySet<string> = new Set(
+const systemFolders: ReadonlySet<string> = new Set(
   "bin etc gnu lib lib32 lib64 libx32 nix opt sbin snap sys usr".split(" "),
 );
 
 /** Further folders of the system that programs read. */
-export const systemParts = ["/var/lib/dpkg", "/var/lib/ca-certificates", "/var/cache/fontconfig"];
+const systemParts = ["/var/lib/dpkg", "/var/lib/ca-certificates", "/var/cache/fontconfig"];
 
 /** Secrets of the system, which root could read. */
-export const systemSecrets = (
+const systemSecrets = (
   "shadow shadow- gshadow gshadow- sudoers sudoers.d ssh ssl/private krb5.keytab " +
   "docker kubernetes rancher wireguard NetworkManager/system-connections openvpn"
 )
@@ -272,8 +272,8 @@ export const systemSecrets = (
   .map((name) => `/etc/${name}`);
 
 /** Parts of /proc that belong to root even without any capability: bwrap leaves them writable to it. */
-export const kernelFolders = ["sys", "bus", "fs", "irq", "sysrq-trigger"].map((name) => `/proc/${name}`);
-export const kernelSecrets = ["kmsg", "keys", "timer_list", "kcore", "mtrr"].map((name) => `/proc/${name}`);
+const kernelFolders = ["sys", "bus", "fs", "irq", "sysrq-trigger"].map((name) => `/proc/${name}`);
+const kernelSecrets = ["kmsg", "keys", "timer_list", "kcore", "mtrr"].map((name) => `/proc/${name}`);
 
 /** Folders below the home folder that hold programs and no secrets. Never `.cargo` or `.m2` whole: they hold credentials. */
 export const toolFolders = (

@@ -83,7 +83,7 @@ export const guardMutants: Mutant[] = [
   without(
     "counts the signature of whoever asked",
     consent,
-    ["!except.has(one)", "true"],
+    ["!except.has(person)", "true"],
     people("an answer in the journal signed by whoever asked"),
   ),
   without(
@@ -95,7 +95,7 @@ export const guardMutants: Mutant[] = [
   without(
     "counts signatures for another input",
     consent,
-    [".filter((one) => one.digest === digest)", ""],
+    [".filter((approval) => approval.digest === digest)", ""],
     people("an answer in the journal signed for another input"),
   ),
   without(

@@ -86,7 +86,7 @@ export const mutants: Mutant[] = [
     name: "lets whoever asked approve",
     changes: [
       { file: "src/input/approve.ts", from: "personName(one) === by))", to: 'personName(one) === ""))' },
-      { file: "src/protocol/facts/consent.ts", from: "!except.has(one)", to: 'one !== ""' },
+      { file: "src/protocol/facts/consent.ts", from: "!except.has(person)", to: 'person !== ""' },
     ],
     killedBy: inScene("signatures"),
   },
@@ -231,8 +231,8 @@ export const mutants: Mutant[] = [
       { file: entries, from: "if (Number(now) < epoch && ", to: "if (false && " },
       {
         file: entries,
-        from: "join(homeOf(session), String(epoch), nameOf(key))",
-        to: 'join(homeOf(session), "0", nameOf(key))',
+        from: "join(homeOf(session), String(epoch), entryName(key))",
+        to: 'join(homeOf(session), "0", entryName(key))',
       },
     ],
     killedBy: inScene("commands"),

@@ -228,6 +228,6 @@ test("a missing text, a missing command, and one that a surface forgets do not c
   );
   const forgotten = entry.replace("everywhere", '{ ...everywhere, lines: "own", acp: "own" }');
   const problems = await compile({ file: table, from: entry, to: forgotten });
-  assert.match(problems, /surfaces\/acp\/slash\.ts/);
+  assert.match(problems, /surfaces\/acp\/session\.ts/);
   assert.match(problems, /surfaces\/plain\/talking\.ts/);
 });

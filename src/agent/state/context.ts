@@ -134,7 +134,8 @@ export type ExecutionContext = Self &
     loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus>;
   };
 
-type Configured<Name extends keyof AgentConfig> = { config: Pick<AgentConfig, Name> };
+// Published types leave internal options out, so a name may be unknown there.
+type Configured<Name extends string> = { config: Pick<AgentConfig, Name & keyof AgentConfig> };
 type Optional<Name extends keyof ExecutionOptions> = { options: Pick<ExecutionOptions, Name> };
 
 /** Which agent of the tree it is. */

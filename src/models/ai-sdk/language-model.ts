@@ -157,7 +157,7 @@ type Spoken = Exclude<Part, Call>;
 type Piece = { id: string; delta?: string; providerMetadata?: ProviderMetadata };
 
 /** A stream as a whole reply, shown while it comes. */
-export async function collect(
+async function collect(
   stream: AsyncIterable<LanguageModelV4StreamPart>,
   scope: ModelScope,
 ): Promise<Omit<Reply, "model">> {

@@ -334,12 +334,12 @@ const claudes: readonly [RegExp, Claude][] = [
 ];
 
 /** Servers that only speak Anthropic's format have models of other names, and limits that nobody knows. */
-export function claudeOf(modelId: string): Claude {
+function claudeOf(modelId: string): Claude {
   const other: Claude = { output: 4_096, temperature: true, budget: true, isKnown: false };
   return claudes.find(([name]) => name.test(modelId))?.[1] ?? other;
 }
 
 /** Earlier ones refuse to be told to think. */
-export function thinksAtAll(modelId: string): boolean {
+function thinksAtAll(modelId: string): boolean {
   return !/claude-(instant|v?2|3-(haiku|opus|sonnet|5))/.test(modelId);
 }

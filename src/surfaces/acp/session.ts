@@ -192,7 +192,7 @@ export function commandsOf(offer: Offer<"acp">, w: SlashTexts): AvailableCommand
 }
 
 /** Does a command; the message that follows it, if one does. */
-export function runTyped(
+function runTyped(
   typed: TypedSlash,
   typist: Typist<"acp">,
   { words, tell }: { words: SlashWords; tell(text: string): void },
@@ -222,7 +222,7 @@ type Waiting = {
 
 type One = { key: string | undefined; isRead: boolean; settle(end: StopReason | Refusal): void };
 
-export function createWaiting(): Waiting {
+function createWaiting(): Waiting {
   const waiting = new Set<One>();
   const settle = (end: StopReason | Refusal, which: (one: One) => boolean) => {
     for (const one of [...waiting].filter(which)) {

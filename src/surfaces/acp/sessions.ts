@@ -104,12 +104,12 @@ export function createSessions({ host, editor, words, me, form, signal }: Sessio
 }
 
 /** Modes of a session, in the protocol's first form. */
-export function modesOf(mode: SessionMode, w: AcpTexts): SessionModeState {
+function modesOf(mode: SessionMode, w: AcpTexts): SessionModeState {
   return { currentModeId: mode, availableModes: sessionModes.map((id) => ({ id, ...w.modes[id] })) };
 }
 
 /** Mode and model, in the form that newer editors prefer. */
-export function configOf({ mode, model, offered }: Chosen, w: AcpTexts): SessionConfigOption[] {
+function configOf({ mode, model, offered }: Chosen, w: AcpTexts): SessionConfigOption[] {
   const models = offered.includes(model) || model === "" ? offered : [model, ...offered];
   return [
     {
@@ -130,7 +130,7 @@ export function configOf({ mode, model, offered }: Chosen, w: AcpTexts): Session
 type Chosen = { mode: SessionMode; model: string; offered: readonly string[] };
 
 /** Models of all providers that are set up, as they are named to choose one. Providers that do not answer have none. */
-export async function offeredModels(host: Host): Promise<string[]> {
+async function offeredModels(host: Host): Promise<string[]> {
   const reply = await host.send({ type: "models" });
   if (!reply.ok) return [];
   const lists = await Promise.all(

@@ -22,7 +22,7 @@ export const clusterMutants: ClusterMutant[] = [
     changes: [
       {
         file: "src/journal/session/line.ts",
-        from: "const written = log.flush(); // on disk before the effect\n",
+        from: "const written = log.commits.flush(); // on disk before the effect\n",
         to: "const written = undefined;\n",
       },
     ],
