@@ -6,7 +6,7 @@ import type { Terminal, TerminalOptions } from "./screen/options.ts";
 import { createParts, follow } from "./session.ts";
 
 export { pickAlone } from "./screen/picker.ts";
-export type { Picked, Picking, Terminal, TerminalActs, TerminalEnd, TerminalOptions } from "./screen/options.ts";
+export type { Picked, Picking, TerminalActs, TerminalEnd, TerminalOptions } from "./screen/options.ts";
 
 /** A session on a terminal: past events scroll by like any program's output; requests and the editor stand at the bottom. */
 export function attachTerminal(host: Host, options: TerminalOptions): Terminal {

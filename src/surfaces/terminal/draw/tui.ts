@@ -3,7 +3,6 @@ export {
   CURSOR_MARKER,
   decodeKittyPrintable,
   Editor,
-  fuzzyFilter,
   isKeyRelease,
   isKeyRepeat,
   Markdown,
