@@ -1,4 +1,5 @@
-import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, lstatSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { Fact } from "../protocol/facts/fact.ts";
 import type { Redaction } from "../config/secrets/redact.ts";
 
@@ -8,19 +9,38 @@ export function* trajectory(facts: Iterable<Fact>, redaction: Redaction): Genera
     yield `${JSON.stringify({ seq, session, key, type, at, data: redaction.value(data) })}\n`;
 }
 
-/** Whole or not at all, and for its owner alone: a reader never meets half a file. */
+/**
+ * Writes a file on a person's word. A regular file is replaced whole, for its owner alone: a reader never meets half of it. A device, a
+ * pipe or a link is written through: replacing it would take it away from everybody else who uses it.
+ */
 export function writeLines(path: string, lines: Iterable<string>): void {
-  const draft = `${path}.${process.pid}.tmp`;
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found && !found.isFile()) return writeAll(openThrough(path), lines);
+  const draft = `${path}.${randomUUID()}.tmp`;
   try {
-    const file = openSync(draft, "w", 0o600);
-    try {
-      for (const line of lines) writeSync(file, line);
-    } finally {
-      closeSync(file);
-    }
+    writeAll(openSync(draft, "wx", 0o600), lines);
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+function writeAll(file: number, lines: Iterable<string>): void {
+  try {
+    for (const line of lines) writeFileSync(file, line);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Opening a pipe that nobody reads would hold up this process for ever: without waiting, it fails. */
+function openThrough(path: string): number {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NONBLOCK } = constants;
+  const first = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0o600);
+  try {
+    return openSync(path, O_WRONLY);
+  } finally {
+    closeSync(first);
   }
 }

@@ -45,7 +45,8 @@ function write(path: string, lines: Iterable<string>, w: ExportTexts): void {
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw error; // reading the session failed, not writing
-    const why = code === "ENOENT" ? w.noFolder : code === "EISDIR" ? w.isFolder : thrownText(error);
+    const known = { ENOENT: w.noFolder, EISDIR: w.isFolder, ENXIO: w.noReader };
+    const why = known[code as keyof typeof known] ?? thrownText(error);
     throw usage(w.unwritable(path, why));
   }
 }

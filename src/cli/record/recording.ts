@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { recordedPersona } from "../../input/persona.ts";
 import type { Store } from "../../journal/store/store.ts";
@@ -8,6 +8,7 @@ import type { ExecutionMode } from "../../protocol/host/options.ts";
 import { type SageError } from "../../protocol/reasons/error.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import { answersOf, fixed, parseAnswers, replayAnswers, scriptOf } from "../../archive/recording.ts";
+import { writeLines } from "../../archive/trajectory.ts";
 import { ownRedaction } from "../host/redaction.ts";
 import type { Home } from "../../config/home/home.ts";
 import { summaryOf } from "../../view/items/summary.ts";
@@ -89,7 +90,7 @@ export function writeRecordings(home: Home, session: string, values: RecordingFl
 }
 
 function write(path: string, value: unknown): void {
-  writeFileSync(path, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 });
+  writeLines(path, [`${JSON.stringify(value, undefined, 2)}\n`]);
 }
 
 function whatOf(request: InputRequest): string {

@@ -5,6 +5,7 @@ const en = {
   unwritable: (path: string, why: string) => `${path} cannot be written: ${why}`,
   noFolder: "there is no such folder",
   isFolder: "it is a folder",
+  noReader: "it is a pipe, and nobody reads from it",
   removed: (n: number) => `${n} ${n === 1 ? "secret" : "secrets"} removed`,
 };
 
@@ -15,6 +16,7 @@ const zh: ExportTexts = {
   unwritable: (path, why) => `写不了 ${path}：${why}`,
   noFolder: "没有这个文件夹",
   isFolder: "这是一个文件夹",
+  noReader: "这是一个管道，没有程序在读",
   removed: (n) => `已移除 ${n} 处机密`,
 };
 
