@@ -61,7 +61,7 @@ function callOf(receipt: Receipt, cwd: string): PastCall {
 /** The answer to something that was asked in one or several rounds: a no in one of them is a no. */
 function answerTo(rounds: readonly Asked[]): PastCall["asked"] {
   const answers = rounds.map(answerOf);
-  const last = (answer: "yes" | "no") => answers.findLast((one) => one.answer === answer);
+  const last = (answer: "yes" | "no") => answers.findLast((each) => each.answer === answer);
   return last("no") ?? last("yes") ?? answers[0];
 }
 
@@ -113,7 +113,7 @@ function isSpared({ rule, decision, asked }: Receipt): boolean {
 }
 
 function tallyOf(answers: readonly Answered[]): Tally {
-  const count = (one: string) => answers.filter(({ answer, isOpen }) => answer.answer === one && !isOpen).length;
+  const count = (wanted: string) => answers.filter(({ answer, isOpen }) => answer.answer === wanted && !isOpen).length;
   const waits = answers.flatMap(({ answer }) => answer.waitedMs ?? []).sort((a, b) => a - b);
   const at = (share: number) => waits[Math.min(waits.length - 1, Math.floor(waits.length * share))]!;
   return {
@@ -124,6 +124,6 @@ function tallyOf(answers: readonly Answered[]): Tally {
 }
 
 /** The largest group first. */
-function groupedBy<T>(all: readonly T[], key: (one: T) => string): [string, T[]][] {
+function groupedBy<T>(all: readonly T[], key: (item: T) => string): [string, T[]][] {
   return [...Map.groupBy(all, key)].sort((a, b) => b[1].length - a[1].length);
 }

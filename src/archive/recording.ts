@@ -75,16 +75,16 @@ export function replayAnswers(
   recorded: readonly RecordedAnswer[],
   { redaction }: { redaction?: Redaction } = {},
 ): AutoResponder {
-  const left = recorded.map((one) => ({
-    key: canonicalJson(one.asked),
-    by: one.by,
-    response: one.response,
+  const left = recorded.map((step) => ({
+    key: canonicalJson(step.asked),
+    by: step.by,
+    response: step.response,
     used: false,
   }));
   return (request) => {
     const asked = askedOf(request);
     const key = canonicalJson(redaction ? fixed(redaction, asked) : asked);
-    const found = left.find((one) => one.key === key && !one.used);
+    const found = left.find((step) => step.key === key && !step.used);
     if (!found) throw new NeedsInput(request.id);
     // Signatures are given, not played.
     if (found.response.type === "granted" && needsConsent(request)) throw new NeedsInput(request.id);

@@ -78,9 +78,9 @@ export async function rewindSession(
     if (finished && unfinished.data.turn === options.turn) return finished;
     const facts = store.load(session.id);
     const { turn, what, files } = await planOf(facts, session, options);
-    const chosen = files.flatMap((one) => {
-      if (one.will !== "restore" && one.will !== "remove") return [];
-      return one.asks === undefined || overwrite[one.path] === one.file.from ? [one.file] : [];
+    const chosen = files.flatMap((file) => {
+      if (file.will !== "restore" && file.will !== "remove") return [];
+      return file.asks === undefined || overwrite[file.path] === file.file.from ? [file.file] : [];
     });
     const key = rewindKey(facts.filter(({ type }) => type === "session.rewound").length);
     const { by, surface } = sender;
@@ -101,12 +101,12 @@ export function checkIdle(row: SessionRow | undefined, { held = false } = {}): v
 
 async function planOf(facts: readonly Fact[], session: SessionRow, options: RewindOptions): Promise<RewindPlan> {
   const { turn, what } = options;
-  const point = rewindPoints(facts).find((one) => one.turn === turn);
+  const point = rewindPoints(facts).find((candidate) => candidate.turn === turn);
   if (!point) throw new SageError("input-invalid", reason("rewind-no-turn", { turn: `t${turn}` }));
   const changes = what === "conversation" ? [] : [...fileChanges(facts)];
   const files: PlannedFile[] = [];
   for (const [path, all] of changes) {
-    const undone = all.filter((one) => one.turn >= turn);
+    const undone = all.filter((change) => change.turn >= turn);
     if (undone.length > 0) files.push({ path, ...(await planFile(path, undone, session, options)) });
   }
   return {
@@ -136,7 +136,8 @@ async function planFile(
     if (from === to) return { will: "nothing" };
     if (to !== "" && (await readKept(keptFor(output, id), to)) === undefined) return { will: "leave", why: "lost" };
     // Between two calls, or after the last one.
-    const foreign = from !== last.after || changes.some((one, n) => n > 0 && one.before !== changes[n - 1]?.after);
+    const foreign =
+      from !== last.after || changes.some((change, n) => n > 0 && change.before !== changes[n - 1]?.after);
     const asks = foreign
       ? "changed"
       : protectedKind(path, sageHome) !== undefined

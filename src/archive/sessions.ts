@@ -99,7 +99,7 @@ export async function retain(store: Store, home: Kept, retention: Retention, now
   const old = store.sessions().filter(({ lastAt }) => now - lastAt > sessions);
   const isOpen = ({ open, owned, pending }: SessionRow) => open || owned || pending > 0;
   const removed: SessionRow[] = [];
-  for (const session of old.filter((one) => !isOpen(one))) {
+  for (const session of old.filter((candidate) => !isOpen(candidate))) {
     try {
       await deleteSession(store, home, session.id, { by: "retention", surface: "settings" });
       removed.push(session);
@@ -123,10 +123,10 @@ export function ruleFiles(home: Pick<Home, "settings">, cwd: string): Parameters
 
 /** Receipts outlive the conversation; its words do not. */
 function slim(receipt: Receipt): Receipt {
-  const asked = receipt.asked.map(({ request, ...one }) => {
-    if (request.kind !== "permission") return { request, ...one };
+  const asked = receipt.asked.map(({ request, ...entry }) => {
+    if (request.kind !== "permission") return { request, ...entry };
     const { preview: _preview, parts: _parts, ...rest } = request;
-    return { request: { ...rest, suggestions: [], input: {} }, ...one };
+    return { request: { ...rest, suggestions: [], input: {} }, ...entry };
   });
   return { ...receipt, asked, input: shortened(receipt.input) as Receipt["input"] };
 }
@@ -136,7 +136,7 @@ function shortened(value: unknown): unknown {
     return value.length > MAX_RECEIPT_LENGTH ? `${value.slice(0, MAX_RECEIPT_LENGTH).toWellFormed()}…` : value;
   if (Array.isArray(value)) return value.map(shortened);
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]));
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, shortened(field)]));
 }
 
 /** Facts that make up a conversation. Requests, answers, verdicts, rules and drafts stay where they were given. */

@@ -27,8 +27,8 @@ export async function readPast(
     trials: createTrials(calls, rules, (call, given, reading) => judge(questionOf(call, given), reading)),
     offers(call) {
       const found = suggest(questionOf(call, rules));
-      const together = found.filter((one) => one.together).map(({ rule }) => rule);
-      const alone = found.filter((one) => !one.together).map(({ rule }) => [rule]);
+      const together = found.filter((each) => each.together).map(({ rule }) => rule);
+      const alone = found.filter((each) => !each.together).map(({ rule }) => [rule]);
       return together.length > 0 ? [...alone, together] : alone;
     },
   };

@@ -93,22 +93,22 @@ type Fields<S extends Shape> = {
   [K in keyof S as S[K]["presence"] extends "optional" ? never : K]: Infer<S[K]>;
 } & { [K in keyof S as S[K]["presence"] extends "optional" ? K : never]?: Infer<S[K]> };
 type Flat<T> = { [K in keyof T]: T[K] };
-type Object<S extends Shape> = Schema<Flat<Fields<S>>, "given">;
+type ObjectSchema<S extends Shape> = Schema<Flat<Fields<S>>, "given">;
 
 /** An object of which only these keys are taken. */
-export function object<S extends Shape>(shape: S): Object<S> {
+export function object<S extends Shape>(shape: S): ObjectSchema<S> {
   return withKeys(shape, "dropped");
 }
 /** An object without other keys. */
-export function strictObject<S extends Shape>(shape: S): Object<S> {
+export function strictObject<S extends Shape>(shape: S): ObjectSchema<S> {
   return withKeys(shape, "refused");
 }
 /** An object that may have further keys. */
-export function looseObject<S extends Shape>(shape: S): Object<S> {
+export function looseObject<S extends Shape>(shape: S): ObjectSchema<S> {
   return withKeys(shape, "kept");
 }
 
-function withKeys<S extends Shape>(shape: S, others: "dropped" | "refused" | "kept"): Object<S> {
+function withKeys<S extends Shape>(shape: S, others: "dropped" | "refused" | "kept"): ObjectSchema<S> {
   const keys = Object.keys(shape);
   const read = (value: unknown, issues: Issue[]) => {
     if (kindOf(value) !== "object") return misses("object", value, issues);

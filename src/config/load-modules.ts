@@ -94,7 +94,9 @@ function repeated(
   taken: ReadonlySet<string>,
   kind: "tool" | "subagent",
 ): Reason | undefined {
-  const found = parts.find(({ name }, n) => taken.has(name) || parts.slice(0, n).some((one) => one.name === name));
+  const found = parts.find(
+    ({ name }, n) => taken.has(name) || parts.slice(0, n).some((earlier) => earlier.name === name),
+  );
   return found && reason("name-taken", { kind, name: found.name });
 }
 

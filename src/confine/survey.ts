@@ -115,7 +115,7 @@ export async function clearAway(
   const found = survey.guarded.filter((path) => {
     if (known.has(path)) return leadsElsewhere(path) || (isSwapped(path) && exists(path));
     if (!exists(path) || !isNewHere(path) || moved.has(survey.inodes[path] ?? 0)) return false;
-    if (before.guarded.some((one) => isInside(path, one))) return false;
+    if (before.guarded.some((guarded) => isInside(path, guarded))) return false;
     return isRepository(path) ? policy.runsProgram(path) : true;
   });
   const inGit = roots.flatMap((root) => settingsIn(root)).filter((path) => !known.has(path) && isNew(path));

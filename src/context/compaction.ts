@@ -103,10 +103,10 @@ function shortened(message: Message, longest: number): Message {
   if (message.results.every(({ result }) => result.text.length <= longest && !result.images)) return message;
   return {
     role: "tool",
-    results: message.results.map((one) => {
-      const { images, ...result } = one.result;
+    results: message.results.map((part) => {
+      const { images, ...result } = part.result;
       const text = clipped([result.text, ...pictures(images)].join("\n"), longest);
-      return { ...one, result: { ...result, text } };
+      return { ...part, result: { ...result, text } };
     }),
   };
 }

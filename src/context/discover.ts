@@ -32,9 +32,9 @@ export function contentFolders(root: string): string[] {
 
 /** The first of two with the same name counts. */
 export function readContent(found: readonly Found[]): Discovered {
-  const { skills, problems: unfitSkills } = readSkills(found.flatMap((one) => one.skills));
-  const { agents, problems: unfitAgents } = readAgents(found.flatMap((one) => one.agents));
-  const { commands, problems: unfitCommands } = readCommands(found.flatMap((one) => one.commands));
+  const { skills, problems: unfitSkills } = readSkills(found.flatMap((folder) => folder.skills));
+  const { agents, problems: unfitAgents } = readAgents(found.flatMap((folder) => folder.agents));
+  const { commands, problems: unfitCommands } = readCommands(found.flatMap((folder) => folder.commands));
   const unread = found.flatMap(({ problems }) => problems);
   return {
     skills,

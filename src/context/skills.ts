@@ -131,7 +131,7 @@ export function expandMessage(
   text: string,
 ): string | undefined {
   const { name, args = "" } = readSlash(text) ?? {};
-  const command = commands.find((one) => one.name === name);
+  const command = commands.find((command) => command.name === name);
   if (command) return sayCommand(command, args);
   const called = skills.find((skill) => skill.name === name && skill.userInvocable);
   if (called)

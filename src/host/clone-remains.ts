@@ -39,7 +39,7 @@ async function isPushed(cwd: string, { env, signal }: Pick<Options, "env" | "sig
       "core.fsmonitor=false",
       "core.attributesFile=/dev/null",
     ];
-    const where = [...settings.flatMap((one) => ["-c", one]), `--git-dir=${own}`, `--work-tree=${cwd}`];
+    const where = [...settings.flatMap((setting) => ["-c", setting]), `--git-dir=${own}`, `--work-tree=${cwd}`];
     const { code, text } = await git([...where, ...args], { cwd: own, env, signal });
     return code === 0 && text === "";
   };

@@ -73,7 +73,7 @@ async function clone({ name, scheme, url, branch }: Remote, cwd: string, options
   const config = [
     ...["protocol.allow=never", `protocol.${scheme}.allow=always`, "core.hooksPath=/dev/null", "core.fsmonitor=false"],
     ...["submodule.recurse=false", "transfer.fsckObjects=true", "gc.auto=0", "http.followRedirects=false"],
-  ].flatMap((one) => ["-c", one]);
+  ].flatMap((setting) => ["-c", setting]);
   const from = branch === undefined ? [] : [`--branch=${branch}`];
   const args = [...config, "clone", "--quiet", "--template=", "--no-recurse-submodules", ...from, "--", url, cwd];
   const ended = await git(args, { cwd, env, signal: AbortSignal.any([signal, late]) }).catch((error: unknown) => {

@@ -50,7 +50,7 @@ export async function approve(
 }
 
 function check({ consent }: ConsentRequest, { rules = [], removeRules = [], outside }: Granted, by: string): void {
-  if (consent.except?.some((one) => personName(one) === by))
+  if (consent.except?.some((person) => personName(person) === by))
     throw refused("not-permitted", reason("asker-may-not-approve", { by }));
   const [unnamed] = consent.unnamed ?? [];
   if (unnamed !== undefined) throw refused("not-permitted", reason("asker-unknown", { by: unnamed }));
@@ -63,7 +63,9 @@ function check({ consent }: ConsentRequest, { rules = [], removeRules = [], outs
 /** The end of a request that everybody approved. It is in the name of the last of them. */
 function completed(request: ConsentRequest, approvals: Approval[]): Resolution {
   const { by, surface, device, at } = approvals.at(-1)!;
-  const comments = approvals.flatMap((one) => (one.comment?.trim() ? [`${one.by}: ${one.comment}`] : []));
+  const comments = approvals.flatMap((approval) =>
+    approval.comment?.trim() ? [`${approval.by}: ${approval.comment}`] : [],
+  );
   const own = approvals.length === 1 ? approvals[0]!.comment : undefined;
   const comment = own ?? (comments.length > 0 ? comments.join("\n") : undefined);
   const mode = freest(approvals);

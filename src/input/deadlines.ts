@@ -28,12 +28,12 @@ export function arm(store: Store, request: InputRequest): () => void {
   const dues = duesOf(store);
   const due = dues.get(request.id) ?? bootNow() + remaining(request.deadline, timeOf(store));
   dues.set(request.id, due);
-  const one = { due, request, store, calls: callsOf(store, request) };
-  armed.add(one);
-  const next = nextOf(one);
+  const entry = { due, request, store, calls: callsOf(store, request) };
+  armed.add(entry);
+  const next = nextOf(entry);
   if (next < nearest) schedule(next);
   return () => {
-    disarm(one);
+    disarm(entry);
     if (!isOver(store, request.id)) return;
     for (const name of dues.keys()) if (name === request.id || name.startsWith(`${request.id} `)) dues.delete(name);
   };
@@ -73,8 +73,8 @@ async function call({ store, request }: Armed, { fact }: Call): Promise<void> {
 }
 
 /** The timer may come too early now, which costs a look and nothing else; the last one out stops it. */
-function disarm(one: Armed): void {
-  if (armed.delete(one) && armed.size === 0) schedule(Infinity);
+function disarm(entry: Armed): void {
+  if (armed.delete(entry) && armed.size === 0) schedule(Infinity);
 }
 
 function isOver(store: Store, id: string): boolean {
@@ -109,27 +109,27 @@ function schedule(due: number): void {
 function expire(): void {
   const now = bootNow();
   const late = [...armed].filter(({ due }) => due <= now).sort((a, b) => a.due - b.due);
-  for (const one of late) {
-    const { request, store } = one;
-    one.due = now + RETRY_MS; // a full disk, a busy journal: it expires when it can be recorded
+  for (const entry of late) {
+    const { request, store } = entry;
+    entry.due = now + RETRY_MS; // a full disk, a busy journal: it expires when it can be recorded
     // Not on disk yet: whoever else takes the session would ask anew, and this end would be that one's.
     if (!isKnown(store, request.id)) continue;
     // An answer that came first has won already, and that is fine.
     settle(store, request, expired(request)).then(
-      () => disarm(one),
+      () => disarm(entry),
       () => {},
     );
   }
-  for (const one of armed)
-    for (const due of one.calls.filter((each) => each.due <= now)) {
+  for (const entry of armed)
+    for (const due of entry.calls.filter((each) => each.due <= now)) {
       due.due = now + RETRY_MS; // until it is recorded
-      void call(one, due).then(
-        () => void (one.calls = one.calls.filter((each) => each !== due)),
+      void call(entry, due).then(
+        () => void (entry.calls = entry.calls.filter((each) => each !== due)),
         () => {},
       );
     }
   let next = Infinity;
-  for (const one of armed) next = Math.min(next, nextOf(one));
+  for (const entry of armed) next = Math.min(next, nextOf(entry));
   schedule(next);
 }
 

@@ -211,8 +211,8 @@ function problemOf(body: OutsideBody): string | undefined {
   if (questions.length === 0) return "there is no question";
   if (questions.length > MAX_QUESTIONS) return `there are more than ${MAX_QUESTIONS} questions`;
   if (new Set(questions.map(({ question }) => question)).size < questions.length) return "a question is there twice";
-  for (const one of questions) {
-    const found = problemIn(one);
+  for (const question of questions) {
+    const found = problemIn(question);
     if (found !== undefined) return found;
   }
   return undefined;

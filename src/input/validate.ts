@@ -88,7 +88,7 @@ function checkAnswerForm(question: string, answer: LooseAnswers[string]): void {
   const at = `answers[${JSON.stringify(question)}]`;
   const whole = kindOf(answer) === "object" ? (answer as Answer) : undefined;
   const labels: unknown = whole ? whole.selected : answer;
-  if (!Array.isArray(labels) || !labels.every((one) => typeof one === "string")) throw misfit(at, "string", answer);
+  if (!Array.isArray(labels) || !labels.every((label) => typeof label === "string")) throw misfit(at, "string", answer);
   if (whole) checkWords(`${at}.other`, whole.other);
 }
 
@@ -104,9 +104,9 @@ function checkFlag(at: string, flag: unknown): void {
 function checkList(at: "rules" | "removeRules", list: readonly unknown[] | undefined): void {
   if (list === undefined) return;
   if (!Array.isArray(list)) throw misfit(at, "array", list);
-  for (const [n, one] of list.entries()) {
-    if (kindOf(one) !== "object") throw misfit(`${at}[${n}]`, "object", one);
-    const { rule, destination, behavior } = one as Record<string, unknown>;
+  for (const [n, item] of list.entries()) {
+    if (kindOf(item) !== "object") throw misfit(`${at}[${n}]`, "object", item);
+    const { rule, destination, behavior } = item as Record<string, unknown>;
     if (typeof rule !== "string") throw misfit(`${at}[${n}].rule`, "string", rule);
     checkOneOf(`${at}[${n}].destination`, destination, destinations);
     // A rule of any other kind would be kept, and would hold nobody back.
@@ -120,7 +120,7 @@ const planEnds: readonly PlanEnd[] = ["ask", "acceptEdits"];
 
 function checkOneOf(at: string, came: unknown, values: readonly string[]): void {
   if (values.includes(came as string)) return;
-  const expected = values.map((one) => JSON.stringify(one));
+  const expected = values.map((value) => JSON.stringify(value));
   const found: Misfit =
     came === undefined
       ? { at, kind: "missing", expected }
@@ -159,7 +159,8 @@ export function spellOut(request: InputRequest, response: LooseResponse): InputR
   if (response.type !== "answers" || request.kind !== "question") return response as InputResponse;
   const full = ([question, given]: [string, LooseAnswers[string]]): [string, Answer] => {
     if (typeof given === "object" && !Array.isArray(given)) return [question, given as Answer];
-    const labels = request.questions.find((one) => one.question === question)?.options.map(({ label }) => label) ?? [];
+    const labels =
+      request.questions.find((each) => each.question === question)?.options.map(({ label }) => label) ?? [];
     const words = [given].flat() as string[];
     const other = words.filter((word) => !labels.includes(word)).join(", ");
     return [question, { selected: words.filter((word) => labels.includes(word)), ...(other !== "" && { other }) }];

@@ -68,7 +68,7 @@ export function ancestry(): number[] {
   for (let pid = process.pid; pid > 1 && !found.has(pid);) {
     const relatives = known ? known.get(pid) : relativesOf(pid);
     found.add(pid);
-    for (const one of relatives?.groups ?? []) if (one > 1) found.add(one);
+    for (const group of relatives?.groups ?? []) if (group > 1) found.add(group);
     pid = relatives?.parent ?? 0;
   }
   return [...found];

@@ -38,7 +38,7 @@ export function confine(
   const unattended = call.mode === "bypass" || policy.unattended === true;
   const away = unattended ? [] : worksOutside(finding, call, policy);
   if (away.length > 0) {
-    const program = result.behavior === "allow" ? away.find((one) => !isNamed(one, finding)) : undefined;
+    const program = result.behavior === "allow" ? away.find((host) => !isNamed(host, finding)) : undefined;
     if (program === undefined) return { step, result: { ...result, confined: "outside" } };
     const why = reason("outside-unnamed", { program });
     return { step: "confined", result: { behavior: "ask", reason: why, confined: "outside" } };
@@ -78,23 +78,23 @@ function confinesWith(
   const writable: string[] = [];
   const missed: Blocked[] = [];
   let repository = repositoryUse(shell?.reading);
-  for (const one of blocked) {
-    if (one.kind === "aside") continue;
-    if (one.kind === "host") {
-      const { behavior } = judgeHost(one.host, book);
+  for (const access of blocked) {
+    if (access.kind === "aside") continue;
+    if (access.kind === "host") {
+      const { behavior } = judgeHost(access.host, book);
       if (behavior === "allow" || behavior === "deny") continue;
-      missed.push(one);
-      if (one.final !== true && !hosts.includes(one.host)) hosts.push(one.host);
+      missed.push(access);
+      if (access.final !== true && !hosts.includes(access.host)) hosts.push(access.host);
       continue;
     }
-    const git = call.roots.some((root) => isInside(`${root}/.git`, one.path));
+    const git = call.roots.some((root) => isInside(`${root}/.git`, access.path));
     if (git && repository === "write") continue;
-    const path = git ? undefined : grantable(one.path, call);
+    const path = git ? undefined : grantable(access.path, call);
     if (path !== undefined && isRuled(path, book, call)) {
       writable.push(path);
       continue;
     }
-    missed.push(one);
+    missed.push(access);
     if (git) repository = "write";
     else if (path !== undefined && !writable.includes(path)) writable.push(path);
   }
@@ -105,8 +105,8 @@ function confinesWith(
 function grantable(path: string, { home, roots, sageHome = `${home}/.sage` }: DecisionInput): string | undefined {
   let found = path;
   while (found !== "/" && statOf(found) === undefined) found = dirname(found);
-  const isWide = [home, sageHome, ...roots].some((one) => isInside(found, one));
-  const isOwn = [sageHome, ...roots].some((one) => isInside(one, found));
+  const isWide = [home, sageHome, ...roots].some((folder) => isInside(found, folder));
+  const isOwn = [sageHome, ...roots].some((folder) => isInside(folder, found));
   const isGuarded = protectedKind(path, sageHome) !== undefined || holdsProtected(found, home);
   return isWide || isOwn || isGuarded || found === "/" ? undefined : found;
 }
@@ -128,7 +128,7 @@ function worksOutside(
   // In there its home and /tmp are others: what it is told to read or write elsewhere it would not find.
   const paths = parts.flatMap(({ writes = [], reason: why }) => {
     const read = why.code === "reads-outside" || why.code === "reads-by-rule" ? [why.args.path] : [];
-    return [...writes.filter((one) => one.outside).map(({ path }) => path), ...read];
+    return [...writes.filter((target) => target.outside).map(({ path }) => path), ...read];
   });
   const isThere = (path: string) => isShown.test(path) || roots.some((root) => isInside(root, path));
   return [

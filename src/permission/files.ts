@@ -28,15 +28,15 @@ export function judgeFiles(tool: string, input: Record<string, unknown>, where: 
   const mustAsk = views[0]?.mustAsk;
   const { real } = paths[0]!;
   const granted = views.map((view) => view.allow);
-  const by = granted.filter((one) => typeof one === "object");
+  const by = granted.filter((grant) => typeof grant === "object");
   return {
     ...(deny && { deny }),
     ...(ask && { ask }),
     ...(writes && paths.every((path) => reach.inside(path)) && !views.some(({ later }) => later) && { edits: true }),
-    ...(granted.every((one) => one !== undefined) && by.length > 0 && { allow: [...new Set(by)] }),
+    ...(granted.every((grant) => grant !== undefined) && by.length > 0 && { allow: [...new Set(by)] }),
     view: mustAsk
       ? { behavior: "ask", hard: true, reason: mustAsk }
-      : granted.every((one) => one === true)
+      : granted.every((grant) => grant === true)
         ? { behavior: "allow", reason: reason("only-reads", {}) }
         : { behavior: "passthrough", reason: openReason(views, writes, real) },
   };

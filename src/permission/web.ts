@@ -50,7 +50,7 @@ export function judgeWeb(address: unknown, rules: RuleGroup, addresses: readonly
  */
 function nearness(host: string, addresses: readonly string[], isNamed: boolean): Reason | undefined {
   if (isPrivateHost(host)) return isNamed ? undefined : reason("host-private", { host });
-  const address = addresses.find((one) => (isNamed ? isOwnMachine(one) : isPrivateAddress(one)));
+  const address = addresses.find((address) => (isNamed ? isOwnMachine(address) : isPrivateAddress(address)));
   return address === undefined ? undefined : reason("host-private", { host, address });
 }
 

@@ -29,7 +29,7 @@ export function createEventQueue<E extends WatchEvent | InboxEvent = WatchEvent>
       if (length !== undefined) {
         output += length;
         if (output > MAX_OUTPUT) {
-          events = events.filter((one) => outputIn(one) === undefined);
+          events = events.filter((event) => outputIn(event) === undefined);
           output = length;
         }
       }

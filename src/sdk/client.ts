@@ -365,7 +365,7 @@ export class SageAgentSDK {
     const { tools, smallModel, prices, matchingSkill, workingDirectory = process.cwd() } = this.#options;
     const found = this.#options.discover ? discover(workingDirectory) : undefined;
     const skills = firstOfName(
-      this.#options.skills?.map((one) => wholeSkill(one, workingDirectory)),
+      this.#options.skills?.map((skill) => wholeSkill(skill, workingDirectory)),
       found?.skills,
     );
     const subagents = firstOfName(this.#options.subagents, found?.subagents);

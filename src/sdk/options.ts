@@ -87,7 +87,7 @@ export function wholeSkill(given: GivenSkill, folder: string): Skill {
 
 /** Names given in code count before those that are found. */
 export function firstOfName<T extends { name: string }>(given: readonly T[] = [], found: readonly T[] = []): T[] {
-  return [...given, ...found.filter(({ name }) => !given.some((one) => one.name === name))];
+  return [...given, ...found.filter(({ name }) => !given.some((tool) => tool.name === name))];
 }
 
 /** The model that was given, or the one that a name or the environment points to. */

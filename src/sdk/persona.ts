@@ -56,7 +56,7 @@ async function decide(model: Model, { request, description, text }: Asked): Prom
   for (let tried = 0; tried < TRIES; tried++) {
     const system = instructions(description);
     const reply = await model.reply({ system, messages, tools: [tool], options: {}, agent: ["persona"] }, scope);
-    const call = callsOf(reply).find((one) => one.tool === tool.name);
+    const call = callsOf(reply).find((candidate) => candidate.tool === tool.name);
     try {
       const parsed = schema.safeParse(call?.input);
       if (parsed.success) return spellOut(request, read(request, parsed.data as never));

@@ -140,13 +140,13 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
 
   /** Tells what happened since somebody last looked, then whatever comes. */
   const listen = (onEvent: (event: TurnEvent) => void): (() => void) => {
-    const fact = (one: Fact) => {
-      if (one.seq <= told) return;
-      told = one.seq;
-      onEvent({ type: "fact", fact: one });
+    const fact = (fact: Fact) => {
+      if (fact.seq <= told) return;
+      told = fact.seq;
+      onEvent({ type: "fact", fact: fact });
     };
     const stop = store.hub.subscribe(session, { fact, delta: (delta) => onEvent({ type: "delta", delta }) });
-    for (const one of store.since(session, told)) fact(one);
+    for (const past of store.since(session, told)) fact(past);
     return stop;
   };
 

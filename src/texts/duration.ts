@@ -14,7 +14,7 @@ export function durationText(ms: number, lang: Lang): string {
 
 /** Time since something happened, in whole units that have passed: `1 min` up to the second minute. */
 export function ageText(ms: number, lang: Lang): string {
-  const unit = [DAY, HOUR, MINUTE, SECOND].find((one) => ms >= one) ?? SECOND;
+  const unit = [DAY, HOUR, MINUTE, SECOND].find((unitMs) => ms >= unitMs) ?? SECOND;
   return durationText(Math.max(1, Math.floor(ms / unit)) * unit, lang);
 }
 

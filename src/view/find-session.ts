@@ -8,7 +8,7 @@ export function sessionBy<S extends { id: string; title: string }>(sessions: rea
   const found = sessions.filter(({ id }) => id.startsWith(prefix));
   const exact = found.find(({ id }) => id === prefix) ?? (found.length === 1 ? found[0] : undefined);
   if (exact && prefix !== "") return exact;
-  const candidates = found.slice(0, 10).map((one) => `${one.id}  ${titleOf(one).slice(0, 60)}`);
+  const candidates = found.slice(0, 10).map((session) => `${session.id}  ${titleOf(session).slice(0, 60)}`);
   throw new SageError(
     "session-unknown",
     found.length === 0
@@ -30,7 +30,7 @@ export function lastSessionIn<S extends { id: string; cwd: string; title: string
   sessions: readonly S[],
   cwd: string,
 ): S {
-  const last = sessions.find((one) => one.cwd === cwd && one.title !== "" && !isOutsideSession(one.id));
+  const last = sessions.find((session) => session.cwd === cwd && session.title !== "" && !isOutsideSession(session.id));
   if (last) return last;
   throw new SageError("session-unknown", reason("no-session-in", { cwd }));
 }

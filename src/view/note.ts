@@ -67,7 +67,7 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
 function inquiryNote(item: InquiryItem, t: Texts, me?: Sender): Note {
   const made = madeNote(item, t, me);
   const reply = replyNote(item, t);
-  const below = [made.foreign, reply?.line, reply?.foreign].filter((one) => one !== undefined);
+  const below = [made.foreign, reply?.line, reply?.foreign].filter((text) => text !== undefined);
   return { tone: "dim", line: made.line, ...(below.length > 0 && { foreign: below.join("\n") }) };
 }
 

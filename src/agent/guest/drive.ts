@@ -53,7 +53,7 @@ async function everyAnswer(turn: GuestTurn): Promise<void> {
   const opened = open.map((known) => ({ known, opened: again(turn, known) }));
   const lost = opened.some(({ known, opened: { resolution } }) => !resolution && !turn.parked.has(known.call.id));
   if (lost) notice(turn, reason("guest-carried", { agent: turn.driver.name }));
-  await Promise.all(opened.map(({ known, opened: one }) => resolvedOf(turn, known, one)));
+  await Promise.all(opened.map(({ known, opened: handle }) => resolvedOf(turn, known, handle)));
   if (turn.log.stopped) throw turn.log.stopped;
 }
 

@@ -58,8 +58,8 @@ export async function judgeGuestCall(
   if (context.memory.refused(call))
     return { ...person, behavior: "deny", repeated: true, reason: reason("refused-before", {}) };
   const verdicts: Verdict[] = [];
-  for (const one of meant(ask)) verdicts.push(await judgeHooked(context, one, { scope, settled: false }));
-  const verdict = { ...together(verdicts.map((one) => (isUnfit(one) ? person : one))), digest };
+  for (const call of meant(ask)) verdicts.push(await judgeHooked(context, call, { scope, settled: false }));
+  const verdict = { ...together(verdicts.map((each) => (isUnfit(each) ? person : each))), digest };
   // A guest that asks about a tool which Sage does not know is answered by a person, unless nobody is to be asked about anything.
   const unruled =
     ask.judged.length === 0 && verdict.allowedBy === undefined && context.config.permissionMode !== "bypass";
@@ -84,13 +84,13 @@ export async function judgeApproved(
 ): Promise<Verdict> {
   const approved = { ...context, approved: true };
   const verdicts: Verdict[] = [];
-  for (const one of meant(ask)) {
-    await readyToJudge(one, context);
-    const fields = Object.keys(one.input);
-    const input = edited && Object.fromEntries(fields.map((name) => [name, edited[name] ?? one.input[name]]));
-    verdicts.push(judgeCall(approved, one, input));
+  for (const call of meant(ask)) {
+    await readyToJudge(call, context);
+    const fields = Object.keys(call.input);
+    const input = edited && Object.fromEntries(fields.map((name) => [name, edited[name] ?? call.input[name]]));
+    verdicts.push(judgeCall(approved, call, input));
   }
-  return together(verdicts.filter((one) => !isUnfit(one)));
+  return together(verdicts.filter((each) => !isUnfit(each)));
 }
 
 /** The calls in Sage's words that this one stands for. */
@@ -118,7 +118,7 @@ function together(verdicts: readonly Verdict[]): Verdict {
     effect: "writes",
     digest: "",
   };
-  const parts = ranked.flatMap((one) => one.parts ?? []);
+  const parts = ranked.flatMap((verdict) => verdict.parts ?? []);
   return parts.length > 0 ? { ...first, parts } : first;
 }
 

@@ -60,7 +60,7 @@ export async function converse(
       const replying = config.model.reply(
         {
           ...{ system: config.system, messages, tools: offers, agent: [...side.agent, "inquiry"] },
-          image: (one) => loadImage(config.keepDir, one),
+          image: (image) => loadImage(config.keepDir, image),
           options: options.llmOptions,
         },
         model,

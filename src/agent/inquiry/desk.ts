@@ -29,11 +29,11 @@ export function createInquiries(log: SessionLog): Inquiries {
   const counted = new Set<string>();
 
   const made = (requestId: string): Made[] =>
-    mailbox.inquiries.filter((one): one is Made => one.type === "inquiry.made" && one.data.requestId === requestId);
+    mailbox.inquiries.filter((fact): fact is Made => fact.type === "inquiry.made" && fact.data.requestId === requestId);
   const replies = (requestId: string): Map<string, InquiryReplied> =>
     new Map(
-      mailbox.inquiries.flatMap((one) =>
-        one.type === "inquiry.replied" && one.data.requestId === requestId ? [[withoutEnd(one.key), one.data]] : [],
+      mailbox.inquiries.flatMap((fact) =>
+        fact.type === "inquiry.replied" && fact.data.requestId === requestId ? [[withoutEnd(fact.key), fact.data]] : [],
       ),
     );
 

@@ -120,13 +120,13 @@ export function isWhole(request: InputRequest, end: Resolution, { consent }: Ver
 /** The verdict that the person was asked about. */
 function verdictOf(facts: readonly Fact[], { digest }: InputRequest): Verdict | undefined {
   const verdicts = facts.flatMap((fact) => (fact.type === "calls.judged" ? fact.data.verdicts : []));
-  return verdicts.findLast((one) => one.digest === digest);
+  return verdicts.findLast((verdict) => verdict.digest === digest);
 }
 
 export function isUsed(facts: readonly Fact[], id: string): boolean {
   const used = reason("approved-earlier", { request: id });
   return facts.some(
-    (fact) => fact.type === "calls.judged" && fact.data.verdicts.some((one) => isSameReason(one.reason, used)),
+    (fact) => fact.type === "calls.judged" && fact.data.verdicts.some((verdict) => isSameReason(verdict.reason, used)),
   );
 }
 

@@ -73,7 +73,7 @@ async function callModel(
     messages,
     tools: offersOf(context),
     agent: context.agent,
-    image: (one) => loadImage(keepDir, one),
+    image: (image) => loadImage(keepDir, image),
     options: context.options.llmOptions,
   };
   const thinking = tools.get("Bash") && beginThinking(context);

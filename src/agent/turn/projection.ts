@@ -86,7 +86,7 @@ export function fold(facts: readonly Fact[]): Folded {
     folded.cancelledBy = undefined;
     folded.ended = fact.data;
     // A message that came during the turn and was not seen by it belongs to the next one.
-    ofTurn = ofTurn.filter((one) => one.type === "user.said" && one.seq > folded.sawUpTo);
+    ofTurn = ofTurn.filter((fact) => fact.type === "user.said" && fact.seq > folded.sawUpTo);
   }
   return folded;
 }

@@ -50,12 +50,17 @@ export async function answerAlike(
     }
   }
   const { results } = await ask(host, { type: "respondAll", requestIds: alike.map(({ id }) => id), answer, ...me });
-  for (const one of results) {
-    const id = shortRequestId(one.requestId);
-    if (one.ok) console.log(cliTexts(lang).recorded(id, oneLine(ending(one.resolution, t))));
-    else console.error(`sage: ${w.ended(id, one.resolution ? headline(one.resolution, t, me) : errorText(one, t))}`);
+  for (const result of results) {
+    const id = shortRequestId(result.requestId);
+    if (result.ok) console.log(cliTexts(lang).recorded(id, oneLine(ending(result.resolution, t))));
+    else
+      console.error(
+        `sage: ${w.ended(id, result.resolution ? headline(result.resolution, t, me) : errorText(result, t))}`,
+      );
   }
-  const asleep = results.flatMap((one) => (one.ok && !one.running ? [splitRequestId(one.requestId).session] : []));
+  const asleep = results.flatMap((result) =>
+    result.ok && !result.running ? [splitRequestId(result.requestId).session] : [],
+  );
   const next = [...new Set(asleep)].map((session) => continueAfterAnswer(opened, { session, running: false }, lang));
   for (const line of new Set(await Promise.all(next))) console.log(line);
   return results.every(({ ok }) => ok) ? exitCodes.success : exitCodes.failure;
@@ -67,10 +72,13 @@ export async function alikeLines(host: Host, alike: readonly PermissionRequest[]
   const w = inboxTexts(lang);
   const { sessions } = await ask(host, { type: "sessions" });
   const folders = new Map(sessions.map(({ id, cwd }) => [id, cwd]));
-  const lines = alike.flatMap((one, n) => {
-    const cwd = folders.get(one.session);
-    const place = `${style.t.place(n + 1, alike.length)} · ${shortRequestId(one.id)}`;
-    return [...requestLines(one, style, { place, cwd }), ...(cwd === undefined ? [] : [style.paint.dim(oneLine(cwd))])];
+  const lines = alike.flatMap((request, n) => {
+    const cwd = folders.get(request.session);
+    const place = `${style.t.place(n + 1, alike.length)} · ${shortRequestId(request.id)}`;
+    return [
+      ...requestLines(request, style, { place, cwd }),
+      ...(cwd === undefined ? [] : [style.paint.dim(oneLine(cwd))]),
+    ];
   });
   const [first] = alike;
   return fitted(

@@ -138,7 +138,7 @@ function listLines(
 ): string[] {
   const w = inboxTexts(lang);
   const rows = groups.flatMap((group) =>
-    group.map((one, n) => ({ ...one, last: group.length > 1 && n === group.length - 1 ? group : undefined })),
+    group.map((entry, n) => ({ ...entry, last: group.length > 1 && n === group.length - 1 ? group : undefined })),
   );
   const cells = rows.map(({ request, approvals = [], title, damaged, waits, last }) => ({
     below: last ? [w.groupOf(last.length, shortRequestId(last[0]!.request.id))] : [],

@@ -150,14 +150,14 @@ function checkCompanions(values: Values, way: string | undefined, t: CliTexts): 
   ];
   const given = values.always ? [way, "--always"] : [way];
   for (const [flag, ...with_] of goWith)
-    if (values[flag] !== undefined && !with_.some((one) => given.includes(one)))
+    if (values[flag] !== undefined && !with_.some((name) => given.includes(name)))
       throw usage(t.only(`--${flag}`, with_.join(", ")));
 }
 
 const destinations = ["session", "local", "project", "user"] as const;
 
 function rulesOf(request: InputRequest, { nth, to = "session", rule }: RuleFlags, t: CliTexts): RuleGrant[] {
-  const destination = destinations.find((one) => one === to);
+  const destination = destinations.find((destination) => destination === to);
   if (!destination) throw usage(t.expected("--to", t.oneOf(destinations), to));
   const offers = request.kind === "permission" && !request.hard ? rulesFor(request) : undefined;
   if (offers && rule !== undefined) return [{ rule, behavior: "allow", destination }];

@@ -50,7 +50,7 @@ export async function why(args: string[]): Promise<number> {
   }
   const style = styleOf(process.stdout, lang);
   const worth = receipts.filter(
-    (one) => values.all || found.file !== undefined || !isFree(one) || receipts.length === 1,
+    (receipt) => values.all || found.file !== undefined || !isFree(receipt) || receipts.length === 1,
   );
   for (const line of headLines(found, receipts, w)) console.log(redaction.text(line));
   for (const { at, data } of found.modes ?? [])

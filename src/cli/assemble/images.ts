@@ -33,8 +33,8 @@ export function imagesIn(text: string, cwd: string): GivenImage[] {
     const given = words ?? (mention ?? bare ?? "").replace(/\\(.)/gu, "$1");
     if (isMention === undefined && !/^(~?\/|file:\/\/)/.test(given)) continue;
     const path = candidates(given)
-      .map((one) => pathOf(one, cwd))
-      .find((one) => one !== undefined && isPicture(one));
+      .map((word) => pathOf(word, cwd))
+      .find((path) => path !== undefined && isPicture(path));
     if (path !== undefined && !found.has(path)) found.set(path, load(path));
   }
   return [...found.values()];

@@ -60,7 +60,7 @@ export function sessionEnvironment({
         ...{ cwd: session.cwd, model, ...(chosen !== undefined && { chosen }) },
         contextWindow: settings.maxContextTokens ?? contextWindow(model),
         ...(mode !== "off" && { sandbox: mode }),
-        skills: skills.map((one) => ({ ...named(one), invocable: one.userInvocable })),
+        skills: skills.map((skill) => ({ ...named(skill), invocable: skill.userInvocable })),
         subagents: [...builtinSubagents, ...subagents].map(named),
         commands: commands.map(named),
         rules: rules.map(({ rule, behavior, source, file }) => ({ rule, behavior, source, file })),

@@ -116,7 +116,7 @@ async function add(
 ): Promise<number> {
   // A program that reads the output could use the link, and nobody would say no.
   if (!process.stdin.isTTY || !process.stdout.isTTY) throw usage(t.terminalOnly);
-  const origin = origins.find((one) => one.startsWith("https:")) ?? origins.find(isHere) ?? origins[0] ?? "";
+  const origin = origins.find((origin) => origin.startsWith("https:")) ?? origins.find(isHere) ?? origins[0] ?? "";
   const { id, key } = await known.invite({ owner, confirm: true, ...(name !== undefined && { name }) });
   const link = linkTo(origin, key);
   const { encodeQR } = await import("qr");

@@ -18,10 +18,10 @@ export async function hosts(args: string[]): Promise<number> {
   const known = settings.hosts ?? {};
   if (action === undefined) {
     const rows = Object.entries(known);
-    const widest = Math.max(0, ...rows.map(([one]) => one.length));
-    for (const [one, address] of rows) {
+    const widest = Math.max(0, ...rows.map(([name]) => name.length));
+    for (const [name, address] of rows) {
       const isPaired = hostKey(address, { home, env }) !== undefined;
-      console.log([one.padEnd(widest), oneLine(address), ...(isPaired ? [] : [w.noKey])].join("  "));
+      console.log([name.padEnd(widest), oneLine(address), ...(isPaired ? [] : [w.noKey])].join("  "));
     }
     if (rows.length === 0) console.log(w.none);
     return exitCodes.success;
@@ -31,7 +31,7 @@ export async function hosts(args: string[]): Promise<number> {
     if (name !== undefined) throw usage(w.how);
     const { address } = targetOf(target, settings);
     const told = await unpair(address, { home, env });
-    const names = Object.keys(known).filter((one) => known[one] === address);
+    const names = Object.keys(known).filter((name) => known[name] === address);
     if (names.length > 0) changeSettings(home.settings, (all) => ({ ...all, hosts: without(all.hosts ?? {}, names) }));
     console.log((told ? w.removed : w.removedHere)(target));
     return exitCodes.success;

@@ -68,7 +68,12 @@ function show(rows: readonly Row[], gateways: readonly LivingGateway[], json: bo
       : [row.place, row.process.slice(0, 8), minute(row.since), row.runs, row.address ?? t.notFollowed],
   );
   const { gateway, host, bots } = t.gatewayColumns;
-  const gatewayRows = gateways.map((one) => [one.id.slice(0, 8), one.host, minute(one.since), one.holds.join(", ")]);
+  const gatewayRows = gateways.map((gateway) => [
+    gateway.id.slice(0, 8),
+    gateway.host,
+    minute(gateway.since),
+    gateway.holds.join(", "),
+  ]);
   const lines = [
     ...(rows.some((row) => row.process !== null) ? [] : [t.noWorkers]),
     ...(rows.length === 0 ? [] : tableLines([[place, worker, since, sessions, address], ...workerRows])),

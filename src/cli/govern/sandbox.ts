@@ -94,11 +94,11 @@ async function tryOut(command: string, lang: "en" | "zh"): Promise<number> {
   );
   const { blocked, failed } = await launch.over();
   console.error(`\n${failed === undefined ? t.ended(code) : oneLine(failed)}`);
-  for (const one of blocked)
+  for (const access of blocked)
     console.error(
-      one.kind === "aside"
-        ? t.aside(oneLine(one.path), oneLine(one.to))
-        : t.blocked(oneLine(blockedNames([one]).join())),
+      access.kind === "aside"
+        ? t.aside(oneLine(access.path), oneLine(access.to))
+        : t.blocked(oneLine(blockedNames([access]).join())),
     );
   if (blocked.length === 0) console.error(t.nothingBlocked);
   console.error(t.network);

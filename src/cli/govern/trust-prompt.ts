@@ -155,7 +155,7 @@ function entriesOf(
 }
 
 function missing(some: readonly RuleEntry[], others: readonly RuleEntry[]): RuleEntry[] {
-  return some.filter(({ what, text }) => !others.some((one) => one.what === what && one.text === text));
+  return some.filter(({ what, text }) => !others.some((other) => other.what === what && other.text === text));
 }
 
 function parsed(text: string | undefined): ProjectSettings {

@@ -23,8 +23,8 @@ export async function trustFolder(args: string[]): Promise<number> {
   }
   const guests = guestTrust(file, process.cwd());
   const states = [state, guests.state];
-  if (states.every((one) => one === "nothing-to-trust")) return told(t.trustNothing(root));
-  const isOpen = (one: typeof state) => one === "untrusted" || one === "changed";
+  if (states.every((each) => each === "nothing-to-trust")) return told(t.trustNothing(root));
+  const isOpen = (candidate: typeof state) => candidate === "untrusted" || candidate === "changed";
   if (!states.some(isOpen)) return told(t.trusted(root));
   const style = styleOf(process.stdout, lang);
   if (isOpen(state)) console.log(trustLines(project, style, t).join("\n"));

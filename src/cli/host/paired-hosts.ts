@@ -72,7 +72,7 @@ export async function pair(
 /** Names a host in the person's settings, and gives that name, the word for `--host`. */
 export function nameHost(address: string, home: Home, name?: string): string {
   const known = readSettings(home.settings).hosts ?? {};
-  const before = Object.entries(known).find(([, one]) => one === address)?.[0];
+  const before = Object.entries(known).find(([, known]) => known === address)?.[0];
   const called = name ?? before ?? freeName(address, known);
   if (Object.hasOwn(known, called) && known[called] === address) return called;
   changeSettings(home.settings, (all) => ({ ...all, hosts: { ...all.hosts, [called]: address } }));
@@ -84,8 +84,8 @@ function freeName(address: string, known: Readonly<Record<string, string>>): str
   const { hostname: name, port } = new URL(address);
   const own = name.startsWith("[") ? "host" : name.slice(0, 30);
   const names = [own, ...(port === "" ? [] : [`${own}-${port}`])];
-  for (let n = 2; names.every((one) => Object.hasOwn(known, one)); n++) names.push(`${own}-${n}`);
-  return names.find((one) => !Object.hasOwn(known, one)) ?? own;
+  for (let n = 2; names.every((name) => Object.hasOwn(known, name)); n++) names.push(`${own}-${n}`);
+  return names.find((name) => !Object.hasOwn(known, name)) ?? own;
 }
 
 /** Forgets the key of a host here, and this machine there. False where the host could not be told. */

@@ -51,7 +51,7 @@ function program(request: ModelRequest, { options, readme, greets }: DemoTexts):
 
 function resultOf({ messages }: ModelRequest, tool: string): ToolResult | undefined {
   const results = messages.flatMap((message) => (message.role === "tool" ? message.results : []));
-  return results.find((one) => one.tool === tool)?.result;
+  return results.find((result) => result.tool === tool)?.result;
 }
 
 export type DemoWorld = {

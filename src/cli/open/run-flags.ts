@@ -97,7 +97,7 @@ function checkCommand(positionals: readonly string[], commands: readonly string[
 
 function formatOf(values: Values, t: CliTexts): Format {
   const asked = values["output-format"] ?? "text";
-  const format = formats.find((one) => one === asked);
+  const format = formats.find((format) => format === asked);
   if (!format) throw usage(t.expected("--output-format", t.oneOf(formats), asked));
   return format;
 }
@@ -134,7 +134,7 @@ function modeOf({ yes, deny, print }: Values): ExecutionMode {
 }
 
 function effortOf(given: string | undefined, t: CliTexts): Effort | undefined {
-  const effort = efforts.find((one) => one === given);
+  const effort = efforts.find((effort) => effort === given);
   if (given !== undefined && !effort) throw usage(t.expected("--effort", t.oneOf(efforts), given));
   return effort;
 }
@@ -150,7 +150,7 @@ export function ifSilent(
   t: CliTexts,
 ): Partial<ExecutionOptions> {
   if (given === undefined) return {};
-  const word = silentWords.find((one) => one === given);
+  const word = silentWords.find((each) => each === given);
   if (word === undefined) throw usage(t.expected("--if-silent", t.oneOf(silentWords), given));
   if (word === "wait") return { timeoutPolicy: word };
   const said = silenceOptions(settings);

@@ -63,7 +63,7 @@ async function sessionFor(
   }
   const { sessions } = await ask(host, { type: "sessions" });
   const folder = cwd === undefined ? undefined : await pathOf(seat, cwd);
-  const here = sessions.filter((one) => one.title !== "" && (folder === undefined || one.cwd === folder));
+  const here = sessions.filter((session) => session.title !== "" && (folder === undefined || session.cwd === folder));
   if (here.length === 0 && !resume) throw usage(w.noSessions);
   const found = resume
     ? sessionToRun(sessions, resume).id
@@ -93,5 +93,5 @@ async function folderOf({ host }: HostClient, given: string | undefined, lang: L
 
 async function pathOf({ host }: HostClient, name: string): Promise<string> {
   const { folders } = await ask(host, { type: "about" });
-  return folders.find((one) => one.name === name)?.cwd ?? name;
+  return folders.find((folder) => folder.name === name)?.cwd ?? name;
 }

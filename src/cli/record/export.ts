@@ -18,7 +18,7 @@ export async function exportSession(args: string[]): Promise<number> {
   const [target, stray] = positionals;
   if (stray !== undefined) throw usage(t.noWords("export", stray));
   const asked = values.format ?? (values.output?.endsWith(".html") ? "html" : "jsonl");
-  const format = exportFormats.find((one) => one === asked);
+  const format = exportFormats.find((known) => known === asked);
   if (!format) throw usage(t.expected("--format", t.oneOf(exportFormats), asked));
   await using journal = await openJournal(values, { lang, looks: true });
   const { host, store } = journal;

@@ -49,8 +49,8 @@ function lines(stats: Stats, w: PastTexts, style: Style): string[] {
   const me = person();
   // Agents outside of Sage ask, and make no calls here.
   const share = Math.min(100, Math.round((100 * stats.asked) / Math.max(1, stats.calls)));
-  const by = (one: { by: string; surface: string }) =>
-    style.t.aside(one.by === me ? w.you : oneLine(one.by), surfaceOf(one.surface, style.t));
+  const by = (who: { by: string; surface: string }) =>
+    style.t.aside(who.by === me ? w.you : oneLine(who.by), surfaceOf(who.surface, style.t));
   return [
     w.overall(stats.calls, timeOf(stats.since ?? 0), stats.sessions),
     w.askedOf(stats.asked, share, stats.no),
@@ -88,7 +88,7 @@ export function table<T extends Tally>(
     const cells = [shown.map(({ head }) => head), ...rows.map((row) => shown.map(({ of }) => of(row)))];
     const widths = shown.map((_, n) => Math.max(...cells.map((row) => drawn(row[n]!))));
     const highest = Math.max(...shown.map(({ rank }) => rank));
-    if (highest > 0 && widths.reduce((sum, one) => sum + one + 2, -2) > width) {
+    if (highest > 0 && widths.reduce((sum, width) => sum + width + 2, -2) > width) {
       shown = shown.filter(({ rank }) => rank < highest);
       continue;
     }

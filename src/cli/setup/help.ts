@@ -10,7 +10,7 @@ export async function help(args: string[], commands: readonly string[] = []): Pr
   const codes = (Object.keys(exitCodes) as ExitName[]).map(
     (name) => `  ${`${exitCodes[name]}`.padEnd(5)}${exit[name]}`,
   );
-  const command = commands.find((one) => one === args[0] && one !== "help");
+  const command = commands.find((name) => name === args[0] && name !== "help");
   // A clone that was not linked has no command of that name.
   const [title = "", ...rest] = usage.split("\n");
   const note = sage() === "sage" ? [] : ["", insteadOf(sage("…"))];

@@ -24,7 +24,7 @@ export async function models(args: string[]): Promise<number> {
   const offers: Offer[] = [];
   await offeredModels({ env, settings }, (offer) => offers.push(offer));
   const names = new Set(
-    offers.flatMap((offer) => ("models" in offer ? offer.models.map((one) => `${offer.provider}/${one}`) : [])),
+    offers.flatMap((offer) => ("models" in offer ? offer.models.map((model) => `${offer.provider}/${model}`) : [])),
   );
   if (choice && choice.provider !== "scripted") names.add(modelName(choice));
   const rows = [...names]

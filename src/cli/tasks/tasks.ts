@@ -25,14 +25,14 @@ export async function tasks(args: string[]): Promise<number> {
     const sessions = await found(store);
     if (action === undefined) {
       const shown = sessions
-        .map((one) => ({ ...one, tasks: one.tasks.filter((task) => values.all || !endOfTask(task)) }))
-        .filter((one) => one.tasks.length > 0);
+        .map((session) => ({ ...session, tasks: session.tasks.filter((task) => values.all || !endOfTask(task)) }))
+        .filter((session) => session.tasks.length > 0);
       if (values.json) writeStdout(`${JSON.stringify(shown.flatMap(asData), undefined, 2)}\n`);
       else {
         const style = styleOf(process.stdout, lang);
-        const lines = shown.flatMap((one) => [
-          style.paint.bold(`${one.session}  ${titleOf(one)}`),
-          ...taskLines(one.tasks, lang).map((line) => `  ${line}`),
+        const lines = shown.flatMap((session) => [
+          style.paint.bold(`${session.session}  ${titleOf(session)}`),
+          ...taskLines(session.tasks, lang).map((line) => `  ${line}`),
         ]);
         console.log(fitted(lines.length === 0 ? [w.none] : [...lines, w.how], style.width).join("\n"));
       }
@@ -40,7 +40,7 @@ export async function tasks(args: string[]): Promise<number> {
     }
     if (!isAction(action)) throw usage(w.usage);
     const task = taskBy(
-      sessions.flatMap((one) => one.tasks),
+      sessions.flatMap((session) => session.tasks),
       id ?? "",
       w,
     );

@@ -42,7 +42,7 @@ function foldersRun(command: string, folder: string): string[] {
   const named = words.flatMap((word, n) => {
     if (word.startsWith("-")) return [];
     if (word.includes("*")) return isAnyRun ? [dirname(word.slice(0, word.indexOf("*") + 1))] : [];
-    const before = words.slice(0, n).findLast((one) => !one.startsWith("-") && one !== "run");
+    const before = words.slice(0, n).findLast((word) => !word.startsWith("-") && word !== "run");
     return before !== undefined && runs(before) ? [word] : [];
   });
   return named

@@ -41,7 +41,9 @@ export function removeRule(
     (lists) => {
       const kept: Lists = {};
       for (const [kind, list] of Object.entries(lists) as [RuleBehavior, Listed[]][]) {
-        kept[kind] = list.filter((one) => textOfRule(one) !== rule || (behavior !== undefined && kind !== behavior));
+        kept[kind] = list.filter(
+          (entry) => textOfRule(entry) !== rule || (behavior !== undefined && kind !== behavior),
+        );
         removed ||= kept[kind].length < list.length;
       }
       return removed ? kept : lists;
@@ -52,7 +54,7 @@ export function removeRule(
 }
 
 function includes(list: readonly Listed[], rule: string): boolean {
-  return list.some((one) => textOfRule(one) === rule);
+  return list.some((entry) => textOfRule(entry) === rule);
 }
 
 function changeRules(path: string, change: (lists: Lists) => Lists, lock?: string): void {

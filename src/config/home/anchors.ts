@@ -36,7 +36,9 @@ export function createAnchors(home: Pick<Home, "anchors" | "keys">, env: NodeJS.
       const newest = new Map<string, Anchor>();
       let forged = 0;
       const known = keptKey(home, env, VARIABLE);
-      for (const line of (readSmallFile(home.anchors, MAX_STATE_BYTES) ?? "").split("\n").filter((one) => one !== "")) {
+      for (const line of (readSmallFile(home.anchors, MAX_STATE_BYTES) ?? "")
+        .split("\n")
+        .filter((text) => text !== "")) {
         const anchor = parse(line);
         if (!anchor || known === undefined || !isEqual(anchor.seal, sealOf(anchor, known))) forged++;
         else if (anchor.seq >= (newest.get(anchor.session)?.seq ?? 0)) newest.set(anchor.session, anchor);
@@ -62,7 +64,7 @@ function parse(line: string): (Anchor & { seal: string }) | undefined {
   }
 }
 
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+function isEqual(mac: string, other: string): boolean {
+  const [a, b] = [Buffer.from(mac), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -59,10 +59,10 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
       return clean === given && secretField.test(name) && given.length >= 4 ? hide(given) : clean;
     }
     if (areLines(given)) return lines(given, decides);
-    if (Array.isArray(given)) return given.map((one) => value(one, "", decides));
+    if (Array.isArray(given)) return given.map((item) => value(item, "", decides));
     if (given === null || typeof given !== "object") return given;
     const asks = decides || ("kind" in given && given.kind === "permission");
-    return Object.fromEntries(Object.entries(given).map(([field, one]) => [named(field), value(one, field, asks)]));
+    return Object.fromEntries(Object.entries(given).map(([field, inner]) => [named(field), value(inner, field, asks)]));
   };
   /** Lines of one kind in a row may hold one secret together, such as a private key. */
   const lines = (given: readonly PreviewLine[], decides: boolean): unknown[] => {
@@ -75,7 +75,7 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
       const whole = run.map((line) => line.text).join("\n");
       const clean = text(whole, decides);
       shown.push(
-        ...(clean === whole ? run : clean.split("\n").map((one, n) => ({ ...(run[n] ?? { mark }), text: one }))),
+        ...(clean === whole ? run : clean.split("\n").map((line, n) => ({ ...(run[n] ?? { mark }), text: line }))),
       );
       from = end;
     }
@@ -85,8 +85,8 @@ export function createRedaction(env: NodeJS.ProcessEnv): Redaction {
 }
 
 function areLines(given: unknown): given is readonly PreviewLine[] {
-  const isLine = (one: unknown) =>
-    typeof one === "object" && one !== null && "mark" in one && "text" in one && typeof one.text === "string";
+  const isLine = (entry: unknown) =>
+    typeof entry === "object" && entry !== null && "mark" in entry && "text" in entry && typeof entry.text === "string";
   return Array.isArray(given) && given.length > 0 && given.every(isLine);
 }
 

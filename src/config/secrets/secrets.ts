@@ -28,7 +28,7 @@ export function childEnv(env: NodeJS.ProcessEnv, workspace: string): NodeJS.Proc
   // In home, or above it, the person's own programs are inside as well.
   const isHome = isInside(root, followed(homedir()));
   const isTheirs = (folder: string) =>
-    isAbsolute(folder) && (isHome || ![folder, followed(folder)].some((one) => isInside(root, one)));
+    isAbsolute(folder) && (isHome || ![folder, followed(folder)].some((path) => isInside(root, path)));
   if (kept["PATH"] !== undefined) kept["PATH"] = kept["PATH"].split(delimiter).filter(isTheirs).join(delimiter);
   return kept;
 }

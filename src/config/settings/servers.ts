@@ -73,7 +73,9 @@ export function readServersFile(root: string, read = readSmallFile): ServersFile
   const text = read(path);
   if (text === undefined) return undefined;
   const { servers, problems } = readServers(path, text);
-  const commands = Object.values(servers).flatMap((one) => (one.command === undefined ? [] : [commandLine(one)]));
+  const commands = Object.values(servers).flatMap((server) =>
+    server.command === undefined ? [] : [commandLine(server)],
+  );
   return { path, text, servers, scripts: scriptsIn(commands, root), problems };
 }
 
@@ -198,7 +200,7 @@ function oneWay(
 }
 
 function known<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 }

@@ -277,7 +277,7 @@ export function rulesOf(
 ): { rules: Rule[]; warnings: Reason[] } {
   try {
     const { ask, ...others } = settings.permissions;
-    const listed = ask.map((one) => (typeof one === "string" ? one : { ...one, silence: timeoutOf(one.silence) }));
+    const listed = ask.map((rule) => (typeof rule === "string" ? rule : { ...rule, silence: timeoutOf(rule.silence) }));
     const loaded = loadRules({ ...others, ask: listed }, source);
     const warnings = loaded.warnings.map((problem) => reason("in-file", { path, problem }));
     return { rules: loaded.rules, warnings };

@@ -61,7 +61,7 @@ export function silenceOptions({
   people = {},
 }: Pick<Settings, "silence" | "people">): Partial<ExecutionOptions> {
   const { timeoutMs, timeoutPolicy, remindEvery } = timeoutOf(said) ?? {};
-  const tools = Object.entries(said?.tools ?? {}).map(([tool, one]) => [tool, timeoutOf(one) ?? {}] as const);
+  const tools = Object.entries(said?.tools ?? {}).map(([tool, silence]) => [tool, timeoutOf(silence) ?? {}] as const);
   const hours = Object.entries(people).flatMap(([name, { quiet }]) => {
     const parsed = quiet === undefined ? undefined : hoursIn(quiet);
     return parsed ? [[name, parsed] as const] : [];
@@ -81,10 +81,10 @@ export function strangersIn({ silence: said, people = {}, permissions }: Setting
   const all = [
     said,
     ...Object.values(said?.tools ?? {}),
-    ...permissions.ask.map((one) => (typeof one === "string" ? undefined : one.silence)),
+    ...permissions.ask.map((rule) => (typeof rule === "string" ? undefined : rule.silence)),
   ];
-  const named = all.flatMap((one) =>
-    typeof one?.policy === "object" && "escalate" in one.policy ? one.policy.escalate : [],
+  const named = all.flatMap((rule) =>
+    typeof rule?.policy === "object" && "escalate" in rule.policy ? rule.policy.escalate : [],
   );
   return [...new Set(named)].filter((name) => !Object.hasOwn(people, name));
 }

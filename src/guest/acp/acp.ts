@@ -93,7 +93,7 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
     asks.withdraw();
     if (turn === "interrupted") return end("interrupted");
     const waiting = queue.splice(0);
-    const next = [...refusals.take(), ...waiting].map((one) => one.words).join("\n\n");
+    const next = [...refusals.take(), ...waiting].map((message) => message.words).join("\n\n");
     if (next === "")
       return end(result["stopReason"] === "refusal" ? { how: "failed", words: "it refused to go on" } : "done");
     prompt(next);
@@ -198,7 +198,7 @@ async function resumed(rpc: Rpc, { resume, cwd }: Joining, can: Fields): Promise
 
 /** No agent keeps its mode. One that cannot be put into the mode in which it asks does not run. */
 async function setMode(rpc: Rpc, sessionId: string, modes: Fields, mode: string | undefined): Promise<void> {
-  const offered = list(modes["availableModes"]).map((one) => text(fields(one)["id"]));
+  const offered = list(modes["availableModes"]).map((offer) => text(fields(offer)["id"]));
   const wanted = mode ?? (offered.includes("default") ? "default" : undefined);
   if (wanted === undefined || modes["currentModeId"] === wanted) return;
   await rpc.request("session/set_mode", { sessionId, modeId: wanted });

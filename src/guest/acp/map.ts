@@ -53,10 +53,10 @@ function nameOf(seen: Seen): string {
 function inputOf(seen: Seen): ToolInput {
   const raw = fields(seen["rawInput"]);
   if (Object.keys(raw).length > 0) return { ...raw };
-  const paths = list(seen["locations"]).flatMap((one) => text(fields(one)["path"]) ?? []);
+  const paths = list(seen["locations"]).flatMap((location) => text(fields(location)["path"]) ?? []);
   const words = wordsIn(seen["content"]);
-  const changes = list(seen["content"]).flatMap((one) => {
-    const { type, path, oldText, newText } = told(one);
+  const changes = list(seen["content"]).flatMap((block) => {
+    const { type, path, oldText, newText } = told(block);
     return type === "diff" ? [{ path, ...(oldText !== undefined && { oldText }), newText }] : [];
   });
   return {
@@ -78,29 +78,29 @@ export function resultOf(seen: Seen): string {
 
 function wordsIn(content: unknown): string {
   return list(content)
-    .flatMap((one) => text(fields(fields(one)["content"])["text"]) ?? [])
+    .flatMap((block) => text(fields(fields(block)["content"])["text"]) ?? [])
     .join("\n");
 }
 
 /** Takes only a choice for this one call: Sage's rules live in Sage's files. */
 export function optionOf(params: Fields, kind: "allow_once" | "reject_once"): string | undefined {
-  const found = list(params["options"]).find((one) => fields(one)["kind"] === kind);
+  const found = list(params["options"]).find((option) => fields(option)["kind"] === kind);
   return text(fields(found)["optionId"]);
 }
 
 /** Questions that come as a request for permission (Qwen Code), numbered in their order. */
 export function questionsIn(toolCall: Seen): Question[] | undefined {
   const asked = list(fields(toolCall["_meta"])["qwenQuestions"]);
-  const questions = asked.flatMap((one) => questionOf(fields(one)) ?? []);
+  const questions = asked.flatMap((question) => questionOf(fields(question)) ?? []);
   return questions.length > 0 && questions.length === asked.length ? questions : undefined;
 }
 
 export function questionOf({ question, header, multiSelect, options }: Fields): Question | undefined {
   const words = text(question);
   if (words === undefined) return undefined;
-  const choices = list(options).flatMap((one) => {
-    const label = text(fields(one)["label"]);
-    return label === undefined ? [] : [{ label, description: text(fields(one)["description"]) ?? "" }];
+  const choices = list(options).flatMap((option) => {
+    const label = text(fields(option)["label"]);
+    return label === undefined ? [] : [{ label, description: text(fields(option)["description"]) ?? "" }];
   });
   return { question: words, header: text(header) ?? "", options: choices, multiSelect: multiSelect === true };
 }

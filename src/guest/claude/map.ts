@@ -77,8 +77,8 @@ function callOf(id: unknown, tool: unknown, input: unknown): Call {
 
 /** Undefined where they do not have the form of questions: then it is a call like any other. */
 function questionsOf(input: ToolInput): Question[] | undefined {
-  const read = list(input["questions"]).map((one) => {
-    const { question, header, options, multiSelect } = fields(one);
+  const read = list(input["questions"]).map((entry) => {
+    const { question, header, options, multiSelect } = fields(entry);
     const choices = list(options).map((option) => {
       const { label, description } = fields(option);
       return { label: text(label) ?? "", description: text(description) ?? "" };
@@ -135,7 +135,9 @@ export function resultsOf(message: Json): (GuestEvent & { type: "result" })[] {
   return blocks(fields(message["message"])["content"]).flatMap((block) => {
     const call = block["type"] === "tool_result" ? text(block["tool_use_id"]) : undefined;
     if (call === undefined) return [];
-    const words = blocks(block["content"]).map((one) => text(one["text"]) ?? `[${text(one["type"]) ?? "something"}]`);
+    const words = blocks(block["content"]).map(
+      (block) => text(block["text"]) ?? `[${text(block["type"]) ?? "something"}]`,
+    );
     return [{ type: "result", call, ok: block["is_error"] !== true, text: words.join("\n") }];
   });
 }

@@ -41,8 +41,8 @@ function lineOf({ command, cwd }: Fields, sessionCwd: string): string {
 type Change = { path: string; kind: "add" | "delete" | "update"; diff: string; movedTo?: string };
 
 export function changesOf(item: Fields): Change[] {
-  return list(item["changes"]).flatMap((one) => {
-    const { path, kind, diff } = told(one);
+  return list(item["changes"]).flatMap((change) => {
+    const { path, kind, diff } = told(change);
     const how = text(fields(kind)["type"]) ?? text(kind);
     if (typeof path !== "string" || (how !== "add" && how !== "delete" && how !== "update")) return [];
     const movedTo = text(fields(kind)["move_path"]);
@@ -101,7 +101,7 @@ export function resultOf(item: Fields): { ok: boolean; text: string } {
 }
 
 function wordsOf(result: unknown): string | undefined {
-  const words = list(fields(result)["content"]).flatMap((one) => text(fields(one)["text"]) ?? []);
+  const words = list(fields(result)["content"]).flatMap((block) => text(fields(block)["text"]) ?? []);
   return words.length === 0 ? undefined : words.join("\n");
 }
 
@@ -111,9 +111,9 @@ export type CodexQuestion = Question & { id: string };
 export function questionsOf(params: Fields): CodexQuestion[] | undefined {
   const asked = list(params["questions"]).map(fields);
   if (asked.some(({ isSecret }) => isSecret === true)) return undefined;
-  return asked.flatMap((one) => {
-    const question = questionOf(one);
-    return question ? [{ ...question, id: text(one["id"]) ?? oneLine(question.question) }] : [];
+  return asked.flatMap((entry) => {
+    const question = questionOf(entry);
+    return question ? [{ ...question, id: text(entry["id"]) ?? oneLine(question.question) }] : [];
   });
 }
 

@@ -84,7 +84,8 @@ export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of s
       problem: () => problem,
       launch,
       wrote(path) {
-        for (const { confinement } of made.values()) confinement.then((one) => one.wrote(path)).catch(() => {}); // one that could not be made runs nothing
+        for (const { confinement } of made.values())
+          confinement.then((confinement) => confinement.wrote(path)).catch(() => {}); // one that could not be made runs nothing
       },
       async start(argv, { cwd, env }, reach = () => ({ allowed: false })) {
         await ready();

@@ -55,7 +55,7 @@ async function readOutput(
   const file = store
     .load(session)
     .flatMap((fact) => (fact.type === "call.finished" && callOfKey(fact.key) === call ? [fact.data.output?.file] : []))
-    .findLast((one) => one !== undefined);
+    .findLast((answer) => answer !== undefined);
   const folder = home ? keptFor(home.output, session) : keepDir(row);
   // Finds the file by its name alone: whatever a result says, nothing outside of the session's own folder is read.
   const path = file === undefined || folder === undefined ? undefined : join(folder, basename(file));

@@ -43,7 +43,7 @@ export async function findReceipts({ store, runner, home }: Parts, asked: Asked)
   return {
     receipts,
     sessions: sessions.map((row) => summary(row, runner.of(row.id) !== undefined)),
-    records: [...integrity.sessions].map(([session, one]) => ({ session, ...one })),
+    records: [...integrity.sessions].map(([session, record]) => ({ session, ...record })),
     ...(modes && { modes }),
     ...(file !== undefined && { file: { path: file, now: sinceThen(file, receipts) } }),
     ...(deleted && { deleted }),
@@ -64,16 +64,16 @@ async function find(where: Where, { of: target, cwd, before, limit }: Asked): Pr
   const path = realOf(resolve(cwd ?? "/", target));
   if (existsSync(path)) return ofFile(where, path);
   const { session: prefix, key } = splitRequestId(target);
-  const one =
+  const own =
     store.sessions().some(({ id }) => prefix !== "" && id.startsWith(prefix)) && sessionBy(store.sessions(), prefix);
-  if (one) {
-    const whole = await ofSession(where, one);
+  if (own) {
+    const whole = await ofSession(where, own);
     if (prefix === target) return whole;
-    const wanted = requestId(one.id, key);
+    const wanted = requestId(own.id, key);
     const receipts = whole.receipts.filter(
       ({ id, asked }) => id === wanted || asked.some(({ request }) => request.id === wanted),
     );
-    if (receipts.length > 0) return { receipts, sessions: [one] };
+    if (receipts.length > 0) return { receipts, sessions: [own] };
   }
   const deleted = (await ofDeleted(store)).filter(({ id, session: of }) => of.startsWith(target) || id === target);
   if (deleted.length > 0) return { receipts: deleted, sessions: [], deleted: true };
@@ -102,7 +102,7 @@ async function ofFile(where: Where, file: string): Promise<Found> {
     const receipts = (await ofSession(where, session)).receipts.filter((receipt) => changed(receipt, file));
     if (receipts.length > 0) touching.push({ session, receipts });
   }
-  const deleted = (await ofDeleted(store)).filter((one) => changed(one, file));
+  const deleted = (await ofDeleted(store)).filter((receipt) => changed(receipt, file));
   return {
     file,
     receipts: [...deleted, ...touching.flatMap(({ receipts }) => receipts)].sort((a, b) => a.at - b.at),
@@ -148,7 +148,7 @@ function realOf(path: string): string {
 }
 
 function sinceThen(file: string, receipts: readonly Receipt[]): "same" | "changed" | "gone" | "unknown" {
-  const left = receipts.findLast((one) => one.left[file] !== undefined)?.left[file];
+  const left = receipts.findLast((receipt) => receipt.left[file] !== undefined)?.left[file];
   if (!existsSync(file)) return "gone";
   // A command's own changes are not known by their content, so nothing is claimed about what it left.
   if (left === undefined || receipts.at(-1)?.left[file] === undefined) return "unknown";

@@ -41,11 +41,11 @@ export function guestPrograms(settings: GuestsSettings = {}): GuestProgram[] {
 
 export function guestProgram(name: string, settings?: GuestsSettings): GuestProgram {
   const programs = guestPrograms(settings);
-  const found = programs.find((one) => one.name === name);
+  const found = programs.find((program) => program.name === name);
   if (found) return found;
   throw new SageError(
     "config-invalid",
-    reason("guest-unknown", { agent: name, known: programs.map((one) => one.name) }),
+    reason("guest-unknown", { agent: name, known: programs.map((program) => program.name) }),
   );
 }
 

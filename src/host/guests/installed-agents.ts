@@ -36,7 +36,7 @@ function keepsExactly(protocol: GuestProgram["protocol"], version: string | unde
 }
 
 export function isOlder(version: string, least: string): boolean {
-  const [left, right] = [version, least].map((one) => one.split(".").map(Number));
+  const [left, right] = [version, least].map((each) => each.split(".").map(Number));
   for (const [n, number] of (right ?? []).entries()) if (left?.[n] !== number) return (left?.[n] ?? 0) < number;
   return false;
 }

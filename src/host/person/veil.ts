@@ -40,12 +40,12 @@ export function createVeil(redaction: Redaction): Veil {
   };
 
   const request = (given: InputRequest): InputRequest =>
-    once(given, (one) => {
-      const shown = redaction.value(one);
+    once(given, (value) => {
+      const shown = redaction.value(value);
       // A mark of ours that was there before must not make one that is new look like none.
       const masked = Math.max(
-        countMasks(shown) - countMasks(one),
-        JSON.stringify(shown) === JSON.stringify(one) ? 0 : 1,
+        countMasks(shown) - countMasks(value),
+        JSON.stringify(shown) === JSON.stringify(value) ? 0 : 1,
       );
       return masked > 0 ? { ...shown, masked } : shown;
     });
@@ -54,10 +54,10 @@ export function createVeil(redaction: Redaction): Veil {
     ...redaction.value(rest),
   });
   const fact = (given: Fact): Fact =>
-    once(given, (one) =>
-      one.type === "input.requested"
-        ? { ...one, data: request(one.data) }
-        : ({ ...one, data: redaction.value(one.data) } as Fact),
+    once(given, (value) =>
+      value.type === "input.requested"
+        ? { ...value, data: request(value.data) }
+        : ({ ...value, data: redaction.value(value.data) } as Fact),
     );
 
   return {
@@ -112,15 +112,15 @@ function pairs(shown: unknown, meant: unknown, found: Map<string, string>): void
     return;
   }
   if (shown === null || meant === null || typeof shown !== "object" || typeof meant !== "object") return;
-  for (const [field, one] of Object.entries(shown)) pairs(one, (meant as Record<string, unknown>)[field], found);
+  for (const [field, value] of Object.entries(shown)) pairs(value, (meant as Record<string, unknown>)[field], found);
 }
 
 function lifted<T>(sent: T, meant: ReadonlyMap<string, string>): T {
-  const lift = (one: unknown): unknown => {
-    if (typeof one === "string") return meant.get(one) ?? one;
-    if (Array.isArray(one)) return one.map(lift);
-    if (one === null || typeof one !== "object") return one;
-    return Object.fromEntries(Object.entries(one).map(([field, value]) => [meant.get(field) ?? field, lift(value)]));
+  const lift = (given: unknown): unknown => {
+    if (typeof given === "string") return meant.get(given) ?? given;
+    if (Array.isArray(given)) return given.map(lift);
+    if (given === null || typeof given !== "object") return given;
+    return Object.fromEntries(Object.entries(given).map(([field, value]) => [meant.get(field) ?? field, lift(value)]));
   };
   return lift(sent) as T;
 }

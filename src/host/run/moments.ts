@@ -38,21 +38,21 @@ export function createMoments(store: Store): Moments {
       if (started.has(session.id)) return;
       // A session without such hooks is not remembered: a host may see very many.
       if (!moments.some((moment) => hooks.has(moment))) return;
-      const one = { session, hooks };
-      started.set(session.id, one);
-      void tell("sessionStart", one, {}, never);
+      const entry = { session, hooks };
+      started.set(session.id, entry);
+      void tell("sessionStart", entry, {}, never);
     },
     follow: (session) => started.has(session),
     types: asking,
     fact(fact) {
-      const one = started.get(fact.session);
-      if (fact.type !== "input.requested" || !one || store.resolution(fact.data.id)) return;
+      const entry = started.get(fact.session);
+      if (fact.type !== "input.requested" || !entry || store.resolution(fact.data.id)) return;
       const { id, kind, why, agent } = fact.data;
-      void tell("waiting", one, { request: { id, kind, why: whyText(why) }, agent }, never);
+      void tell("waiting", entry, { request: { id, kind, why: whyText(why) }, agent }, never);
     },
     async end() {
       const signal = AbortSignal.timeout(LEAVING_MS);
-      await Promise.all([...started.values()].map((one) => tell("sessionEnd", one, {}, signal)));
+      await Promise.all([...started.values()].map((entry) => tell("sessionEnd", entry, {}, signal)));
       started.clear();
     },
   };

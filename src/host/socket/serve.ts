@@ -123,7 +123,7 @@ export function createWireServer(limits: Limits = webLimits): WireServer {
       if (unknown > limits.unknown || wires.size > limits.all) return wire.close(closeCodes.tooMany);
 
       async function welcome(hello: Hello, key: string | undefined): Promise<void> {
-        const protocol = Math.max(...hello.protocols.filter((one) => protocols.includes(one)));
+        const protocol = Math.max(...hello.protocols.filter((protocol) => protocols.includes(protocol)));
         if (!protocols.includes(protocol))
           return wire.close(closeCodes.noCommonProtocol, `spoken here: ${protocols.join(", ")}`);
         const greeting = await greet(hello, key);
@@ -160,7 +160,7 @@ function converse(wire: Wire, host: Host, { me, limits, count }: Conversation): 
   const beat = setInterval(() => void say({ beat: ++beats }), limits.beatMs).unref();
   wire.over.addEventListener("abort", () => {
     clearInterval(beat);
-    for (const one of watches.values()) one.abort();
+    for (const watch of watches.values()) watch.abort();
   });
 
   return (call) => {

@@ -31,7 +31,7 @@ export function postgresArchive({
     const [row] = await ask<SessionHead>(pool, "SELECT seq, head FROM sage.session WHERE id=$1", [session]);
     if (!row) return undefined;
     const rows = (await cells(session, 0)).filter(({ seq }) => Number(seq) <= Number(row.seq));
-    const long = new Map(rows.map((one) => [one.key, one.long ?? ""]));
+    const long = new Map(rows.map((row) => [row.key, row.long ?? ""]));
     const list = rows.map(({ seq, key, type, at, data, hash }): Cells => [
       Number(seq),
       key,

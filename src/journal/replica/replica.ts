@@ -232,6 +232,6 @@ function joined<T>(
   return {
     get: (id) => first.get(id) ?? second.get(id),
     keys: () => [...first.keys(), ...rest().map(([id]) => id)].values(),
-    values: () => [...first.values(), ...rest().map(([, one]) => one)].values(),
+    values: () => [...first.values(), ...rest().map(([, value]) => value)].values(),
   };
 }

@@ -160,7 +160,7 @@ function createWriting(
           }
         }),
       );
-      hub.tell(appended.flatMap((one) => ("won" in one && one.won ? [one.fact] : [])));
+      hub.tell(appended.flatMap((result) => ("won" in result && result.won ? [result.fact] : [])));
       return appended;
     },
     approve(session, approval, conclude) {
@@ -176,7 +176,7 @@ function createWriting(
         if (end) written.push(appendOne(session, end));
         return { won: written[0]!.won, given, ended: end?.data };
       });
-      hub.tell(written.flatMap((one) => (one.won ? [one.fact] : [])));
+      hub.tell(written.flatMap((result) => (result.won ? [result.fact] : [])));
       return { won, approvals: given, ...(ended && { ended }) };
     },
   };
@@ -204,7 +204,7 @@ function createReading(
       const rows = ofSession(session);
       const broken = verified ? firstBroken(longIn(all), session, rows, head) : undefined;
       if (broken) throw new SageError("journal-damaged", reason("record-changed", { key: broken.key, session, path }));
-      const found = rows.map((one) => factIn(all, one, session));
+      const found = rows.map((row) => factIn(all, row, session));
       if (verified) mend(session, found);
       return found;
     },

@@ -98,7 +98,7 @@ export function createHousekeeping({
       }),
     removed: () => removedRows().map((found) => stored(whole(all, found))) as Fact<"session.removed">[],
     verifyRemoved() {
-      const rows = removedRows().map((one): Cells => [one.seq, one.key, one.type, one.at, one.data, one.hash]);
+      const rows = removedRows().map((row): Cells => [row.seq, row.key, row.type, row.at, row.data, row.hash]);
       return rows.length === 0 ? undefined : firstBroken(longIn(all), REMOVED, rows, row(REMOVED).head);
     },
     forget: (before) =>

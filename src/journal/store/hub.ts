@@ -50,11 +50,11 @@ export function createHub({ interest, before }: Others = nobody): Hub {
     const now = waiting.size > 0 || listeners.size > 0 || overhearing.size > 0;
     if (now !== interested) interest((interested = now));
   };
-  const join = <K, T>(groups: Map<K, readonly T[]>, name: K, one: T) => {
-    groups.set(name, [...(groups.get(name) ?? []), one]);
+  const join = <K, T>(groups: Map<K, readonly T[]>, name: K, member: T) => {
+    groups.set(name, [...(groups.get(name) ?? []), member]);
     review();
     return () => {
-      const left = groups.get(name)?.filter((other) => other !== one) ?? [];
+      const left = groups.get(name)?.filter((other) => other !== member) ?? [];
       if (left.length > 0) groups.set(name, left);
       else groups.delete(name);
       review();
@@ -75,7 +75,7 @@ export function createHub({ interest, before }: Others = nobody): Hub {
     subscribe: (session, listener) => join(listeners, session, listener),
     overhear(types, listener) {
       const leave = [...types].map((type) => join(overhearing, type, listener));
-      return () => leave.forEach((one) => one());
+      return () => leave.forEach((stop) => stop());
     },
     tell(facts) {
       const others = before(facts);

@@ -76,7 +76,7 @@ export function wrapStore(store: Store): Store {
 
 function returned(method: string, { returns, mayPromise }: Kind, value: unknown): unknown {
   if (isPromised(value)) {
-    if (mayPromise) return andThen(value, (one) => fit(method, returns, one));
+    if (mayPromise) return andThen(value, (result) => fit(method, returns, result));
     Promise.resolve(value).catch(() => {}); // refused here: that it fails as well is no news
     throw unfit(method, returns, "promise");
   }

@@ -11,7 +11,7 @@ export function protectedKind(path: string, sageHome?: string): ProtectedKind | 
   if (sageHome !== undefined && `${folded}/`.startsWith(`${fold(sageHome)}/`)) return "sage-state";
   const names = folded.split("/");
   for (const [at, name] of names.entries()) {
-    const found = index.get(name)?.find(({ rest }) => rest.every((one, n) => fits(one, names[at + 1 + n])));
+    const found = index.get(name)?.find(({ rest }) => rest.every((part, n) => fits(part, names[at + 1 + n])));
     if (found) return found.kind;
     const begun = beginnings.find(({ text }) => name.startsWith(text));
     if (begun) return begun.kind;

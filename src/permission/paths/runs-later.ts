@@ -5,7 +5,7 @@
 export function runsLater(path: string): boolean {
   const names = path.toLowerCase().split("/");
   const name = names.at(-1) ?? "";
-  if (names.some((one, n) => folders.has(one) || pairs.has(`${names[n - 1]}/${one}`))) return true;
+  if (names.some((name, n) => folders.has(name) || pairs.has(`${names[n - 1]}/${name}`))) return true;
   // `requirements/dev.txt`
   if (names.at(-2) === "requirements" && /\.(txt|in)$/.test(name)) return true;
   return files.has(name) || families.test(name);

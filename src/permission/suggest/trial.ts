@@ -39,7 +39,7 @@ export function createTrials(past: readonly PastCall[], rules: readonly Rule[], 
       const changes = (call: PastCall): boolean => {
         const { result, finding } = judgeWith(call, [...others, rule]);
         if (behavior !== "allow") return result.behavior === behavior && result.rule === text;
-        return result.behavior === "allow" && finding?.allow?.some((one) => one.text === text) === true;
+        return result.behavior === "allow" && finding?.allow?.some((rule) => rule.text === text) === true;
       };
       // A call that was refused is looked at in any case: nothing may be missed among those.
       const isWorthALook = (call: PastCall) =>
@@ -83,7 +83,7 @@ export function createTrials(past: readonly PastCall[], rules: readonly Rule[], 
         ideas.push({ rules: best.texts, spared: best.count, examples: examples.slice(0, 3) });
         kept.push(...best.texts.map(allowing));
         open = open.filter((calls) => !best.spared.includes(calls));
-        candidates = worth.filter((one) => one !== best && one.count > 1).map(({ texts }) => texts);
+        candidates = worth.filter((candidate) => candidate !== best && candidate.count > 1).map(({ texts }) => texts);
       }
       return ideas;
     },

@@ -165,7 +165,7 @@ function askedAs(request: InputRequest, words: Words, cwd: string) {
 /** Why, by whom and for how long it is asked; of questions also the whole question. */
 function messageOf(request: InputRequest, { t }: Words): string {
   const why = whyOf(request);
-  const questions = request.kind === "question" ? request.questions.map((one) => t.question(one)) : [];
+  const questions = request.kind === "question" ? request.questions.map((question) => t.question(question)) : [];
   return [
     ...questions.flatMap(({ question, options }) => [
       question,

@@ -172,11 +172,13 @@ async function listSessions(host: Host, words: Words, given: Params): Promise<ob
   const page = { limit: PAGE, ...(cursor && { after: cursor }) };
   const found = (await send(host, words, { type: "sessions", ...page })).sessions;
   const last = found.length < PAGE ? undefined : found.at(-1)?.id;
-  const shown = found.filter((one) => !isOutsideSession(one.id) && one.title !== "" && (!cwd || one.cwd === cwd));
+  const shown = found.filter(
+    (session) => !isOutsideSession(session.id) && session.title !== "" && (!cwd || session.cwd === cwd),
+  );
   return {
-    sessions: shown.map((one) => ({
-      ...{ sessionId: one.id, cwd: one.cwd, title: oneLine(titleOf(one)) },
-      updatedAt: new Date(one.lastAt).toISOString(),
+    sessions: shown.map((session) => ({
+      ...{ sessionId: session.id, cwd: session.cwd, title: oneLine(titleOf(session)) },
+      updatedAt: new Date(session.lastAt).toISOString(),
     })),
     ...(last !== undefined && { nextCursor: last }),
   };

@@ -152,8 +152,8 @@ export function chatText(request: InputRequest, { t, w }: Words): string {
   const below = w.elsewhere(shortRequestId(request.id));
   if (request.kind === "text") return [quoted(request.prompt), w.textHint, below].join("\n\n");
   if (request.kind !== "question") return below;
-  const asked = request.questions.map((one, n) => {
-    const { question, options } = t.question(one);
+  const asked = request.questions.map((each, n) => {
+    const { question, options } = t.question(each);
     const place = request.questions.length > 1 ? `${t.questionPlace(n + 1, request.questions.length)}\n` : "";
     const lines = options.map(({ label, description }, at) =>
       oneLine(`${at + 1}. ${description.trim() === "" ? label : `${label} — ${description}`}`),

@@ -220,26 +220,30 @@ type Waiting = {
   settle(end: StopReason | Refusal): void;
 };
 
-type One = { key: string | undefined; isRead: boolean; settle(end: StopReason | Refusal): void };
+type PendingPrompt = { key: string | undefined; isRead: boolean; settle(end: StopReason | Refusal): void };
 
 function createWaiting(): Waiting {
-  const waiting = new Set<One>();
-  const settle = (end: StopReason | Refusal, which: (one: One) => boolean) => {
-    for (const one of [...waiting].filter(which)) {
-      waiting.delete(one);
-      one.settle(end);
+  const waiting = new Set<PendingPrompt>();
+  const settle = (end: StopReason | Refusal, which: (prompt: PendingPrompt) => boolean) => {
+    for (const prompt of [...waiting].filter(which)) {
+      waiting.delete(prompt);
+      prompt.settle(end);
     }
   };
   return {
     add(key) {
       const { promise, resolve, reject } = Promise.withResolvers<StopReason>();
       promise.catch(() => {}); // whoever waits for it hears of it
-      const one: One = { key, isRead: false, settle: (end) => (end instanceof Refusal ? reject(end) : resolve(end)) };
-      waiting.add(one);
-      return { end: promise, forget: () => void waiting.delete(one) };
+      const prompt: PendingPrompt = {
+        key,
+        isRead: false,
+        settle: (end) => (end instanceof Refusal ? reject(end) : resolve(end)),
+      };
+      waiting.add(prompt);
+      return { end: promise, forget: () => void waiting.delete(prompt) };
     },
     read(key) {
-      for (const one of waiting) if (one.key === key) one.isRead = true;
+      for (const prompt of waiting) if (prompt.key === key) prompt.isRead = true;
     },
     ended: (end) => settle(end, ({ key, isRead }) => key === undefined || isRead),
     settle: (end) => settle(end, () => true),

@@ -135,8 +135,8 @@ async function offeredModels(host: Host): Promise<string[]> {
   if (!reply.ok) return [];
   const lists = await Promise.all(
     reply.providers.map(async (provider) => {
-      const one = await host.send({ type: "models", provider });
-      return one.ok ? (one.models ?? []) : [];
+      const reply = await host.send({ type: "models", provider });
+      return reply.ok ? (reply.models ?? []) : [];
     }),
   );
   return lists.flat();

@@ -39,7 +39,9 @@ function shownFields(item: CallItem, t: Texts, cwd: string): Omit<Shown, "title"
 /** The questions that a call asks, on one line. */
 function questionsIn({ questions }: ToolInput): string {
   const asked = Array.isArray(questions) ? (questions as ({ question?: unknown } | null)[]) : [];
-  return oneLine(asked.flatMap((one) => (typeof one?.question === "string" ? [one.question] : [])).join(" / "));
+  return oneLine(
+    asked.flatMap((question) => (typeof question?.question === "string" ? [question.question] : [])).join(" / "),
+  );
 }
 
 /** The call of a request, for an editor that has not seen the call itself. */
@@ -105,7 +107,7 @@ function contentOf(item: CallItem, t: Texts, cwd: string): ToolCallContent[] {
 }
 
 function previewIn(asked: CallItem["asked"]): Preview | undefined {
-  const request = asked.findLast(({ request: one }) => one.kind === "permission")?.request;
+  const request = asked.findLast(({ request: each }) => each.kind === "permission")?.request;
   return request?.kind === "permission" ? request.preview : undefined;
 }
 

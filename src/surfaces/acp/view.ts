@@ -70,7 +70,7 @@ export function createView({ t, cwd, me, isOwn }: ViewOptions): View {
     const entries = todos.map(({ content, status }) => ({
       content: prose(content),
       priority: "medium" as const,
-      status: statuses.find((one) => one === status) ?? ("pending" as const),
+      status: statuses.find((known) => known === status) ?? ("pending" as const),
     }));
     return [{ sessionUpdate: "plan", entries }];
   };

@@ -194,7 +194,7 @@ const told = ["allowed", "always", "outside", "denied", "declined"] as const;
 
 function toastOf(resolution: Resolution): (typeof told)[number] | "answered" | "stopped" {
   const end = endOf(resolution);
-  return end === "cancelled" ? "stopped" : (told.find((one) => one === end) ?? "answered");
+  return end === "cancelled" ? "stopped" : (told.find((known) => known === end) ?? "answered");
 }
 
 const allowing: Readonly<Record<string, "once" | "always" | "outside">> = {

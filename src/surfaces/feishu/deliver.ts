@@ -74,7 +74,7 @@ async function meantBy(bridge: Bridge, message: Incoming): Promise<Meant> {
   const at = { chatId, openId: sender.openId };
   const coded = codeOf(text);
   if (coded) {
-    const named = records.openCards().find((one) => codeOfCard(one.rid) === coded.code && isAt(one, at));
+    const named = records.openCards().find((card) => codeOfCard(card.rid) === coded.code && isAt(card, at));
     if (named) return meaning(bridge, coded.rest, named);
     if (coded.sure) return { said: { text: coded.rest, meant: "closed" } };
   }
@@ -129,12 +129,12 @@ async function compose(
   const brought = await broughtBy(message, { channel, isKnown, log });
   const receiving = { channel, folder: join(bridge.inbox, follow.handle.session), log, signal };
   const received = [];
-  for (const one of [...brought.files, message]) received.push(await receiveFiles(one, receiving));
-  const problems = [...(brought.problem ? [brought.problem] : []), ...received.flatMap((one) => one.problems)];
-  if (problems.length > 0) say(message, (speech) => problems.map((one) => one(speech)).join("\n"), "files");
+  for (const source of [...brought.files, message]) received.push(await receiveFiles(source, receiving));
+  const problems = [...(brought.problem ? [brought.problem] : []), ...received.flatMap((files) => files.problems)];
+  if (problems.length > 0) say(message, (speech) => problems.map((problem) => problem(speech)).join("\n"), "files");
   const [quoted = [], own = []] = brought.files.length > 0 ? received.map(({ told }) => told) : [[], received[0]?.told];
   return {
-    text: [brought.words, ...quoted, text, ...own].filter((one) => one.trim() !== "").join("\n"),
+    text: [brought.words, ...quoted, text, ...own].filter((part) => part.trim() !== "").join("\n"),
     images: received.flatMap(({ images }) => images).slice(0, MAX_IMAGES),
   };
 }
@@ -186,7 +186,7 @@ function hint(
 ): void {
   const at = { chatId: message.chatId, openId: message.sender.openId };
   const ways = open.flatMap(({ id, session, kind }) => {
-    const [card] = records.openCards(session, id).filter((one) => isAt(one, at) && !one.watch);
+    const [card] = records.openCards(session, id).filter((record) => isAt(record, at) && !record.watch);
     return card ? [sessions.typed(card)(kind === "permission" ? "/allow" : "/answer")] : [];
   });
   say(message, ({ t }) => [t[which], ...(which === "notThis" ? [] : ways)].join("\n"));
@@ -204,12 +204,12 @@ async function note(bridge: Bridge, words: Words, going: Going): Promise<void> {
 
 /** The message was written before the card of the request could be seen. */
 function isEarlier({ records }: Bridge, { at, chatId, sender }: Incoming, { id, session }: InputRequest): boolean {
-  const cards = records.openCards(session, id).filter((one) => isAt(one, { chatId, openId: sender.openId }));
-  return cards.every((one) => one.message === undefined || at < (one.shownAt ?? one.at));
+  const cards = records.openCards(session, id).filter((card) => isAt(card, { chatId, openId: sender.openId }));
+  return cards.every((card) => card.message === undefined || at < (card.shownAt ?? card.at));
 }
 
 /** The one open request of a chat may be another session's. */
 function ownerOf({ sessions }: Bridge, request: InputRequest, follow: Follow): Follow {
   const { chat } = follow.home();
-  return sessions.openInChat(chat).find((one) => one.request.id === request.id)?.follow ?? follow;
+  return sessions.openInChat(chat).find((open) => open.request.id === request.id)?.follow ?? follow;
 }

@@ -80,7 +80,7 @@ export function readForm(request: QuestionRequest, form: Record<string, unknown>
   const answers = new Map<string, Answer>();
   const other = takesOwnWords(request);
   for (const [n, question] of request.questions.entries()) {
-    const chosen = [form[`q${n}`]].flat().filter((one) => typeof one === "string");
+    const chosen = [form[`q${n}`]].flat().filter((label) => typeof label === "string");
     const words = other ? textIn(form, `q${n}_other`) : "";
     const selected = question.options.filter((_, at) => chosen.includes(`o${at}`)).map(({ label }) => label);
     const needsWords = chosen.includes("other");

@@ -153,7 +153,7 @@ export function dialogLines(
     case "choices":
       return request.kind === "permission" ? [...choiceLines(request, style, alike.length), paint.dim(t.ctrlC)] : [];
     case "together":
-      return alike.flatMap((one, n) => requestLines(one, style, { place: t.place(n + 1, alike.length), cwd }));
+      return alike.flatMap((request, n) => requestLines(request, style, { place: t.place(n + 1, alike.length), cwd }));
     case "question": {
       if (request.kind !== "question") return [];
       const of = request.questions.length;

@@ -107,7 +107,7 @@ export function createParts(host: Host, options: PlainOptions): Parts {
       alike: (request) =>
         alikeTo(
           request,
-          around().unsigned.map((one) => one.request),
+          around().unsigned.map((entry) => entry.request),
         ),
       respondAll: (requestIds, answer) => void respondAll(parts, requestIds, answer),
       inquire: (request, text) => void inquire(parts, request, text),
@@ -179,10 +179,10 @@ async function respondAll(parts: Parts, requestIds: readonly string[], answer: S
   to({ type: "replied" });
   if (!reply.ok) say(paint.red(t.sendingFailed(oneLine(errorText(reply, t)))));
   const results = reply.ok ? reply.results : [];
-  for (const one of results) {
-    if (one.ok) say(recorded(one.resolution, style));
-    else if (one.resolution) say(paint.yellow(headline(one.resolution, t, sender)));
-    else say(paint.red(t.sendingFailed(oneLine(errorText(one, t)))));
+  for (const result of results) {
+    if (result.ok) say(recorded(result.resolution, style));
+    else if (result.resolution) say(paint.yellow(headline(result.resolution, t, sender)));
+    else say(paint.red(t.sendingFailed(oneLine(errorText(result, t)))));
   }
   parts.prompts.settle();
 }

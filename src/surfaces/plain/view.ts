@@ -159,7 +159,7 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     return [{ lines: [paint.dim(headline(resolution, t, me, request))] }];
   };
 
-  const note = (one: Note | undefined): Piece[] => (one ? [{ lines: noteLines(one, style) }] : []);
+  const note = (shown: Note | undefined): Piece[] => (shown ? [{ lines: noteLines(shown, style) }] : []);
 
   return {
     draw(items) {

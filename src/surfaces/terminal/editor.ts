@@ -175,7 +175,7 @@ function createCompletion({ complete, files }: Sources): AutocompleteProvider {
       const after = line.slice(cursorCol);
       const joined = after.startsWith(" ") ? after.slice(1) : after;
       return {
-        lines: lines.map((one, n) => (n === cursorLine ? `${before}${put}${joined}` : one)),
+        lines: lines.map((line, n) => (n === cursorLine ? `${before}${put}${joined}` : line)),
         cursorLine,
         cursorCol: before.length + put.length,
       };

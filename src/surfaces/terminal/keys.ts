@@ -186,7 +186,7 @@ function wholeOf(
         ...{ text: item.result?.text ?? "", file: item.result?.output?.file },
       };
     case "reads": {
-      const texts = item.items.map((one) => `${briefOf(one, cwd)}\n${one.result?.text ?? ""}`);
+      const texts = item.items.map((item) => `${briefOf(item, cwd)}\n${item.result?.text ?? ""}`);
       return { title: tt.reads(item.items.length), text: texts.join("\n\n") };
     }
     default:

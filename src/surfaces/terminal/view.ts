@@ -272,10 +272,10 @@ function innerRows({ inner }: CallItem, view: View): string[] {
   const shown = unfolded ? inner : inner.slice(-INNER_ROWS);
   return [
     ...(shown.length < inner.length ? [theme.dim(`  ⎿ ${tt.inside(inner.length - shown.length)}`)] : []),
-    ...shown.map((one) => {
-      const plain = isOpen(one.standing) || one.standing === "done";
-      const tool = `${plain ? "" : `${marks[one.standing]} `}${toolName(one.call, width)}`;
-      const summary = clipped(briefOf(one, view.cwd), width - 6 - visibleWidth(tool));
+    ...shown.map((row) => {
+      const plain = isOpen(row.standing) || row.standing === "done";
+      const tool = `${plain ? "" : `${marks[row.standing]} `}${toolName(row.call, width)}`;
+      const summary = clipped(briefOf(row, view.cwd), width - 6 - visibleWidth(tool));
       return theme.dim(truncateToWidth(`  ⎿ ${tool} ${summary}`, width, ""));
     }),
   ];

@@ -48,7 +48,7 @@ export function addDeviceRoutes(
     const found = await own(context.env.incoming);
     if (!found) return answer(401, {});
     const id = context.req.param("id");
-    const removed = found.all.some((one) => one.id === id) && (await settled(devices.remove(id)));
+    const removed = found.all.some((device) => device.id === id) && (await settled(devices.remove(id)));
     if (removed instanceof Response) return removed;
     return answer(removed ? 200 : 404, { ok: removed });
   });

@@ -138,7 +138,7 @@ export function createDevices(shared: SharedStore, now: () => number = Date.now)
     list: () =>
       all(shared)
         .map(({ device }) => device)
-        .toSorted((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1)),
+        .toSorted((left, right) => left.at - right.at || (left.id < right.id ? -1 : 1)),
     remove: (id) =>
       shared.change((store) => {
         const found = deviceWith(store, id);

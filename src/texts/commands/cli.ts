@@ -76,7 +76,7 @@ const en = {
   answerHow:
     "missing answer: use one of --yes, --always, --no, --choose, --other, --text, --decline, --stop, --json, or ask about it first: --ask",
   whichRequest: (target: string, candidates: readonly string[]) =>
-    `"${target}" does not name a single request; a different one may be open there by now. Open requests:\n${candidates.map((one) => `  ${one}`).join("\n")}`,
+    `"${target}" does not name a single request; a different one may be open there by now. Open requests:\n${candidates.map((candidate) => `  ${candidate}`).join("\n")}`,
   tooLate: (how: string) => `this request is already settled; your answer was not recorded. ${how}`,
   unknownRequest: (target: string) => `no open request ${target}; list them with \`${sage("inbox")}\``,
   wrongWay: {
@@ -110,7 +110,7 @@ const en = {
   noPlace: (place: string, places: readonly string[]) =>
     `rules for this request cannot be saved to "${place}", only to: ${places.join(", ")}. (Project files take rules in sessions started after \`${sage("trust")}\`.)`,
   whichQuestion: (choice: string, questions: readonly string[]) =>
-    `which question does "${choice}" answer? Use "question=answer". The questions:\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
+    `which question does "${choice}" answer? Use "question=answer". The questions:\n${questions.map((question, n) => `  ${n + 1}. ${question}`).join("\n")}`,
   notJsonObject: (flag: string) => `${flag} expects a JSON object`,
   inquiryRecorded: (session: string) =>
     `Recorded. Nothing runs this session now: the agent replies once it is resumed (--run, or \`${sage(`--resume ${session}`)}\`).`,
@@ -221,7 +221,7 @@ const zh: CliTexts = {
   answerHow:
     "缺少回答：请用 --yes、--always、--no、--choose、--other、--text、--decline、--stop、--json 之一，或先用 --ask 追问",
   whichRequest: (target, candidates) =>
-    `"${target}" 没有指明是哪个请求；那里现在待处理的可能已是另一个。待处理的请求：\n${candidates.map((one) => `  ${one}`).join("\n")}`,
+    `"${target}" 没有指明是哪个请求；那里现在待处理的可能已是另一个。待处理的请求：\n${candidates.map((candidate) => `  ${candidate}`).join("\n")}`,
   tooLate: (how) => `这个请求已经处理完，你的回答没有记录。${how}`,
   unknownRequest: (target) => `没有待处理的请求 ${target}；可用 \`${sage("inbox")}\` 列出`,
   wrongWay: {
@@ -253,7 +253,7 @@ const zh: CliTexts = {
   noPlace: (place, places) =>
     `这个请求的规则不能保存到 "${place}"，只能保存到：${places.join("、")}。（项目文件只在 \`${sage("trust")}\` 之后开始的会话中接受规则。）`,
   whichQuestion: (choice, questions) =>
-    `"${choice}" 回答的是哪一问？请写成 "问题=回答"。问题：\n${questions.map((one, n) => `  ${n + 1}. ${one}`).join("\n")}`,
+    `"${choice}" 回答的是哪一问？请写成 "问题=回答"。问题：\n${questions.map((question, n) => `  ${n + 1}. ${question}`).join("\n")}`,
   notJsonObject: (flag) => `${flag} 应为 JSON 对象`,
   inquiryRecorded: (session) =>
     `已记录。该会话现在没有运行，继续之后智能体才会回复（加 --run，或 \`${sage(`--resume ${session}`)}\`）。`,

@@ -7,7 +7,7 @@ type Table = Sentences<ConfineReasonArgs>;
 
 /** Hosts and paths that a confined command was kept from, in short. */
 export function blockedNames(blocked: readonly Blocked[]): string[] {
-  return blocked.map((one) => (one.kind === "host" ? `${one.host}:${one.port}` : one.path));
+  return blocked.map((access) => (access.kind === "host" ? `${access.host}:${access.port}` : access.path));
 }
 
 const problems: Record<Lang, Record<ConfineProblem, (detail: string) => string>> = {

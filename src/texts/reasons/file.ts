@@ -5,7 +5,7 @@ import type { Lang } from "../language.ts";
 type Table = Sentences<FileReasonArgs & NestedReasonArgs["file"]>;
 
 const en: Table = {
-  misfits: ({ misfits }, say) => misfits.map((one) => misfitEn(one, say)).join("\n"),
+  misfits: ({ misfits }, say) => misfits.map((misfit) => misfitEn(misfit, say)).join("\n"),
 
   "rule-form": ({ expected }) =>
     ({
@@ -57,7 +57,7 @@ const en: Table = {
 };
 
 const zh: Table = {
-  misfits: ({ misfits }, say) => misfits.map((one) => misfitZh(one, say)).join("\n"),
+  misfits: ({ misfits }, say) => misfits.map((misfit) => misfitZh(misfit, say)).join("\n"),
 
   "rule-form": ({ expected }) =>
     ({

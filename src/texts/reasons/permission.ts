@@ -10,7 +10,7 @@ const places: Record<Lang, Record<RuleDestination, string>> = {
   zh: { session: "本会话", local: "你在本项目的设置", project: "项目设置", user: "你的设置" },
 };
 
-const rule = ({ text, source }: NamedRule, lang: Lang): string =>
+const ruleText = ({ text, source }: NamedRule, lang: Lang): string =>
   lang === "en" ? `${text} (${places.en[source]})` : `${text}（${places.zh[source]}）`;
 
 /** A nested sentence in the middle of another one. */
@@ -18,10 +18,10 @@ const inner = (text: string): string =>
   text.replace(/[.。]$/, "").replace(/^[A-Z](?=[a-z])/, (char) => char.toLowerCase());
 
 const en: Table = {
-  "allowed-by-rules": ({ rules }) => `Allowed by ${rules.map((one) => rule(one, "en")).join(", ")}.`,
-  "denied-by-rule": ({ rule: one }) => `Denied by ${rule(one, "en")}.`,
-  "asked-by-rule": ({ rule: one }) => `${rule(one, "en")} asks about this.`,
-  "rule-unreadable": ({ rule: one }) => `The rule ${rule(one, "en")} cannot be read and may be about this call.`,
+  "allowed-by-rules": ({ rules }) => `Allowed by ${rules.map((rule) => ruleText(rule, "en")).join(", ")}.`,
+  "denied-by-rule": ({ rule }) => `Denied by ${ruleText(rule, "en")}.`,
+  "asked-by-rule": ({ rule }) => `${ruleText(rule, "en")} asks about this.`,
+  "rule-unreadable": ({ rule }) => `The rule ${ruleText(rule, "en")} cannot be read and may be about this call.`,
   bypass: () => "Bypass mode allows what no rule forbids.",
   "accepts-edits": () => "Edits in the workspace are accepted in this session.",
   "plan-mode": ({ tool }) => `Plan mode: only reading is allowed, and ${tool} may do more.`,
@@ -54,10 +54,10 @@ const en: Table = {
   "reads-outside": ({ path }) => `Reads ${path}, outside the workspace.`,
   reads: ({ path }) => `Reads ${path}.`,
   writes: ({ path }) => `Writes ${path}.`,
-  "reads-by-rule": ({ path, rule: one }) => `Reads ${path}, allowed by ${rule(one, "en")}.`,
-  "writes-by-rule": ({ path, rule: one }) => `Writes ${path}, allowed by ${rule(one, "en")}.`,
+  "reads-by-rule": ({ path, rule }) => `Reads ${path}, allowed by ${ruleText(rule, "en")}.`,
+  "writes-by-rule": ({ path, rule }) => `Writes ${path}, allowed by ${ruleText(rule, "en")}.`,
   protected: ({ path, kind }) => `${path} is protected: ${kinds.en[kind]}.`,
-  "holds-ruled": ({ path, rule: one }) => `${path} contains files that ${one} is about.`,
+  "holds-ruled": ({ path, rule }) => `${path} contains files that ${rule} is about.`,
   "holds-private": ({ path, place }) => `${path} contains keys or credentials, such as ${place}.`,
   "runs-later": ({ path }) => `Other commands run ${path}, and no rule names this file.`,
   "unpacks-repository": ({ path }) => `An archive unpacked into ${path} may replace hooks of git.`,
@@ -86,7 +86,7 @@ const en: Table = {
     `The command has ${length} characters; commands over ${most} are not analysed.`,
   "hidden-character": ({ codePoint }) => `The command contains U+${codePoint}, which does not show as what it is.`,
   "runs-sage": () => "The command runs Sage itself, which only a person may do.",
-  "resembles-rule": ({ command, rule: one }) => `${command} may be what ${rule(one, "en")} is about.`,
+  "resembles-rule": ({ command, rule }) => `${command} may be what ${ruleText(rule, "en")} is about.`,
   "code-unknown": ({ program }) => `What ${program} runs is known only when it runs, and a rule may be about it.`,
   "code-hidden": ({ program }) => `The code that ${program} runs is encoded and cannot be read here.`,
   "stays-inside": () => "Stays inside the workspace.",
@@ -113,9 +113,8 @@ const en: Table = {
   "repository-unreadable": ({ path }) => `${path} cannot be read.`,
   "repository-unknown": () => "Which repository is meant is known only when it runs.",
   "repository-locks": () => "Git may write to the index.",
-  "git-shows": ({ command, rule: one }) => `git ${command} would show files that ${one} is about.`,
-  "git-shows-past": ({ command, rule: one }) =>
-    `git ${command} may show earlier versions of files that ${one} is about.`,
+  "git-shows": ({ command, rule }) => `git ${command} would show files that ${rule} is about.`,
+  "git-shows-past": ({ command, rule }) => `git ${command} may show earlier versions of files that ${rule} is about.`,
   "git-shows-unknown": ({ command }) => `What git ${command} would show cannot be told.`,
 
   "address-unusable": () => "The address is not a web address.",
@@ -147,10 +146,10 @@ const en: Table = {
 };
 
 const zh: Table = {
-  "allowed-by-rules": ({ rules }) => `已由规则允许：${rules.map((one) => rule(one, "zh")).join("、")}。`,
-  "denied-by-rule": ({ rule: one }) => `被规则拒绝：${rule(one, "zh")}。`,
-  "asked-by-rule": ({ rule: one }) => `规则要求先询问：${rule(one, "zh")}。`,
-  "rule-unreadable": ({ rule: one }) => `规则 ${rule(one, "zh")} 无法读懂，可能与这次调用有关。`,
+  "allowed-by-rules": ({ rules }) => `已由规则允许：${rules.map((rule) => ruleText(rule, "zh")).join("、")}。`,
+  "denied-by-rule": ({ rule }) => `被规则拒绝：${ruleText(rule, "zh")}。`,
+  "asked-by-rule": ({ rule }) => `规则要求先询问：${ruleText(rule, "zh")}。`,
+  "rule-unreadable": ({ rule }) => `规则 ${ruleText(rule, "zh")} 无法读懂，可能与这次调用有关。`,
   bypass: () => "bypass 模式：没有规则禁止即可运行。",
   "accepts-edits": () => "本会话已接受对工作区文件的编辑。",
   "plan-mode": ({ tool }) => `计划模式：只允许读取，${tool} 可能做更多。`,
@@ -182,10 +181,10 @@ const zh: Table = {
   "reads-outside": ({ path }) => `读取工作区之外的 ${path}。`,
   reads: ({ path }) => `读取 ${path}。`,
   writes: ({ path }) => `写入 ${path}。`,
-  "reads-by-rule": ({ path, rule: one }) => `读取 ${path}，由规则允许：${rule(one, "zh")}。`,
-  "writes-by-rule": ({ path, rule: one }) => `写入 ${path}，由规则允许：${rule(one, "zh")}。`,
+  "reads-by-rule": ({ path, rule }) => `读取 ${path}，由规则允许：${ruleText(rule, "zh")}。`,
+  "writes-by-rule": ({ path, rule }) => `写入 ${path}，由规则允许：${ruleText(rule, "zh")}。`,
   protected: ({ path, kind }) => `${path} 受保护：${kinds.zh[kind]}。`,
-  "holds-ruled": ({ path, rule: one }) => `${path} 中有规则 ${one} 所指的文件。`,
+  "holds-ruled": ({ path, rule }) => `${path} 中有规则 ${rule} 所指的文件。`,
   "holds-private": ({ path, place }) => `${path} 中有密钥或凭据，例如 ${place}。`,
   "runs-later": ({ path }) => `其他命令会运行 ${path}，且没有规则写明这个文件。`,
   "unpacks-repository": ({ path }) => `解压到 ${path} 的归档可能替换 git 钩子。`,
@@ -213,7 +212,7 @@ const zh: Table = {
   "command-too-long": ({ length, most }) => `命令共 ${length} 个字符，超过 ${most} 个就不再分析。`,
   "hidden-character": ({ codePoint }) => `命令含有字符 U+${codePoint}，看到的与实际不同。`,
   "runs-sage": () => "这条命令会运行 Sage 自身，只能由人来做。",
-  "resembles-rule": ({ command, rule: one }) => `${command} 可能就是规则 ${rule(one, "zh")} 所指的命令。`,
+  "resembles-rule": ({ command, rule }) => `${command} 可能就是规则 ${ruleText(rule, "zh")} 所指的命令。`,
   "code-unknown": ({ program }) => `运行时才知道 ${program} 会执行什么，可能与规则有关。`,
   "code-hidden": ({ program }) => `${program} 要执行的代码经过编码，这里无法看到。`,
   "stays-inside": () => "不离开工作区。",
@@ -240,8 +239,8 @@ const zh: Table = {
   "repository-unreadable": ({ path }) => `${path} 无法读取。`,
   "repository-unknown": () => "运行时才知道是哪个仓库。",
   "repository-locks": () => "git 可能写入索引。",
-  "git-shows": ({ command, rule: one }) => `git ${command} 会显示规则 ${one} 所指的文件。`,
-  "git-shows-past": ({ command, rule: one }) => `git ${command} 可能显示规则 ${one} 所指文件的历史版本。`,
+  "git-shows": ({ command, rule }) => `git ${command} 会显示规则 ${rule} 所指的文件。`,
+  "git-shows-past": ({ command, rule }) => `git ${command} 可能显示规则 ${rule} 所指文件的历史版本。`,
   "git-shows-unknown": ({ command }) => `无法确定 git ${command} 会显示什么。`,
 
   "address-unusable": () => "这不是网址。",

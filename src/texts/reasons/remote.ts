@@ -5,7 +5,7 @@ import type { Lang } from "../language.ts";
 
 type Table = Sentences<RemoteReasonArgs & LinkReasonArgs & WebReasonArgs>;
 
-const listed = (candidates: readonly string[]) => candidates.map((one) => `  ${one}`).join("\n");
+const listed = (candidates: readonly string[]) => candidates.map((candidate) => `  ${candidate}`).join("\n");
 
 const en: Table = {
   "not-here": ({ command }) => `this host does not take "${command}"`,

@@ -94,7 +94,7 @@ const stays = {
   },
 };
 
-const counted = (n: number, one: string) => `${n} ${n === 1 ? one : `${one}s`}`;
+const counted = (n: number, singular: string) => `${n} ${n === 1 ? singular : `${singular}s`}`;
 
 /** Why a login can do more than workers may. */
 const beyondInEnglish = {

@@ -20,7 +20,7 @@ const en = {
   whichFolder: (names: readonly string[]) => `name the folder of the host to work in, with --cwd: ${names.join(", ")}`,
   noFolders: 'the host names no folder to work in; name some there in "workspaces" of the settings',
   noSessions: "there is no session on this host yet",
-  needsId: (lines: readonly string[]) => `name the session:\n${lines.map((one) => `  ${one}`).join("\n")}`,
+  needsId: (lines: readonly string[]) => `name the session:\n${lines.map((line) => `  ${line}`).join("\n")}`,
 };
 
 type HostsTexts = typeof en;
@@ -42,7 +42,7 @@ const zh: HostsTexts = {
   whichFolder: (names) => `请用 --cwd 指定主机上的目录：${names.join("、")}`,
   noFolders: '主机没有可用的目录；请在那里的设置 "workspaces" 中指定',
   noSessions: "这台主机上还没有会话",
-  needsId: (lines) => `请指定会话：\n${lines.map((one) => `  ${one}`).join("\n")}`,
+  needsId: (lines) => `请指定会话：\n${lines.map((line) => `  ${line}`).join("\n")}`,
 };
 
 const tables = { en, zh } satisfies Record<Lang, HostsTexts>;

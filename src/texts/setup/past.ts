@@ -1,7 +1,7 @@
 import { sage } from "../command.ts";
 import type { Lang } from "../language.ts";
 
-const count = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+const count = (n: number, singular: string, many = `${singular}s`) => `${n} ${n === 1 ? singular : many}`;
 
 /** Texts about calls of the past: a rule held against them, rules they speak for, and how often people were asked. */
 const en = {

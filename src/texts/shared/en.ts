@@ -10,7 +10,8 @@ import { ageText, durationText } from "../duration.ts";
 import { questionIn, type ShownQuestion } from "./questions.ts";
 import { sentence } from "./sentence.ts";
 
-const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+const plural = (n: number, singular: string, many = `${singular}s`) =>
+  `${n.toLocaleString("en")} ${n === 1 ? singular : many}`;
 
 export const en = {
   // A request

@@ -35,7 +35,7 @@ export function ending(resolution: Resolution, t: Texts, request?: InputRequest)
   switch (resolution.outcome) {
     case "answered": {
       const { approvals = [] } = resolution;
-      const signed = approvals.length === 0 ? "" : t.signed(approvals.map((one) => whoOf(one, t)));
+      const signed = approvals.length === 0 ? "" : t.signed(approvals.map((approval) => whoOf(approval, t)));
       return because(saidBy(resolution.response, t, request), signed);
     }
     case "partial":
@@ -80,7 +80,7 @@ function saidBy(response: InputResponse, t: Texts, request?: InputRequest): stri
 function shownAnswers(answers: Answers, t: Texts, request: InputRequest | undefined): Answers {
   if (request?.kind !== "question") return answers;
   const shown = Object.entries(answers).map(([name, answer]): [string, Answer] => {
-    const question = request.questions.find((one) => one.question === name);
+    const question = request.questions.find((question) => question.question === name);
     if (!question?.own) return [name, answer];
     const { question: text, options } = t.question(question);
     const labels = answer.selected.map((id) => options.find((option) => option.id === id)?.label ?? id);

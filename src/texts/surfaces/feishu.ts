@@ -8,7 +8,8 @@ function afterwards(policy: DeadlinePolicy): string {
   return policy === "fail" ? "the task fails" : "the default answer is used";
 }
 
-const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+const plural = (n: number, singular: string, many = `${singular}s`) =>
+  `${n.toLocaleString("en")} ${n === 1 ? singular : many}`;
 
 const en = {
   // Cards that ask

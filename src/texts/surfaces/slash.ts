@@ -5,7 +5,7 @@ import { rewindTexts } from "../commands/rewind.ts";
 import type { Lang } from "../language.ts";
 
 const number = (n: number) => n.toLocaleString("en");
-const plural = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+const plural = (n: number, singular: string, many = `${singular}s`) => `${number(n)} ${n === 1 ? singular : many}`;
 
 const en = {
   /** Each command that can be typed: its effect, and its argument where it takes one. */

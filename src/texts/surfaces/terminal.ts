@@ -1,7 +1,7 @@
 import type { Lang } from "../language.ts";
 
 const number = (n: number) => n.toLocaleString("en");
-const plural = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+const plural = (n: number, singular: string, many = `${singular}s`) => `${number(n)} ${n === 1 ? singular : many}`;
 
 const en = {
   // Events

@@ -175,6 +175,6 @@ function wordsBetween(before: string, after: string): { gone: Range[]; come: Ran
 }
 
 function previewOf({ asked }: CallItem): Preview | undefined {
-  const request = asked.findLast(({ request: one }) => one.kind === "permission")?.request;
+  const request = asked.findLast(({ request: each }) => each.kind === "permission")?.request;
   return request?.kind === "permission" ? request.preview : undefined;
 }

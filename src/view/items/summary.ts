@@ -60,7 +60,7 @@ export function nameOf(request: InputRequest, t: Texts): string {
     case "permission":
       return `${request.tool} ${summaryOf(request.input)}`.trim();
     case "question":
-      return request.questions.map((one) => t.question(one).question).join(" / ");
+      return request.questions.map((question) => t.question(question).question).join(" / ");
     case "text":
       return request.prompt;
     default:
@@ -98,7 +98,7 @@ export function pastOf(facts: readonly Fact[]): { from: number; earlier: number 
   const starts = [0, ...facts.flatMap(({ type }, n) => (type === "turn.ended" ? [n + 1] : []))];
   let from = lastTurn(facts);
   let steps = 0;
-  for (const start of starts.filter((one) => one < from).toReversed()) {
+  for (const start of starts.filter((start) => start < from).toReversed()) {
     steps += facts.slice(start, from).filter(isStep).length;
     if (steps > SHOWN_STEPS) break;
     from = start;

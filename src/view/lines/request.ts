@@ -86,10 +86,10 @@ export function wholeRequest(request: InputRequest, style: Style, shown: Shown =
   const { t, paint } = style;
   return [
     ...requestLines(request, style, shown),
-    ...questions.flatMap((one, n) => [
+    ...questions.flatMap((question, n) => [
       ...(questions.length > 1 ? [paint.bold(t.questionPlace(n + 1, questions.length))] : []),
-      ...questionLines(one, style),
-      ...(one.multiSelect ? [paint.dim(t.severalMay)] : []),
+      ...questionLines(question, style),
+      ...(question.multiSelect ? [paint.dim(t.severalMay)] : []),
     ]),
   ];
 }

@@ -21,18 +21,18 @@ export function likenessOf(request: InputRequest): string | undefined {
 export function alikeTo(request: InputRequest, open: readonly InputRequest[]): PermissionRequest[] {
   const likeness = likenessOf(request);
   if (likeness === undefined) return [];
-  const found = open.filter((one) => likenessOf(one) === likeness) as PermissionRequest[];
+  const found = open.filter((request) => likenessOf(request) === likeness) as PermissionRequest[];
   return found.length > 1 && found.some(({ id }) => id === request.id) ? found : [];
 }
 
 /** Open requests in their order, those that are alike together under the first of them. */
 export function groupsOf<T extends { request: InputRequest }>(open: readonly T[]): T[][] {
   const groups = new Map<string, T[]>();
-  for (const one of open) {
-    const name = likenessOf(one.request) ?? one.request.id;
+  for (const request of open) {
+    const name = likenessOf(request.request) ?? request.request.id;
     const group = groups.get(name);
-    if (group) group.push(one);
-    else groups.set(name, [one]);
+    if (group) group.push(request);
+    else groups.set(name, [request]);
   }
   return [...groups.values()];
 }

@@ -29,6 +29,6 @@ export function consentSoFar(
   return t.consentGiven(
     approvals.length,
     needed,
-    approvals.map((one) => whoOf(one, t, me)),
+    approvals.map((approval) => whoOf(approval, t, me)),
   );
 }

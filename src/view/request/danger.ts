@@ -18,7 +18,7 @@ const shell =
 export function dangersOf({ tool, input, parts = [], preview, hard }: PermissionRequest): Danger[] {
   const command = tool === "Bash" && typeof input["command"] === "string" ? input["command"] : "";
   const commands = [...parts.map(({ text }) => text), ...command.split(/\n|;|&&|\|\|?|\$\(|`/)];
-  const any = (...patterns: RegExp[]) => commands.some((one) => patterns.some((pattern) => pattern.test(one)));
+  const any = (...patterns: RegExp[]) => commands.some((command) => patterns.some((pattern) => pattern.test(command)));
   const outside = preview?.outside === true || parts.some(({ writes = [] }) => writes.some((target) => target.outside));
   return [
     ...(command !== "" && any(removal, gitRemoval, hardReset, found) ? (["removes"] as const) : []),

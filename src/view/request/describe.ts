@@ -207,7 +207,7 @@ export type Offer = {
 export function offersOf({ suggestions }: PermissionRequest): Offer[] {
   const offers: Offer[] = [];
   for (const { rule, behavior, note, together, destination, file } of suggestions) {
-    let offer = offers.find((one) => one.rule === rule && one.behavior === behavior);
+    let offer = offers.find((candidate) => candidate.rule === rule && candidate.behavior === behavior);
     const more = { ...(note !== undefined && { note: visibleReason(note) }), ...(together && { together }) };
     if (!offer) offers.push((offer = { rule, behavior, ...more, places: [] }));
     offer.places.push({ destination, ...(file !== undefined && { file }) });

@@ -65,7 +65,7 @@ function taken(inbox: Inbox, { requests, more, sessions }: InboxEvent & { type: 
     return { inquiries: [], ...(known?.draftBy && { draftBy: known.draftBy }), ...pending };
   });
   return {
-    requests: new Map([...over, ...open].map((one) => [one.request.id, one])),
+    requests: new Map([...over, ...open].map((entry) => [entry.request.id, entry])),
     sessions: new Map(sessions.map((session) => [session.id, session])),
     more,
   };
@@ -138,7 +138,9 @@ function inquired(inbox: Inbox, { type, at, data }: InquiryFact): Inbox {
       ? inbox
       : changed(inbox, data.requestId, { inquiries: [...inquiries, { made: data }] });
   return changed(inbox, data.requestId, {
-    inquiries: inquiries.map((one) => (one.made.inquiry === data.inquiry ? { ...one, reply: { ...data, at } } : one)),
+    inquiries: inquiries.map((inquiry) =>
+      inquiry.made.inquiry === data.inquiry ? { ...inquiry, reply: { ...data, at } } : inquiry,
+    ),
   });
 }
 

@@ -8,7 +8,9 @@ export function silenceLines({ deadline }: Pick<InputRequest, "deadline">, t: Te
   if (!deadline) return [t.waitsForEver];
   const { at, policy, escalation = [] } = deadline;
   return [
-    ...escalation.filter((one) => one.at > now).map(({ to, at: then }) => t.thenAsked(oneLine(to), timeOf(then, now))),
+    ...escalation
+      .filter((step) => step.at > now)
+      .map(({ to, at: then }) => t.thenAsked(oneLine(to), timeOf(then, now))),
     t.deadline(timeOf(at, now), leftOf(at, t, now), policy),
   ];
 }

@@ -68,7 +68,7 @@ export function createRequests(change: Change): Requests {
       const { requestId } = fact.data;
       const unreplied = [...inquiries.values()]
         .filter(({ request }) => request.id === requestId)
-        .flatMap((one) => (inquiries.delete(one.key), tell(one, { over: true })));
+        .flatMap((inquiry) => (inquiries.delete(inquiry.key), tell(inquiry, { over: true })));
       const items = answered(fact);
       return requests.delete(requestId) ? [...unreplied, ...items] : [];
     },

@@ -53,7 +53,8 @@ export function createStreams(now: () => number): Streams {
       stream.attempt = attempt;
       let text = given;
       if (whole) {
-        const had = kind === "text" ? (stream.text?.text ?? "") : stream.thoughts.map((one) => one.text).join("");
+        const had =
+          kind === "text" ? (stream.text?.text ?? "") : stream.thoughts.map((thought) => thought.text).join("");
         if (!given.startsWith(had)) touched.push(...restart(stream));
         else if (given === had) return touched;
         else text = given.slice(had.length);

@@ -159,7 +159,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
         case "calls.judged": {
           const call = callOfKey(key);
           const step = stepOfKey(key) ?? "";
-          return fact.data.verdicts.flatMap((one, n) => judge(calls.get(call ?? callKey(step, n)), one, at));
+          return fact.data.verdicts.flatMap((verdict, n) => judge(calls.get(call ?? callKey(step, n)), verdict, at));
         }
         case "input.requested":
           return requests.requested(fact, calls.get(callOfKey(key) ?? ""));

@@ -65,7 +65,7 @@ export function nextState(state: CallState, event: CallEvent): CallState {
   const heard = event.type === "resolved" ? event.talk : undefined;
   const next = follow(state, event);
   if (state.talk === undefined && heard === undefined) return next;
-  return { ...next, talk: [state.talk, heard].filter((one) => one !== undefined).join("\n") };
+  return { ...next, talk: [state.talk, heard].filter((part) => part !== undefined).join("\n") };
 }
 
 function follow(state: CallState, event: CallEvent): CallState {

@@ -104,7 +104,7 @@ export function permissionOf(
     request.suggestions = suggest(
       decisionInput(context, tool, input),
       context.memory.takeJudgement(verdict.digest),
-    ).flatMap((one) => inEveryPlace(one, context));
+    ).flatMap((suggestion) => inEveryPlace(suggestion, context));
   const preview = verdict.reason.code === "tool-changed" ? tool.changed?.() : previewOf(tool, input, context);
   if (preview) request.preview = preview;
   return request;
@@ -300,7 +300,7 @@ function drop(
 ): { saved?: string; problem?: Reason } {
   const { rule, destination } = removal;
   const missing = { problem: reason("rule-not-there", { rule }) };
-  if (destination === "session") return sessionRules.some((one) => isTakenBack(one, removal)) ? {} : missing;
+  if (destination === "session") return sessionRules.some((rule) => isTakenBack(rule, removal)) ? {} : missing;
   try {
     const saved = config.dropRule?.(rule, destination);
     if (saved !== undefined) return { saved };

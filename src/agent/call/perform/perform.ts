@@ -40,7 +40,7 @@ export async function perform(
   const input = inputOf(context, tool, call, verdict);
   // Inquiries about the call, and about requests that its tool makes while it runs.
   const talks = talk === undefined ? [] : [talk];
-  const heard = (one: string | undefined) => void (one !== undefined && talks.push(one));
+  const heard = (words: string | undefined) => void (words !== undefined && talks.push(words));
   const told = (result: ToolResult) => {
     const comment = approval.by === "person" ? approval.comment : undefined;
     const talked = talks.length > 0 ? talks.join("\n") : undefined;

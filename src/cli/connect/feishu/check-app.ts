@@ -55,7 +55,9 @@ async function examineScopes(api: Api): Promise<Finding[]> {
     const { data } = (await api.call({ method: "GET", path: "application/v6/scopes" })) as {
       data?: { scopes?: { scope_name: string; grant_status: number }[] };
     };
-    granted = new Set((data?.scopes ?? []).filter((one) => one.grant_status === 1).map((one) => one.scope_name));
+    granted = new Set(
+      (data?.scopes ?? []).filter((scope) => scope.grant_status === 1).map((scope) => scope.scope_name),
+    );
   } catch (error) {
     return [note((t) => t.scopesUnknown(thrownText(error)))];
   }

@@ -46,7 +46,10 @@ export function feishuBots(settings: Settings, env: Env, parts: ConfigParts): Bo
   const ids = found.map(({ app }) => app.appId);
   for (const [n, id] of ids.entries()) if (ids.indexOf(id) !== n) problems.push(parts.t.sameApp(id));
   if (problems.length > 0)
-    throw new SageError("config-invalid", said([parts.t.wrong, ...problems.map((one) => `  · ${one}`)].join("\n")));
+    throw new SageError(
+      "config-invalid",
+      said([parts.t.wrong, ...problems.map((problem) => `  · ${problem}`)].join("\n")),
+    );
   return found;
 }
 
@@ -157,8 +160,8 @@ function readPeople(
   { t, problems, warnings }: Reading & { warnings: string[] },
 ): People {
   const named = (variable: string): string[] | undefined => {
-    const list = (name === "" ? env[variable] : undefined)?.split(/[\s,;]+/).filter((one) => one !== "");
-    for (const one of list ?? []) if (!isOpenId(one)) problems.push(t.badUser(variable, one));
+    const list = (name === "" ? env[variable] : undefined)?.split(/[\s,;]+/).filter((word) => word !== "");
+    for (const id of list ?? []) if (!isOpenId(id)) problems.push(t.badUser(variable, id));
     return list;
   };
   const listed = peopleIn(settings).flatMap(({ name: called, ids, roles }) =>
@@ -179,7 +182,7 @@ function readPeople(
     talk,
     approve,
     ...(administer.length > 0 && { administer }),
-    ...(listed.length > 0 && { names: Object.fromEntries(listed.map((one) => [one.openId, one.name])) }),
+    ...(listed.length > 0 && { names: Object.fromEntries(listed.map((user) => [user.openId, user.name])) }),
     ...(own.tenant !== undefined && { tenant: own.tenant }),
   };
 }

@@ -55,15 +55,15 @@ async function audit(args: string[]): Promise<number> {
   });
   remembered.close();
   const sorted = found.toSorted((a, b) => a.at - b.at);
-  for (const one of sorted)
+  for (const contact of sorted)
     console.log(
       values.json
-        ? JSON.stringify(one)
+        ? JSON.stringify(contact)
         : [
-            new Date(one.at).toISOString(),
-            oneLine(`${one.name} (${one.operator.openId})`.trim()),
-            t.refusals[one.why ?? "notYours"] ?? oneLine(one.why ?? ""),
-            oneLine(one.request ?? one.messageId ?? ""),
+            new Date(contact.at).toISOString(),
+            oneLine(`${contact.name} (${contact.operator.openId})`.trim()),
+            t.refusals[contact.why ?? "notYours"] ?? oneLine(contact.why ?? ""),
+            oneLine(contact.request ?? contact.messageId ?? ""),
           ].join("  "),
     );
   if (sorted.length === 0 && !values.json) console.log(t.nothingRefused);

@@ -205,7 +205,7 @@ function keep(home: Home, feishu: FeishuSettings, secrets: Record<string, string
   console.log(t.next);
 }
 
-const list = (text: string): string[] => text.split(/[\s,;]+/).filter((one) => one !== "");
+const list = (text: string): string[] => text.split(/[\s,;]+/).filter((word) => word !== "");
 
 async function line(label: string): Promise<string> {
   const said = await promptLine(label);

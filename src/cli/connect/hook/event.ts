@@ -60,8 +60,8 @@ function bodyOf({ tool, input }: { tool: string; input: ToolInput }): OutsideBod
 /** Undefined where the questions have another form than the one we know: then it is a permission with its whole input. */
 function questionsOf(tool: string, { questions }: ToolInput): Question[] | undefined {
   if (tool !== "AskUserQuestion" || !Array.isArray(questions) || questions.length === 0) return undefined;
-  const read = questions.map((one: unknown) => {
-    const { question, header, options, multiSelect } = (one ?? {}) as Record<string, unknown>;
+  const read = questions.map((entry: unknown) => {
+    const { question, header, options, multiSelect } = (entry ?? {}) as Record<string, unknown>;
     if (typeof question !== "string" || !Array.isArray(options)) return undefined;
     const choices = options.map((option: unknown) => (option ?? {}) as Record<string, unknown>);
     if (!choices.every(({ label }) => typeof label === "string")) return undefined;
@@ -75,7 +75,7 @@ function questionsOf(tool: string, { questions }: ToolInput): Question[] | undef
       multiSelect: multiSelect === true,
     };
   });
-  return read.every((one) => one !== undefined) ? read : undefined;
+  return read.every((question) => question !== undefined) ? read : undefined;
 }
 
 /** The agent names no call: the same tool with the same input is taken for it. Answered questions come back with their answers. */

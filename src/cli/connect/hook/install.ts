@@ -17,7 +17,7 @@ export async function changeHook(args: string[]): Promise<number> {
   const { positionals, values, lang } = readFlags(args, { yes: { type: "boolean", default: false } });
   const t = hookTexts(lang);
   const [word, name, ...rest] = positionals;
-  const agent = hookAgents.find((one) => one === name);
+  const agent = hookAgents.find((candidate) => candidate === name);
   if ((word !== "install" && word !== "uninstall") || agent === undefined || rest.length > 0) throw usage(t.usage);
   const path = hookFile(agent, process.env);
   const installs = word === "install";

@@ -82,7 +82,7 @@ async function open(
   { ticket, why, id, ...input }: Input,
 ): Promise<{ request: InputRequest; resolution?: Resolution }> {
   const { host, cwd } = parts;
-  const given = [ticket, input.questions, input.text, input.confirm].filter((one) => one !== undefined);
+  const given = [ticket, input.questions, input.text, input.confirm].filter((field) => field !== undefined);
   if (given.length !== 1) throw new Error("give exactly one of questions, text, confirm and ticket");
   if (ticket !== undefined) return findFromOutside(parts, { id: ticket, agent: parts.agent() });
   const body = bodyOf(input);

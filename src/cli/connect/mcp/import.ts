@@ -32,7 +32,7 @@ export async function importServers(args: string[]): Promise<number> {
   for (const why of problems) console.error(`sage: ${oneLine(sentence(why, lang))}`);
   const own = serversIn("user");
   const fresh = found.filter(({ name }) => !Object.hasOwn(own, name));
-  for (const { name } of found.filter((one) => !fresh.includes(one))) console.log(texts.skipped(oneLine(name)));
+  for (const { name } of found.filter((server) => !fresh.includes(server))) console.log(texts.skipped(oneLine(name)));
   if (fresh.length === 0) {
     console.log(texts.nothingToImport);
     return exitCodes.success;
@@ -71,7 +71,7 @@ function serversOf(path: string): { found: Found[]; problems: Reason[] } {
   const lists = [whole.mcpServers, ...[...new Set(here)].map((folder) => whole.projects?.[folder]?.mcpServers)];
   const found = new Map<string, Found>();
   const problems: Reason[] = [];
-  for (const list of lists.filter((one) => one !== undefined)) {
+  for (const list of lists.filter((each) => each !== undefined)) {
     const read = readServers(path, JSON.stringify({ mcpServers: list }));
     problems.push(...read.problems);
     for (const [name, entry] of Object.entries(read.servers)) found.set(name, { name, entry, from: path });

@@ -66,7 +66,7 @@ export async function test(args: string[]): Promise<number> {
       if (problem !== undefined) console.log(`✗ ${texts.fails(server, oneLine(problem))}`);
       else
         console.log(
-          `✓ ${texts.works(server, tools.length, prompts, ms)}\n${tools.map((one) => `  ${one}\n`).join("")}`.trimEnd(),
+          `✓ ${texts.works(server, tools.length, prompts, ms)}\n${tools.map((tool) => `  ${tool}\n`).join("")}`.trimEnd(),
         );
     }
   return tried.every(({ problem }) => problem === undefined) ? exitCodes.success : exitCodes.failure;
@@ -77,7 +77,7 @@ type Tried = { server: string; tools: string[]; prompts: number; ms: number; pro
 /** Each server that counts here, or the one of this name: what it offers, or why it cannot be had. */
 export async function tryServers(config: Config, lang: Lang, name?: string): Promise<Tried[]> {
   const home = sageHome(process.env);
-  const chosen = { ...config, servers: config.servers.filter((one) => name === undefined || one.name === name) };
+  const chosen = { ...config, servers: config.servers.filter((server) => name === undefined || server.name === name) };
   const servers = await openServers(chosen, { home, env: withKeys(process.env, home) });
   try {
     return await Promise.all(
@@ -87,7 +87,7 @@ export async function tryServers(config: Config, lang: Lang, name?: string): Pro
         const { problem, definition } = line;
         return {
           server: definition.name,
-          tools: problem ? [] : line.tools().map((one) => one.name),
+          tools: problem ? [] : line.tools().map((tool) => tool.name),
           prompts: problem ? 0 : line.prompts.length,
           ms: Math.round(performance.now() - from),
           ...(problem && { problem: sentence(problem, lang) }),
@@ -101,7 +101,7 @@ export async function tryServers(config: Config, lang: Lang, name?: string): Pro
 
 /** The server of this name that counts here. */
 export function serverNamed({ servers }: Config, name: string): ServerDefinition {
-  const found = servers.find((one) => one.name === name);
+  const found = servers.find((server) => server.name === name);
   if (!found) throw new SageError("config-invalid", reason("server-missing", { server: name }));
   return found;
 }

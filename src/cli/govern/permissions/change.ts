@@ -41,7 +41,7 @@ export async function add(args: string[]): Promise<number> {
   const meaning = behavior === "allow" ? meaningOf(rule) : undefined;
   if (meaning) console.log(oneLine(sentence(meaning, lang)));
   for (const line of await pastLines({ text: rule, behavior }, config.rules, lang)) console.log(line);
-  const isNew = (why: Reason) => !config.warnings.some((one) => isSameReason(one, why));
+  const isNew = (why: Reason) => !config.warnings.some((warning) => isSameReason(warning, why));
   for (const why of load().warnings.filter(isNew)) console.error(`sage: ${oneLine(sentence(why, lang))}`);
   return exitCodes.success;
 }
@@ -72,7 +72,7 @@ export async function remove(args: string[]): Promise<number> {
   const home = sageHome(process.env);
   const config = loadConfig(home, process.cwd(), process.env);
   const asked = destinationOf(values.to, t);
-  const found = listedRules(config, home.settings).filter((one) => one.rule === rule && one.counts);
+  const found = listedRules(config, home.settings).filter((entry) => entry.rule === rule && entry.counts);
   const places = destinations.filter(
     (place) => (asked ?? place) === place && found.some(({ source }) => source === place),
   );
@@ -105,7 +105,7 @@ export type Destination = (typeof destinations)[number];
 
 /** The value of --to. */
 export function destinationOf(given: string | undefined, t: CliTexts): Destination | undefined {
-  const found = destinations.find((one) => one === given);
+  const found = destinations.find((destination) => destination === given);
   if (given !== undefined && !found) throw usage(t.expected("--to", t.oneOf(destinations), given));
   return found;
 }

@@ -100,8 +100,8 @@ function planFor(
     behavior ? converted.map((rule) => ({ rule, behavior })) : [],
   );
   const stands = ({ rule, behavior }: (typeof all)[number]) =>
-    rules.some((one) => one.text === rule && one.behavior === behavior && one.source === to);
-  const fresh = all.filter((one) => !stands(one));
+    rules.some((entry) => entry.text === rule && entry.behavior === behavior && entry.source === to);
+  const fresh = all.filter((entry) => !stands(entry));
   return { from: file, to, target, findings, fresh, there: all.length - fresh.length };
 }
 

@@ -24,8 +24,8 @@ export async function list(args: string[]): Promise<number> {
   }
   const style = styleOf(process.stdout, lang);
   if (rules.length === 0) console.log(t.noRules);
-  for (const file of new Set(rules.map((one) => one.file))) {
-    const own = rules.filter((one) => one.file === file);
+  for (const file of new Set(rules.map((rule) => rule.file))) {
+    const own = rules.filter((rule) => rule.file === file);
     const [{ source, counts }] = own as [ListedRule];
     console.log(style.paint.bold(`${oneLine(file)} (${t.source[source]})`));
     if (!counts) console.log(style.paint.yellow(`  ${t.notCounting}`));

@@ -152,7 +152,7 @@ export function createRefusals(
       if (asks || item.turnStopped || !refusals.includes(item.standing)) continue;
       const call = oneLine(`${item.call.tool} ${briefOf(item)}`).slice(0, MAX_TEXT_LENGTH);
       const why = [item.changed ? changeLine(item.changed, words) : "", oneLine(words.because(reasonOf(item)))];
-      once(item, t.wasRefused(howOf(item, t, words), call, why.filter((one) => one !== "").join(" · ")));
+      once(item, t.wasRefused(howOf(item, t, words), call, why.filter((text) => text !== "").join(" · ")));
     }
   };
 }

@@ -33,9 +33,9 @@ export function requestLines(
 ): string[] {
   const t = cliTexts(lang);
   const how = t.howToAnswer(shortRequestId(request.id), `${flag}${flagsFor(request, t)}`);
-  const talk = inquiries.flatMap((one) => [
-    madeNote(one, style.t),
-    replyNote(one, style.t) ?? ({ tone: "dim", line: style.t.inquiryWaits } as const),
+  const talk = inquiries.flatMap((inquiry) => [
+    madeNote(inquiry, style.t),
+    replyNote(inquiry, style.t) ?? ({ tone: "dim", line: style.t.inquiryWaits } as const),
   ]);
   const asked = talk.flatMap((note) => noteLines(note, style));
   return [...wholeRequest(request, style, shown), ...asked, how, ...howLines(request, style, t)];

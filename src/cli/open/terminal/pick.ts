@@ -75,14 +75,14 @@ export function pickRule(seat: HostClient, session: string, lang: Lang): Picking
       });
     },
     async choose({ value }) {
-      const one = value === "" ? undefined : found[Number(value)];
-      return { pick: one ? changeRule(one) : newRule() };
+      const chosen = value === "" ? undefined : found[Number(value)];
+      return { pick: chosen ? changeRule(chosen) : newRule() };
     },
   };
 
-  function changeRule(one: Place): Picking {
+  function changeRule(place: Place): Picking {
     return {
-      title: w.oneRule(one.rule),
+      title: w.oneRule(place.rule),
       load: (show) =>
         show({
           entries: [
@@ -91,9 +91,9 @@ export function pickRule(seat: HostClient, session: string, lang: Lang): Picking
           ],
         }),
       async choose({ value }): Promise<Picked> {
-        if (value === "drop") return removed(one);
-        const { title } = changeRule(one);
-        return { pick: { title, query: one.rule, typed: (text) => edited(one, text) } };
+        if (value === "drop") return removed(place);
+        const { title } = changeRule(place);
+        return { pick: { title, query: place.rule, typed: (text) => edited(place, text) } };
       },
     };
   }
@@ -139,10 +139,10 @@ export function pickRule(seat: HostClient, session: string, lang: Lang): Picking
   }
 
   /** The new rule is there before the old one goes. */
-  async function edited(one: Place, rule: string): Promise<Picked> {
-    if (rule === one.rule) return undefined;
-    const result = await added({ ...one, rule });
-    await removed(one);
+  async function edited(place: Place, rule: string): Promise<Picked> {
+    if (rule === place.rule) return undefined;
+    const result = await added({ ...place, rule });
+    await removed(place);
     return result;
   }
 }

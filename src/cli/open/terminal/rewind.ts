@@ -19,14 +19,18 @@ export async function rewind(seat: HostClient, session: string, args: string, la
   const turn = turnOf(first);
   const { points, paused } = await ask(host, { type: "rewindPoints", session }); // refused while a turn runs
   if (turn === undefined) return pickPoint(points.toReversed());
-  const what: RewindWhat = rewindKinds.find((one) => rest.includes(one)) ?? "both";
+  const what: RewindWhat = rewindKinds.find((kind) => rest.includes(kind)) ?? "both";
   const plan = await planOf(turn, what);
   if (rest.includes("yes")) return done(plan, rest.includes("overwrite"));
   return { pick: await agree(plan) };
 
   function pickPoint(newest: readonly RewindPoint[]): Picked {
     if (newest.length === 0) return { text: w.none };
-    const entries = newest.map((one) => ({ value: `${one.turn}`, label: oneLine(one.text), detail: timeOf(one.at) }));
+    const entries = newest.map((point) => ({
+      value: `${point.turn}`,
+      label: oneLine(point.text),
+      detail: timeOf(point.at),
+    }));
     return {
       pick: {
         title: w.choose,

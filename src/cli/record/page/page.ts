@@ -204,7 +204,7 @@ function verbatim(text: string): Markup {
 
 function spelled(value: Value): string {
   if (typeof value === "string") return value.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
-  return "markup" in value ? value.markup : value.map((one) => one.markup).join("\n");
+  return "markup" in value ? value.markup : value.map((child) => child.markup).join("\n");
 }
 
 /** The page's whole style sheet; its hash stands in the page's policy. */

@@ -40,16 +40,17 @@ export async function list(args: string[]): Promise<number> {
     console.log(search === undefined ? t.noSessions : sessionTexts(lang).nothingFound(oneLine(search)));
   const { age } = texts(lang);
   const w = clusterTexts(lang);
-  const state = (one: SessionSummary) => `${sessionStateText(one, lang)}${one.pending > 0 ? ` (${one.pending})` : ""}`;
+  const state = (session: SessionSummary) =>
+    `${sessionStateText(session, lang)}${session.pending > 0 ? ` (${session.pending})` : ""}`;
   const at = ({ place, state: now }: SessionSummary) =>
     place ? `${place.works || now !== "waiting" ? w.atPlace(place.name) : w.waitsFor(place.name)}  ` : "";
   const { width } = styleOf(process.stdout, lang);
-  for (const one of shown) {
-    const line = `${one.id}  ${state(one)}  ${t.ago(age(Date.now() - one.lastAt))}  ${at(one)}${oneLine(one.cwd)}`;
+  for (const session of shown) {
+    const line = `${session.id}  ${state(session)}  ${t.ago(age(Date.now() - session.lastAt))}  ${at(session)}${oneLine(session.cwd)}`;
     console.log(fitted([line], width).join("\n"));
-    console.log(`    ${clipped(titleOf(one), Math.min(100, (width ?? 104) - 4))}`);
-    const place = where?.get(one.id);
-    if (place !== undefined && !oneLine(titleOf(one)).includes(place)) console.log(`    … ${place} …`);
+    console.log(`    ${clipped(titleOf(session), Math.min(100, (width ?? 104) - 4))}`);
+    const place = where?.get(session.id);
+    if (place !== undefined && !oneLine(titleOf(session)).includes(place)) console.log(`    … ${place} …`);
   }
   return exitCodes.success;
 }

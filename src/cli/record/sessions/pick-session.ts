@@ -24,7 +24,7 @@ export async function chooseSession(
   const latest = named.toSorted((a, b) => Number(b.cwd === cwd) - Number(a.cwd === cwd) || b.lastAt - a.lastAt);
   if (latest.length === 0) throw new SageError("session-unknown", said(cliTexts(lang).noSessions));
   if (!screen) {
-    const lines = latest.slice(0, 10).map((one) => `${one.id}  ${oneLine(titleOf(one)).slice(0, 60)}`);
+    const lines = latest.slice(0, 10).map((session) => `${session.id}  ${oneLine(titleOf(session)).slice(0, 60)}`);
     throw usage(pickerTexts(lang).needsId(lines));
   }
   const { pickAlone } = await import("../../../surfaces/terminal/index.ts");
@@ -41,14 +41,14 @@ export function pickSession(
 ): Picking {
   const t = cliTexts(lang);
   const { age } = texts(lang);
-  const entries = sessions.map((one) => ({
-    value: one.id,
-    label: oneLine(titleOf(one)),
+  const entries = sessions.map((session) => ({
+    value: session.id,
+    label: oneLine(titleOf(session)),
     detail: [
-      ...(one.state === "idle" ? [] : [sessionStateText(one, lang)]),
-      t.ago(age(Date.now() - one.lastAt)),
-      oneLine(shortFolder(one.cwd)),
-      one.id,
+      ...(session.state === "idle" ? [] : [sessionStateText(session, lang)]),
+      t.ago(age(Date.now() - session.lastAt)),
+      oneLine(shortFolder(session.cwd)),
+      session.id,
     ].join(" · "),
   }));
   return { title: pickerTexts(lang).sessions, load: (show) => show({ entries }), choose };

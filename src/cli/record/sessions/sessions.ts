@@ -68,9 +68,11 @@ async function deleteSessions(args: string[]): Promise<number> {
   const { host, store } = await openJournal(values, { lang });
   try {
     const chosen = [
-      ...new Map(positionals.map((one) => sessionBy(store.sessions(), one)).map((one) => [one.id, one])).values(),
+      ...new Map(
+        positionals.map((target) => sessionBy(store.sessions(), target)).map((session) => [session.id, session]),
+      ).values(),
     ];
-    console.log(w.deleteWhat(chosen.map((one) => `  ${one.id}  ${clipped(titleOf(one), 80)}`)));
+    console.log(w.deleteWhat(chosen.map((session) => `  ${session.id}  ${clipped(titleOf(session), 80)}`)));
     if (!values.yes && !(await agrees(w.deleteAsk))) throw usage(w.deleteHow);
     const waiting = chosen.reduce((n, { pending }) => n + pending, 0);
     for (const { id } of chosen) await deleteSession(store, home, id, { by: person(), surface: "cli" });

@@ -167,8 +167,8 @@ export function botPerson(bots: readonly Pick<Bot, "team">[]): PersonOf {
   return ({ person = "" }) => {
     const openId = /^feishu:(.+)$/.exec(person)?.[1] ?? "";
     const names = bots.map(({ team }) => team().people.names ?? {});
-    if (names.every((one) => Object.keys(one).length === 0)) return undefined;
-    return names.map((one) => one[openId]).find((name) => name !== undefined) ?? null;
+    if (names.every((byId) => Object.keys(byId).length === 0)) return undefined;
+    return names.map((byId) => byId[openId]).find((name) => name !== undefined) ?? null;
   };
 }
 

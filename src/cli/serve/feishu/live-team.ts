@@ -70,6 +70,6 @@ function timeText(ms: number): string {
     ["h", 3_600_000],
     ["m", 60_000],
   ] as const;
-  const [unit, size] = units.find(([, one]) => ms % one === 0) ?? (["s", 1_000] as const);
+  const [unit, size] = units.find(([, unitMs]) => ms % unitMs === 0) ?? (["s", 1_000] as const);
   return `${Math.max(1, Math.round(ms / size))}${unit}`;
 }

@@ -208,7 +208,9 @@ function limitConnections(server: Server, { most, silentMs }: ConnectionLimits):
 
   /** Sets keep the order of insertion. */
   function oldest(newest: Socket): Socket | undefined {
-    const others = [...open].filter((one) => one !== newest);
-    return others.find((one) => one.bytesRead === 0) ?? others.find((one) => !answering.has(one)) ?? others[0];
+    const others = [...open].filter((socket) => socket !== newest);
+    return (
+      others.find((socket) => socket.bytesRead === 0) ?? others.find((socket) => !answering.has(socket)) ?? others[0]
+    );
   }
 }

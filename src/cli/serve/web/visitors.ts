@@ -42,7 +42,7 @@ export function createVisitors(devices: Devices, settings: () => Settings): Visi
       const people = peopleIn(settings());
       if (people.length === 0) return undefined;
       const name = senderOf(person)?.by;
-      return people.find((one) => one.name === name)?.name ?? null;
+      return people.find((person) => person.name === name)?.name ?? null;
     },
   };
 }

@@ -23,7 +23,7 @@ export async function checkProviders(
   const used = modelOf({ settings, env });
   const offers: Offer[] = [];
   await offeredModels({ env, settings: own }, (offer) => offers.push(offer));
-  for (const offer of offers.toSorted((one, other) => (one.provider < other.provider ? -1 : 1))) {
+  for (const offer of offers.toSorted((left, right) => (left.provider < right.provider ? -1 : 1))) {
     const { provider } = offer;
     const name = own.providers?.[provider]?.package;
     if (name !== undefined) {

@@ -154,7 +154,7 @@ function createLeasedMemory({
   const settleWaiting = () => {
     const all = waiting;
     waiting = all.filter(({ upTo }) => upTo > written && !lost.aborted);
-    for (const one of all) if (!waiting.includes(one)) one.resolve();
+    for (const waiter of all) if (!waiting.includes(waiter)) waiter.resolve();
   };
   lost.addEventListener("abort", settleWaiting, { once: true });
 

@@ -122,14 +122,14 @@ function sharedStreams({ owner, read, asked }: Sharing) {
   const begin = (parts: FollowParts): Shared => {
     const { session } = parts;
     const listeners = new Set([parts]);
-    const newest = () => Math.max(...[...listeners].map((one) => one.newest()));
+    const newest = () => Math.max(...[...listeners].map((listener) => listener.newest()));
     const following = followOwner({
       ...{ session, newest, peers: parts.peers, runsHere: () => false },
       // A session that nobody runs is taken up by whoever comes first: no person has to continue it.
       store: { owner, session: () => undefined },
       reached: (seq) => read(session, seq, newest),
-      delta: (delta) => listeners.forEach((one) => one.delta(delta)),
-      changed: (seen) => listeners.forEach((one) => one.changed(seen)),
+      delta: (delta) => listeners.forEach((listener) => listener.delta(delta)),
+      changed: (seen) => listeners.forEach((listener) => listener.changed(seen)),
     });
     return { following, listeners };
   };

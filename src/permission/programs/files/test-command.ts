@@ -14,7 +14,7 @@ const comparesNumbers = new Set("-eq -ne -lt -le -gt -ge".split(" "));
 export function testUse(args: readonly Word[]): Use | undefined {
   const [first, ...rest] = args;
   if (first?.text === "!" && rest.length > 0 && rest.length < 4) return testUse(rest);
-  if (args.some(({ text, choices }) => [text ?? "", ...(choices ?? [])].some((one) => one.includes("["))))
+  if (args.some(({ text, choices }) => [text ?? "", ...(choices ?? [])].some((text) => text.includes("["))))
     return undefined;
   const literal = args.every(({ text }) => text !== undefined);
   if (args.length > 3) return literal ? longTest(args) : undefined;

@@ -34,7 +34,7 @@ const use = (reads: readonly Word[], writes: Write[], deep = false): Use => ({
 });
 const each = (targets: readonly Word[], deep = false): Write[] => targets.map((target) => ({ target, deep }));
 const gone = (targets: readonly Word[], deep = false): Write[] =>
-  each(targets, deep).map((one) => ({ ...one, content: false }));
+  each(targets, deep).map((target) => ({ ...target, content: false }));
 
 // Options that write elsewhere, run a program or lead out of a folder are left out on purpose.
 writer("tee", {
@@ -43,7 +43,7 @@ writer("tee", {
   use: ({ operands }) =>
     use(
       [],
-      each(operands).map((one) => ({ ...one, appends: true })),
+      each(operands).map((target) => ({ ...target, appends: true })),
     ),
 });
 writer("touch", {
@@ -123,7 +123,7 @@ writer("dd", {
         const found = named[i];
         return found?.[1] === name ? [{ ...word, text: found[2]!, lead: found[2]! }] : [];
       });
-    const known = named.every((one) => one !== null && (/^(if|of)$/.test(one[1]!) || harmless.test(one[1]!)));
+    const known = named.every((match) => match !== null && (/^(if|of)$/.test(match[1]!) || harmless.test(match[1]!)));
     return known ? use(value("if"), each(value("of"))) : undefined;
   },
 });

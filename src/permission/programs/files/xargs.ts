@@ -69,13 +69,13 @@ function printsOnlyNames(name: string, options: readonly string[]): boolean {
   switch (name) {
     case "grep":
       return (
-        options.every((one) => /^-[rliEFwIs]+$|^--(include|exclude|exclude-dir)=[\w.*-]+$/.test(one)) &&
-        options.some((one) => /^-\w*l/.test(one))
+        options.every((option) => /^-[rliEFwIs]+$|^--(include|exclude|exclude-dir)=[\w.*-]+$/.test(option)) &&
+        options.some((option) => /^-\w*l/.test(option))
       );
     case "rg":
       return (
-        options.every((one) => /^-[liFwsS]+$|^--files$/.test(one)) &&
-        options.some((one) => one === "--files" || /^-\w*l/.test(one))
+        options.every((option) => /^-[liFwsS]+$|^--files$/.test(option)) &&
+        options.some((option) => option === "--files" || /^-\w*l/.test(option))
       );
     default:
       return false;

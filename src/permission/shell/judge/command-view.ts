@@ -77,7 +77,9 @@ export function viewOf(step: Step, rules: Rules): CommandView {
 /** Assignments without a program: set for good, some of them change how the lines after them are read. */
 function assignmentsView(view: Began, { assignments }: Simple, isOwn: (variable: string) => boolean): CommandView {
   const lasting = assignments.find(
-    (one) => !isOwn(one.name) && (isForeign(one) || !isHarmlessVariable(one.name) || changesReading(one.name)),
+    (assignment) =>
+      !isOwn(assignment.name) &&
+      (isForeign(assignment) || !isHarmlessVariable(assignment.name) || changesReading(assignment.name)),
   );
   if (lasting === undefined) return { ...view, allowed: true, reason: reason("sets-nothing", {}) };
   return { ...view, blocks: { exactly: true }, reason: reason("changes-names", { name: lasting.name }) };
@@ -99,7 +101,7 @@ function programView(
   const given = settled ? words.map((word) => tamed(word, bases, disk)) : words;
   const place = { bases, session, disk };
   const held = [...named]
-    .flatMap((one) => book.covering(one))
+    .flatMap((form) => book.covering(form))
     .map((each) => ({ each, by: covers(each, given, command.words, place) }));
   const covering = held.filter(({ by }) => by === true).map(({ each }) => each);
   const rule = firstOf(covering) ?? exact;
@@ -133,7 +135,7 @@ function unruledView(
   if (!isRead && escalates(given, none))
     return { ...view, reason: reason("option-unnamed", { program: name }), unfit: true };
   if (!isFree) return { ...view, reason: uncovered };
-  const locks = command.assignments.some((one) => one.name === "GIT_OPTIONAL_LOCKS");
+  const locks = command.assignments.some((assignment) => assignment.name === "GIT_OPTIONAL_LOCKS");
   const trouble =
     program.git &&
     (locks

@@ -72,7 +72,9 @@ function otherScript(
   for (const word of words.slice(1).flatMap(each)) {
     const { text } = word;
     if (text === undefined || text.startsWith("-")) continue;
-    const token = pattern.slice(1).find((one) => typeof one !== "symbol" && !isLoneStar(one) && sameWord(one, word));
+    const token = pattern
+      .slice(1)
+      .find((part) => typeof part !== "symbol" && !isLoneStar(part) && sameWord(part, word));
     if (token === undefined || typeof token === "symbol") continue;
     if (!isAbsolute(text) && bases.some((base) => disk.follow(base) !== session))
       return reason("program-moved", { program: text, folder: session });

@@ -32,9 +32,9 @@ export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<st
 
   const granted = paths.map((path, i) => (deep && writes ? allowsBelow(path, reach, content) : views[i]!.allow));
   const isMeant = !writes && target.text !== undefined && !target.text.includes("..") && meant?.has(target.text);
-  if (granted.every((one) => one === true) || isMeant === true) return [];
-  const rule = granted.find((one) => typeof one === "object");
-  if (rule && granted.every((one) => one !== undefined)) {
+  if (granted.every((grant) => grant === true) || isMeant === true) return [];
+  const rule = granted.find((grant) => typeof grant === "object");
+  if (rule && granted.every((grant) => grant !== undefined)) {
     const why = reason(writes ? "writes-by-rule" : "reads-by-rule", { path, rule: namedRule(rule) });
     return [{ ...part, behavior: "allow", reason: why, rule: rule.text, found: rule }];
   }

@@ -67,8 +67,8 @@ export function takeOperator(cursor: Cursor): Item["op"] | undefined {
   if (two === "&&" || two === "||" || two === "|&") return take(cursor, 2) as Item["op"];
   if (two === "&>") return undefined;
   if (two === ";;" || two === ";&") throw new Unclear(reason("token-not-understood", { token: two }));
-  const one = cursor.text[cursor.at];
-  return one === ";" || one === "&" || one === "|" ? (take(cursor, 1) as Item["op"]) : undefined;
+  const char = cursor.text[cursor.at];
+  return char === ";" || char === "&" || char === "|" ? (take(cursor, 1) as Item["op"]) : undefined;
 }
 
 /** `!`, `{`, `}` and keywords count only where they stand alone. */

@@ -323,7 +323,7 @@ function namedSum(text: string): { length: number; names: string[] } | undefined
   if (tokens.some((token, n) => isValue(token) && isValue(tokens[n + 1]))) return undefined;
   return {
     length: whole.length,
-    names: tokens.filter((one) => /^\$?[A-Za-z_]/.test(one)).map((one) => one.replace("$", "")),
+    names: tokens.filter((token) => /^\$?[A-Za-z_]/.test(token)).map((token) => token.replace("$", "")),
   };
 }
 

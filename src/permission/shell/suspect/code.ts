@@ -236,7 +236,7 @@ function textsIn(code: string): string[] {
   const outer = [...code.matchAll(/"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`/gs)]
     .map(([, double, single, tick]) => double ?? single ?? tick ?? "")
     .filter((text) => text.length < 200);
-  const inner = outer.flatMap((text) => [...text.matchAll(/["'`]([^"'`]*)["'`]/g)].map(([, one = ""]) => one));
+  const inner = outer.flatMap((text) => [...text.matchAll(/["'`]([^"'`]*)["'`]/g)].map(([, quoted = ""]) => quoted));
   return [...outer, ...inner];
 }
 

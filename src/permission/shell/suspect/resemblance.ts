@@ -84,10 +84,10 @@ function hasOption(option: string, args: readonly string[], aliases: readonly (r
   const letters = /^-([A-Za-z0-9]{1,4})$/.exec(option)?.[1];
   if (letters !== undefined)
     return [...letters].every((letter) =>
-      named(`-${letter}`, aliases).some((one) => args.some((arg) => gives(arg, one))),
+      named(`-${letter}`, aliases).some((option) => args.some((arg) => gives(arg, option))),
     );
   const [name = ""] = option.split("=", 1);
-  return named(name, aliases).some((one) => args.some((arg) => gives(arg, one)));
+  return named(name, aliases).some((option) => args.some((arg) => gives(arg, option)));
 }
 
 function named(option: string, aliases: readonly (readonly string[])[]): readonly string[] {

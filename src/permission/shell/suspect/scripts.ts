@@ -33,7 +33,7 @@ export function namedScripts({ readings, names }: PossibleCommands, cwd: string,
   );
   const isInterpreted = words.some(isInterpreter) || (names.has("git") && names.has("apply"));
   const found = new Set<string>();
-  for (const word of words.flatMap((one) => within(one, isInterpreted)))
+  for (const word of words.flatMap((text) => within(text, isInterpreted)))
     for (const folder of folders)
       for (const path of filesOf(word, folder, isInterpreted)) {
         const kind = fileKind(path);
@@ -61,7 +61,7 @@ function filesOf(word: string, folder: string, isInterpreted: boolean): string[]
   if (!isInterpreted || !/[*?[]/.test(path) || path.includes("**")) return [resolve(folder, path)];
   return globSync(path, { cwd: folder })
     .slice(0, mostScripts)
-    .map((one) => resolve(folder, one));
+    .map((path) => resolve(folder, path));
 }
 
 /** `python3.12` is a `python`. */

@@ -41,11 +41,11 @@ export function fitting(
 function clipTo(longest: number, { t }: Speech, cut = false): Clip {
   const clip = (lines: readonly string[]): string[] => {
     const rows = lines.flatMap(broken);
-    const total = rows.reduce((sum, one) => sum + one.length + 1, 0);
+    const total = rows.reduce((sum, row) => sum + row.length + 1, 0);
     if (total <= longest) return rows;
     clipped.cut = true;
     const [head, tail] = [taken(rows, longest * 0.65), taken(rows.toReversed(), longest * 0.35).toReversed()];
-    const shown = [...head, ...tail].reduce((sum, one) => sum + one.length + 1, 0);
+    const shown = [...head, ...tail].reduce((sum, row) => sum + row.length + 1, 0);
     return [...head, t.leftOut(rows.length - head.length - tail.length, total - shown), ...tail];
   };
   const clipped: Clip = Object.assign(clip, { cut });
@@ -54,10 +54,10 @@ function clipTo(longest: number, { t }: Speech, cut = false): Clip {
 
 function taken(rows: readonly string[], room: number): string[] {
   const found: string[] = [];
-  for (const one of rows) {
-    room -= one.length + 1;
+  for (const row of rows) {
+    room -= row.length + 1;
     if (room < 0) break;
-    found.push(one);
+    found.push(row);
   }
   return found;
 }
@@ -121,13 +121,13 @@ function fieldLines({ name, lines }: Block & { type: "field" }): string[] {
 
 /** Why a person is asked, and what nobody should overlook. */
 export function reasonElements(asked: Description, clip: Clip, { words, lang, t }: Speech): Element[] {
-  const outside = asked.writes.filter((one) => one.outside);
+  const outside = asked.writes.filter((target) => target.outside);
   const why = sentence(asked.why, lang);
   const dangers = asked.dangers.map((danger) => words.danger[danger]);
   return [
     ...(dangers.length > 0 ? [markdown(`**${escaped(words.careful(dangers))}**`)] : []),
     ...(outside.length > 0
-      ? [markdown(`**${escaped(words.writes)}**\n${code(clip(outside.map((one) => targetLine(one, words))))}`)]
+      ? [markdown(`**${escaped(words.writes)}**\n${code(clip(outside.map((target) => targetLine(target, words))))}`)]
       : []),
     ...(why === "" ? [] : [markdown(escaped(t.labelled(words.why, clip(why.split("\n")).join("\n"))))]),
     ...(asked.runs ? [note(escaped(clip([sentence(asked.runs, lang)]).join("\n")))] : []),
@@ -148,7 +148,7 @@ export function detailElements(asked: Description, clip: Clip, speech: Speech): 
       ? [
           titled(
             words.writes,
-            targets.map((one) => targetLine(one, words)),
+            targets.map((target) => targetLine(target, words)),
           ),
         ]
       : []),
@@ -203,7 +203,7 @@ export function actionText(asked: Description, speech: Speech): string {
     ...blocks,
     "",
     ...(asked.parts.length > 1 ? [words.parts, ...partLines(asked, speech), ""] : []),
-    ...(asked.writes.length > 0 ? [words.writes, ...asked.writes.map((one) => targetLine(one, words)), ""] : []),
+    ...(asked.writes.length > 0 ? [words.writes, ...asked.writes.map((target) => targetLine(target, words)), ""] : []),
     ...(why === "" ? [] : [words.why, why]),
     ...(asked.hard ? [words.hard] : []),
     words.size(asked.characters, asked.lines),

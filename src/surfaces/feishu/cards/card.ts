@@ -119,7 +119,7 @@ export function row(buttons: Element[]): Element {
     tag: "column_set",
     flex_mode: "flow",
     horizontal_spacing: "8px",
-    columns: buttons.map((one) => ({ tag: "column", width: "auto", elements: [one] })),
+    columns: buttons.map((button) => ({ tag: "column", width: "auto", elements: [button] })),
   };
 }
 
@@ -158,20 +158,20 @@ export function select(
   };
 }
 
-export function bytesOf(one: object): number {
-  return new TextEncoder().encode(JSON.stringify(one)).length;
+export function bytesOf(value: object): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
 /** The platform counts everything that has a tag. */
 function elementsOf(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + elementsOf(one), 0);
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + elementsOf(item), 0);
   if (value === null || typeof value !== "object") return 0;
-  const inside = Object.values(value).reduce<number>((sum, one) => sum + elementsOf(one), 0);
+  const inside = Object.values(value).reduce<number>((sum, item) => sum + elementsOf(item), 0);
   return inside + ("tag" in value ? 1 : 0);
 }
 
-export function fits(one: object): boolean {
-  return bytesOf(one) <= MAX_CARD_BYTES && elementsOf(one) <= MAX_ELEMENTS;
+export function fits(card: object): boolean {
+  return bytesOf(card) <= MAX_CARD_BYTES && elementsOf(card) <= MAX_ELEMENTS;
 }
 
 /** Cuts between code points, with a sign that there was more. */

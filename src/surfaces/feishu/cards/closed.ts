@@ -36,7 +36,9 @@ export function closedCard(request: InputRequest, resolution: Resolution, place:
 /** Everybody who approved it, where it took more than one. */
 function signedElements(resolution: Resolution, { words }: Speech): Element[] {
   const { approvals = [] } = resolution.outcome === "answered" ? resolution : {};
-  return approvals.length === 0 ? [] : [note(escaped(words.signed(approvals.map((one) => nameOf(one, words)))))];
+  return approvals.length === 0
+    ? []
+    : [note(escaped(words.signed(approvals.map((approval) => nameOf(approval, words)))))];
 }
 
 /** For a click on something that nobody here knows any more. */
@@ -182,7 +184,11 @@ function askedElements(request: InputRequest, { cwd }: Place, clip: Clip, speech
     case "question":
       return [
         markdown(
-          escaped(clip(request.questions.flatMap((one) => speech.words.question(one).question.split("\n"))).join("\n")),
+          escaped(
+            clip(request.questions.flatMap((question) => speech.words.question(question).question.split("\n"))).join(
+              "\n",
+            ),
+          ),
         ),
       ];
     case "text":

@@ -45,20 +45,20 @@ export function markdownOf(text: string): string {
     else out.push(...table.map(running));
     table = [];
   };
-  for (const one of prose(text).split("\n")) {
-    const mark = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(one);
+  for (const line of prose(text).split("\n")) {
+    const mark = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(line);
     if (fence !== undefined) {
       const closes = mark?.[1]?.startsWith(fence) && mark[2] === "";
-      out.push(closes ? "```" : inCode(one));
+      out.push(closes ? "```" : inCode(line));
       if (closes) fence = undefined;
     } else if (mark) {
       closeTable();
       fence = mark[1];
       out.push(`\`\`\`${mark[2]}`);
-    } else if (/^\s*\|/.test(one)) table.push(one);
+    } else if (/^\s*\|/.test(line)) table.push(line);
     else {
       closeTable();
-      out.push(running(one));
+      out.push(running(line));
     }
   }
   closeTable();

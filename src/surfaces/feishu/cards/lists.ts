@@ -15,7 +15,7 @@ export function sessionsCard(
 ): Card {
   const shown = sessions
     .slice(0, MAX_SESSIONS)
-    .map((one) => ({ ...one, rid: one.id === current ? "" : ridOf(one.id) }));
+    .map((session) => ({ ...session, rid: session.id === current ? "" : ridOf(session.id) }));
   const more = sessions.length - shown.length;
   return inEachLanguage(speeches, ({ t }) =>
     card({ title: t.sessionsTitle, template: "blue", summary: t.sessionsTitle }, [
@@ -45,7 +45,7 @@ export function helpCard(speeches: Speeches): Card {
   return inEachLanguage(speeches, ({ lang, t }) => {
     const lines = helpLines({ place: "feishu" }, slashTexts(lang)).map(escaped);
     return card({ title: t.helpTitle, template: "blue", summary: t.helpTitle }, [
-      ...t.help.map((one) => markdown(escaped(one))),
+      ...t.help.map((line) => markdown(escaped(line))),
       markdown(lines.join("<br>")),
     ]);
   });

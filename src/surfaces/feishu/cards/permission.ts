@@ -231,9 +231,9 @@ export function togetherCard(all: readonly PermissionRequest[], asked: Asked, sp
     const { t, words } = speech;
     const title = words.together(all.length);
     return card({ title, subtitle: folder, template: "orange", summary: title }, [
-      ...all.flatMap((one, n) => [
+      ...all.flatMap((request, n) => [
         note(escaped(words.place(n + 1, all.length))),
-        ...actionElements(describeRequest(one, { cwd }), clip, speech),
+        ...actionElements(describeRequest(request, { cwd }), clip, speech),
       ]),
       row([
         button({ id: "allow_all", text: t.allowAll(all.length), type: "primary_filled", value: value("allow_all") }),

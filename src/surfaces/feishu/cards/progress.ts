@@ -138,7 +138,7 @@ export function finishedCard(
       return card({ title, template, summary: text.trim() === "" ? title : `${title} · ${text}`, forward: true }, [
         ...(text.trim() === "" ? [] : [markdown(markdownOf(text), OUT)]),
         ...steps,
-        ...[...rest, ...notes].map((one) => note(escaped(one))),
+        ...[...rest, ...notes].map((line) => note(escaped(line))),
       ]);
     });
   const whole = make(view.text, false);

@@ -120,7 +120,7 @@ const describes = ({ options }: ShownQuestion, clip: Clip): Element[] => {
   const lines = options.map(
     ({ label, description }, n) => `${n + 1}. ${label}${description.trim() === "" ? "" : ` — ${description}`}`,
   );
-  return [note(escaped(clip(lines.flatMap((one) => one.split("\n"))).join("\n")))];
+  return [note(escaped(clip(lines.flatMap((line) => line.split("\n"))).join("\n")))];
 };
 
 type Laying = { asked: Asked; speech: Speech };
@@ -152,7 +152,7 @@ function formElements(request: QuestionRequest, clip: Clip, { asked, speech }: L
   const { t } = speech;
   const other = takesOwnWords(request);
   const several = request.questions.length > 1;
-  const shown = request.questions.map((one) => speech.words.question(one));
+  const shown = request.questions.map((question) => speech.words.question(question));
   const fields = shown.flatMap((question, n) => {
     const title = [...(n > 0 ? [line()] : []), titleOf(question, clip, several ? `${n + 1}. ` : "")];
     if (question.options.length === 0) return [...title, input(`q${n}_other`, t.writeHere, { required: !several })];
@@ -176,7 +176,7 @@ function formElements(request: QuestionRequest, clip: Clip, { asked, speech }: L
 
 function questionsText({ questions }: QuestionRequest, { words }: Speech): string {
   return questions
-    .map((one) => words.question(one))
+    .map((question) => words.question(question))
     .map(({ header, question, options }, n) =>
       [
         `${n + 1}. [${header}] ${question}`,

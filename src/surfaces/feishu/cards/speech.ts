@@ -35,7 +35,7 @@ export function inLocales(speeches: Speeches, phrase: Phrase): Record<string, st
 export function inEachLanguage(speeches: Speeches, make: (speech: Speech) => Card): Card {
   const [first, ...others] = speeches.map(make);
   if (!first) throw new Error("no language is spoken");
-  if (!others.every((one) => isSameShape(first, one))) return first;
+  if (!others.every((other) => isSameShape(first, other))) return first;
   return merged(
     [first, ...others],
     speeches.map(({ lang }) => locales[lang]),
@@ -64,7 +64,7 @@ function merged(nodes: readonly unknown[], names: readonly string[]): unknown {
 
 function isSameShape(left: unknown, right: unknown): boolean {
   if (Array.isArray(left))
-    return Array.isArray(right) && left.length === right.length && left.every((one, n) => isSameShape(one, right[n]));
+    return Array.isArray(right) && left.length === right.length && left.every((item, n) => isSameShape(item, right[n]));
   if (!isObject(left) || !isObject(right)) return typeof left === typeof right;
   const keys = Object.keys(left);
   return keys.length === Object.keys(right).length && keys.every((key) => isSameShape(left[key], right[key]));

@@ -34,22 +34,22 @@ export async function broughtBy(
   if (referred.own) return nothing;
   const name = await nameOf(referred, channel);
   if (forwarded) {
-    const lines = await Promise.all(referred.parts.slice(0, MAX_PARTS).map((one) => line(one, channel)));
+    const lines = await Promise.all(referred.parts.slice(0, MAX_PARTS).map((part) => line(part, channel)));
     const more = referred.parts.length - lines.length;
     return {
       ...nothing,
       words: quoted("The person forwards these messages:", [...lines, ...(more > 0 ? [`… ${more} more`] : [])]),
     };
   }
-  const inside = await Promise.all(referred.parts.slice(0, MAX_PARTS).map((one) => line(one, channel)));
+  const inside = await Promise.all(referred.parts.slice(0, MAX_PARTS).map((part) => line(part, channel)));
   return {
     words: quoted(`In reply to a message of ${name}:`, [contentOf(referred), ...inside]),
     files: [{ messageId: referred.messageId, attachments: referred.attachments }],
   };
 }
 
-async function line(one: Referred, channel: FeishuChannel): Promise<string> {
-  return `${await nameOf(one, channel)}: ${contentOf(one)}`;
+async function line(part: Referred, channel: FeishuChannel): Promise<string> {
+  return `${await nameOf(part, channel)}: ${contentOf(part)}`;
 }
 
 async function nameOf({ author }: Referred, channel: FeishuChannel): Promise<string> {
@@ -60,11 +60,11 @@ async function nameOf({ author }: Referred, channel: FeishuChannel): Promise<str
 /** Files inside of a forward cannot be fetched, so they are named. */
 function contentOf({ text, attachments, kind }: Referred): string {
   const files = attachments.map(({ kind: what, name }) => `[${what}${name === undefined ? "" : ` ${name}`}]`);
-  return [text, ...files].filter((one) => one.trim() !== "").join(" ") || `[${kind}]`;
+  return [text, ...files].filter((text) => text.trim() !== "").join(" ") || `[${kind}]`;
 }
 
 function quoted(title: string, lines: readonly string[]): string {
   const text = lines.join("\n");
   const whole = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}\n… (cut here)` : text;
-  return [`[${title}]`, ...whole.split("\n").map((one) => `> ${one}`)].join("\n");
+  return [`[${title}]`, ...whole.split("\n").map((line) => `> ${line}`)].join("\n");
 }

@@ -208,7 +208,7 @@ async function sendInstead(
 function wordsOf(view: ProgressView, finish: Finishing, speeches: Speeches): Record<string, string> {
   return inLocales(speeches, (speech) => {
     const { title, notes } = finish.in(speech);
-    const all = plainWords([title, view.text, ...notes].filter((one) => one !== "").join("\n\n"));
+    const all = plainWords([title, view.text, ...notes].filter((text) => text !== "").join("\n\n"));
     return [...all].slice(0, MAX_WORDS_LENGTH).join("");
   });
 }

@@ -227,7 +227,7 @@ type Folders = {
 
 function createFolders(team: () => Team): Folders {
   const offered = (chat: string) => [...new Set([folderOf(team(), chat), ...team().folders])];
-  const isAllowed = (path: string, chat: string) => offered(chat).some((one) => isIn(realOf(one), path));
+  const isAllowed = (path: string, chat: string) => offered(chat).some((folder) => isIn(realOf(folder), path));
   return {
     offered,
     // A session that an approver brought here may work anywhere; those that others begin may not.
@@ -243,7 +243,7 @@ function createFolders(team: () => Team): Folders {
         real = realpathSync(path);
         if (!statSync(real).isDirectory()) return { path, problem: "missing" };
       } catch {
-        return { path, problem: offered(chat).some((one) => isIn(one, path)) ? "missing" : "refused" };
+        return { path, problem: offered(chat).some((folder) => isIn(folder, path)) ? "missing" : "refused" };
       }
       return isAllowed(real, chat) ? { real } : { path, problem: "refused" };
     },

@@ -52,7 +52,7 @@ export function createSessionCommands(parts: SessionCommandParts): SessionComman
     const all = await visible(message.sender, message.chatId);
     // A group reads what it was told itself, also when somebody asks who may see more.
     const shown = message.chatType === "p2p" ? all : all.filter(({ id }) => records.home(id)?.chat === message.chatId);
-    const found = shown.map((one) => ({ ...one, title: parts.redaction.text(one.title) }));
+    const found = shown.map((session) => ({ ...session, title: parts.redaction.text(session.title) }));
     return {
       card: sessionsCard(found, { now: now(), current, ridOf }, parts.speak(message.chatId)),
       sent(id) {
@@ -82,9 +82,9 @@ export function createSessionCommands(parts: SessionCommandParts): SessionComman
     resume,
     async resumeById(message, start) {
       const found = (await visible(message.sender, message.chatId)).filter(({ id }) => id.startsWith(start));
-      const one = found.find(({ id }) => id === start) ?? (found.length === 1 ? found[0] : undefined);
-      if (!one) return ({ t }) => (found.length > 1 ? t.resumeWhich : t.noSuchSession(start));
-      return resume(one.id, message.sender, placeOf(message));
+      const chosen = found.find(({ id }) => id === start) ?? (found.length === 1 ? found[0] : undefined);
+      if (!chosen) return ({ t }) => (found.length > 1 ? t.resumeWhich : t.noSuchSession(start));
+      return resume(chosen.id, message.sender, placeOf(message));
     },
   };
 }

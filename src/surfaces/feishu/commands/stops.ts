@@ -28,7 +28,7 @@ export function createStops(now: () => number): Stops {
       const top = group && message.rootId === undefined;
       const stop = { chat, root: top ? undefined : root, group, owner, at: message.at };
       stops = [...stops.filter(({ saidAt }) => now() - saidAt < REMEMBER_MS), { ...stop, saidAt: now() }];
-      const hit = [...going].filter(([one]) => one !== message && isStopped(one, stop));
+      const hit = [...going].filter(([other]) => other !== message && isStopped(other, stop));
       for (const [, controller] of hit) controller.abort(new Error("stopped"));
       return hit.length > 0;
     },

@@ -117,9 +117,9 @@ async function present(asking: Asking, request: InputRequest): Promise<void> {
   const called = cards.map(({ chat, for: name }): Audience => ({ chat, ...(name !== undefined && { for: name }) }));
   const audience = () => (isAway(home()) ? called : audienceOf(asking, request));
   const wanted = standing.length > 0 ? standing : await audience();
-  const asked = wanted.map((one): AskRecord => {
-    const before = standing.find(({ chat }) => chat === one.chat);
-    return before ?? freshRecord(asking, request, one);
+  const asked = wanted.map((audience): AskRecord => {
+    const before = standing.find(({ chat }) => chat === audience.chat);
+    return before ?? freshRecord(asking, request, audience);
   });
   for (const record of asked) records.saveCard(record);
   // A person who cannot be reached must not keep the request from the others.
@@ -301,12 +301,12 @@ async function audienceOf(asking: Asking, request: InputRequest): Promise<Audien
   const approvers = firstAsked(people(), request);
   if (!group && approvers.includes(owner)) return [{ chat }];
   const present = group ? await channel.members(chat).catch(() => undefined) : [];
-  const absent = approvers.filter((one) => !present?.includes(one));
+  const absent = approvers.filter((approver) => !present?.includes(approver));
   const whose = await nameOf(asking, owner);
-  const elsewhere = absent.map((one): Audience => ({ chat: one, for: whose, ...(group && { from: chat }) }));
+  const elsewhere = absent.map((person): Audience => ({ chat: person, for: whose, ...(group && { from: chat }) }));
   if (!group)
     return [...elsewhere, { chat, watch: { asked: await Promise.all(approvers.map((id) => nameOf(asking, id))) } }];
-  return [{ chat, called: approvers.filter((one) => present?.includes(one) ?? true) }, ...elsewhere];
+  return [{ chat, called: approvers.filter((approver) => present?.includes(approver) ?? true) }, ...elsewhere];
 }
 
 async function nameOf({ channel, speeches }: Asking, openId: string): Promise<string> {

@@ -88,7 +88,7 @@ export function inWords(asking: Asking, record: AskRecord, request: InputRequest
     request.kind === "text"
       ? [harmless(request.prompt)]
       : request.questions
-          .map((one) => words.question(one))
+          .map((question) => words.question(question))
           .flatMap(({ question, options }, n) => [
             `${request.questions.length > 1 ? `${n + 1}. ` : ""}${harmless(question)}`,
             ...options.map(({ label, description }, at) => harmless(`   ${at + 1}. ${label} — ${description}`)),

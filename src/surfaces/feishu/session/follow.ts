@@ -262,7 +262,7 @@ function waitOf(pace: Pace, { modes }: FollowParts): number {
 }
 
 function isOpen(view: SessionView, { id }: InputRequest): boolean {
-  return view.open().some((one) => one.id === id);
+  return view.open().some((request) => request.id === id);
 }
 
 async function call({ view, asker, reminders }: Following, due: Call): Promise<void> {

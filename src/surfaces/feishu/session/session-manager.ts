@@ -129,9 +129,9 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
     async call(session) {
       if (!records.home(session)) await knownAway(session);
     },
-    openBeside(one) {
-      const { chat, root } = one.home();
-      if (isAway(one.home())) return one.view.open();
+    openBeside(follow) {
+      const { chat, root } = follow.home();
+      if (isAway(follow.home())) return follow.view.open();
       return [...follows.values()]
         .filter((other) => other.home().chat === chat && other.home().root === root)
         .flatMap(({ view }) => view.open());
@@ -159,7 +159,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
       for (const session of shown) if (!records.home(session) && alive.has(session)) await knownAway(session);
     },
     async settled() {
-      await Promise.all([...follows.values()].map((one) => one.settled()));
+      await Promise.all([...follows.values()].map((follow) => follow.settled()));
     },
   };
 }
@@ -196,7 +196,7 @@ export async function followCalled(host: Host, { sessions, signal, account, log 
     }
     const waiting = event.requests.map(({ request }) => request);
     const requests = event.more > 0 ? await allPending(host) : waiting;
-    for (const session of new Set(requests.filter(calls).map((one) => one.session))) await call(session);
+    for (const session of new Set(requests.filter(calls).map((request) => request.session))) await call(session);
   }
 }
 

@@ -53,7 +53,7 @@ export function route(state: ChatState, { text, meant }: Said, open: readonly In
     if (meant.kind === "permission") return decision ? { to: "decide", request: meant, decision } : hint("useCard");
     return decision ? hint("quoteCard") : { to: "answer", request: meant, text };
   }
-  const permissions = open.filter((one) => one.kind === "permission");
+  const permissions = open.filter((request) => request.kind === "permission");
   const [asked] = permissions;
   // Without a card, a word could allow something that was not yet there when it was typed; refusing is harmless.
   if (decision && "deny" in decision && asked && permissions.length === 1)

@@ -58,8 +58,8 @@ export function createView(session: Session, words: () => Texts): SessionView {
     const known = requests.get(resolution.requestId);
     if (known) known.resolution = resolution;
     if (resolution.outcome === "timed_out" && !resolution.response) expired = known?.request;
-    for (const [id, one] of requests)
-      if (requests.size > KEPT_REQUESTS && one.resolution) requests.delete(id);
+    for (const [id, request] of requests)
+      if (requests.size > KEPT_REQUESTS && request.resolution) requests.delete(id);
       else break;
   };
   const remember = () => session.requests.forEach((open) => requests.set(open.request.id, open));

@@ -72,7 +72,7 @@ export function readAlways(
   if (request.hard || (offers.length === 0 && equals < 0)) return t.noRule;
   let destination: RuleDestination = "session";
   const chosen: number[] = [];
-  for (const word of words.split(/[\s,，、]+/).filter((one) => one !== "")) {
+  for (const word of words.split(/[\s,，、]+/).filter((word) => word !== "")) {
     if (isDestination(word)) destination = word;
     else if (word === "all") chosen.push(...offers.keys());
     else if (offers[Number(word) - 1]) chosen.push(Number(word) - 1);

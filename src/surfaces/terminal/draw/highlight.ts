@@ -87,7 +87,7 @@ export function runsOf(html: string): Run[][] {
   const open: (Colour | undefined)[] = [];
   const lines: Run[][] = [[]];
   const put = (text: string) => {
-    const colour = open.findLast((one) => one !== undefined);
+    const colour = open.findLast((entry) => entry !== undefined);
     for (const [n, piece] of unescaped(text).split("\n").entries()) {
       if (n > 0) lines.push([]);
       if (piece !== "") lines.at(-1)?.push({ text: piece, colour });

@@ -38,7 +38,7 @@ export function permissionModel(
     body: (state, draw) =>
       state.stage === "together"
         ? togetherBody(
-            state.alike.map((one) => describeRequest(one, { cwd })),
+            state.alike.map((request) => describeRequest(request, { cwd })),
             draw,
           )
         : permissionBody(description, state, draw, [

@@ -113,7 +113,11 @@ function pick(asked: QuestionRequest, state: QuestionState, question: Question, 
 function toggle(state: QuestionState, { options, multiSelect }: Question, row: number): QuestionState {
   const label = options[row]?.label ?? "";
   const now = state.picked[state.tab] ?? [];
-  const labels = now.includes(label) ? now.filter((one) => one !== label) : multiSelect ? [...now, label] : [label];
+  const labels = now.includes(label)
+    ? now.filter((chosen) => chosen !== label)
+    : multiSelect
+      ? [...now, label]
+      : [label];
   const inOrder = options.flatMap((option) => (labels.includes(option.label) ? [option.label] : []));
   return { ...state, picked: state.picked.with(state.tab, inOrder) };
 }
@@ -258,9 +262,9 @@ function questionBody(request: QuestionRequest, state: QuestionState, draw: Draw
   const asked = request.source === "recovery" ? exact : worded;
   if (question)
     return [...asked(draw.t.question(question).question, draw, { paint: theme.bold }), ...aboutLines(request, draw)];
-  const answers = request.questions.flatMap((one, n) => {
-    const answer = answerOf(one, state, n);
-    const shown = draw.t.question(one);
+  const answers = request.questions.flatMap((question, n) => {
+    const answer = answerOf(question, state, n);
+    const shown = draw.t.question(question);
     const chosen = shown.options.flatMap(({ id, label }) => (answer?.selected.includes(id) ? [label] : []));
     const said = [...chosen, ...(answer?.other === undefined ? [] : [`“${answer.other}”`])];
     return [
@@ -279,8 +283,8 @@ function questionTabs(
   state: QuestionState,
   { theme, t, wording, width }: Draw,
 ): string[] {
-  const names = questions.map((one, n) => {
-    const { header, question } = t.question(one);
+  const names = questions.map((each, n) => {
+    const { header, question } = t.question(each);
     const name = clipped(header.trim() === "" ? question : header, 14);
     return answerOf(questions[n], state, n) ? `${name} ✓` : name;
   });

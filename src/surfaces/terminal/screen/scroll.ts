@@ -69,7 +69,7 @@ export function createScroll({ t }: { t: Texts }): Scroll {
   const restarted = (entry: Entry, item: Item & { type: "text" }): void => {
     if (item.restarts === entry.restarts) return;
     if (entry.from === 0 && entry.frozen === 0) return void (entry.restarts = item.restarts);
-    entries = entries.filter((one) => one !== entry);
+    entries = entries.filter((each) => each !== entry);
     note("warn", t.startsAgain);
     push(item);
   };
@@ -82,7 +82,7 @@ export function createScroll({ t }: { t: Texts }): Scroll {
     if (item.type === "end") todos = [];
     if (!isDrawn(item)) return;
     if (known.has(item)) {
-      const entry = item.type === "text" ? entries.find((one) => one.item === item) : undefined;
+      const entry = item.type === "text" ? entries.find((candidate) => candidate.item === item) : undefined;
       if (entry && item.type === "text") restarted(entry, item);
       return;
     }
@@ -101,7 +101,7 @@ export function createScroll({ t }: { t: Texts }): Scroll {
     latest: () => latest,
     board() {
       const tasks = entries.flatMap(({ item }, n) => {
-        const below = entries.slice(n + 1).some((one) => !isTask(one.item));
+        const below = entries.slice(n + 1).some((later) => !isTask(later.item));
         return isTask(item) && isOpen(item.standing) && below ? [item] : [];
       });
       return { todos: todos.every(({ status }) => status === "completed") ? [] : todos, tasks };

@@ -27,7 +27,7 @@ export function createStage({ scroll, rowsOf, bottom, above: hint }: Parts): Sta
   const keep = (entry: Entry, rows: string[]): string[] => {
     kept.push({ entry, rows: rows.length });
     let sum = 0;
-    const from = kept.findLastIndex((one) => (sum += one.rows) > KEPT_ROWS);
+    const from = kept.findLastIndex((entry) => (sum += entry.rows) > KEPT_ROWS);
     if (from > 0) kept = kept.slice(from);
     return rows;
   };

@@ -202,7 +202,7 @@ export function createVimEditor(editor: Editor): VimEditor {
   const place = (): number => {
     const { line, col } = editor.getCursor();
     const before = editor.getLines().slice(0, line);
-    return before.reduce((sum, one) => sum + one.length + 1, 0) + col;
+    return before.reduce((sum, line) => sum + line.length + 1, 0) + col;
   };
   /** The editor steps over whole letters and folded pastes, so a place inside of one is passed. */
   const moveTo = (to: number): void => {

@@ -107,8 +107,8 @@ function Settings() {
           value={settings.colour.value}
           onChange={(event) => settings.paint(event.currentTarget.value as (typeof colours)[number])}
         >
-          {colours.map((one) => (
-            <option value={one}>{web.colour[one]}</option>
+          {colours.map((colour) => (
+            <option value={colour}>{web.colour[colour]}</option>
           ))}
         </select>
       </label>
@@ -143,8 +143,8 @@ export function Help() {
         {web.keyList.map(([key, meaning]) => (
           <div>
             <dt>
-              {key.split("  ").map((one) => (
-                <kbd>{one}</kbd>
+              {key.split("  ").map((row) => (
+                <kbd>{row}</kbd>
               ))}
             </dt>
             <dd>{meaning}</dd>

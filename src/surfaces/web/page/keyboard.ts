@@ -40,7 +40,7 @@ function go(app: App, to: (Meant & { type: "go" })["to"], on: HTMLElement | unde
     case "next":
     case "previous": {
       const all = [...document.querySelectorAll<HTMLElement>("article.card, article.request")];
-      const at = all.findIndex((one) => one.dataset["request"] === app.focus.value);
+      const at = all.findIndex((element) => element.dataset["request"] === app.focus.value);
       const found = all[to === "next" ? Math.min(all.length - 1, at + 1) : Math.max(0, at - 1)];
       found?.focus();
       found?.scrollIntoView({ block: "nearest" });

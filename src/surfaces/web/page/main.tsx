@@ -121,7 +121,7 @@ function language(): Lang {
 
 function createSettings(shown: { app?: App }): Settings {
   const kept = storage.get("sage.colours");
-  const colour = signal<Colours>(colours.find((one) => one === kept) ?? "system");
+  const colour = signal<Colours>(colours.find((known) => known === kept) ?? "system");
   const paint = (wanted: Colours) => {
     colour.value = wanted;
     document.documentElement.dataset["colours"] = wanted;

@@ -230,7 +230,9 @@ function rootIn(
 ): { path: string; holds?: string } | undefined {
   const lexical = resolve(base, path);
   const real = safely(() => disk.follow(isAbsolute(path) ? path : `${base}/${path}`)) ?? lexical;
-  const found = [lexical, real].find((one) => one.split("/").length <= 2 || roots.some((root) => isInside(one, root)));
+  const found = [lexical, real].find(
+    (path) => path.split("/").length <= 2 || roots.some((root) => isInside(path, root)),
+  );
   const holds = found && roots.find((root) => root !== found && isInside(found, root));
   return found === undefined ? undefined : { path: found, ...(holds !== undefined && { holds }) };
 }

@@ -93,7 +93,7 @@ function writeTargets(
     whole,
     ...sources.map((source): Target => {
       const within = aimed.paths.flatMap(({ lexical }) =>
-        source.paths.map((one) => canonical(join(lexical, basename(one.lexical)), where)),
+        source.paths.map((path) => canonical(join(lexical, basename(path.lexical)), where)),
       );
       return {
         ...source,

@@ -80,8 +80,8 @@ export function assignedIn(script: Script): Assigned {
   }
 }
 
-function add<T>(map: Map<string, T[]>, name: string, one: T): void {
-  map.set(name, [...(map.get(name) ?? []), one]);
+function add<T>(map: Map<string, T[]>, name: string, value: T): void {
+  map.set(name, [...(map.get(name) ?? []), value]);
 }
 
 /** From an assignment to the end of the text, or of the `&&` chain that it is part of. */

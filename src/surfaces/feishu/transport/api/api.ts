@@ -237,7 +237,9 @@ export const segment = (id: string): string => encodeURIComponent(id);
 
 /** Removes from text every secret that would let somebody act as the bot. */
 export function redactorOf({ appSecret, encryptKey, verificationToken }: FeishuApp): (text: string) => string {
-  const secrets = [appSecret, encryptKey, verificationToken].filter((one) => one !== undefined && one.length >= 4);
+  const secrets = [appSecret, encryptKey, verificationToken].filter(
+    (secret) => secret !== undefined && secret.length >= 4,
+  );
   return (text) =>
     secrets
       .reduce<string>((clean, secret) => clean.replaceAll(secret ?? "", "[secret]"), text)

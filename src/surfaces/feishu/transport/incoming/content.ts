@@ -44,13 +44,13 @@ export function contentOf(
 /** The words on a card, from the top down. Its images cannot be fetched. */
 function cardText(node: unknown): string[] {
   if (Array.isArray(node)) {
-    const inline = node.every((one) => typeof one === "object" && one !== null && "tag" in one);
+    const inline = node.every((child) => typeof child === "object" && child !== null && "tag" in child);
     const found = node.map(cardText);
     return inline ? [found.flat().join("")].filter((line) => line !== "") : found.flat();
   }
   if (typeof node !== "object" || node === null) return [];
   const { title, text, content, header, elements, body, columns, fields, actions } = node as Record<string, unknown>;
-  const own = [title, text, content].flatMap((one) => (typeof one === "string" ? [one] : cardText(one)));
+  const own = [title, text, content].flatMap((part) => (typeof part === "string" ? [part] : cardText(part)));
   return [...cardText(header), ...own, ...[elements, body, columns, fields, actions].flatMap(cardText)].filter(
     (line) => line.trim() !== "",
   );

@@ -50,8 +50,8 @@ export function readMessage(event: unknown, botId: string | undefined): Incoming
   const parsed = message.safeParse(event).data;
   if (!parsed || parsed.sender.sender_type !== "user") return undefined;
   const { message: it, sender } = parsed;
-  const isBot = (one: (typeof it.mentions)[number]) =>
-    botId === undefined ? one.mentioned_type === "bot" : one.id.open_id === botId;
+  const isBot = (mention: (typeof it.mentions)[number]) =>
+    botId === undefined ? mention.mentioned_type === "bot" : mention.id.open_id === botId;
   return {
     messageId: it.message_id,
     chatId: it.chat_id,
@@ -62,9 +62,9 @@ export function readMessage(event: unknown, botId: string | undefined): Incoming
     sender: { openId: sender.sender_id.open_id, tenantKey: sender.tenant_key },
     kind: it.message_type,
     mentionsBot: it.mentions.some(isBot),
-    mentions: it.mentions.flatMap((one) => {
-      const openId = one.id.open_id;
-      return isBot(one) || openId === undefined ? [] : [{ openId, name: one.name }];
+    mentions: it.mentions.flatMap((mention) => {
+      const openId = mention.id.open_id;
+      return isBot(mention) || openId === undefined ? [] : [{ openId, name: mention.name }];
     }),
     ...contentOf(it.message_type, it.content, it.mentions, isBot),
     at: Number(it.create_time) || 0,
@@ -95,15 +95,15 @@ export function readItems(items: unknown, appId: string): Referred | undefined {
   const all = z.array(item).safeParse(items).data;
   const [first] = all ?? [];
   if (!all || !first) return undefined;
-  const referred = (one: z.infer<typeof item>): Referred => {
-    const mentions = one.mentions.map(({ key, name }) => ({ key, name, id: {} }));
+  const referred = (message: z.infer<typeof item>): Referred => {
+    const mentions = message.mentions.map(({ key, name }) => ({ key, name, id: {} }));
     return {
-      messageId: one.message_id,
-      ...(one.sender.sender_type === "user" && { author: one.sender.id }),
-      own: one.sender.sender_type === "app" && one.sender.id === appId,
-      kind: one.msg_type,
-      ...contentOf(one.msg_type, one.body.content, mentions, () => false),
-      parts: all.filter((other) => other.upper_message_id === one.message_id).map(referred),
+      messageId: message.message_id,
+      ...(message.sender.sender_type === "user" && { author: message.sender.id }),
+      own: message.sender.sender_type === "app" && message.sender.id === appId,
+      kind: message.msg_type,
+      ...contentOf(message.msg_type, message.body.content, mentions, () => false),
+      parts: all.filter((other) => other.upper_message_id === message.message_id).map(referred),
     };
   };
   return referred(first);

@@ -97,11 +97,11 @@ export function createConnection(
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     const timer = setTimeout(resolve, timings.callMs, "it takes long");
     try {
-      const one = await open(resolve);
-      if (closed) return one.stop();
-      current = one;
+      const opened = await open(resolve);
+      if (closed) return opened.stop();
+      current = opened;
       const problem = await promise;
-      if (problem === undefined && current === one) well();
+      if (problem === undefined && current === opened) well();
     } catch (error) {
       failed(thrownText(error));
     } finally {

@@ -92,7 +92,7 @@ export function createSending({ api, appId, queues, store, sleep, log }: Sending
     sendText({ text, mention = [], ...target }) {
       if (typeof text === "string" && mention.length === 0) return send(target, "text", { text });
       const all = Object.entries(typeof text === "string" ? { zh_cn: text } : text);
-      return send(target, "post", Object.fromEntries(all.map(([locale, one]) => [locale, postOf(one, mention)])));
+      return send(target, "post", Object.fromEntries(all.map(([locale, text]) => [locale, postOf(text, mention)])));
     },
     async sendFile({ name, content, ...target }) {
       const data = { file_type: "stream", file_name: name, file: content };

@@ -28,7 +28,7 @@ export function ReceiptsPage() {
     [of.value, before.value],
   );
   const { reply } = asked.value;
-  const sessions = new Map(reply?.sessions.map((one) => [one.id, one]));
+  const sessions = new Map(reply?.sessions.map((session) => [session.id, session]));
   const days = Map.groupBy(
     (reply?.receipts ?? []).toSorted((a, b) => b.at - a.at),
     ({ at }) =>

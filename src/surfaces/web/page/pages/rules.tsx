@@ -21,8 +21,8 @@ export function RulesPage() {
         <label class="picker">
           <span>{web.rulesFor}</span>
           <select value={session ?? ""} onChange={(event) => (chosen.value = event.currentTarget.value)}>
-            {sessions.slice(0, 50).map((one) => (
-              <option value={one.id}>{oneLine(titleOf(one)).slice(0, 60) || one.id}</option>
+            {sessions.slice(0, 50).map((session) => (
+              <option value={session.id}>{oneLine(titleOf(session)).slice(0, 60) || session.id}</option>
             ))}
           </select>
         </label>

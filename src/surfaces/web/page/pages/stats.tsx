@@ -17,7 +17,7 @@ export function StatsPage() {
       </>
     );
   const { stats } = reply;
-  const spared = stats.rules.reduce((sum, one) => sum + one.spared, 0);
+  const spared = stats.rules.reduce((sum, rule) => sum + rule.spared, 0);
   const figures: [string, string][] = [
     [web.asked, stats.asked.toLocaleString("en")],
     ...(stats.open > 0 ? [[web.stillOpen, stats.open.toLocaleString("en")] satisfies [string, string]] : []),

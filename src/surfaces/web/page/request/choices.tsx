@@ -116,7 +116,7 @@ function Row({ request, act, locked }: { request: PermissionRequest; act: Act; l
   const alike = app.alike(request).length;
   const { main, more } = choicesFor(request, alike);
   const written = draftOf(request, answering);
-  const others = more.filter((one) => open || one in written);
+  const others = more.filter((kind) => open || kind in written);
   const button = (choice: Choice, first = false) => (
     <button
       type="button"
@@ -247,7 +247,7 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
           <span>
             <code>{visible(rule)}</code>
             {note && <small>{t.because(note)}</small>}
-            <Past trial={past.value.reply?.trials.find((one) => one.rule === rule)} />
+            <Past trial={past.value.reply?.trials.find((trial) => trial.rule === rule)} />
           </span>
         </label>
       ))}
@@ -315,10 +315,10 @@ function Together({ request, act, locked }: { request: PermissionRequest; act: A
     <div class="together">
       <p>{web.together(alike.length)}</p>
       <ol>
-        {alike.map((one) =>
-          one.kind === "permission" ? (
+        {alike.map((request) =>
+          request.kind === "permission" ? (
             <li>
-              {describeRequest(one, { cwd: cwd(one.session) }).action.map((block) => (
+              {describeRequest(request, { cwd: cwd(request.session) }).action.map((block) => (
                 <ActionBlock block={block} />
               ))}
             </li>

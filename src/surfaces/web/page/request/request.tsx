@@ -31,7 +31,7 @@ export function Ended({ entry: { request, resolution } }: { entry: InboxRequest 
   const app = useApp();
   const { t, web } = app.words.value;
   const { reason, comment, text, remark } = app.panel(request).value.answering;
-  const written = [reason, comment, text, remark].filter((one) => one.trim() !== "").join("\n");
+  const written = [reason, comment, text, remark].filter((text) => text.trim() !== "").join("\n");
   // Answers repeat their questions.
   const namesItself = resolution && "response" in resolution && resolution.response?.type === "answers";
   const isMine = resolution && resolution.by === app.me.value.by && resolution.surface === app.me.value.surface;

@@ -106,7 +106,7 @@ function Asking({ item }: { item: CallItem }) {
       {item.asked.map(({ request, resolution }) => (
         <div class="told dim">
           {request.kind === "question" &&
-            request.questions.map((one) => <p class="asked">{harmless(t.question(one).question)}</p>)}
+            request.questions.map((question) => <p class="asked">{harmless(t.question(question).question)}</p>)}
           <p>{resolution ? headline(resolution, t, app.me.value, request) : t.standing.waiting}</p>
         </div>
       ))}
@@ -196,10 +196,10 @@ function Inner({ items, cwd }: { items: readonly CallItem[]; cwd: string | undef
   const { t } = useApp().words.value;
   return (
     <ul class="inner">
-      {items.map((one) => (
+      {items.map((item) => (
         <li>
-          <b>{oneLine(one.call.tool)}</b> <code>{short(oneLine(briefOf(one, cwd)))}</code>{" "}
-          {one.standing !== "done" && <small>{t.standing[one.standing]}</small>}
+          <b>{oneLine(item.call.tool)}</b> <code>{short(oneLine(briefOf(item, cwd)))}</code>{" "}
+          {item.standing !== "done" && <small>{t.standing[item.standing]}</small>}
         </li>
       ))}
     </ul>

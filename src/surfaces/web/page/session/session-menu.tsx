@@ -76,9 +76,9 @@ function Sheet({ id, followed, typing, off }: SheetProps) {
       <label>
         <span>{web.mode}</span>
         <select disabled={off} onChange={(event) => void run("mode", event.currentTarget.value)}>
-          {Object.entries(modeWords).map(([word, one]) => (
-            <option value={word} selected={one === mode}>
-              {t.modes[one]}
+          {Object.entries(modeWords).map(([word, label]) => (
+            <option value={word} selected={label === mode}>
+              {t.modes[label]}
             </option>
           ))}
         </select>

@@ -62,7 +62,7 @@ export function createDrafts({
     },
     /** The link is back: what was written meanwhile is saved now. Drafts of requests that are gone are dropped. */
     back(open: ReadonlySet<string>): void {
-      for (const name of shelf.names().filter((one) => one.startsWith(PREFIX))) {
+      for (const name of shelf.names().filter((name) => name.startsWith(PREFIX))) {
         const id = name.slice(PREFIX.length);
         const draft = open.has(id) ? parsed(shelf.get(name)) : undefined;
         shelf.put(name, undefined);

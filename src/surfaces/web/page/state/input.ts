@@ -270,7 +270,7 @@ function firmly(request: InputRequest, state: Answering, armed: Armed): Step {
     case "allowAll":
     case "refuseAll": {
       const answer = { type: armed === "allowAll" ? ("granted" as const) : ("denied" as const) };
-      return { state, send: [{ type: "respondAll", requestIds: state.list.map((one) => one.id), answer }] };
+      return { state, send: [{ type: "respondAll", requestIds: state.list.map((request) => request.id), answer }] };
     }
     default:
       return armed satisfies never;
@@ -317,7 +317,7 @@ function picked(
   if (!asked?.options.some((option) => option.label === label)) return answers;
   const { selected = [], other } = answers[question] ?? {};
   if (!asked.multiSelect) return { ...answers, [question]: { selected: [label] } };
-  const labels = selected.includes(label) ? selected.filter((one) => one !== label) : [...selected, label];
+  const labels = selected.includes(label) ? selected.filter((chosen) => chosen !== label) : [...selected, label];
   const inOrder = asked.options.flatMap((option) => (labels.includes(option.label) ? [option.label] : []));
   return kept(answers, question, { selected: inOrder, ...(other !== undefined && { other }) });
 }

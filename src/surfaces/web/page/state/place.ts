@@ -11,7 +11,7 @@ export function placeOf(fragment: string): Place {
   const id = decoded(rest);
   if (first === "r" && id !== "") return { page: "request", id };
   if (first === "s" && id !== "") return { page: "session", id };
-  const page = pages.find((one) => one === first);
+  const page = pages.find((name) => name === first);
   return { page: page ?? "inbox" };
 }
 

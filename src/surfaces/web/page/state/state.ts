@@ -126,7 +126,7 @@ export function createApp({ host, words, timing, shelf, place, id, settings }: A
     alike: (request) =>
       alikeTo(
         request,
-        openIn(inbox.value).map((one) => one.request),
+        openIn(inbox.value).map((entry) => entry.request),
       ),
     hear(event) {
       const gone = event.type === "inbox" ? vanished(inbox.value, event) : [];
@@ -143,9 +143,9 @@ export function createApp({ host, words, timing, shelf, place, id, settings }: A
     learn(requests) {
       const fresh = requests.filter(({ request }) => !inbox.value.requests.has(request.id));
       if (fresh.length === 0) return;
-      const all = [...inbox.value.requests.values(), ...fresh.map((one) => ({ inquiries: [], ...one }))];
+      const all = [...inbox.value.requests.values(), ...fresh.map((entry) => ({ inquiries: [], ...entry }))];
       const byAge = all.toSorted((a, b) => a.request.at - b.request.at);
-      inbox.value = { ...inbox.value, requests: new Map(byAge.map((one) => [one.request.id, one])) };
+      inbox.value = { ...inbox.value, requests: new Map(byAge.map((entry) => [entry.request.id, entry])) };
     },
     send: (command) => host.send(signed(command, app.me.value)) as never,
     trouble(reply) {
@@ -185,7 +185,8 @@ async function carryOut(app: App, request: InputRequest, commands: readonly Unsi
       if (reply.ok) {
         if ("resolution" in reply && reply.resolution) over(app, reply.resolution);
         if ("results" in reply)
-          for (const one of reply.results) if ("resolution" in one && one.resolution) over(app, one.resolution);
+          for (const result of reply.results)
+            if ("resolution" in result && result.resolution) over(app, result.resolution);
         continue;
       }
       if (reply.resolution) over(app, reply.resolution);
