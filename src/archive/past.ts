@@ -49,7 +49,11 @@ function callOf(receipt: Receipt, cwd: string): PastCall {
   const asked = answerTo(permissions);
   const request = permissions[0]?.request;
   return {
-    ...{ id, session, cwd, at, tool },
+    id,
+    session,
+    cwd,
+    at,
+    tool,
     // After an edit the input is the person's; a rule is held against what the agent wanted.
     input: request?.kind === "permission" ? request.input : input,
     decision: asked ? "asked" : receipt.decision === "refused" ? "refused" : "allowed",
@@ -88,7 +92,8 @@ export async function statsOf(store: Store, options: PastOptions): Promise<Stats
   });
   const inPerson = answers.filter(({ answer }) => answer.by !== undefined);
   return {
-    ...{ calls: calls.length, sessions: new Set(receipts.map(({ session }) => session)).size },
+    calls: calls.length,
+    sessions: new Set(receipts.map(({ session }) => session)).size,
     ...(receipts[0] && { since: receipts[0].at }),
     ...tallyOf(answers),
     tools: groupedBy(answers, ({ tool }) => tool).map(([tool, some]) => ({ tool, ...tallyOf(some) })),
@@ -117,7 +122,10 @@ function tallyOf(answers: readonly Answered[]): Tally {
   const waits = answers.flatMap(({ answer }) => answer.waitedMs ?? []).sort((a, b) => a - b);
   const at = (share: number) => waits[Math.min(waits.length - 1, Math.floor(waits.length * share))]!;
   return {
-    ...{ asked: answers.length, yes: count("yes"), no: count("no"), none: count("none") },
+    asked: answers.length,
+    yes: count("yes"),
+    no: count("no"),
+    none: count("none"),
     open: answers.filter(({ isOpen }) => isOpen).length,
     ...(waits.length > 0 && { medianMs: at(0.5), p90Ms: at(0.9) }),
   };

@@ -20,7 +20,14 @@ export async function readPast(
   const { judge, suggest } = await loadDecision();
   const disk = openDisk();
   const questionOf = ({ tool, input, cwd }: PastCall, given: readonly Rule[]) => ({
-    ...{ rules: given, mode: "default" as const, cwd, home: homedir(), roots: [cwd], tool, input, disk },
+    rules: given,
+    mode: "default" as const,
+    cwd,
+    home: homedir(),
+    roots: [cwd],
+    tool,
+    input,
+    disk,
   });
   return {
     calls,

@@ -43,8 +43,17 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
  * before such a word, so it counts wherever it is.
  */
 const forPeople: Record<string, "whole" | readonly string[]> = {
-  ...{ acp: "whole", answer: "whole", rewind: "whole", setup: "whole", trust: "whole" },
-  ...{ serve: "whole", worker: "whole", move: "whole", engine: "whole", devices: "whole", feishu: "whole" },
+  acp: "whole",
+  answer: "whole",
+  rewind: "whole",
+  setup: "whole",
+  trust: "whole",
+  serve: "whole",
+  worker: "whole",
+  move: "whole",
+  engine: "whole",
+  devices: "whole",
+  feishu: "whole",
   permissions: ["add", "remove", "import"],
   mcp: ["add", "remove", "import", "login"],
   sessions: ["rename", "fork", "delete", "gc"],

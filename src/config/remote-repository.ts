@@ -42,7 +42,8 @@ export function remoteOf(given: string): Remote {
   url.hash = "";
   return {
     name: `git+${url.href}${fragment === "" ? "" : `#${fragment}`}`,
-    ...{ scheme, url: url.href },
+    scheme,
+    url: url.href,
     branch: fragment === "" ? undefined : fragment,
   };
 }

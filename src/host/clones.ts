@@ -46,7 +46,11 @@ export async function makeWorkspace(
     mkdirSync(cwd, { mode: 0o700 });
     const commit = await clone(remote, cwd, options);
     const fact: Fact<"workspace.made"> = {
-      ...{ session, seq: 0, key: workspaceKey, type: "workspace.made", at: Date.now() },
+      session,
+      seq: 0,
+      key: workspaceKey,
+      type: "workspace.made",
+      at: Date.now(),
       data: { cwd, from, commit },
     };
     const [facts, epoch] = [[fact], store.claim(session)];
@@ -71,8 +75,14 @@ async function clone({ name, scheme, url, branch }: Remote, cwd: string, options
   const { env, signal, limitMs = LIMIT_MINUTES * 60_000 } = options;
   const late = AbortSignal.timeout(limitMs);
   const config = [
-    ...["protocol.allow=never", `protocol.${scheme}.allow=always`, "core.hooksPath=/dev/null", "core.fsmonitor=false"],
-    ...["submodule.recurse=false", "transfer.fsckObjects=true", "gc.auto=0", "http.followRedirects=false"],
+    "protocol.allow=never",
+    `protocol.${scheme}.allow=always`,
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "submodule.recurse=false",
+    "transfer.fsckObjects=true",
+    "gc.auto=0",
+    "http.followRedirects=false",
   ].flatMap((setting) => ["-c", setting]);
   const from = branch === undefined ? [] : [`--branch=${branch}`];
   const args = [...config, "clone", "--quiet", "--template=", "--no-recurse-submodules", ...from, "--", url, cwd];
@@ -109,7 +119,10 @@ export function git(
 ): Promise<Ended> {
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !/^(GIT_|SSH_ASKPASS|SAGE_)/.test(name)));
   const quiet = {
-    ...{ GIT_TERMINAL_PROMPT: "0", GIT_ASKPASS: "true", GIT_LFS_SKIP_SMUDGE: "1", LC_ALL: "C.UTF-8" },
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "true",
+    GIT_LFS_SKIP_SMUDGE: "1",
+    LC_ALL: "C.UTF-8",
     GIT_SSH_COMMAND: "ssh -oBatchMode=yes -oStrictHostKeyChecking=yes",
   };
   return new Promise((resolve, reject) => {

@@ -115,7 +115,9 @@ function messageCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
         type: "user.said",
         at: Date.now(),
         data: {
-          ...{ text, by, surface },
+          text,
+          by,
+          surface,
           ...(name !== undefined && name !== by && { name }),
           ...(images.length > 0 && { images }),
           ...(expanded !== undefined && { expanded }),

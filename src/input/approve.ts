@@ -15,7 +15,7 @@ type Granted = InputResponse & { type: "granted" };
 export type Approver = { by: string; surface: string; device?: string };
 
 /**
- * One person's yes to a request that takes more. The one that completes them ends the request in the same transaction; an edit ends
+ * Records a person's yes to a request that takes more than one. The one that completes them ends the request in the same transaction; an edit ends
  * it at once, to be asked again as it is now.
  */
 export async function approve(
@@ -30,11 +30,20 @@ export async function approve(
   const { comment, mode, input } = response;
   if (input !== undefined && canonicalJson(input) !== canonicalJson(request.input))
     return settle(store, request, {
-      ...{ requestId: request.id, by, surface, at, outcome: "superseded", reason: reason("edited-anew", { by }) },
+      requestId: request.id,
+      by,
+      surface,
+      at,
+      outcome: "superseded",
+      reason: reason("edited-anew", { by }),
       edited: { input, ...(comment !== undefined && { comment }) },
     });
   const approval: Approval = {
-    ...{ requestId: request.id, digest: request.digest, by, surface, at },
+    requestId: request.id,
+    digest: request.digest,
+    by,
+    surface,
+    at,
     ...(device !== undefined && { device }),
     ...(comment !== undefined && { comment }),
     ...(mode !== undefined && { mode }),
@@ -70,10 +79,16 @@ function completed(request: ConsentRequest, approvals: Approval[]): Resolution {
   const comment = own ?? (comments.length > 0 ? comments.join("\n") : undefined);
   const mode = freest(approvals);
   return {
-    ...{ requestId: request.id, by, surface, at, outcome: "answered", approvals },
+    requestId: request.id,
+    by,
+    surface,
+    at,
+    outcome: "answered",
+    approvals,
     ...(device !== undefined && { device }),
     response: {
-      ...{ type: "granted", requestId: request.id },
+      type: "granted",
+      requestId: request.id,
       ...(comment !== undefined && { comment }),
       ...(mode !== undefined && { mode }),
     },

@@ -59,7 +59,11 @@ export async function askFromOutside(
     const { timeoutMs, timeoutPolicy, remindEvery } = ask;
     const request = withDeadline(
       {
-        ...{ ...body, source: "outside", agent, why, digest },
+        ...body,
+        source: "outside",
+        agent,
+        why,
+        digest,
         ...(timeoutMs !== undefined && { timeoutMs }),
         ...(timeoutPolicy !== undefined && { timeoutPolicy }),
         ...(remindEvery !== undefined && { remindEvery }),
@@ -172,7 +176,9 @@ function bodyOf(body: OutsideBody): RequestBody {
       return {
         kind: "question",
         questions: body.questions.map(({ question, header, options, multiSelect, field }) => ({
-          ...{ question, header, multiSelect },
+          question,
+          header,
+          multiSelect,
           options: options.map(({ label, description }) => ({ label, description })),
           ...(field && { field }),
         })),
@@ -180,7 +186,11 @@ function bodyOf(body: OutsideBody): RequestBody {
     case "permission": {
       const { tool, input, description, parts, preview } = body;
       return {
-        ...{ kind: "permission", tool, input, suggestions: [], hard: true },
+        kind: "permission",
+        tool,
+        input,
+        suggestions: [],
+        hard: true,
         ...(description !== undefined && { description }),
         ...(parts && { parts }),
         ...(preview && { preview }),

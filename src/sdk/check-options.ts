@@ -95,7 +95,10 @@ const store = () => wants("store", (value) => hasMethods(value, "commit", "claim
 const skills = () =>
   z.array(
     z.strictObject({
-      ...{ name: text(), description: z.string(), body: z.string(), whenToUse: z.string().optional() },
+      name: text(),
+      description: z.string(),
+      body: z.string(),
+      whenToUse: z.string().optional(),
       allowedTools: z.union([z.literal("all"), z.array(z.string())]).optional(),
       userInvocable: z.boolean().optional(),
       priority: z.number().min(0).max(100).optional(),
@@ -176,7 +179,13 @@ function partsShape() {
     saveRule: code().optional(),
     dropRule: code().optional(),
     turnEnded: code().optional(),
-    ...{ commands: any(), warnings: any(), ruleFiles: any() },
-    ...{ outside: any(), search: any(), guest: any(), runner: any(), apart: any() },
+    commands: any(),
+    warnings: any(),
+    ruleFiles: any(),
+    outside: any(),
+    search: any(),
+    guest: any(),
+    runner: any(),
+    apart: any(),
   } satisfies Shape<Parts>;
 }

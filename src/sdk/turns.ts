@@ -79,7 +79,7 @@ export interface TurnAgent {
   ): Promise<RespondedEach[]>;
 }
 
-/** One answer to several permissions. */
+/** The same answer to several permissions. */
 export type AnswerToAll = boolean | SharedAnswer;
 
 type Parts = {

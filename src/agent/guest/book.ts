@@ -46,8 +46,15 @@ export function createBook(facts: readonly Fact[], turn: string): Book {
   const all: KnownCall[] = [];
   const add = (place: string, call: Call, told: boolean): KnownCall => {
     const known: KnownCall = {
-      ...{ place, call, digest: guestDigest(call), verdict: undefined, request: undefined },
-      ...{ started: false, end: "open", told, forgotten: false },
+      place,
+      call,
+      digest: guestDigest(call),
+      verdict: undefined,
+      request: undefined,
+      started: false,
+      end: "open",
+      told,
+      forgotten: false,
     };
     all.push(known);
     return known;

@@ -53,7 +53,11 @@ export class GuestExecutor implements Executor {
     stopOnInterrupt(lifecycle, log);
     const { driver, env } = this.#parts;
     return runTurn(log, {
-      ...{ config: this.#config, options: this.#options, asking: this.#asking, lifecycle, supervised },
+      config: this.#config,
+      options: this.#options,
+      asking: this.#asking,
+      lifecycle,
+      supervised,
       drive: (_, turn) => driveGuest(foldTurn(log, turn, driver), env),
     });
   }

@@ -30,7 +30,10 @@ export function openGuestRequest(
     durable,
     callKeys.permit(0),
     {
-      ...{ hard: verdict.hard ?? false, suggestions: [], kind: "permission", source: "approval" },
+      hard: verdict.hard ?? false,
+      suggestions: [],
+      kind: "permission",
+      source: "approval",
       ...shown,
       ...frame,
       tool: call.tool,

@@ -65,7 +65,14 @@ export function foldTurn(
     else if (fact.type === "call.finished") noteEnd(context, progress, book, fact);
   }
   return {
-    ...{ log, key, driver, context, progress, book, begun, older: heard },
+    log,
+    key,
+    driver,
+    context,
+    progress,
+    book,
+    begun,
+    older: heard,
     heard: { sawUpTo: progress.sawUpTo, ...(begun.without && { without: begun.without }) },
     joined: joined?.data,
     resumed: undefined,

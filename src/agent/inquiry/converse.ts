@@ -59,7 +59,10 @@ export async function converse(
     for (let step = 1; step <= MAX_STEPS; step++) {
       const replying = config.model.reply(
         {
-          ...{ system: config.system, messages, tools: offers, agent: [...side.agent, "inquiry"] },
+          system: config.system,
+          messages,
+          tools: offers,
+          agent: [...side.agent, "inquiry"],
           image: (image) => loadImage(config.keepDir, image),
           options: options.llmOptions,
         },

@@ -7,7 +7,10 @@ export function executionOptions(
   given: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
 ): ExecutionOptions {
   return {
-    ...{ mode: { type: "interactive" }, maxSteps: 100, autoCompactThreshold: 0.8, llmOptions: {} },
+    mode: { type: "interactive" },
+    maxSteps: 100,
+    autoCompactThreshold: 0.8,
+    llmOptions: {},
     ...withoutUndefined(given),
   };
 }

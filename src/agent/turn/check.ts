@@ -125,7 +125,11 @@ function configShape() {
     redact: code(),
     matchSkills: z.array(z.looseObject({ name: text() })).optional(),
     spawn: code().optional(),
-    ...{ ruleBooks: any(), traces: any(), confining: any(), couldConfine: any(), runner: any() },
+    ruleBooks: any(),
+    traces: any(),
+    confining: any(),
+    couldConfine: any(),
+    runner: any(),
   } satisfies Shape<AgentConfig & { store: unknown }>;
 }
 

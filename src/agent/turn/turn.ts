@@ -163,7 +163,8 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
     text: "",
   };
   return {
-    ...{ key, version },
+    key,
+    version,
     at: folded.open?.at ?? Date.now(),
     carries,
     cancelledBy: folded.cancelledBy,
@@ -189,7 +190,14 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
       inquiries: createInquiries(log),
       memory: new Memory(folded.seen, undefined, folded.loaded, folded.blocked),
       tree: {
-        ...{ permits: [], waiting: [], show, happened: 0, usage: noUsage, usd: 0, modelCalls: 0, toolCalls: 0 },
+        permits: [],
+        waiting: [],
+        show,
+        happened: 0,
+        usage: noUsage,
+        usd: 0,
+        modelCalls: 0,
+        toolCalls: 0,
         ...foundAgain(folded),
       },
       activity: createActivity(limit === undefined ? limit : Math.max(0, limit - worked), () =>
@@ -284,7 +292,10 @@ function nothingNew(log: SessionLog, { ended, messages }: Folded): AgentOutcome 
 
 /** The outcome of a session whose only message was taken back before its turn began. */
 const neverBegun: TurnEnd = {
-  ...{ status: "cancelled", reason: reason("messages-withdrawn", {}), text: "", usage: noUsage },
+  status: "cancelled",
+  reason: reason("messages-withdrawn", {}),
+  text: "",
+  usage: noUsage,
   stats: { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 },
 };
 

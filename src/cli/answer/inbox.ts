@@ -77,7 +77,8 @@ export async function inbox(args: string[]): Promise<number> {
         for (const { request } of requests) if (await isDamaged(request.session)) damaged.add(request.session);
       const listed = groupsOf(requests).map((group) =>
         group.map(({ request, approvals }) => ({
-          ...{ request, approvals },
+          request,
+          approvals,
           title: known.get(request.session)?.title ?? "",
           damaged: damaged.has(request.session),
           waits: waitsFor(known.get(request.session), lang),

@@ -119,7 +119,9 @@ export async function openSage(run: Run): Promise<Sage> {
     turnEnded: anchorEndedTurns(store, installation),
     home: hostHome(installation.home, process.env),
     surroundings: sessionEnvironment({
-      ...{ store, lang, models },
+      store,
+      lang,
+      models,
       installation: () => installation,
       folder: () => folder,
       choice: ({ id }, spec) => (spec === undefined ? choiceOf(id) : named(spec)),

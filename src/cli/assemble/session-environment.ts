@@ -57,7 +57,9 @@ export function sessionEnvironment({
         home.settings,
       ).filter(({ counts }) => counts);
       return {
-        ...{ cwd: session.cwd, model, ...(chosen !== undefined && { chosen }) },
+        cwd: session.cwd,
+        model,
+        ...(chosen !== undefined && { chosen }),
         contextWindow: settings.maxContextTokens ?? contextWindow(model),
         ...(mode !== "off" && { sandbox: mode }),
         skills: skills.map((skill) => ({ ...named(skill), invocable: skill.userInvocable })),

@@ -29,15 +29,24 @@ export async function acp(args: string[]): Promise<number> {
   if (!modelOf(installation, spec)) throw new SageError("model-unavailable", said(t.noModel));
   const store = openStore(home);
   const daemon = openDaemon({
-    ...{ store, own: nothingKept(), env: process.env, lang, spec },
-    ...{ guard: accountGuard(home), personOf: accountPerson(home) },
+    store,
+    own: nothingKept(),
+    env: process.env,
+    lang,
+    spec,
+    guard: accountGuard(home),
+    personOf: accountPerson(home),
     warn: (text) => console.error(`sage: ${oneLine(text)}`),
   });
   const { host } = daemon;
   const leaving = onTermination(() => host.close(), { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 });
   const editor = createRpc(openWire(write), { version: "2.0" });
   const over = attachAcp(host, editor, {
-    ...{ version, lang, by: person(), model: spec, signal: leaving.signal },
+    version,
+    lang,
+    by: person(),
+    model: spec,
+    signal: leaving.signal,
     checkFolder(cwd) {
       if (isAbsolute(cwd) && statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(cwd);
       throw new SageError("config-invalid", said(`cwd should be the absolute path of a folder; got ${oneLine(cwd)}`));

@@ -26,7 +26,10 @@ const FETCH_MS = 5_000;
 /** `sage devices …`: browsers, phones and terminals that may come in, for `sage serve`. */
 export async function devices(args: string[]): Promise<number> {
   const { values, positionals, lang } = readFlags(args, {
-    ...{ json: { type: "boolean" }, all: { type: "boolean" }, person: { type: "string" }, engine: { type: "string" } },
+    json: { type: "boolean" },
+    all: { type: "boolean" },
+    person: { type: "string" },
+    engine: { type: "string" },
   } as const);
   const t = deviceTexts(lang);
   const [action = "list", ...words] = positionals;

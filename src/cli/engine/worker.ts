@@ -49,11 +49,16 @@ export async function worker(args: string[]): Promise<number> {
   const spec = absoluteModelSpec(values.model);
   if (!modelOf(installation, spec)) log("warn", cli.noModel); // sessions that name a model of their own run all the same
   const cluster = await joinEngine(url, home, {
-    ...{ as: "worker", place, roster: false },
+    as: "worker",
+    place,
+    roster: false,
     note: (why) => log("warn", sentence(why, lang)),
   });
   const { host } = openDaemon({
-    ...{ store: cluster.replica.store, env: process.env, lang, spec },
+    store: cluster.replica.store,
+    env: process.env,
+    lang,
+    spec,
     guard: () => false, // nobody speaks to a worker
     personOf: () => undefined,
     warn: (text) => log("warn", text),

@@ -69,7 +69,11 @@ export function remoteHostClient({ host, welcome }: RemoteHost, target: HostTarg
   const { home, settings } = readInstallation(process.env);
   const { by, surface } = welcome.me;
   return {
-    ...{ host, by, surface, home, settings },
+    host,
+    by,
+    surface,
+    home,
+    settings,
     flag: `--host ${target.named} `,
     cwd: process.cwd(),
     ready: async () => {},
@@ -77,7 +81,8 @@ export function remoteHostClient({ host, welcome }: RemoteHost, target: HostTarg
       const { session: told } = await ask(host, { type: "about", session });
       const { cwd = "", model = "", contextWindow: own, sandbox, skills = [], commands = [] } = told ?? {};
       return {
-        ...{ cwd, model },
+        cwd,
+        model,
         window: (name) => (name === model && own !== undefined ? own : contextWindow(name)),
         ...(sandbox && { sandbox }),
         invocable: [...commands, ...skills.filter(({ invocable }) => invocable)],

@@ -195,10 +195,7 @@ async function chosenSession(values: Values, cwd: string, lang: Lang): Promise<s
   const { host } = openLocalJournal(process.env, { looks: true });
   const { sessions } = await ask(host, { type: "sessions" });
   await host.close();
-  return chooseSession(sessions, {
-    ...{ cwd, lang },
-    screen: !values.print && values.plain !== true && canDraw(process.env),
-  });
+  return chooseSession(sessions, { cwd, lang, screen: !values.print && values.plain !== true && canDraw(process.env) });
 }
 
 /** Nothing is opened where the settings say nothing about it. */

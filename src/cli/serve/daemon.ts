@@ -67,18 +67,19 @@ export function openDaemon(parts: DaemonParts): Daemon {
   const host = assembleEach(store, runOf, {
     guard,
     personOf,
-    ...{ letsGo: parts.letsGo, elsewhere: parts.elsewhere, sleepAfterMs: parts.sleepAfterMs },
+    letsGo: parts.letsGo,
+    elsewhere: parts.elsewhere,
+    sleepAfterMs: parts.sleepAfterMs,
     namer: small && (() => models(small)),
     turnEnded: anchorEndedTurns(store, installed),
     home: hostHome(installed.home, env),
     surroundings: sessionEnvironment({
-      ...{ store, lang, models },
+      store,
+      lang,
+      models,
       installation: () => readInstallation(env),
       folder: ({ cwd }) =>
-        folderParts({
-          ...{ installation: readInstallation(env), lang, models },
-          cwd: isRemote(cwd) ? folderOf(cwd) : cwd,
-        }),
+        folderParts({ installation: readInstallation(env), lang, models, cwd: isRemote(cwd) ? folderOf(cwd) : cwd }),
       choice: ({ id }, named) => modelOf(readInstallation(env), named ?? modelOfSession(store, id) ?? spec),
       ...(folders && { folders }),
     }),

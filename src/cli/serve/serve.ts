@@ -49,7 +49,11 @@ export async function serve(args: string[]): Promise<number> {
   const visitors = createVisitors(devices, settings);
   const happenings = createEventLog(store, log, lang);
   const daemon = openDaemon({
-    ...{ store, env: demo?.env ?? process.env, lang, spec, model: demo?.model },
+    store,
+    env: demo?.env ?? process.env,
+    lang,
+    spec,
+    model: demo?.model,
     ...peopleOf(bots, visitors),
     ...journal.daemon,
     warn: (text) => log("warn", text),
@@ -135,7 +139,8 @@ async function openEntrance(start: Start, { bots, ...parts }: EntranceParts): Pr
   if (!isLoopback(at.host)) log("warn", web ? t.open(at.host) : t.pageInClear(at.host));
   if (web && !files) log("warn", t.pageMissing);
   return {
-    ...{ web, origins },
+    web,
+    origins,
     async close() {
       leaving = true;
       web?.close();

@@ -33,7 +33,8 @@ function ownJournal({ installation: { home }, demo }: Start): ServedJournal {
   const store = openStore(home);
   const memory = fileMemory(home.surfaces);
   return {
-    ...{ store, memory },
+    store,
+    memory,
     daemon: { runner: demo ? undefined : openRunner(home), ...(memory.own && { own: memory.own }) },
     serves: (host) => host,
     close: async () => memory.close(),
@@ -43,14 +44,17 @@ function ownJournal({ installation: { home }, demo }: Start): ServedJournal {
 async function sharedJournal(start: Start, url: string): Promise<ServedJournal> {
   const { installation, place, lang, t, log } = start;
   const cluster = await joinEngine(url, installation.home, {
-    ...{ as: "gateway", place, roster: true },
+    as: "gateway",
+    place,
+    roster: true,
     note: (why) => log("warn", sentence(why, lang)),
   });
   const memory = await sharedMemory(cluster, (error) => log("warn", t.memoryAway(thrownText(error, lang))));
   const meeting = await meet(cluster, start);
   const { peers, kept } = meeting;
   return {
-    ...{ store: cluster.replica.store, memory },
+    store: cluster.replica.store,
+    memory,
     daemon: { elsewhere: { wake: (id: string) => void cluster.wake(id).catch(() => {}), peers, kept } },
     serves: (host) => createGatewayHost(host, { ...cluster.replica, staffed: cluster.ledger.staffed }, meeting),
     async close() {

@@ -77,7 +77,15 @@ export async function readStart(args: string[]): Promise<Start> {
   if (served.demo && !values.demo) log("warn", t.demo);
   const place = workplaceName(values.place, cluster);
   return {
-    ...{ ...served, lang, t, spec, url, place, at, redaction, log },
+    ...served,
+    lang,
+    t,
+    spec,
+    url,
+    place,
+    at,
+    redaction,
+    log,
     engineFlag: values.engine === undefined ? "" : " --engine …",
     opens: values.open === true,
   };

@@ -42,9 +42,14 @@ export function hangingIndent(line: string, width: number | undefined): string[]
 
 /** Flags that commands share with others, by command. */
 const shared: Record<string, string[]> = {
-  ...{ acp: ["--model"], answer: ["--run", "--model", "--host", "--engine"], demo: ["--plain"] },
-  ...{ sessions: ["--json", "--host", "--engine"], inbox: ["--json", "--host", "--engine"] },
-  ...{ why: ["--host", "--engine"], stats: ["--engine"], export: ["--engine"] },
+  acp: ["--model"],
+  answer: ["--run", "--model", "--host", "--engine"],
+  demo: ["--plain"],
+  sessions: ["--json", "--host", "--engine"],
+  inbox: ["--json", "--host", "--engine"],
+  why: ["--host", "--engine"],
+  stats: ["--engine"],
+  export: ["--engine"],
 };
 
 /** Help for a command: its lines with the details below them, then the flags it shares with others. */

@@ -8,7 +8,7 @@ import { readSmallFile } from "./small-file.ts";
 type RuleBehavior = RuleGrant["behavior"];
 type Listed = string | AskRule;
 type Lists = Partial<Record<RuleBehavior, Listed[]>>;
-type File = { permissions?: Lists } & Record<string, unknown>;
+type RuleFile = { permissions?: Lists } & Record<string, unknown>;
 
 /**
  * Puts a rule into a settings file, and is satisfied only when it stands there on reading it again. One that stands there with
@@ -75,10 +75,10 @@ function rulesIn(path: string): Lists {
 }
 
 /** A file that cannot be read as JSON is somebody's work in progress: never overwritten. */
-function parse(path: string, text: string): File {
+function parse(path: string, text: string): RuleFile {
   if (text.trim() === "") return {};
   try {
-    return JSON.parse(text) as File;
+    return JSON.parse(text) as RuleFile;
   } catch (error) {
     throw new SageError(
       "config-invalid",

@@ -150,7 +150,9 @@ function definitionOf(
   return {
     name,
     ...place,
-    ...{ timeoutMs, startupTimeoutMs, reads: entry.reads ?? [] },
+    timeoutMs,
+    startupTimeoutMs,
+    reads: entry.reads ?? [],
     transport:
       command === undefined
         ? { type: "http", url: given(url), headers: each(headers), ...(oauth && { oauth: known(oauth) }) }

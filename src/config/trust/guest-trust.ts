@@ -8,16 +8,32 @@ import { reason } from "../../protocol/reasons/reason.ts";
 
 /** Files of a folder by which other agents start programs or change what they ask about. An agent that is driven follows them unasked. */
 const own = [
-  ...[".claude/settings.json", ".claude/settings.local.json", ".mcp.json"],
-  ...[".codex/config.toml", ".codex/hooks.json", ".gemini/settings.json", ".qwen/settings.json"],
-  ...["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"],
+  ".claude/settings.json",
+  ".claude/settings.local.json",
+  ".mcp.json",
+  ".codex/config.toml",
+  ".codex/hooks.json",
+  ".gemini/settings.json",
+  ".qwen/settings.json",
+  "opencode.json",
+  "opencode.jsonc",
+  ".opencode/opencode.json",
+  ".opencode/opencode.jsonc",
   ".opencode/package.json",
 ];
 
 /** The same for folders: plugins and scripts are run, and the head of a subagent, a skill or a command may name hooks, tools and modes. */
 const ownFolders = [
-  ...[".claude/agents", ".claude/commands", ".claude/hooks", ".claude/skills"],
-  ...[".codex/hooks", ".codex/rules", ".codex/skills", ".gemini/extensions", ".gemini/hooks", ".qwen/extensions"],
+  ".claude/agents",
+  ".claude/commands",
+  ".claude/hooks",
+  ".claude/skills",
+  ".codex/hooks",
+  ".codex/rules",
+  ".codex/skills",
+  ".gemini/extensions",
+  ".gemini/hooks",
+  ".qwen/extensions",
   ...["agent", "command", "plugin", "tool", "skill"].flatMap((what) => [`.opencode/${what}`, `.opencode/${what}s`]),
 ];
 

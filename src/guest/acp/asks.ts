@@ -67,7 +67,10 @@ export function createAsks({ name, cwd, rpc, news, push, refused, signal }: Asks
         const why = text(params["message"]);
         const { promise, resolve } = Promise.withResolvers<GuestAnswer>();
         put({
-          ...{ id, params, kind: "form", answered: resolve },
+          id,
+          params,
+          kind: "form",
+          answered: resolve,
           ask: { id: JSON.stringify(id), call, judged: [], questions, agent: [], ...(why !== undefined && { why }) },
         });
         return promise;

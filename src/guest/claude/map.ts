@@ -7,18 +7,22 @@ import type { Json } from "../peer.ts";
 
 /** Tools that keep the guest's own books: Sage has no opinion on them, and leaves them to the guest's own rules. */
 const bookkeeping = new Set([
-  ...[
-    "TodoWrite",
-    "TaskCreate",
-    "TaskUpdate",
-    "TaskList",
-    "TaskGet",
-    "TaskOutput",
-    "TaskStop",
-    "BashOutput",
-    "KillShell",
-  ],
-  ...["ToolSearch", "Skill", "Agent", "Task", "ListAgents", "EnterPlanMode", "ExitPlanMode"],
+  "TodoWrite",
+  "TaskCreate",
+  "TaskUpdate",
+  "TaskList",
+  "TaskGet",
+  "TaskOutput",
+  "TaskStop",
+  "BashOutput",
+  "KillShell",
+  "ToolSearch",
+  "Skill",
+  "Agent",
+  "Task",
+  "ListAgents",
+  "EnterPlanMode",
+  "ExitPlanMode",
 ]);
 
 /** Fields that Sage's tool of the same name knows: its schemas are strict, and Claude Code's tools have more. */
@@ -50,10 +54,7 @@ export function askOfPrompt(id: string, request: Json): GuestAsk {
   const call = callOf(request["tool_use_id"], request["tool_name"], request["input"]);
   const why = text(request["decision_reason"]);
   const agent = request["agent_id"] === undefined ? [] : ["subagent"];
-  return {
-    ...{ id, ...meant(call), agent, insists: true },
-    ...(why && { why }),
-  };
+  return { id, ...meant(call), agent, insists: true, ...(why && { why }) };
 }
 
 function meant(call: Call): Pick<GuestAsk, "call" | "judged" | "questions"> {

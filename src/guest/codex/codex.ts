@@ -30,10 +30,7 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
   let left = false;
   const { push } = events;
   const news = createCodexNews({ cwd, model, push, resumed: goesOn });
-  const asks = createCodexAsked({
-    ...{ agent: agent.name, cwd, session, line, rpc, signal },
-    ...{ news, push, steer },
-  });
+  const asks = createCodexAsked({ agent: agent.name, cwd, session, line, rpc, signal, news, push, steer });
 
   if (goesOn) turn = replayTurn(thread, news.worked);
   void listen();

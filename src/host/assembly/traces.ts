@@ -49,8 +49,10 @@ export function createTraces(): Traces {
     turn({ log, facts, model }, run) {
       const begun = openTurn(facts);
       const attributes = {
-        ...{ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "sage" },
-        ...{ "gen_ai.conversation.id": log.id, ...modelOf(model) },
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "sage",
+        "gen_ai.conversation.id": log.id,
+        ...modelOf(model),
       };
       return tracer.startActiveSpan("invoke_agent sage", { attributes, links: linksTo(begun) }, (span) => {
         const within = context.active();
@@ -74,7 +76,9 @@ export function createTraces(): Traces {
       id: model.id,
       reply(request, scope) {
         const attributes = {
-          ...{ "gen_ai.operation.name": "chat", ...modelOf(model), "gen_ai.request.stream": true },
+          "gen_ai.operation.name": "chat",
+          ...modelOf(model),
+          "gen_ai.request.stream": true,
           ...(request.options.maxOutputTokens !== undefined && {
             "gen_ai.request.max_tokens": request.options.maxOutputTokens,
           }),
@@ -101,8 +105,11 @@ export function createTraces(): Traces {
     }),
     tool({ call, agent }, run) {
       const attributes = {
-        ...{ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.tool, "gen_ai.tool.type": "function" },
-        ...{ "gen_ai.tool.call.id": call.id, ...agentOf(agent) },
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": call.tool,
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": call.id,
+        ...agentOf(agent),
       };
       return tracer.startActiveSpan(`execute_tool ${call.tool}`, { attributes }, (span) =>
         record(span, run, ({ ok, end }) => {
@@ -154,7 +161,9 @@ function endTurn(span: Span, outcome: AgentOutcome): void {
   const { stats, status } = outcome;
   span.setAttributes({
     ...usageOf(outcome.usage),
-    ...{ "sage.turn.status": status, "sage.turn.steps": stats.steps, "sage.turn.tool_calls": stats.toolCalls },
+    "sage.turn.status": status,
+    "sage.turn.steps": stats.steps,
+    "sage.turn.tool_calls": stats.toolCalls,
   });
   if (outcome.status === "error") fail(span, outcome.error.code);
 }
@@ -162,8 +171,11 @@ function endTurn(span: Span, outcome: AgentOutcome): void {
 function waitOf(request: InputRequest, resolution: Resolution): Attributes {
   const { outcome, surface } = resolution;
   return {
-    ...{ "gen_ai.conversation.id": request.session, "sage.request.kind": request.kind },
-    ...{ "sage.request.source": request.source, "sage.request.outcome": outcome, "sage.request.surface": surface },
+    "gen_ai.conversation.id": request.session,
+    "sage.request.kind": request.kind,
+    "sage.request.source": request.source,
+    "sage.request.outcome": outcome,
+    "sage.request.surface": surface,
     ...(request.kind === "permission" && { "gen_ai.tool.name": request.tool }),
     ...(outcome === "answered" && { "sage.request.answer": resolution.response.type }),
     ...agentOf(request.agent),

@@ -85,7 +85,14 @@ export async function joinCluster({
   // A process that hears nothing looks: a second late, and nothing is lost.
   const timer = notified ? undefined : setInterval(catchUp, CATCH_UP_MS);
   return {
-    ...{ process, ledger, replica, dispatch: started, pool, connect, notified, graceMs },
+    process,
+    ledger,
+    replica,
+    dispatch: started,
+    pool,
+    connect,
+    notified,
+    graceMs,
     async wake(session) {
       const [standing] = await ledger.standing(session);
       // Its owner lets go of nothing that it has not seen, and what was written before it came was written with a job.

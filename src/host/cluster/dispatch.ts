@@ -117,11 +117,21 @@ async function startBoss(
   pool: Pool,
   { notified, migrate, silentMs }: QueueOptions & { silentMs: number },
 ): Promise<PgBoss> {
+  const ofDriver = { query_timeout: silentMs }; // pg-boss hands it to pg and does not declare it
   const boss = new PgBoss({
-    ...{ connectionString: url, max: 8, supervise: false, schedule: false, useListenNotify: notified, migrate },
-    ...{ query_timeout: silentMs, keepAlive: true },
-    ...{ notifyHeartbeatIntervalMs: silentMs / 3, notifyHeartbeatTimeoutMs: silentMs / 6 },
-    ...{ monitorIntervalSeconds: 1, queueCacheIntervalSeconds: 1, reindex: migrate },
+    ...ofDriver,
+    connectionString: url,
+    max: 8,
+    supervise: false,
+    schedule: false,
+    useListenNotify: notified,
+    migrate,
+    keepAlive: true,
+    notifyHeartbeatIntervalMs: silentMs / 3,
+    notifyHeartbeatTimeoutMs: silentMs / 6,
+    monitorIntervalSeconds: 1,
+    queueCacheIntervalSeconds: 1,
+    reindex: migrate,
   });
   boss.on("error", () => {}); // told by the look, which decides what it means
   await boss.start().catch((error: unknown) => {
@@ -184,7 +194,10 @@ const polling = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5
 
 async function runTurns(boss: PgBoss, queue: string, run: (job: Job) => Promise<void>, atOnce: number): Promise<void> {
   const options = {
-    ...{ ...polling, localConcurrency: atOnce, burstWhenReadyExceeds: 1, heartbeatRefreshSeconds: 2 },
+    ...polling,
+    localConcurrency: atOnce,
+    burstWhenReadyExceeds: 1,
+    heartbeatRefreshSeconds: 2,
     includeMetadata: true,
   } as const;
   await boss.work<{ session: string }, void, { includeMetadata: true }>(queue, options, async ([job]) => {
@@ -210,7 +223,7 @@ async function mayMake(pool: Pool): Promise<boolean> {
 
 /** A job that failed for good would block its session, so none does. */
 export const queues = {
-  /** One job for each session, in order. */
+  /** A session's jobs run in order, a single one at a time. */
   turn: {
     policy: "key_strict_fifo",
     heartbeatSeconds: 10,

@@ -114,7 +114,10 @@ async function beyondOf(
   { worker, gateway }: Logins,
 ): Promise<(Beyond & { isBound: boolean }) | undefined> {
   const { rows } = await client.query<Beyond & { isBound: boolean }>(beyondWorkers, [
-    ...[roles.worker, roles.gateway, worker ?? null, gateway ?? null],
+    roles.worker,
+    roles.gateway,
+    worker ?? null,
+    gateway ?? null,
   ]);
   return rows[0];
 }

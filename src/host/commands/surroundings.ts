@@ -21,7 +21,9 @@ export function surroundingsCommands({ store, surroundings }: CommandParts): Han
       const row = existingSession(store, session);
       const told = await about(row, { prompts });
       const own = sessionRules(store.load(session)).map(({ text, behavior }) => ({
-        ...{ rule: text, behavior, source: "session" as const },
+        rule: text,
+        behavior,
+        source: "session" as const,
       }));
       return { ...found, session: { ...told, rules: [...own, ...told.rules] } };
     },

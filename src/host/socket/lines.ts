@@ -3,7 +3,7 @@ import type { RemoteHost } from "../../remote/client.ts";
 /** Connections to other processes, by their id. The caller leaves with `release`. */
 export type Lines = (process: string) => { host: Promise<RemoteHost>; release(): void };
 
-/** One connection to each process, for all who use it: made for the first of them, and closed after the last. */
+/** Shares a connection to each process: made for its first user, closed after the last. */
 export function createLines(dial: (process: string) => Promise<RemoteHost>): Lines {
   const lines = new Map<string, { host: Promise<RemoteHost>; users: number }>();
   return (process) => {

@@ -121,8 +121,10 @@ const shapes: { [T in Taken["type"]]: Shape<Extract<Command, { type: T }>> } = {
   output: { session: text, call: text, page: z.int().min(0).optional() },
   facts: { session: text, after: seq.optional(), before: seq.optional(), limit: z.int().min(1).optional() },
   receipts: {
-    ...{ of: text.optional(), cwd: text.optional() },
-    ...{ before: z.number().optional(), limit: z.int().min(1).optional() },
+    of: text.optional(),
+    cwd: text.optional(),
+    before: z.number().optional(),
+    limit: z.int().min(1).optional(),
   },
   stats: { session: text.optional(), folder: text.optional(), since: z.number().optional() },
 };
@@ -133,7 +135,11 @@ const question = z.looseObject({ question: text, header: text, options: z.array(
 const outside: { [T in Exclude<Command["type"], Taken["type"]>]: Shape<Extract<Command, { type: T }>> } = {
   ask: {
     agent: z.array(text).min(1),
-    ...{ id: text, cwd: text, conversation: text.optional(), title: text.optional(), why: text.optional() },
+    id: text,
+    cwd: text,
+    conversation: text.optional(),
+    title: text.optional(),
+    why: text.optional(),
     body: z.discriminatedUnion("kind", [
       z.strictObject({ kind: z.literal("question"), questions: z.array(question) }),
       z.looseObject({ kind: z.literal("permission"), tool: text, input: z.record(text, z.unknown()) }),

@@ -108,10 +108,7 @@ async function bring(client: PoolClient, copy: Copy, place: string): Promise<Bro
   );
   await client.query(
     "UPDATE sage.session SET title=$2, last_at=$3, open=$4, epoch=greatest(epoch,$5), seq=$6, head=$7, process=NULL, loop=coalesce((SELECT (f.data::json->>'loop')::int FROM sage.fact f WHERE f.session=$1 AND f.type='turn.begun' AND f.data LIKE '{%' ORDER BY f.seq DESC LIMIT 1), 0) WHERE id=$1",
-    [
-      ...[row.id, row.title.replaceAll("\0", "\uFFFD"), row.last_at, row.open, row.epoch],
-      ...[facts.at(-1)?.seq ?? 0, row.head],
-    ],
+    [row.id, row.title.replaceAll("\0", "\uFFFD"), row.last_at, row.open, row.epoch, facts.at(-1)?.seq ?? 0, row.head],
   );
   return made.rowCount === 0 ? "grown" : "brought";
 }

@@ -48,7 +48,10 @@ export function postgresArchive({
       const copied = renumbered(facts, session, 1);
       const data = copied.map((fact) => splitData(fact.data));
       const [row] = await ask<{ made: boolean }>(pool, "SELECT sage.copy_session($1,$2,$3,$4,$5,$6,$7,$8,$9) AS made", [
-        ...[session, facts[0]?.session, cwdOf(facts), Date.now()],
+        session,
+        facts[0]?.session,
+        cwdOf(facts),
+        Date.now(),
         copied.map(({ key }) => key),
         copied.map(({ type }) => type),
         copied.map(({ at }) => at),

@@ -68,13 +68,23 @@ function leases({ pool, ask }: Asking, process: string): Pick<Ledger, "create" |
     async create(session, opened, place) {
       const [data, long] = splitData(opened);
       const [row] = await ask<{ made: boolean }>(pool, "SELECT sage.create_session($1,$2,$3,$4,$5,$6) AS made", [
-        ...[session, place, opened.cwd, Date.now(), data, long],
+        session,
+        place,
+        opened.cwd,
+        Date.now(),
+        data,
+        long,
       ]);
       return row?.made === true;
     },
     async take(session, { job, place, loop } = {}) {
       const [row] = await ask<{ epoch: number | null }>(pool, "SELECT sage.take($1,$2,$3,$4,$5,$6) AS epoch", [
-        ...[session, process, job?.id ?? null, job?.attempt ?? null, place ?? null, loop ?? null],
+        session,
+        process,
+        job?.id ?? null,
+        job?.attempt ?? null,
+        place ?? null,
+        loop ?? null,
       ]);
       if (row && row.epoch !== null) return { epoch: row.epoch };
       const [held] = await ask<{ process: string }>(pool, "SELECT process FROM sage.session WHERE id=$1", [session]);
@@ -83,7 +93,9 @@ function leases({ pool, ask }: Asking, process: string): Pick<Ledger, "create" |
     },
     async release(session, epoch, knew) {
       const [released] = await ask<{ done: boolean }>(pool, "SELECT sage.release($1,$2,$3) AS done", [
-        ...[session, epoch, knew],
+        session,
+        epoch,
+        knew,
       ]);
       if (released?.done) return { again: false };
       const [row] = await ask<{ epoch: number }>(pool, "SELECT epoch FROM sage.session WHERE id=$1", [session]);

@@ -51,14 +51,21 @@ export function surfaceTable(pool: Pick<Pool, "query" | "options">) {
     async look({ id, lock, host, leaseMs, byLock, names }: GatewayLook): Promise<SurfaceStanding[]> {
       type Row = { name: string; version: string; number: number; holder: string | null; free: boolean };
       const rows = await ask<Row>("SELECT * FROM sage.gateway_looks($1,$2,$3,$4,$5,$6)", [
-        ...[id, lock, host, leaseMs, byLock, names],
+        id,
+        lock,
+        host,
+        leaseMs,
+        byLock,
+        names,
       ]);
       return rows.map((row) => ({ ...row, version: Number(row.version), holder: row.holder ?? undefined }));
     },
     /** The number of the new hold; undefined where somebody else has it. */
     async hold(name: string, gateway: string, byLock: boolean): Promise<number | undefined> {
       const [row] = await ask<{ held: number | null }>("SELECT sage.surface_hold($1,$2,$3) AS held", [
-        ...[name, gateway, byLock],
+        name,
+        gateway,
+        byLock,
       ]);
       return row?.held ?? undefined;
     },
@@ -89,7 +96,9 @@ export function surfaceTable(pool: Pick<Pool, "query" | "options">) {
     /** Writes on what was seen: the version that there is then, undefined where somebody else was quicker. */
     async change(name: string, seen: number, changes: readonly Change[]): Promise<number | undefined> {
       const [row] = await ask<{ version: string | null }>("SELECT sage.surface_change($1,$2,$3,$4,$5) AS version", [
-        ...[name, seen, ...columns(changes)],
+        name,
+        seen,
+        ...columns(changes),
       ]);
       const made = row?.version ?? undefined;
       return made === undefined ? undefined : Number(made);

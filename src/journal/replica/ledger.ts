@@ -32,7 +32,7 @@ export interface Ledger {
   commit(session: string, epoch: number, batch: Batch): Promise<{ numbers: number[]; before: number }>;
   /** The key is the fence. Wakes whoever should run the session. */
   append(session: string, fact: InboundFact): Promise<Appended & { before: number }>;
-  /** One yes of several, and the end that it may bring, in one transaction. */
+  /** Records a yes of several, and the end that it may bring, in one transaction. */
   approve(
     session: string,
     approval: InboundFact & { type: "input.approved" },
@@ -46,7 +46,7 @@ export interface Ledger {
     after: number,
     options?: { types?: readonly FactType[] | undefined; without?: readonly FactType[]; limit?: number | undefined },
   ): Promise<Fact[]>;
-  /** One session, or all, the newest first. */
+  /** State of a session, or of all, the newest first. */
   standing(session?: string): Promise<Standing[]>;
   /** Open requests, the oldest first. */
   open(): Promise<Fact<"input.requested">[]>;

@@ -62,7 +62,8 @@ export function createReplica(
   const store: Store = {
     ...local,
     ...(now && { now }),
-    ...{ shared: true, hub },
+    shared: true,
+    hub,
     member: (make) => members(store, make),
     ...readingHalf(ledger, copies, list),
     ...writingHalf(ledger, copies, { place, unreleased }),
@@ -133,7 +134,9 @@ function readingHalf(ledger: Ledger, copies: Copies, list: Roster | undefined) {
   };
   return {
     ...held,
-    ...{ pending, find, session },
+    pending,
+    find,
+    session,
     read: (id, options = {}) =>
       copies.all.has(id) ? held.read(id, options) : ledger.read(id, options.after ?? 0, options),
     sessions: (page) =>

@@ -52,17 +52,15 @@ const versioned = new Set(
   "node npm npx deno bun python python3 pip pip3 ruby perl php java make gcc clang docker jq rg curl bash".split(" "),
 );
 const versionOptions: Record<string, string> = {
-  ...{
-    node: "-v",
-    npm: "-v",
-    npx: "-v",
-    python: "-V",
-    python3: "-V",
-    pip: "-V",
-    ruby: "-v",
-    php: "-v",
-    java: "-version",
-  },
+  node: "-v",
+  npm: "-v",
+  npx: "-v",
+  python: "-V",
+  python3: "-V",
+  pip: "-V",
+  ruby: "-v",
+  php: "-v",
+  java: "-version",
 };
 
 /** Why a repository makes even looking dangerous, in any of these folders. */

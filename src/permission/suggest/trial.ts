@@ -48,8 +48,12 @@ export function createTrials(past: readonly PastCall[], rules: readonly Rule[], 
       const met = changed.flatMap((calls) => calls.filter((call) => mayChange(call, behavior)));
       const contrary = (call: PastCall) => call.asked?.answer === (behavior === "allow" ? "no" : "yes");
       return {
-        ...{ rule: text, behavior, calls: past.length, ...(past[0] && { since: past[0].at }) },
-        ...{ changed: met.length, against: met.filter(contrary).length },
+        rule: text,
+        behavior,
+        calls: past.length,
+        ...(past[0] && { since: past[0].at }),
+        changed: met.length,
+        against: met.filter(contrary).length,
         surprising: surprising(met, contrary),
       };
     },

@@ -107,8 +107,11 @@ export function createAsking(parts: AskingParts): Asking {
   ): Promise<InputResponse | "cannot" | undefined> => {
     const call = callOfKey(splitRequestId(request.id).key);
     const params = {
-      ...{ mode: "form", sessionId: session.id, ...(call !== undefined && { toolCallId: call }) },
-      ...{ message: messageOf(request, words), requestedSchema },
+      mode: "form",
+      sessionId: session.id,
+      ...(call !== undefined && { toolCallId: call }),
+      message: messageOf(request, words),
+      requestedSchema,
     };
     const reply = await editor.request("elicitation/create", params, signal).catch(() => undefined);
     if (reply?.["action"] === "accept") return formAnswer(request, (reply["content"] ?? {}) as Record<string, unknown>);

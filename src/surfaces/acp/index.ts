@@ -177,7 +177,9 @@ async function listSessions(host: Host, words: Words, given: Params): Promise<ob
   );
   return {
     sessions: shown.map((session) => ({
-      ...{ sessionId: session.id, cwd: session.cwd, title: oneLine(titleOf(session)) },
+      sessionId: session.id,
+      cwd: session.cwd,
+      title: oneLine(titleOf(session)),
       updatedAt: new Date(session.lastAt).toISOString(),
     })),
     ...(last !== undefined && { nextCursor: last }),

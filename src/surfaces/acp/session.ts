@@ -90,7 +90,13 @@ export function editSession(parts: SessionParts, id: string, { replay }: { repla
   const cwd = () => session.progress.cwd ?? "";
   const view = createView({ t: words.t, me, cwd, isOwn: (key) => own.has(key) });
   const asking = createAsking({
-    ...{ session, editor, words, me, form: parts.form, tell, cwd },
+    session,
+    editor,
+    words,
+    me,
+    form: parts.form,
+    tell,
+    cwd,
     asksInChat: () => waiting.settle("end_turn"),
   });
 

@@ -113,14 +113,22 @@ function configOf({ mode, model, offered }: Chosen, w: AcpTexts): SessionConfigO
   const models = offered.includes(model) || model === "" ? offered : [model, ...offered];
   return [
     {
-      ...{ type: "select", id: "mode", name: w.mode, category: "mode", currentValue: mode },
+      type: "select",
+      id: "mode",
+      name: w.mode,
+      category: "mode",
+      currentValue: mode,
       options: sessionModes.map((value) => ({ value, ...w.modes[value] })),
     },
     ...(models.length === 0
       ? []
       : [
           {
-            ...{ type: "select" as const, id: "model", name: w.model, category: "model" as const, currentValue: model },
+            type: "select" as const,
+            id: "model",
+            name: w.model,
+            category: "model" as const,
+            currentValue: model,
             options: models.map((value) => ({ value, name: oneLine(value) })),
           },
         ]),

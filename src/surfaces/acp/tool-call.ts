@@ -62,9 +62,20 @@ function titled(tool: string, brief: string): string {
 }
 
 const kinds: Readonly<Record<string, ToolKind>> = {
-  ...{ Read: "read", Edit: "edit", Write: "edit", Bash: "execute", KillShell: "execute" },
-  ...{ Glob: "search", Grep: "search", ToolSearch: "search", WebFetch: "fetch", WebSearch: "fetch" },
-  ...{ Task: "think", Skill: "think", AskUserQuestion: "think", ExitPlanMode: "switch_mode" },
+  Read: "read",
+  Edit: "edit",
+  Write: "edit",
+  Bash: "execute",
+  KillShell: "execute",
+  Glob: "search",
+  Grep: "search",
+  ToolSearch: "search",
+  WebFetch: "fetch",
+  WebSearch: "fetch",
+  Task: "think",
+  Skill: "think",
+  AskUserQuestion: "think",
+  ExitPlanMode: "switch_mode",
 };
 
 function kindOf(tool: string): ToolKind {

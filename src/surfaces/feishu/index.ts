@@ -107,23 +107,31 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   });
   const stops = createStops(now);
   const commands = createCommandHandler({
-    ...{
-      host,
-      records,
-      sessions,
-      team: teamNow,
-      changeTeam,
-      examine,
-      speak,
-      redaction,
-      now,
-      senderOf,
-      stops,
-      ...model,
-    },
+    host,
+    records,
+    sessions,
+    team: teamNow,
+    changeTeam,
+    examine,
+    speak,
+    redaction,
+    now,
+    senderOf,
+    stops,
+    ...model,
   });
   const bridge = createMessageBridge({
-    ...{ channel, records, sessions, commands, team: teamNow, speak, inbox, log, senderOf, stops, ...model },
+    channel,
+    records,
+    sessions,
+    commands,
+    team: teamNow,
+    speak,
+    inbox,
+    log,
+    senderOf,
+    stops,
+    ...model,
   });
   const { resume } = commands;
   const clicks = createClicks({ host, records, sessions, people, speak, log, senderOf, resume });

@@ -16,7 +16,8 @@ export function decided(request: PermissionRequest, decision: Decision): InputRe
   const { allow, comment = "" } = decision;
   const rules = allow === "always" ? rulesOf(request) : [];
   return {
-    ...{ type: "granted", requestId },
+    type: "granted",
+    requestId,
     ...(rules.length > 0 && { rules }),
     ...(allow === "outside" && { outside: true }),
     ...(comment !== "" && { comment }),

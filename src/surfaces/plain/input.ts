@@ -12,7 +12,7 @@ import { keyOf, readAlways, several, single, unquoted, type Writing } from "./ty
 /** Stage of answering one request. */
 export type Dialog =
   | { at: "choices" }
-  /** One answer for all of these, which stand above it. */
+  /** The same answer for all of these, which stand above it. */
   | { at: "together"; requests: readonly PermissionRequest[] }
   | { at: "reason" }
   | { at: "comment" }

@@ -83,7 +83,12 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   const on = { line, early, end, complete, interrupt: () => void interrupt(parts) };
   const lines = input.isTTY ? keyboard(input, output, on) : pipe(input, output, { ...on, echo: options.echo });
   const talking = createTalking({
-    ...{ session, sender, style, say, acts: options.acts, own: options.own },
+    session,
+    sender,
+    style,
+    say,
+    acts: options.acts,
+    own: options.own,
     words: { t: style.t, slash: slashTexts(options.lang), intro: style.t.help },
     echoes: input.isTTY === true,
     done: prompts.settle,
@@ -91,7 +96,18 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   });
   const parts: Parts = {
     ...machine,
-    ...{ session, options, sender, style, around, screen, lines, talking, prompts, answered, print, say },
+    session,
+    options,
+    sender,
+    style,
+    around,
+    screen,
+    lines,
+    talking,
+    prompts,
+    answered,
+    print,
+    say,
     life: createLife(() => parts, { isTerminal: output.isTTY === true }),
     view: createView(style, sender, {
       isEchoed: talking.isEchoed,
@@ -99,7 +115,9 @@ export function createParts(host: Host, options: PlainOptions): Parts {
       isCancelling: () => machine.state().cancelling,
     }),
     asking: createAsking({
-      ...{ style, lines, say },
+      style,
+      lines,
+      say,
       cwd: () => session.progress.cwd,
       prompted: screen.hold,
       saveDraft: (requestId, draft) => void session.send({ type: "saveDraft", requestId, draft, ...sender }),

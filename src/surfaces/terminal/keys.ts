@@ -182,8 +182,10 @@ function wholeOf(
       return { title: tt.thought(""), text: item.text.trim() };
     case "call":
       return {
-        ...{ title: oneLine(item.call.tool), call: item.key },
-        ...{ text: item.result?.text ?? "", file: item.result?.output?.file },
+        title: oneLine(item.call.tool),
+        call: item.key,
+        text: item.result?.text ?? "",
+        file: item.result?.output?.file,
       };
     case "reads": {
       const texts = item.items.map((item) => `${briefOf(item, cwd)}\n${item.result?.text ?? ""}`);

@@ -90,7 +90,9 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
   const redraw = pulse.now;
   const talk = createTalk({
     ...setting,
-    ...{ session, scroll, redraw },
+    session,
+    scroll,
+    redraw,
     leave: () => machine.finish({ why: "left" }),
     switchTo: (session) => machine.finish({ why: "switched", session }),
     pick: (picking) => parts.pickers.show(picking),
@@ -100,7 +102,11 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
   const parts: Parts = {
     ...setting,
     ...machine,
-    ...{ session, scroll, screen, pulse, redraw },
+    session,
+    scroll,
+    screen,
+    pulse,
+    redraw,
     activity: createActivity({ ...setting, session }),
     lifetime: createLifetime({ device: setting.device, screen, redraw }),
     talk,
@@ -116,7 +122,8 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
     desk: deskOf({ ...setting, ...machine, session, redraw }, () => parts),
     pickers: createPickers({
       ...setting,
-      ...{ lang: options.lang, redraw },
+      lang: options.lang,
+      redraw,
       rows: () => Math.max(6, Math.min(16, setting.device.rows - 4)),
       focus: () => focus(parts),
       done: talk.picked,
@@ -180,7 +187,10 @@ function stageOf(parts: Parts): Stage {
     rowsOf: (entry, width) =>
       rowsOf(entry, {
         ...lookOf(parts, width),
-        ...{ me: sender, cwd: parts.session.progress.cwd, unfolded: parts.state().unfolded, loaded: redraw },
+        me: sender,
+        cwd: parts.session.progress.cwd,
+        unfolded: parts.state().unfolded,
+        loaded: redraw,
       }),
     bottom: (width) => bottomRows(parts, width),
     above: (rows) => theme.dim(`  ${tt.above(rows)}`),
@@ -197,7 +207,12 @@ function deskOf(early: Setting & Machine & Pick<Parts, "session" | "redraw">, pa
     createPanel: (own) =>
       createPanel({
         ...own,
-        ...{ theme, lang: options.lang, cwd: session.progress.cwd, me: sender, now, redraw },
+        theme,
+        lang: options.lang,
+        cwd: session.progress.cwd,
+        me: sender,
+        now,
+        redraw,
         tryRule: options.tryRule,
         rows: () => Math.max(6, device.rows - 3),
         early: (data) => void (parts().writing.text() === "" || parts().writing.handleInput(data)),

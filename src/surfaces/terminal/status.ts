@@ -151,7 +151,13 @@ function statusOf({ options, session: { progress } }: Parts): StatusInfo {
   const model = oneLine(progress.model ?? options.model);
   const { folder, branch } = options.place?.() ?? {};
   return {
-    ...{ session: options.session, model, mode, title, contextTokens, usd, unpriced },
+    session: options.session,
+    model,
+    mode,
+    title,
+    contextTokens,
+    usd,
+    unpriced,
     contextWindow: options.window?.(model),
     ...(options.sandbox && { sandbox: options.sandbox }),
     ...(folder !== undefined && { folder: oneLine(folder) }),

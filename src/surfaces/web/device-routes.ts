@@ -39,7 +39,11 @@ export function addDeviceRoutes(
     const found = await own(incoming);
     if (!found) return answer(401, {});
     const listed = found.all.map(({ id, name, owner, at, seen }) => ({
-      ...{ id, name, owner: owner.replace(/^\w+:/, ""), at, seen },
+      id,
+      name,
+      owner: owner.replace(/^\w+:/, ""),
+      at,
+      seen,
       ...(id === found.device.id && { own: true }),
     }));
     return answer(200, { ok: true, devices: listed });

@@ -163,8 +163,12 @@ export function createDevices(shared: SharedStore, now: () => number = Date.now)
     const key = `sagekey_${randomBytes(32).toString("base64url")}`;
     const taken = new Set(all(store).map(({ device }) => device.id));
     const device = {
-      ...{ id: freeId(taken), name: tidy(name ?? applicant.name), owner },
-      ...{ at: now(), seen: now(), from: applicant.from },
+      id: freeId(taken),
+      name: tidy(name ?? applicant.name),
+      owner,
+      at: now(),
+      seen: now(),
+      from: applicant.from,
     };
     store.set(`device/${digest(key)}`, device, { ttlMs: KEY_MS });
     return { key, device };

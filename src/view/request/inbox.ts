@@ -77,9 +77,15 @@ function noted(inbox: Inbox, fact: Fact): Inbox {
     ...inbox,
     requests,
     sessions: new Map(inbox.sessions).set(fact.session, {
-      ...{ id: fact.session, cwd: "", title: "", at: fact.at, state: "idle", pending: 0 },
+      id: fact.session,
+      cwd: "",
+      title: "",
+      at: fact.at,
+      state: "idle",
+      pending: 0,
       ...session,
-      ...{ lastAt: fact.at, ...more },
+      lastAt: fact.at,
+      ...more,
     }),
   });
   switch (fact.type) {

@@ -19,7 +19,7 @@ export type Item =
   | CallItem
   | AskedItem
   | InquiryItem
-  /** One yes of several that a request takes. The one that completes them is told by the request's end. */
+  /** A yes to a request that takes several. The last of them is told by the request's end. */
   | { type: "approved"; at: number; request: InputRequest; approvals: Approval[]; needed: number }
   /** Nobody has answered a request yet: those who were asked were reminded, or somebody else was asked. */
   | { type: "silence"; at: number; requestId: string; to?: string }

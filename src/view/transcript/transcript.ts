@@ -50,8 +50,20 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     const agent = parent ? [...parent.agent, String(agentOf(parent.input))] : [];
     const made = callsOf(data).map((call, n) => {
       const item: CallItem = {
-        ...{ type: "call", key: callKey(step, n), within: placeOfKey(key)?.within ?? [], agent, reply, call },
-        ...{ input: call.input, standing: "new", asked: [], rules: [], runs: [], output: "", attempt: 0, inner: [] },
+        type: "call",
+        key: callKey(step, n),
+        within: placeOfKey(key)?.within ?? [],
+        agent,
+        reply,
+        call,
+        input: call.input,
+        standing: "new",
+        asked: [],
+        rules: [],
+        runs: [],
+        output: "",
+        attempt: 0,
+        inner: [],
       };
       calls.set(item.key, item);
       return item;

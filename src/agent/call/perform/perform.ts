@@ -162,7 +162,9 @@ function onceOptions(
     started(scope) {
       context.tree.happened++;
       return {
-        ...{ tool: tool.name, effect, digest },
+        tool: tool.name,
+        effect,
+        digest,
         ...(before !== undefined && { before }),
         ...(confined && { confined }),
         ...kept.started(scope),

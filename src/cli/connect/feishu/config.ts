@@ -100,7 +100,10 @@ function botOf(name: string, settings: Settings, env: Env, parts: Reading): BotC
   return {
     name,
     app: {
-      ...{ appId, appSecret, domain, mode: mode as FeishuApp["mode"] },
+      appId,
+      appSecret,
+      domain,
+      mode: mode as FeishuApp["mode"],
       ...(encryptKey && { encryptKey }),
       ...(verificationToken && { verificationToken }),
       ...(domain !== "" && proxyAgentFor(domain, env)),

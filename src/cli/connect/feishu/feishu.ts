@@ -35,7 +35,8 @@ type Refused = {
 /** `sage feishu audit`: who tried what they may not, newest last. `--json` gives one object a line. */
 async function audit(args: string[]): Promise<number> {
   const { values, lang } = readFlagsOnly("feishu audit", args, {
-    ...{ json: { type: "boolean" }, engine: { type: "string" } },
+    json: { type: "boolean" },
+    engine: { type: "string" },
   } as const);
   const t = feishuSetupTexts(lang);
   const { home, settings, env } = readInstallation(process.env);

@@ -106,7 +106,9 @@ function bodyOf({ questions, text, confirm }: Input): OutsideBody {
   return {
     kind: "question",
     questions: (questions ?? []).map(({ question, header = "", options = [], multiSelect = false }) => ({
-      ...{ question, header, multiSelect },
+      question,
+      header,
+      multiSelect,
       options: options.map(({ label, description = "" }) => ({ label, description })),
     })),
   };
@@ -178,14 +180,19 @@ export function resultData(request: InputRequest, resolution: Resolution | undef
   const frame = { ticket: request.id, asked: nameOf(request, texts("en")) };
   if (!resolution)
     return {
-      ...{ status: "waiting", ...frame },
+      status: "waiting",
+      ...frame,
       note: "Nobody has answered yet. The request stays open; call ask_person with this ticket to wait on.",
     };
   const { outcome, by, surface, at } = resolution;
   const response = "response" in resolution ? resolution.response : undefined;
   const reason = "reason" in resolution && resolution.reason ? sentence(reasonFrom(resolution.reason), "en") : "";
   return {
-    ...{ status: outcome, ...frame, by, surface, at: new Date(at).toISOString() },
+    status: outcome,
+    ...frame,
+    by,
+    surface,
+    at: new Date(at).toISOString(),
     ...(reason !== "" && { reason }),
     ...(response?.type === "answers" && {
       answers: response.answers,

@@ -31,7 +31,10 @@ export async function mcpServer(args: string[]): Promise<number> {
   const over = new AbortController();
   const server = new McpServer({ name: "sage", version }, { capabilities: { tools: {} }, instructions });
   const parts = {
-    ...{ host, store, signal: over.signal, cwd: process.cwd() },
+    host,
+    store,
+    signal: over.signal,
+    cwd: process.cwd(),
     agent: () => agentNameFrom(values.name ?? server.server.getClientVersion()?.name ?? "", UNNAMED),
   };
   server.registerTool(

@@ -18,7 +18,7 @@ import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 
 type Entry = Record<string, unknown>;
-type File = { mcpServers?: Record<string, Entry> } & Record<string, unknown>;
+type McpFile = { mcpServers?: Record<string, Entry> } & Record<string, unknown>;
 
 const options = {
   env: { type: "string", multiple: true },
@@ -133,9 +133,9 @@ function folderFile(root: string): string {
 }
 
 /** A file that cannot be read as JSON is somebody's work in progress: never overwritten. */
-function parsed(path: string, text: string): File {
+function parsed(path: string, text: string): McpFile {
   try {
-    return text.trim() === "" ? {} : (JSON.parse(text) as File);
+    return text.trim() === "" ? {} : (JSON.parse(text) as McpFile);
   } catch (error) {
     throw new SageError("config-invalid", reason("file-not-json", { path, problem: thrownText(error) }));
   }

@@ -52,7 +52,11 @@ export async function openBot(bot: BotConfig, store: SurfaceStore, parts: Surfac
   const live = teamNow(bot, parts);
   const { channel, attach } = await openChannel(bot, { ...parts, ...live, store });
   return {
-    ...{ name: bot.name, team: live.team, attach, start: channel.start, close: channel.close },
+    name: bot.name,
+    team: live.team,
+    attach,
+    start: channel.start,
+    close: channel.close,
     channel: () => channel,
     webhook: channel.webhook,
   };
@@ -103,7 +107,9 @@ export function shareBot(
   const failed = (error: unknown) => log("warn", t.botFailed(bot.app.appId, thrownText(error, parts.config.lang)));
   const { mode } = bot.app;
   return {
-    ...{ name: bot.name, team: live.team, channel: () => current },
+    name: bot.name,
+    team: live.team,
+    channel: () => current,
     // 503: the platform delivers it again, and a balancer asks the next gateway.
     ...(mode === "webhook" && {
       webhook: async (request) => (await current?.webhook?.(request)) ?? { status: 503, body: {} },
@@ -137,7 +143,13 @@ async function openChannel(bot: BotConfig, parts: ChannelParts) {
     async attach(signal: AbortSignal): Promise<void> {
       const { attachFeishu } = await import("../../../surfaces/feishu/index.ts");
       const attached = attachFeishu(host, {
-        ...{ channel, store, app: app.appId, team, changeTeam, signal, log: (text) => log("warn", text) },
+        channel,
+        store,
+        app: app.appId,
+        team,
+        changeTeam,
+        signal,
+        log: (text) => log("warn", text),
         ...(model !== undefined && { model }),
         inbox: receivedFor(output),
         hostRecovers: true,

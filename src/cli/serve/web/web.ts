@@ -48,7 +48,9 @@ export function openWeb(options: WebOptions): OpenWeb {
   const hostFor = ({ identity, visitor, ended }: Entered, surface: string): Host =>
     guarded(host, store, {
       sender: {
-        ...{ by: visitor.by, surface, person: visitor.person },
+        by: visitor.by,
+        surface,
+        person: visitor.person,
         ...(visitor.device !== undefined && { device: visitor.device }),
       },
       may: (act) => visitors.visitorOf(identity)?.may.includes(act) ?? false,
@@ -71,15 +73,26 @@ export function openWeb(options: WebOptions): OpenWeb {
       // Between processes nobody says who they are; over the web nobody is such a process.
       const known = surface === "process" ? "sdk" : surface;
       return {
-        ...{ host: hostFor(entered, known), person: visitor.by, version, journal: store.journalId() },
-        ...{ me: { by: visitor.by, surface: known }, may: visitor.may, revoked: ended },
+        host: hostFor(entered, known),
+        person: visitor.by,
+        version,
+        journal: store.journalId(),
+        me: { by: visitor.by, surface: known },
+        may: visitor.may,
+        revoked: ended,
       };
     };
   let web: Web | undefined;
   return {
     routes(app, readBody) {
       web = addWeb(app, {
-        ...{ origins, files, devices, entrance, hostFor, parse, readBody },
+        origins,
+        files,
+        devices,
+        entrance,
+        hostFor,
+        parse,
+        readBody,
         identity: settings().serve?.web?.identity,
         count: wires.countCommand,
         open: (request, socket, head, caller) =>

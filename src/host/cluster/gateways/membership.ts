@@ -88,7 +88,9 @@ export async function joinGateways(
 
   await table.look({ ...gateway, lock: null, byLock: false, names: [] });
   const connection = openLockConnection({
-    ...{ connect, notified, signal: over.signal },
+    connect,
+    notified,
+    signal: over.signal,
     heard: (name) => void ((name === "" || shared.has(name) || leases.has(name)) && heartbeat()),
     changed: () => void heartbeat(),
   });

@@ -63,7 +63,10 @@ export function createSurfaceLease({
     try {
       const { entries } = await table.read(name);
       const memory = createLeasedMemory({
-        ...{ entries, lose, lost: lost.signal, failed: writeFailed },
+        entries,
+        lose,
+        lost: lost.signal,
+        failed: writeFailed,
         write: (changes) => table.write(name, number, changes),
         sure: () => sure(lost.signal),
       });

@@ -49,7 +49,8 @@ export function secureConnect(
 ): TLSSocket {
   const socket = connect({
     ...tls,
-    ...{ host, port },
+    host,
+    port,
     pskCallback: () => ({ psk: key, identity: GATEWAY }),
     checkServerIdentity: () => undefined, // there is no certificate: the key proves who it is
   });

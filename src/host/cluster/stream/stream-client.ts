@@ -115,7 +115,7 @@ type Sharing = {
   asked(): void;
 };
 
-/** One stream for each session, and everybody who watches it hears of it. */
+/** Streams by session, each shared by all that watch it. */
 function sharedStreams({ owner, read, asked }: Sharing) {
   type Shared = { following: Following; listeners: Set<FollowParts> };
   const streams = new Map<string, Shared>();
@@ -124,7 +124,10 @@ function sharedStreams({ owner, read, asked }: Sharing) {
     const listeners = new Set([parts]);
     const newest = () => Math.max(...[...listeners].map((listener) => listener.newest()));
     const following = followOwner({
-      ...{ session, newest, peers: parts.peers, runsHere: () => false },
+      session,
+      newest,
+      peers: parts.peers,
+      runsHere: () => false,
       // A session that nobody runs is taken up by whoever comes first: no person has to continue it.
       store: { owner, session: () => undefined },
       reached: (seq) => read(session, seq, newest),

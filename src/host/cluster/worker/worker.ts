@@ -47,7 +47,14 @@ export async function startWorker(parts: WorkerParts): Promise<Worker> {
   const running = new Map<string, Running>();
   const leaving = new AbortController();
   const liveness = startLiveness({
-    ...{ process, place, loop, streamServer, pool, connect, graceMs, locks: notified },
+    process,
+    place,
+    loop,
+    streamServer,
+    pool,
+    connect,
+    graceMs,
+    locks: notified,
     isInGracePeriod: () => dispatch.isInGracePeriod(),
     expired: () => running.forEach(({ leave }) => leave()),
     async orphaned(orphans) {

@@ -55,7 +55,8 @@ export function requestCommands({
       const { request, resolution } = existingRequest(store, id);
       const inquiries = store.inquiries(id).reduce(withInquiry, []);
       return {
-        ...{ ok: true, ...withDraft(store, request) },
+        ok: true,
+        ...withDraft(store, request),
         ...(inquiries.length > 0 && { inquiries }),
         ...(resolution && { resolution }),
       };
@@ -72,7 +73,7 @@ export function requestCommands({
 }
 
 /**
- * One answer to several requests that are alike, in one transaction. Each has a result of its own: somebody may have answered one of
+ * Answers several requests that are alike in one transaction. Each has a result of its own: somebody may have answered one of
  * them meanwhile, and that one alone is told so. A list that holds a request which is answered by itself is refused whole.
  */
 async function respondAll(

@@ -63,7 +63,7 @@ const unfit = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{
 const literal = (text: string) => `E'${text.replaceAll("\\", "\\\\")}'`;
 
 /**
- * What a worker may write: a function that raises SG004 at everything else. A text is looked at as whoever reads it will understand it:
+ * Checks what a worker writes: a function that raises SG004 at everything it may not. A text is looked at as whoever reads it will understand it:
  * where its data is long, at that; with every escape resolved; and not at all where a name stands in it twice. What cannot be understood is
  * refused. A run follows what people said, so some of its facts repeat their names: each of those has to follow from an answer that is
  * there, and that a gateway has written.

@@ -10,13 +10,24 @@ const tables = ["journal", "session", "fact", "long", "ask", "process", "login"]
 const shared = ["take", "release", "register", "unregister", "bury", "make_queue", "gateways"];
 const ofWorkers = ["worker_commit", "worker_append"];
 const ofGateways = [
-  ...["commit_facts", "append_fact", "create_session", "lock_session", "move_session"],
-  ...["copy_session", "remove_session", "forget_removed"],
+  "commit_facts",
+  "append_fact",
+  "create_session",
+  "lock_session",
+  "move_session",
+  "copy_session",
+  "remove_session",
+  "forget_removed",
 ];
 /** The memory of surfaces holds the keys of devices: no worker reads it. */
 const memory = [
-  ...["gateway_looks", "gateway_leaves", "surface_hold", "surface_leave"],
-  ...["surface_read", "surface_write", "surface_change"],
+  "gateway_looks",
+  "gateway_leaves",
+  "surface_hold",
+  "surface_leave",
+  "surface_read",
+  "surface_write",
+  "surface_change",
 ];
 
 const MAX_NAME_LENGTH = 63;

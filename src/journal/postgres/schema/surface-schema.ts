@@ -4,7 +4,7 @@ import { definer, index } from "./definer.ts";
 export const GATEWAY_LIVES = 8;
 
 /**
- * What surfaces remember, and the gateways. A surface that one gateway holds (a bot) is written under the number of that hold; one that
+ * Tables for what surfaces remember, and for the gateways. A surface that one gateway holds (a bot) is written under the number of that hold; one that
  * all of them write (devices) is written on the version that the writer has seen. Both lock the row of the surface, so whoever takes a hold
  * reads everything that was written under the last one. Times are the server's: machines need not agree on theirs. Gateways alone may call
  * what runs as the owner.

@@ -20,7 +20,12 @@ export function xargsUse(words: readonly Word[], listing: Listing | undefined, r
   if (use.deep || reads(inner)?.deep !== false) return undefined;
   const own = use.reads.filter((word) => !given.includes(word));
   return {
-    ...{ readOnly: true, reads: [...own, ...listing.places], writes: [], deep: true, follows: true, closed: true },
+    readOnly: true,
+    reads: [...own, ...listing.places],
+    writes: [],
+    deep: true,
+    follows: true,
+    closed: true,
     ...(!zeros && { plain: true }),
   };
 }

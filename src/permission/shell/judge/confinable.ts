@@ -53,7 +53,11 @@ function wordOf(text: string): Word {
 
 const lookingGit = new Set([
   ..."diff show log status grep blame shortlog rev-parse rev-list ls-files ls-tree cat-file describe reflog".split(" "),
-  ...["submodule status", "stash show", "stash list", "remote -v", "worktree list"],
+  "submodule status",
+  "stash show",
+  "stash list",
+  "remote -v",
+  "worktree list",
 ]);
 
 /** They need sockets, keys or credentials that are not there. */

@@ -83,7 +83,9 @@ function* guess(reading: CommandReading, call: ShellCall): Generator<Found> {
   yield { blocked: why };
   yield {
     parts: commands.map(({ text, possible: ways }) => ({
-      ...{ text, behavior: "ask", reason: why },
+      text,
+      behavior: "ask",
+      reason: why,
       ...against(text, ways, book),
     })),
     words: possible.names,

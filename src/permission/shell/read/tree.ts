@@ -46,8 +46,12 @@ function isCovered({ type, children }: ShellNode): boolean {
       return hasOnly(children, ["variable_name", "special_variable_name", "word", "regex", "number"]);
     case "arithmetic_expansion":
       return hasOnly(children, [
-        ...["number", "binary_expression", "unary_expression", "parenthesized_expression"],
-        ...["variable_name", "simple_expansion"],
+        "number",
+        "binary_expression",
+        "unary_expression",
+        "parenthesized_expression",
+        "variable_name",
+        "simple_expansion",
       ]);
     case "compound_statement": // braces, not `((…))`
       return children[0]?.type === "{";

@@ -39,7 +39,12 @@ export type Piece =
 
 /** A word of which nothing is known. */
 export const opaqueWord: Word = {
-  ...{ start: 0, end: 0, text: undefined, lead: "", splits: false, glob: undefined },
+  start: 0,
+  end: 0,
+  text: undefined,
+  lead: "",
+  splits: false,
+  glob: undefined,
   pieces: [{ type: "other", quoted: false }],
   scripts: [],
 };
@@ -139,8 +144,16 @@ type Building = {
 
 function newWord(start: number): Building {
   return {
-    ...{ start, chars: "", lead: "", pattern: "", splits: false, globs: false, other: false, braced: false },
-    ...{ pieces: [], scripts: [] },
+    start,
+    chars: "",
+    lead: "",
+    pattern: "",
+    splits: false,
+    globs: false,
+    other: false,
+    braced: false,
+    pieces: [],
+    scripts: [],
   };
 }
 

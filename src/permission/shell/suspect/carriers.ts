@@ -52,61 +52,20 @@ const feeds =
 
 /** Programs that run another, after one of these verbs if there are any. */
 const carriers = new Map(
-  [
-    ...["npm exec x", "pnpm exec dlx", "yarn exec dlx", "bun x", "uv run", "poetry run", "pipenv run", "bundle exec"],
-    ...[
-      "direnv exec",
-      "git foreach run",
-      "npx",
-      "bunx",
-      "uvx",
-      "script",
-      "systemd-run",
-      "entr",
-      "numactl",
-      "proxychains",
-    ],
-    ...[
-      "proxychains4",
-      "torsocks",
-      "faketime",
-      "valgrind",
-      "screen",
-      "tmux",
-      "dotenv",
-      "xvfb-run",
-      "firejail",
-      "pkexec",
-    ],
-    ...["bwrap", "proot", "fakeroot", "dbus-run-session", "concurrently", "hyperfine", "setarch", "linux32", "linux64"],
-    ...[
-      "setpriv",
-      "cgexec",
-      "gosu",
-      "chpst",
-      "tini",
-      "dumb-init",
-      "eatmydata",
-      "rr run record",
-      "perf stat record trace",
-    ],
-    ...[
-      "ld.so",
-      "ld-linux-x86-64.so.2",
-      "ld-linux-aarch64.so.1",
-      "ld-musl-x86_64.so.1",
-      "cpulimit",
-      "tsocks",
-      "trickle",
-    ],
-    ...["aws-vault exec", "doppler run", "infisical run", "chamber exec", "op run", "envdir", "cross-env", "env-cmd"],
-    ...["watchexec", "nodemon", "retry", "conda run", "micromamba run", "pixi run", "hatch run", "pdm run", "rye run"],
-    ...["pyenv exec", "rbenv exec", "asdf exec", "mise exec", "volta run", "apptainer exec", "singularity exec"],
-    ...["runuser", "nsenter", "rlwrap", "unbuffer", "prlimit", "gdb", "expect", "nix-shell", "at", "batch"],
-  ].map((line) => {
-    const [name = "", ...verbs] = line.split(" ");
-    return [name, verbs] as const;
-  }),
+  `npm exec x, pnpm exec dlx, yarn exec dlx, bun x, uv run, poetry run, pipenv run, bundle exec, direnv exec,
+   git foreach run, npx, bunx, uvx, script, systemd-run, entr, numactl, proxychains, proxychains4, torsocks,
+   faketime, valgrind, screen, tmux, dotenv, xvfb-run, firejail, pkexec, bwrap, proot, fakeroot, dbus-run-session,
+   concurrently, hyperfine, setarch, linux32, linux64, setpriv, cgexec, gosu, chpst, tini, dumb-init, eatmydata,
+   rr run record, perf stat record trace, ld.so, ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld-musl-x86_64.so.1,
+   cpulimit, tsocks, trickle, aws-vault exec, doppler run, infisical run, chamber exec, op run, envdir, cross-env,
+   env-cmd, watchexec, nodemon, retry, conda run, micromamba run, pixi run, hatch run, pdm run, rye run,
+   pyenv exec, rbenv exec, asdf exec, mise exec, volta run, apptainer exec, singularity exec, runuser, nsenter,
+   rlwrap, unbuffer, prlimit, gdb, expect, nix-shell, at, batch`
+    .split(/,\s+/)
+    .map((line) => {
+      const [name = "", ...verbs] = line.split(" ");
+      return [name, verbs] as const;
+    }),
 );
 
 const takesScripts = new Set(

@@ -98,7 +98,10 @@ function layOut(
 }
 
 const submitOf = ({ rid, g }: Asked, { t }: Speech, type = "primary_filled") => ({
-  ...{ id: "submit", text: t.submit, type, value: { k: "ask" as const, rid, act: "submit", g } },
+  id: "submit",
+  text: t.submit,
+  type,
+  value: { k: "ask" as const, rid, act: "submit", g },
 });
 
 function whyElements(request: QuestionRequest | TextRequest, clip: Clip, { words, lang, t }: Speech): Element[] {

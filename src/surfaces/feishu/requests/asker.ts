@@ -71,7 +71,10 @@ type Open = Pick<Asking, "approvals" | "isCarried" | "alike" | "askedBy"> & {
 export function createAsker(parts: AskerParts, home: () => Home, { trials, ...open }: Open): Asker {
   const pasts = new Map<string, readonly RuleTrial[]>();
   const asking: Asking = {
-    ...{ ...parts, home, ...open, speeches: () => parts.speak(home().chat) },
+    ...parts,
+    home,
+    ...open,
+    speeches: () => parts.speak(home().chat),
     past: (id) => pasts.get(id) ?? [],
     async learn({ id, kind }) {
       if (kind === "permission" && !pasts.has(id)) pasts.set(id, (await trials(id)).map(here));

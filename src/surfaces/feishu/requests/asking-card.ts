@@ -21,16 +21,14 @@ export function askingCard(asking: Asking, request: InputRequest, record: AskRec
   const { value, masked } = redacted(request, redaction);
   const { rid, g, file } = record;
   const asked: Asked = {
-    ...{
-      rid,
-      g,
-      masked,
-      now: now(),
-      session: record.session,
-      folder: basename(home().cwd),
-      cwd: home().cwd,
-      typed: typedAt(asking, record),
-    },
+    rid,
+    g,
+    masked,
+    now: now(),
+    session: record.session,
+    folder: basename(home().cwd),
+    cwd: home().cwd,
+    typed: typedAt(asking, record),
     approvals: asking.approvals(request.id),
     carried: asking.isCarried(request.id),
     alike: asking.alike(request).length,

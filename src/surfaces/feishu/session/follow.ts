@@ -95,7 +95,12 @@ export function bridgeSession(
   let phase: Phase = { name: "catching-up", told: fresh ? Infinity : (records.told(session) ?? 0) };
   let timer: NodeJS.Timeout | undefined;
   const following: Following = {
-    ...{ parts, session, followed, fresh, home, begin },
+    parts,
+    session,
+    followed,
+    fresh,
+    home,
+    begin,
     view: createView(followed, () => parts.speak(home().chat)[0].words),
     streamer: createStreamer(parts, home),
     asker: createAsker(parts, home, {
@@ -337,7 +342,7 @@ type ExecutionHandle = {
   sendAnswer(response: InputResponse, from: Sender): Promise<CommandReply<"respond">>;
   /** A question about a request; `id` makes one that comes twice harmless. */
   sendInquiry(asked: { requestId: string; text: string; id: string }, from: Sender): Promise<CommandReply<"inquire">>;
-  /** One answer to several requests that are alike. */
+  /** Gives the same answer to several requests that are alike. */
   sendAnswerToAll(
     requestIds: readonly string[],
     answer: SharedAnswer,

@@ -94,7 +94,9 @@ export function createView(session: Session, words: () => Texts): SessionView {
       steps: calls()
         .filter(({ asked }) => asked.every(({ request }) => request.kind === "permission" || request.source !== "tool"))
         .map((item) => ({
-          ...{ tool: item.call.tool, about: briefOf(item), standing: item.standing },
+          tool: item.call.tool,
+          about: briefOf(item),
+          standing: item.standing,
           ...(item.changed && { changed: item.changed }),
         })),
       live: lastRows(

@@ -13,7 +13,7 @@ export type Step<S> = {
   respond?: InputResponse;
   /** The person asks about the request first. */
   inquire?: string;
-  /** One answer to several requests. */
+  /** The same answer to several requests. */
   respondAll?: AnswerAll;
   /** The mode that the session goes into once the response is recorded. */
   mode?: SessionMode;

@@ -79,7 +79,9 @@ export function createPanel(options: PanelOptions): Panel {
         options,
         asked(
           permissionModel(pending, {
-            ...{ wording, t: texts(options.lang), cwd: options.cwd },
+            wording,
+            t: texts(options.lang),
+            cwd: options.cwd,
             alike: () => options.alike?.() ?? [],
           }),
         ),

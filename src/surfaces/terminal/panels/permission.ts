@@ -140,7 +140,7 @@ function choose({ asked, seenEnd, wording }: Context, state: State, choice: Choi
   }
 }
 
-/** One answer for the whole list, once its end was on the screen. */
+/** Answers the whole list, once its end was on the screen. */
 function answeringAll({ seenEnd, wording }: Context, state: State, key: Key): Step<State> {
   const { all, alike } = state;
   const to = (answer: State["all"]): Step<State> => ({ state: { ...state, all: answer } });

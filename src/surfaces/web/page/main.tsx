@@ -49,7 +49,10 @@ async function start(root: HTMLElement): Promise<void> {
   )
     return unpair();
   const app = createApp({
-    ...{ host, words, settings, shelf: storage },
+    host,
+    words,
+    settings,
+    shelf: storage,
     place: placeOf(location.hash),
     timing: {
       now: () => Date.now(),

@@ -110,17 +110,15 @@ function writeTargets(
 
 function aim(word: Word, where: Where): Target {
   const target = (paths: CanonicalPath[], trouble?: Reason): Target => ({
-    ...{
-      shown: where.source(word),
-      text: word.text,
-      writes: false,
-      paths,
-      deep: false,
-      follows: false,
-      maybe: false,
-      content: true,
-      from: [],
-    },
+    shown: where.source(word),
+    text: word.text,
+    writes: false,
+    paths,
+    deep: false,
+    follows: false,
+    maybe: false,
+    content: true,
+    from: [],
     ...(trouble !== undefined && { trouble }),
   });
   if (word.glob !== undefined) {

@@ -15,7 +15,7 @@ function blocks(tokens: readonly Token[]): ComponentChildren {
 function block(token: Token): ComponentChildren {
   switch (token.type) {
     case "heading":
-      // One level for all: a model skips levels as it likes, and whoever hears the page goes by them.
+      // All at the same level: a model skips levels as it likes, and screen readers navigate by them.
       return <h3 class={`level-${(token as Tokens.Heading).depth}`}>{inline(token.tokens)}</h3>;
     case "paragraph":
       return <p>{inline(token.tokens)}</p>;

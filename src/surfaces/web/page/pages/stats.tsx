@@ -91,9 +91,13 @@ function Tallies({ title, rows }: { title: string; rows: readonly [string, Tally
                 <span class="hidden">{title}</span>
               </th>
               {[
-                ...[web.asked, web.yes, web.no, web.unanswered],
+                web.asked,
+                web.yes,
+                web.no,
+                web.unanswered,
                 ...(hasOpen ? [web.stillOpen] : []),
-                ...[web.median, web.slowest],
+                web.median,
+                web.slowest,
               ].map((name) => (
                 <th class="n">{name}</th>
               ))}

@@ -61,9 +61,23 @@ export type Unsigned = Command extends infer C ? (C extends Sender ? Omit<C, key
 type Nameless = Exclude<Command["type"], Extract<Command, Sender>["type"]>;
 /** Commands that nobody has to put a name to: they read, or continue what is there. */
 const nameless: Record<Nameless, true> = {
-  ...{ open: true, ask: true, resume: true, compact: true, sessions: true, request: true, past: true, pending: true },
-  ...{ rewindPoints: true, planRewind: true, about: true, models: true, files: true, facts: true, receipts: true },
-  ...{ output: true, stats: true },
+  open: true,
+  ask: true,
+  resume: true,
+  compact: true,
+  sessions: true,
+  request: true,
+  past: true,
+  pending: true,
+  rewindPoints: true,
+  planRewind: true,
+  about: true,
+  models: true,
+  files: true,
+  facts: true,
+  receipts: true,
+  output: true,
+  stats: true,
 };
 
 /** The command in the name of whoever sends it. The host puts the name that it knows in its place. */
@@ -80,12 +94,17 @@ export function begin(request: InputRequest, draft: Draft = {}): Answering {
   return {
     stage: "choices",
     list: [],
-    ...{ reason: draft.reason ?? "", comment: draft.comment ?? "" },
+    reason: draft.reason ?? "",
+    comment: draft.comment ?? "",
     edit: draft.edit ?? (request.kind === "permission" ? editable(request) : ""),
-    ...{ text: draft.text ?? "", remark: draft.remark ?? "", inquiry: "" },
+    text: draft.text ?? "",
+    remark: draft.remark ?? "",
+    inquiry: "",
     answers: request.kind === "question" ? fitting(request, draft.answers ?? {}) : {},
     ticked: offers.map((offer) => needed.includes(offer)),
-    ...{ own: "", place: "session", touched: false },
+    own: "",
+    place: "session",
+    touched: false,
   };
 }
 
@@ -291,7 +310,7 @@ function submitted(request: InputRequest, state: Answering): Step {
   if (given === 0) return { state, problem: "no-answer" };
   const partial = given < request.questions.filter(({ field }) => !field?.optional).length;
   const remark = state.remark.trim();
-  const response = { ...{ type: "answers" as const, requestId, answers }, ...(partial && { partial }) };
+  const response = { type: "answers" as const, requestId, answers, ...(partial && { partial }) };
   return { state, send: [respond({ ...response, ...(remark !== "" && { remark }) })] };
 }
 

@@ -90,7 +90,14 @@ export function createApp({ host, words, timing, shelf, place, id, settings }: A
   const away = computed(() => connection.value.state !== "open");
 
   const app: App = {
-    ...{ host, timing, inbox, connection, may, away, id, settings },
+    host,
+    timing,
+    inbox,
+    connection,
+    may,
+    away,
+    id,
+    settings,
     help: signal(false),
     words: signal(words),
     me: signal<Sender>({ by: "", surface: "web" }),
