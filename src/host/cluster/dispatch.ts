@@ -117,7 +117,7 @@ async function startBoss(
   pool: Pool,
   { notified, migrate, silentMs }: QueueOptions & { silentMs: number },
 ): Promise<PgBoss> {
-  const ofDriver = { query_timeout: silentMs }; // pg-boss hands it to pg and does not declare it
+  const ofDriver = { query_timeout: silentMs, keepAlive: true }; // pg-boss hands them to pg and does not declare them
   const boss = new PgBoss({
     ...ofDriver,
     connectionString: url,
@@ -126,7 +126,6 @@ async function startBoss(
     schedule: false,
     useListenNotify: notified,
     migrate,
-    keepAlive: true,
     notifyHeartbeatIntervalMs: silentMs / 3,
     notifyHeartbeatTimeoutMs: silentMs / 6,
     monitorIntervalSeconds: 1,
