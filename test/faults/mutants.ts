@@ -85,7 +85,7 @@ export const mutants: Mutant[] = [
   {
     name: "lets whoever asked approve",
     changes: [
-      { file: "src/input/approve.ts", from: "personName(one) === by))", to: 'personName(one) === ""))' },
+      { file: "src/input/approve.ts", from: "personName(person) === by))", to: 'personName(person) === ""))' },
       { file: "src/protocol/facts/consent.ts", from: "!except.has(person)", to: 'person !== ""' },
     ],
     killedBy: inScene("signatures"),
