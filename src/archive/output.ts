@@ -71,11 +71,11 @@ const file = /[\w-]{16,80}\.txt/g;
 
 async function namesIn(store: Store): Promise<Set<string>> {
   const names = new Set<string>();
-  for (const { id } of store.sessions()) for (const name of namesOf(await store.read(id))) names.add(name);
+  for (const { id } of store.sessions()) for (const name of outputNames(await store.read(id))) names.add(name);
   return names;
 }
 
-function namesOf(facts: readonly Fact[]): string[] {
+function outputNames(facts: readonly Fact[]): string[] {
   return [...outputOf(facts), ...replacedIn(facts), ...imagesOf(facts).map(imageFile)];
 }
 

@@ -22,7 +22,7 @@ type PastOptions = {
 /** The latest calls of the sessions, oldest first. */
 export async function pastCalls(store: Store, options: PastOptions): Promise<PastCall[]> {
   return (await pastReceipts(store, options)).flatMap(({ cwd, ...receipt }) =>
-    receipt.tool === "" ? [] : callOf(receipt, cwd),
+    receipt.tool === "" ? [] : pastCall(receipt, cwd),
   );
 }
 
@@ -43,7 +43,7 @@ async function pastReceipts(
   return found.sort((a, b) => a.at - b.at).slice(-limit);
 }
 
-function callOf(receipt: Receipt, cwd: string): PastCall {
+function pastCall(receipt: Receipt, cwd: string): PastCall {
   const { id, session, at, tool, input, rule } = receipt;
   const permissions = receipt.asked.filter(({ request }) => request.kind === "permission");
   const asked = answerTo(permissions);
@@ -64,12 +64,12 @@ function callOf(receipt: Receipt, cwd: string): PastCall {
 
 /** The answer to something that was asked in one or several rounds: a no in one of them is a no. */
 function answerTo(rounds: readonly Asked[]): PastCall["asked"] {
-  const answers = rounds.map(answerOf);
+  const answers = rounds.map(pastAnswer);
   const last = (answer: "yes" | "no") => answers.findLast((each) => each.answer === answer);
   return last("no") ?? last("yes") ?? answers[0];
 }
 
-function answerOf({ request, resolution }: Asked): NonNullable<PastCall["asked"]> {
+function pastAnswer({ request, resolution }: Asked): NonNullable<PastCall["asked"]> {
   // With a reason, or by `auto`, it was given in the place of a person.
   if (!resolution || resolution.reason !== undefined || resolution.by === "auto") return { answer: "none" };
   const { by, surface, at, outcome } = resolution;

@@ -77,7 +77,7 @@ function ofQuestion(session: string, { key, at, request, approvals, resolution }
     tool: "",
     input: {},
     effect: "waits",
-    decision: resolution ? endOf(resolution) : "open",
+    decision: resolution ? decided(resolution) : "open",
     reason: reasonFrom(request.why),
     asked: [{ request, ...(approvals && { approvals }), ...(resolution && { resolution }) }],
     rulesAdded: [],
@@ -88,7 +88,7 @@ function ofQuestion(session: string, { key, at, request, approvals, resolution }
   };
 }
 
-function endOf(resolution: Resolution): Receipt["decision"] {
+function decided(resolution: Resolution): Receipt["decision"] {
   if (resolution.outcome === "superseded" && resolution.reason.code === "answered-there") {
     const { allowed } = resolution.reason.args;
     return allowed === undefined ? "answered" : allowed ? "allowed" : "refused";

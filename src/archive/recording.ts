@@ -41,12 +41,12 @@ export function scriptOf(facts: readonly Fact[]): Script {
   const tasks = new Map<string, Call>();
   for (const fact of facts) {
     if (fact.type === "context.compacted" && fact.data.summary?.text)
-      scripts[[...pathOf(fact.key, tasks), "summary"].join("/")] = [{ text: fact.data.summary.text }];
+      scripts[[...taskPath(fact.key, tasks), "summary"].join("/")] = [{ text: fact.data.summary.text }];
     if (fact.type !== "model.replied") continue;
     const step = stepOfKey(fact.key) ?? "";
     for (const [n, call] of callsOf(fact.data).entries()) if (call.tool === "Task") tasks.set(callKey(step, n), call);
-    const name = nameOf(fact.key, tasks);
-    (scripts[name] ??= []).push(turnOf(fact.data));
+    const name = scriptName(fact.key, tasks);
+    (scripts[name] ??= []).push(scriptedTurn(fact.data));
   }
   const { "": root = [], ...others } = scripts;
   return Object.keys(others).length === 0 ? root : { "": root, ...others };
@@ -129,7 +129,7 @@ export function parseAnswers(text: string, path: string): RecordedAnswer[] {
   throw unfit(misfits(checked.error, given));
 }
 
-function turnOf(reply: Reply): ScriptedTurn {
+function scriptedTurn(reply: Reply): ScriptedTurn {
   const reasoning = reply.parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])).join("");
   const text = textOf(reply);
   const calls = callsOf(reply).map(({ tool, input, malformed }) => ({
@@ -149,17 +149,17 @@ function turnOf(reply: Reply): ScriptedTurn {
 }
 
 /** Several subagents of one kind are told apart by what they were asked to do. */
-function nameOf(key: string, tasks: ReadonlyMap<string, Call>): string {
-  const path = pathOf(key, tasks);
+function scriptName(key: string, tasks: ReadonlyMap<string, Call>): string {
+  const path = taskPath(key, tasks);
   if (path.length === 0) return "";
   const task = tasks.get(parentCallOfKey(key) ?? "");
   return `${path.join("/")}@${taskHash(String(task?.input["prompt"]))}`;
 }
 
-function pathOf(key: string, tasks: ReadonlyMap<string, Call>): string[] {
+function taskPath(key: string, tasks: ReadonlyMap<string, Call>): string[] {
   const call = parentCallOfKey(key);
   if (call === undefined) return [];
-  return [...pathOf(call, tasks), String(agentOf(tasks.get(call)?.input ?? {}))];
+  return [...taskPath(call, tasks), String(agentOf(tasks.get(call)?.input ?? {}))];
 }
 
 function askedOf(request: InputRequest): RecordedRequest {

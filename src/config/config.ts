@@ -101,7 +101,7 @@ export function loadConfig(
   /** A person who changes a trusted file by Sage has seen it: no reason to ask for trust again. Other changes do need it. */
   const change = <T>(destination: RuleDestination, edit: (path: string) => T): T => {
     if (destination === "user") return edit(home.settings);
-    const result = edit(fileFor(destination, filesOf(home, projectTrust(home.trust, project.root)), project.root));
+    const result = edit(fileFor(destination, ruleFiles(home, projectTrust(home.trust, project.root)), project.root));
     trust(home.trust, projectTrust(home.trust, project.root));
     return result;
   };
@@ -122,7 +122,7 @@ export function loadConfig(
       ...sandboxWarnings,
       ...strangersIn(settings).map((name) => reason("silence-stranger", { name })),
     ],
-    ruleFiles: filesOf(home, project),
+    ruleFiles: ruleFiles(home, project),
     saveRule: ({ rule, behavior, destination }) =>
       change(destination, (path) => {
         addRule(path, { rule, behavior }, lock);
@@ -142,7 +142,7 @@ export function loadConfig(
 }
 
 /** Beside a folder's own settings only while those are what the person trusted. */
-function filesOf(home: Home, { state, root }: ProjectTrust): RuleFiles {
+function ruleFiles(home: Home, { state, root }: ProjectTrust): RuleFiles {
   const open = state === "trusted" || (state === "nothing-to-trust" && mayBeTrusted(root));
   return { user: home.settings, ...(open && projectFiles(root)) };
 }

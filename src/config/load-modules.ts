@@ -5,6 +5,7 @@ import { reasonOf, SageError } from "../protocol/reasons/error.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
 import { type Reason, reason } from "../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../protocol/subagent.ts";
+import { kindOf } from "../base/issue.ts";
 import * as z from "../base/z.ts";
 import type { ModuleParts, SageModule, Tool } from "../tools/definition/tool.ts";
 import { type Config, knownTools, rulesForNoTool } from "./config.ts";
@@ -100,11 +101,6 @@ function repeated(
   return found && reason("name-taken", { kind, name: found.name });
 }
 
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "array" : typeof value;
-}
-
 const schema = z.strictObject({ tools: toolsSchema.optional(), agents: subagentsSchema.optional() });
 
 type Known = { texts: ReadonlyMap<string, string>; within: string | undefined };
@@ -125,7 +121,7 @@ async function importModule({ path, files, within }: NamedModule): Promise<unkno
   known.set(id, { texts: new Map(files.map((file) => [file.path, file.text])), within });
   if (!isHooked) hookImports();
   isHooked = true;
-  const { default: exported } = (await import(addressOf(path, id))) as { default?: unknown };
+  const { default: exported } = (await import(versionedUrl(path, id))) as { default?: unknown };
   return exported;
 }
 
@@ -137,17 +133,17 @@ function hookImports(): void {
   nodeModule.registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
-      const id = idOf(context.parentURL);
+      const id = idIn(context.parentURL);
       const from = id === undefined ? undefined : known.get(id);
       if (id === undefined || !from || !found.url.startsWith("file:")) return found;
       const path = fileURLToPath(found.url);
       if (from.texts.has(path) && (isCode(path) || path.endsWith(".json")))
-        return { ...found, url: addressOf(path, id), shortCircuit: true };
+        return { ...found, url: versionedUrl(path, id), shortCircuit: true };
       if (from.within === undefined || isOfPackage(specifier, path, from.within)) return found;
       throw new SageError("config-invalid", reason("module-import-untrusted", { path }));
     },
     load(url, context, next) {
-      const from = known.get(idOf(url) ?? "");
+      const from = known.get(idIn(url) ?? "");
       const path = from && fileURLToPath(url);
       const source = path === undefined ? undefined : from?.texts.get(path);
       if (path === undefined || source === undefined) return next(url, context);
@@ -162,12 +158,12 @@ function isOfPackage(specifier: string, path: string, root: string): boolean {
   return !/^(?:[./#]|file:)/.test(specifier) && below.includes(`${sep}node_modules${sep}`);
 }
 
-function addressOf(path: string, id: string): string {
+function versionedUrl(path: string, id: string): string {
   const url = pathToFileURL(path);
   url.searchParams.set(PARAMETER, id);
   return url.href;
 }
 
-function idOf(url: string | undefined): string | undefined {
+function idIn(url: string | undefined): string | undefined {
   return url?.startsWith("file:") ? (new URL(url).searchParams.get(PARAMETER) ?? undefined) : undefined;
 }

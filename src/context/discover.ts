@@ -72,7 +72,7 @@ export function readAgents(files: readonly ContentFile[]): { agents: SubagentDef
         description: fields.description,
         prompt: body,
         toolAccess: fields.tools ? { restricted: fields.tools } : "inherited",
-        workingDirectory: directoryOf(fields.working_directory),
+        workingDirectory: readDirectory(fields.working_directory),
         ...(fields.ask && { ask: fields.ask }),
         ...(fields.max_steps !== undefined && { maxSteps: fields.max_steps }),
       });
@@ -83,6 +83,6 @@ export function readAgents(files: readonly ContentFile[]): { agents: SubagentDef
   return { agents: [...agents.values()], problems };
 }
 
-function directoryOf(where: string): SubagentDefinition["workingDirectory"] {
+function readDirectory(where: string): SubagentDefinition["workingDirectory"] {
   return where === "inherited" || where === "processCwd" ? where : { explicit: where };
 }

@@ -71,10 +71,10 @@ const FITS = 2;
 
 /** The skill whose description has most in common with what was said, if any has enough. */
 export function findBestMatch(skills: readonly Skill[], text: string): Skill | undefined {
-  const said = wordsOf(text);
+  const said = significantWords(text);
   let best: { skill: Skill; score: number } | undefined;
   for (const skill of skills) {
-    const about = wordsOf(`${skill.name} ${skill.description} ${skill.whenToUse}`);
+    const about = significantWords(`${skill.name} ${skill.description} ${skill.whenToUse}`);
     const common = [...about].filter((word) => said.has(word)).length;
     const score = common + skill.priority / 101; // less than one word
     if (common >= FITS && score > (best?.score ?? 0)) best = { skill, score };
@@ -151,7 +151,7 @@ const common = new Set(
 );
 
 /** Topics of a text, for a rough comparison: words without their endings, and pairs of characters where words have no spaces. */
-function wordsOf(text: string): Set<string> {
+function significantWords(text: string): Set<string> {
   const words = new Set<string>();
   for (const word of text.toLowerCase().match(/[\p{Script=Latin}\p{N}]{2,}/gu) ?? [])
     if (!common.has(word)) words.add(word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, "") : word);

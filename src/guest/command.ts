@@ -6,15 +6,15 @@ import { list, text } from "./json.ts";
  * session's is entered first, so that rules and people read where it runs.
  */
 export function commandLine(command: unknown, where: { cwd: unknown; sessionCwd: string }): string | undefined {
-  const line = Array.isArray(command) ? lineOf(list(command)) : text(command);
+  const line = Array.isArray(command) ? joinWords(list(command)) : text(command);
   if (line === undefined || line.trim() === "") return undefined;
-  const script = scriptOf(wordsOf(line)) ?? line;
+  const script = innerScript(splitWords(line)) ?? line;
   const cwd = text(where.cwd);
   if (cwd === undefined || resolve(where.sessionCwd, cwd) === resolve(where.sessionCwd)) return script;
   return `cd ${quoted(isAbsolute(cwd) ? cwd : resolve(where.sessionCwd, cwd))} && ${grouped(script)}`;
 }
 
-function lineOf(words: readonly unknown[]): string | undefined {
+function joinWords(words: readonly unknown[]): string | undefined {
   return words.every((word) => typeof word === "string") ? words.map((word) => quoted(word)).join(" ") : undefined;
 }
 
@@ -25,7 +25,7 @@ function grouped(script: string): string {
 
 const shells = /^(?:\/(?:usr\/)?(?:local\/)?bin\/)?(?:ba|z|da)?sh$/;
 
-function scriptOf(words: readonly string[] | undefined): string | undefined {
+function innerScript(words: readonly string[] | undefined): string | undefined {
   if (words === undefined) return undefined;
   const [shell = "", ...rest] = words;
   if (!shells.test(shell)) return undefined;
@@ -35,7 +35,7 @@ function scriptOf(words: readonly string[] | undefined): string | undefined {
 }
 
 /** The words of a line that means nothing but its words; undefined when a shell would do anything else with it. */
-function wordsOf(line: string): string[] | undefined {
+function splitWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
   for (let at = 0; at < line.length; at++) {

@@ -35,7 +35,7 @@ export async function askForm(params: Fields, { name, signal, ask }: Asker): Pro
       questions = body.questions;
       const answer = await ask(body.questions);
       if (answer.type === "answers") answers = answer.answers;
-      return resolutionOf(answer);
+      return toResolution(answer);
     },
   });
   if (result.action !== "accept") return result;
@@ -46,7 +46,7 @@ export async function askForm(params: Fields, { name, signal, ask }: Asker): Pro
   return { action: "accept", content: { ...result.content, ...Object.fromEntries(own) } };
 }
 
-function resolutionOf(answer: GuestAnswer): Resolution {
+function toResolution(answer: GuestAnswer): Resolution {
   const frame = { requestId: "", by: "", surface: "", at: 0 };
   if (answer.type !== "answers") return { ...frame, outcome: "declined" };
   return { ...frame, outcome: "answered", response: { type: "answers", requestId: "", answers: answer.answers } };

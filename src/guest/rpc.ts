@@ -50,7 +50,7 @@ export function createRpc(wire: Wire, { version }: { version?: "2.0" } = {}): Rp
     waiting.delete(id);
     if (!isObject(error)) return asked?.resolve(isObject(result) ? result : {});
     const { code, message, data } = error;
-    asked?.reject(new RpcError(textOf(message), typeof code === "number" ? code : 0, data));
+    asked?.reject(new RpcError(shownValue(message), typeof code === "number" ? code : 0, data));
   };
   const listen = async () => {
     try {
@@ -89,7 +89,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function textOf(value: unknown): string {
+function shownValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? "no reason given");
 }
 

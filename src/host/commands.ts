@@ -191,7 +191,7 @@ function answerCommands({ store, personOf, isRunning }: CommandParts): Handlers<
     async respond({ response, ...sender }) {
       checkResponse(response);
       checkGrant(store, response);
-      const ready = await prepare(store, response, placeOf(sender));
+      const ready = await prepare(store, response, withoutPerson(sender));
       const { session } = splitRequestId(response.requestId);
       const end =
         "yes" in ready
@@ -210,7 +210,7 @@ function answerCommands({ store, personOf, isRunning }: CommandParts): Handlers<
 }
 
 /** The sender as a resolution holds them: the id in the list of people is for the guard alone. */
-function placeOf({ by, surface, device }: Sender): Pick<Sender, "by" | "surface" | "device"> {
+function withoutPerson({ by, surface, device }: Sender): Pick<Sender, "by" | "surface" | "device"> {
   return { by, surface, ...(device !== undefined && { device }) };
 }
 
@@ -219,7 +219,7 @@ function approverOf(sender: Sender, personOf: CommandParts["personOf"]): Approve
   const { by } = sender;
   const name = personOf ? personOf(sender) : by;
   if (name === undefined || name === null) throw new SageError("not-permitted", reason("approver-unknown", { by }));
-  return { ...placeOf(sender), by: name };
+  return { ...withoutPerson(sender), by: name };
 }
 
 type Inbound = { session: string; fact: InboundFact };

@@ -1,5 +1,5 @@
 import type { Durable, Opened } from "../journal/session/durable.ts";
-import { type Store, timeOf } from "../journal/store/store.ts";
+import { type Store, storeNow } from "../journal/store/store.ts";
 import type { InputResponse } from "../protocol/facts/answer.ts";
 import type { InputRequest, NewRequest, Resolution } from "../protocol/facts/request.ts";
 import type {
@@ -18,7 +18,7 @@ import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
 import { senderOf } from "./persona.ts";
 import { expired, respond, settle } from "./respond.ts";
-import { resolve, responseOf, spellOut } from "./validate.ts";
+import { resolve, toResponse, spellOut } from "./validate.ts";
 
 const DAY_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
@@ -48,7 +48,7 @@ type Asked = NewRequest & RequestTimeout;
 
 /** Opens a request now, in order; waiting for its end is separate. A function makes it, where it was not opened before. */
 export function ask(durable: Durable, key: string, request: Asked | (() => Asked), asking: Asking): Opened {
-  const made = () => withDeadline(typeof request === "function" ? request() : request, asking, timeOf(asking.store));
+  const made = () => withDeadline(typeof request === "function" ? request() : request, asking, storeNow(asking.store));
   const opened = durable.open(key, made, (open) => settleAtOnce(open, asking));
   // The ordinary case waits for nothing but the answer; ten thousand of them may wait at once.
   const { deadline, remind } = opened.request;
@@ -69,7 +69,7 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
   if (mode.type === "batch") {
     const answeredElsewhere = store.resolution(request.id);
     if (answeredElsewhere) return answeredElsewhere;
-    if (request.deadline && timeOf(store) > request.deadline.at)
+    if (request.deadline && storeNow(store) > request.deadline.at)
       return (await settle(store, request, expired(request))).resolution;
     throw new NeedsInput(request.id);
   }
@@ -190,7 +190,7 @@ async function consult(
 ): Promise<void> {
   let from = sender;
   try {
-    const response = responseOf(request, await auto(request));
+    const response = toResponse(request, await auto(request));
     from = senderOf(response, sender).sender;
     await respond(store, response, from);
   } catch (error) {
@@ -204,7 +204,7 @@ async function consult(
 /** The first moment from `at` on at which this person may be called. */
 export function awakeAt(person: string, at: number, quiet: Quiet | undefined): number {
   const hours = quiet?.hours[person];
-  return hours ? endOf(hours, at) : at;
+  return hours ? endOfQuiet(hours, at) : at;
 }
 
 /**
@@ -229,11 +229,11 @@ export function reminders(
 function firstAwake(at: number, quiet: Quiet | undefined): number {
   const { hours = {}, approvers = [] } = quiet ?? {};
   if (approvers.length === 0) return at;
-  return Math.min(...approvers.map((name) => (hours[name] ? endOf(hours[name], at) : at)));
+  return Math.min(...approvers.map((name) => (hours[name] ? endOfQuiet(hours[name], at) : at)));
 }
 
 /** The same moment, or the end of the quiet hours that it lies in. */
-function endOf({ from, to }: QuietHours, at: number): number {
+function endOfQuiet({ from, to }: QuietHours, at: number): number {
   const date = new Date(at);
   const minute = date.getHours() * 60 + date.getMinutes();
   const inside = from <= to ? minute >= from && minute < to : minute >= from || minute < to;

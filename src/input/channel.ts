@@ -5,7 +5,7 @@ import type { AutoResponse } from "../protocol/host/options.ts";
 import { reasonOf, SageError } from "../protocol/reasons/error.ts";
 import { reason, said, type Reason } from "../protocol/reasons/reason.ts";
 import { autoResolve } from "./auto.ts";
-import { checkResponse, resolve, responseOf, spellOut } from "./validate.ts";
+import { checkResponse, resolve, toResponse, spellOut } from "./validate.ts";
 
 type Settle = (response: InputResponse) => Resolution | Promise<Resolution>;
 
@@ -77,7 +77,7 @@ export const InputChannel = {
   nonInteractive(autoResponse: AutoResponse): InputChannel {
     const answer = async (request: InputRequest): Promise<InputResponse> => {
       if (typeof autoResponse === "function") {
-        const response = responseOf(request, await autoResponse(request));
+        const response = toResponse(request, await autoResponse(request));
         resolve(request, response, { by: "auto", surface: "custom" });
         return response;
       }

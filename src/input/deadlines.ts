@@ -1,5 +1,5 @@
 import { uptime } from "node:os";
-import { type InboundFact, type Store, timeOf } from "../journal/store/store.ts";
+import { type InboundFact, type Store, storeNow } from "../journal/store/store.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";
 import type { Deadline } from "../protocol/facts/silence.ts";
 import { escalatedKey, remindedKey, splitRequestId } from "../protocol/key.ts";
@@ -26,9 +26,9 @@ let nearest = Infinity;
 /** Counts down from now on a clock that nobody can set, and that keeps running while the machine sleeps; wall time says only how much was left after a restart. */
 export function arm(store: Store, request: InputRequest): () => void {
   const dues = duesOf(store);
-  const due = dues.get(request.id) ?? bootNow() + remaining(request.deadline, timeOf(store));
+  const due = dues.get(request.id) ?? bootNow() + remaining(request.deadline, storeNow(store));
   dues.set(request.id, due);
-  const entry = { due, request, store, calls: callsOf(store, request) };
+  const entry = { due, request, store, calls: dueCalls(store, request) };
   armed.add(entry);
   const next = nextOf(entry);
   if (next < nearest) schedule(next);
@@ -44,12 +44,12 @@ function nextOf({ due, calls }: Armed): number {
 }
 
 /** Reminders and further people, by the clock of this process. Those that came while nobody counted are due at once. */
-function callsOf(store: Store, { id, at: opened, deadline, remind = [] }: InputRequest): Call[] {
+function dueCalls(store: Store, { id, at: opened, deadline, remind = [] }: InputRequest): Call[] {
   const { key } = splitRequestId(id);
   const dues = duesOf(store);
   const due = (at: number) => {
     const name = `${id} ${at}`;
-    const known = dues.get(name) ?? bootNow() + Math.min(Math.max(0, at - timeOf(store)), Math.max(0, at - opened));
+    const known = dues.get(name) ?? bootNow() + Math.min(Math.max(0, at - storeNow(store)), Math.max(0, at - opened));
     dues.set(name, known);
     return known;
   };

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { timeOf, type Store } from "../journal/store/store.ts";
+import { storeNow, type Store } from "../journal/store/store.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import type { InputRequest, Question, RequestBody, Resolution } from "../protocol/facts/request.ts";
 import {
@@ -46,14 +46,14 @@ export async function askFromOutside(
   const { agent, cwd, id } = ask;
   const session = sessionOutside(ask);
   const key = askedKey(id);
-  const body = bodyOf(ask.body);
+  const body = requestBody(ask.body);
   const digest = hash("sha256", canonicalJson([agent, body]), "base64url");
   const had = store.find(requestId(session, key));
   if (!had) {
     if (store.pending(session, { limit: MAX_OPEN }).length >= MAX_OPEN)
       throw new SageError("queue-full", reason("asks-too-many", { agent: agent[0], limit: MAX_OPEN }));
     await create(store, session, { cwd, version, title: ask.title ?? agent[0], agent: agent[0] });
-    const at = timeOf(store);
+    const at = storeNow(store);
     const words = ask.why?.trim().slice(0, MAX_WORDS_LENGTH);
     const why = reason("outside-asks", { agent: agent[0], ...(words && { words }) });
     const { timeoutMs, timeoutPolicy, remindEvery } = ask;
@@ -108,7 +108,7 @@ async function rejoin(
   { request, resolution }: { request: InputRequest; resolution: Resolution | undefined },
 ): Promise<Found> {
   if (resolution) return { request, resolution };
-  if (request.deadline && timeOf(store) > request.deadline.at)
+  if (request.deadline && storeNow(store) > request.deadline.at)
     return { request, resolution: (await settle(store, request, expired(request))).resolution };
   countTime(store, request, signal);
   return { request };
@@ -125,10 +125,10 @@ export async function endFromOutside(
   if (!isOutsideRequest(request)) throw refused(reason("not-outside", { request: id }));
   if (resolution) return { won: false, resolution };
   const [agent = ""] = request.agent;
-  return settle(store, request, { requestId: id, by, surface, at: Date.now(), ...endOf(end, agent) });
+  return settle(store, request, { requestId: id, by, surface, at: Date.now(), ...concluded(end, agent) });
 }
 
-function endOf(end: OutsideEnd, agent: string): { outcome: "superseded" | "cancelled"; reason: Reason } {
+function concluded(end: OutsideEnd, agent: string): { outcome: "superseded" | "cancelled"; reason: Reason } {
   switch (end.type) {
     case "answered":
       return {
@@ -170,7 +170,7 @@ async function create(
 }
 
 /** Rules, consent, confines and modes are Sage's: whatever else an outsider sends stays outside. */
-function bodyOf(body: OutsideBody): RequestBody {
+function requestBody(body: OutsideBody): RequestBody {
   switch (body.kind) {
     case "question":
       return {
@@ -210,11 +210,11 @@ function check({ agent, id, body, cwd }: OutsideAsk): void {
   if (!/^[\w-]{1,100}$/.test(id)) throw refused(reason("ask-id-unfit", { given: id }));
   const { length } = JSON.stringify([body, cwd]);
   if (length > MAX_ASK_LENGTH) throw refused(reason("ask-too-long", { limit: MAX_ASK_LENGTH, length }));
-  const problem = problemOf(body);
+  const problem = bodyProblem(body);
   if (problem !== undefined) throw refused(reason("ask-unfit", { problem }));
 }
 
-function problemOf(body: OutsideBody): string | undefined {
+function bodyProblem(body: OutsideBody): string | undefined {
   if (body.kind === "text") return body.prompt.trim() === "" ? "the text is empty" : undefined;
   if (body.kind === "permission") return body.tool.trim() === "" ? "no tool is named" : undefined;
   const { questions } = body;

@@ -1,4 +1,4 @@
-import { timeOf, type Appended, type InboundFact, type Store } from "../journal/store/store.ts";
+import { storeNow, type Appended, type InboundFact, type Store } from "../journal/store/store.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import { personName } from "../base/name.ts";
 import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
@@ -96,7 +96,7 @@ function isOrphan(store: Store, { source, session }: InputRequest): boolean {
 
 /** Passed while nobody measured the time: whoever runs the session does, and whoever waits for it to be answered. */
 function isOverdue(store: Store, { id, session, deadline }: InputRequest): boolean {
-  if (!deadline || timeOf(store) <= deadline.at) return false;
+  if (!deadline || storeNow(store) <= deadline.at) return false;
   return !duesOf(store).has(id) && store.session(session)?.owned === false;
 }
 

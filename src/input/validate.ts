@@ -136,8 +136,8 @@ function misfit(at: string, type: string, value: unknown): SageError {
 }
 
 /** The whole response of code that was shown this request. */
-export function responseOf(request: InputRequest, given: ResponderAnswer): InputResponse {
-  const whole = wholeOf(request, given);
+export function toResponse(request: InputRequest, given: ResponderAnswer): InputResponse {
+  const whole = completed(request, given);
   if (kindOf(whole) !== "object") throw misfit("response", "object", whole);
   const response = { ...(whole as WholeAnswer), requestId: request.id };
   checkResponse(response);
@@ -145,7 +145,7 @@ export function responseOf(request: InputRequest, given: ResponderAnswer): Input
 }
 
 /** Labels answer one question, and words a text. A word that code returns by mistake is no answer, and grants nothing. */
-function wholeOf(request: InputRequest, given: ResponderAnswer): ResponderAnswer {
+function completed(request: InputRequest, given: ResponderAnswer): ResponderAnswer {
   if (request.kind === "text" && typeof given === "string") return { type: "text", text: given };
   if (request.kind !== "question" || (typeof given !== "string" && !Array.isArray(given))) return given;
   const [only, second] = request.questions;

@@ -95,7 +95,7 @@ export async function connect(
   } catch (error) {
     await client.close().catch(() => {});
     await stdio?.close();
-    throw error instanceof ServerFailure ? error : new ServerFailure(stdio?.ended ?? failureOf(error, definition));
+    throw error instanceof ServerFailure ? error : new ServerFailure(stdio?.ended ?? connectFailure(error, definition));
   }
 
   const close = async () => {
@@ -110,7 +110,7 @@ export async function connect(
     get busy() {
       return inFlight.length > 0;
     },
-    list: () => listOf(client, brief),
+    list: () => listOffers(client, brief),
     async call(tool, input, listener) {
       if (ended) throw new ServerFailure(ended);
       using clock = createClock(timeoutMs);
@@ -172,7 +172,7 @@ function createClient(
   return client;
 }
 
-async function listOf(client: Client, options: RequestOptions): Promise<Known> {
+async function listOffers(client: Client, options: RequestOptions): Promise<Known> {
   const { tools, prompts } = client.getServerCapabilities() ?? {};
   const [listed, offered] = await Promise.all([
     tools ? client.listTools(undefined, options) : { tools: [] },
@@ -253,7 +253,7 @@ function createClock(
   };
 }
 
-function failureOf(error: unknown, { name, startupTimeoutMs: limitMs }: ServerDefinition): Reason {
+function connectFailure(error: unknown, { name, startupTimeoutMs: limitMs }: ServerDefinition): Reason {
   const { code, status } = error as { code?: unknown; status?: unknown };
   if (code === "REQUEST_TIMEOUT") return reason("server-late", { limitMs });
   if (error instanceof UnauthorizedError || status === 401) return reason("server-login", { server: name });

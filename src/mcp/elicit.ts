@@ -70,9 +70,9 @@ export async function askFor(
 function wantsSecret(name: string, schema: Schema, message: string): boolean {
   const { title, description, format } = schema;
   const isFree =
-    choicesOf(schema).length === 0 && formOf(schema).type === "string" && formOf(schema).format === undefined;
+    readChoices(schema).length === 0 && fieldForm(schema).type === "string" && fieldForm(schema).format === undefined;
   // Beside a number, a warning against secrets is taken for one; beside a field for words it could be a trick.
-  const beside = formOf(schema).type === "string" ? description : description?.replaceAll(warning, "");
+  const beside = fieldForm(schema).type === "string" ? description : description?.replaceAll(warning, "");
   const words = [name, title, beside, ...(isFree ? [message] : [])].join("\n");
   return format === "password" || secret.test(plain(words));
 }
@@ -111,9 +111,9 @@ function fieldOf(name: string, schema: Schema, header: string, required: boolean
   const { type = "string", title, description, default: otherwise } = schema;
   const told = [title ?? name, description].filter((text): text is string => typeof text === "string" && text !== "");
   const usual = otherwise === undefined ? [] : [`[${oneLine(String(otherwise))}]`];
-  const choices = choicesOf(schema);
+  const choices = readChoices(schema);
   const options = choices.map(({ label }) => ({ label, description: "" }));
-  const form = options.length > 0 ? undefined : formOf(schema);
+  const form = options.length > 0 ? undefined : fieldForm(schema);
   const question: Question = {
     question: cut([...told, ...usual].join(": ")),
     header: cut(header),
@@ -134,7 +134,7 @@ function fieldOf(name: string, schema: Schema, header: string, required: boolean
 
 type Choice = { label: string; value: string | boolean };
 
-function choicesOf({ type, enum: values, enumNames = [], oneOf, items }: Schema): Choice[] {
+function readChoices({ type, enum: values, enumNames = [], oneOf, items }: Schema): Choice[] {
   if (type === "boolean")
     return [
       { label: "yes", value: true },
@@ -153,7 +153,7 @@ function choicesOf({ type, enum: values, enumNames = [], oneOf, items }: Schema)
   });
 }
 
-function formOf({ type, minLength, maxLength, minimum, maximum, format }: Schema): FieldForm {
+function fieldForm({ type, minLength, maxLength, minimum, maximum, format }: Schema): FieldForm {
   const isNumber = type === "number" || type === "integer";
   const [least, most] = isNumber ? [minimum, maximum] : [minLength, maxLength];
   const known = (["email", "uri", "date", "date-time"] as const).find((candidate) => candidate === format);

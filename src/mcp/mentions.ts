@@ -80,7 +80,7 @@ async function sayPrompt(
     const connection = await line.connection(session, signal);
     const prompt = line.prompts.find(({ name }) => toolName(line.definition.name, name) === command);
     if (!prompt) return refuse(reason("command-unknown", { command: `/${command}` }));
-    const { messages } = await connection.prompt(prompt.name, argumentsOf(prompt, args), signal);
+    const { messages } = await connection.prompt(prompt.name, promptArguments(prompt, args), signal);
     const texts = messages.flatMap(({ content }) => (content.type === "text" ? [harmless(content.text)] : []));
     return texts.join("\n\n") || refuse(reason("message-empty", {}));
   } catch (error) {
@@ -90,7 +90,7 @@ async function sayPrompt(
 }
 
 /** Words in the order of the prompt's arguments; the last takes all that are left. */
-function argumentsOf({ arguments: wanted }: KnownPrompt, args: string): Record<string, string> {
+function promptArguments({ arguments: wanted }: KnownPrompt, args: string): Record<string, string> {
   const words = [...args.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
   const given = wanted.flatMap(({ name }, n) => {
     const value = n === wanted.length - 1 ? words.slice(n).join(" ") : words[n];

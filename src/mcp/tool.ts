@@ -47,7 +47,7 @@ export function serverTool(line: ToolLine, defined: ToolDefinition): Tool<ToolIn
     async execute(input, scope) {
       const connection = await line
         .connection(scope.session ?? "", scope.signal)
-        .catch((error: unknown) => whyOf(error));
+        .catch((error: unknown) => failureReason(error));
       if ("code" in connection)
         return failed(`The MCP server "${server.name}" is not available: ${sentence(connection, "en")}.`);
       const latest = line.current(defined.name);
@@ -96,7 +96,7 @@ function changedText(tool: string, isThere: boolean): string {
     : `Not run: the server no longer offers ${tool}.`;
 }
 
-function whyOf(error: unknown): Reason {
+function failureReason(error: unknown): Reason {
   if (error instanceof ServerFailure) return error.reason;
   throw error;
 }

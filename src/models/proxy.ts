@@ -29,7 +29,7 @@ export function agentFor(url: URL, env: Env): Agent {
 /** The proxy for an address, as curl reads the variables: small letters before capitals, and straight to this machine itself. */
 export function proxyFor(url: URL, env: Env): string | undefined {
   const scheme = /^(https|wss):$/.test(url.protocol) ? "https" : "http";
-  const [name, value] = firstOf([`${scheme}_proxy`, "all_proxy"], env) ?? [];
+  const [name, value] = firstSet([`${scheme}_proxy`, "all_proxy"], env) ?? [];
   if (name === undefined || value === undefined || isExempt(url, env)) return undefined;
   const proxy = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`);
   if (!proxy || !/^https?:$/.test(proxy.protocol))
@@ -54,7 +54,7 @@ function isExempt({ hostname, port, protocol }: URL, env: Env): boolean {
     .toLowerCase();
   if (isLoopback(host)) return true;
   const at = port || (/^(https|wss):$/.test(protocol) ? "443" : "80");
-  const [, list = ""] = firstOf(["no_proxy"], env) ?? [];
+  const [, list = ""] = firstSet(["no_proxy"], env) ?? [];
   return list.split(/[\s,]+/).some((entry) => entry !== "" && exempts(entry.toLowerCase(), host, at));
 }
 
@@ -87,7 +87,7 @@ function isLoopback(host: string): boolean {
 }
 
 /** The first of these variables that says something, in small letters or in capitals. */
-function firstOf(names: readonly string[], env: Env): [name: string, value: string] | undefined {
+function firstSet(names: readonly string[], env: Env): [name: string, value: string] | undefined {
   for (const name of names.flatMap((variable) => [variable, variable.toUpperCase()])) {
     const value = env[name]?.trim();
     if (value) return [name, value];

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { installedAgents, isOlder } from "../../src/host/guests/installed-agents.ts";
-import { guestProgram, guestPrograms, pathOf } from "../../src/host/guests/guest-programs.ts";
+import { guestProgram, guestPrograms, findProgram } from "../../src/host/guests/guest-programs.ts";
 import { worded } from "../support/worded.ts";
 
 const bin = mkdtempSync(join(tmpdir(), "sage-agents-"));
@@ -55,9 +55,9 @@ test("settings change how a known agent is started, and add others, which speak 
 
 test("a program is looked for in whole folders of the PATH alone", () => {
   program("claude", "1.0.0");
-  assert.equal(pathOf("claude", { PATH: `.::${bin}` }), join(bin, "claude"));
-  assert.equal(pathOf("claude", { PATH: "." }), undefined);
-  assert.equal(pathOf("./claude", { PATH: bin }), undefined);
+  assert.equal(findProgram("claude", { PATH: `.::${bin}` }), join(bin, "claude"));
+  assert.equal(findProgram("claude", { PATH: "." }), undefined);
+  assert.equal(findProgram("./claude", { PATH: bin }), undefined);
 });
 
 test("versions are compared by their numbers", () => {

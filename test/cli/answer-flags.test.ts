@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { responseOf } from "../../src/cli/answer/response.ts";
+import { readResponse } from "../../src/cli/answer/response.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { reason } from "../../src/protocol/reasons/reason.ts";
 import { cliTexts } from "../../src/texts/commands/cli.ts";
@@ -23,7 +23,7 @@ test("a question may be called like anything that every object has", async () =>
     ...{ kind: "question", questions },
   };
   const values = { choose: ["constructor=Yes", "toString=Yes"], other: ["__proto__=mine"], nth: undefined };
-  const response = await responseOf(request, values, cliTexts("en"));
+  const response = await readResponse(request, values, cliTexts("en"));
   assert.ok(response.type === "answers");
   assert.deepEqual(Object.entries(response.answers), [
     ["constructor", { selected: ["Yes"] }],

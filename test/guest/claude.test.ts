@@ -4,10 +4,10 @@ import { test } from "node:test";
 import {
   askOfHook,
   askOfPrompt,
-  endOf,
+  readEnd,
   hookReply,
   promptReply,
-  resultsOf,
+  readResults,
   saidOf,
 } from "../../src/guest/claude/map.ts";
 import { claudeDriver } from "../../src/guest/claude/claude.ts";
@@ -81,7 +81,7 @@ test("messages and ends by table; usage counts once for each message", () => {
   );
   assert.deepEqual([second?.usage, second?.agent], [undefined, ["subagent"]]);
   assert.deepEqual(
-    resultsOf({
+    readResults({
       message: {
         content: [
           {
@@ -95,7 +95,7 @@ test("messages and ends by table; usage counts once for each message", () => {
     }),
     [{ type: "result", call: "t", ok: false, text: "no\n[image]" }],
   );
-  const ends: [Json, ReturnType<typeof endOf>][] = [
+  const ends: [Json, ReturnType<typeof readEnd>][] = [
     [
       { stop_reason: "tool_deferred", terminal_reason: "tool_deferred" },
       { type: "ended", how: "parked" },
@@ -110,7 +110,7 @@ test("messages and ends by table; usage counts once for each message", () => {
       { type: "ended", how: "failed", words: "log in first" },
     ],
   ];
-  for (const [result, end] of ends) assert.deepEqual(endOf(result), end);
+  for (const [result, end] of ends) assert.deepEqual(readEnd(result), end);
 });
 
 test("a driver stands what it does not know: broken lines, odd messages, a version without a state, and a silent end", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LifecycleManager } from "../../src/agent/state/lifecycle.ts";
-import { type Standing, interruptOf, standingOf } from "../../src/host/commands/turn.ts";
+import { type Standing, interruptOf, runState } from "../../src/host/commands/turn.ts";
 import { nextPhase, type RunEvent, type RunPhase } from "../../src/host/run/run-phase.ts";
 import { goesOn, type SessionRun } from "../../src/host/run/runner.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
@@ -103,25 +103,25 @@ test("how far a session is: by its run here, else by what the journal says of ot
     if (state.state !== "executing") manager.transition(state);
     return here({ ...phases.working, lifecycle: manager });
   };
-  assert.equal(standingOf(row, undefined), "working");
-  assert.equal(standingOf({ ...row, pending: 1 }, undefined), "waiting");
-  assert.equal(standingOf({ ...row, owned: false }, undefined), "stopped");
-  assert.equal(standingOf({ ...row, open: false, owned: false }, undefined), "idle");
-  assert.equal(standingOf(row, here(phases.preparing)), "beginning");
-  assert.equal(standingOf({ ...row, open: false }, here(phases.preparing)), "beginning");
-  assert.equal(standingOf({ ...row, pending: 1 }, here(phases.asleep)), "waiting");
-  assert.equal(standingOf({ ...row, pending: 1 }, here(phases.fallingAsleep)), "waiting");
-  assert.equal(standingOf(row, working({ state: "executing", phase: "executingTools" })), "working");
+  assert.equal(runState(row, undefined), "working");
+  assert.equal(runState({ ...row, pending: 1 }, undefined), "waiting");
+  assert.equal(runState({ ...row, owned: false }, undefined), "stopped");
+  assert.equal(runState({ ...row, open: false, owned: false }, undefined), "idle");
+  assert.equal(runState(row, here(phases.preparing)), "beginning");
+  assert.equal(runState({ ...row, open: false }, here(phases.preparing)), "beginning");
+  assert.equal(runState({ ...row, pending: 1 }, here(phases.asleep)), "waiting");
+  assert.equal(runState({ ...row, pending: 1 }, here(phases.fallingAsleep)), "waiting");
+  assert.equal(runState(row, working({ state: "executing", phase: "executingTools" })), "working");
   assert.equal(
-    standingOf(row, working({ state: "waitingForConfirmation", reason: said(""), requestId: "s/x" })),
+    runState(row, working({ state: "waitingForConfirmation", reason: said(""), requestId: "s/x" })),
     "waiting",
   );
-  assert.equal(standingOf(row, working({ state: "paused", reason: said("interrupted") })), "stopped");
-  assert.equal(standingOf({ ...row, open: false }, here(phases.working)), "idle");
+  assert.equal(runState(row, working({ state: "paused", reason: said("interrupted") })), "stopped");
+  assert.equal(runState({ ...row, open: false }, here(phases.working)), "idle");
   const spoken = sessionLog();
   spoken.store.append("s", { key: "said/0", type: "user.said", at: 1, data: { text: "go", ...lin } });
   const unseen = here({ ...phases.working, log: spoken.log });
-  assert.equal(standingOf({ ...row, open: false }, unseen), "beginning");
+  assert.equal(runState({ ...row, open: false }, unseen), "beginning");
 });
 
 test("a turn is followed by what nobody has seen; a paused one only by what was said after the interrupt", () => {

@@ -75,7 +75,7 @@ function reply(
 }
 
 /** The call of a prompt: one that is known, or a new step. */
-export function placeOf(turn: GuestTurn, { call }: GuestAsk): KnownCall {
+export function placeCall(turn: GuestTurn, { call }: GuestAsk): KnownCall {
   const known = turn.book.find(call);
   if (known && known.end !== "finished") return known;
   const [placed] = reply(turn, [call], { model: turn.driver.name, told: false });

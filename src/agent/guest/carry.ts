@@ -24,10 +24,10 @@ export function wordsFor(turn: GuestTurn, guest: Guest, { isNew }: { isNew: bool
 /** The messages that began the turn. Pictures are named by their files: the guest may look at them. */
 function task(turn: GuestTurn): string {
   const { log, begun, older } = turn;
-  return wordsOf(turn, between(log.said, older, begun));
+  return promptText(turn, between(log.said, older, begun));
 }
 
-export function wordsOf({ context }: Pick<GuestTurn, "context">, messages: readonly Message[]): string {
+export function promptText({ context }: Pick<GuestTurn, "context">, messages: readonly Message[]): string {
   const files = (images: readonly ImagePart[]) =>
     images.map((image) => `[picture: ${join(context.config.keepDir, imageFile(image))}]`);
   return messages

@@ -7,8 +7,8 @@ import { callKeys, replyKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { between } from "../turn/projection.ts";
 import type { KnownCall } from "./book.ts";
-import { conclude, finish, noteSaid, pauseIfAtOdds, placeOf, resolvedOf, takeUp } from "./calls.ts";
-import { closeCarried, grantAgain, wordsFor, wordsOf } from "./carry.ts";
+import { conclude, finish, noteSaid, pauseIfAtOdds, placeCall, resolvedOf, takeUp } from "./calls.ts";
+import { closeCarried, grantAgain, wordsFor, promptText } from "./carry.ts";
 import { type GuestTurn, noteJoined } from "./state.ts";
 import type { Limits } from "../state/context.ts";
 
@@ -157,7 +157,7 @@ async function takePrompt(run: Run, ask: GuestAsk): Promise<void> {
   if (run.parking) return; // the driver sees to those that come with a call that is kept
   if (turn.leftover.has(ask.call.id) && !turn.book.find(ask.call))
     return refuse("Not run: the person ended the turn in which you asked this.");
-  const known = placeOf(turn, ask);
+  const known = placeCall(turn, ask);
   const taken = await takeUp(turn, ask, known);
   if ("answer" in taken) {
     guest.answer(ask, taken.answer);
@@ -262,7 +262,7 @@ function withdraw({ log, driver }: GuestTurn, { request }: KnownCall): void {
 async function tellNews(turn: GuestTurn, guest: Guest): Promise<void> {
   const { log, progress, context } = turn;
   const heard = log.mailbox.hear(turn.heard.sawUpTo);
-  const words = wordsOf(turn, between(log.said, turn.heard.sawUpTo, heard));
+  const words = promptText(turn, between(log.said, turn.heard.sawUpTo, heard));
   if (words === "" || log.stopped) return;
   await guest.say(words);
   context.memory.forgetRefusals();

@@ -19,7 +19,7 @@ import { loadImage } from "../../tools/content/image.ts";
 import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
 import type { OfferedTool } from "../../tools/registry.ts";
 import { judgeHooked } from "../call/judge/judge.ts";
-import { rulesOf } from "../call/judge/decision-input.ts";
+import { rulesFor } from "../call/judge/decision-input.ts";
 import { effectScope, outcomeOf } from "../call/perform/perform.ts";
 import { redacted } from "../call/judge/results.ts";
 import type { ExecutionContext, Judging, Models, People, Tree, Workspace } from "../state/context.ts";
@@ -52,7 +52,7 @@ export async function converse(
   const { config, options } = side;
   const mayWithdraw = asked.request.source === "approval" || asked.request.source === "tool";
   const offers = [...config.tools.offers(), ...(mayWithdraw ? [withdrawTool] : [])];
-  const messages: Message[] = [...pausedConversation(side), { role: "user", text: questionOf(asked, mayWithdraw) }];
+  const messages: Message[] = [...pausedConversation(side), { role: "user", text: inquiryPrompt(asked, mayWithdraw) }];
   const said: InquiryReplied = withoutReply(context, asked.inquiry, reason("inquiry-without-reply", {}));
   const model = { signal, text() {}, reasoning() {}, retry: (why: Reason) => scope.notice(why) };
   try {
@@ -85,7 +85,7 @@ export async function converse(
         said.looks.push({ tool: call.tool, input: call.input, ok: result.ok });
       }
       const left = MAX_STEPS - 1 - step;
-      messages.push(resultsOf(calls, results), ...(left === 0 ? [lastWord] : []));
+      messages.push(resultMessage(calls, results), ...(left === 0 ? [lastWord] : []));
     }
     return priced(context, said);
   } catch (error) {
@@ -107,7 +107,7 @@ function onlyLooking(context: ExecutionContext): ExecutionContext {
     config: {
       ...config,
       tools: config.tools.filterByNames(looking),
-      rules: rulesOf(context).filter(({ behavior }) => behavior !== "allow"),
+      rules: rulesFor(context).filter(({ behavior }) => behavior !== "allow"),
       permissionMode: "default",
     },
     sessionRules: [],
@@ -154,14 +154,14 @@ function pausedConversation(side: People): Message[] {
     ? [...messages]
     : [
         ...messages,
-        resultsOf(
+        resultMessage(
           calls,
           calls.map(() => waiting),
         ),
       ];
 }
 
-function resultsOf(calls: readonly Call[], results: readonly ToolResult[]): Message {
+function resultMessage(calls: readonly Call[], results: readonly ToolResult[]): Message {
   return {
     role: "tool",
     results: calls.map(({ id, tool }, n) => ({ call: id, tool, result: results[n] as ToolResult })),
@@ -170,7 +170,7 @@ function resultsOf(calls: readonly Call[], results: readonly ToolResult[]): Mess
 
 const lastWord: Message = { role: "user", text: "[You have looked enough. Reply now, in words.]" };
 
-function questionOf({ request, inquiry, earlier }: Asked, mayWithdraw: boolean): string {
+function inquiryPrompt({ request, inquiry, earlier }: Asked, mayWithdraw: boolean): string {
   return [
     `[Your request waits for a person: ${describe(request)}`,
     "The person has not answered it and asks you something about it first. Reply to the person, in their language, in a few sentences: plainly, and honestly about what you do not know.",

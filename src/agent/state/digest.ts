@@ -34,7 +34,7 @@ export function isDefinedAs(context: Pick<Tools, "config">, tool: Tool, input: T
 }
 
 /** The file that a call changes, as it is now. */
-export function operandOf(context: Place, tool: Tool, input: ToolInput): { path: string; hash: string } | undefined {
+export function operandFile(context: Place, tool: Tool, input: ToolInput): { path: string; hash: string } | undefined {
   if (!tool.operand) return undefined;
   const path = tool.operand(input, { cwd: context.options.workingDirectory, home: context.config.home });
   return path === undefined ? undefined : { path, hash: hashFile(path) };

@@ -68,7 +68,7 @@ function childContext(
 ): ExecutionContext {
   const agent = [...context.agent, definition.name];
   const workingDirectory = directoryOf(definition, context.options.workingDirectory);
-  const tools = toolsOf(definition, context.config.tools, agent.length);
+  const tools = subagentTools(definition, context.config.tools, agent.length);
   const config: AgentConfig = {
     ...context.config,
     tools,
@@ -86,7 +86,7 @@ function childContext(
   };
 }
 
-function toolsOf({ toolAccess, ask }: SubagentDefinition, parent: ToolRegistry, depth: number): ToolRegistry {
+function subagentTools({ toolAccess, ask }: SubagentDefinition, parent: ToolRegistry, depth: number): ToolRegistry {
   const asking = ask === "root" ? ["AskUserQuestion"] : [];
   const granted = typeof toolAccess === "object" ? parent.filterByNames([...toolAccess.restricted, ...asking]) : parent;
   const unfit = [PLAN_TOOL, ...(ask === "root" ? [] : ["AskUserQuestion"]), ...(depth >= DEEPEST ? ["Task"] : [])];

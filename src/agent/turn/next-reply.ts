@@ -71,7 +71,7 @@ async function callModel(
   const request: ModelRequest = {
     system,
     messages,
-    tools: offersOf(context),
+    tools: offeredTools(context),
     agent: context.agent,
     image: (image) => loadImage(keepDir, image),
     options: context.options.llmOptions,
@@ -111,7 +111,7 @@ function newlyEnded({ agent, tree }: Observation & Tree): readonly TaskEnd[] {
 const withoutPlan = new WeakMap<readonly OfferedTool[], readonly OfferedTool[]>();
 
 /** Without the tool that ends plan mode, until the session is in plan mode for the first time. */
-function offersOf({ config, planned, memory }: Models & Tools): readonly OfferedTool[] {
+function offeredTools({ config, planned, memory }: Models & Tools): readonly OfferedTool[] {
   const offers = config.tools.offers(memory.loaded);
   if (planned()) return offers;
   let fewer = withoutPlan.get(offers);

@@ -81,7 +81,7 @@ async function runToEnd(log: SessionLog, turn: Turn, input: TurnInput): Promise<
     // An abort reaches us in many disguises; the reason behind it is what counts.
     const cause = log.stopped ?? error;
     if (input.supervised && isMistake(cause)) throw cause;
-    return end(log, turn, await statusOf(cause, log));
+    return end(log, turn, await toStatus(cause, log));
   }
 }
 
@@ -108,7 +108,7 @@ export async function compactTurn(log: SessionLog, input: TurnInput): Promise<Ag
     if (!worth) turn.progress.text = plainText(reason("too-short-to-summarise", {}));
     return await end(log, turn, { status: "success" });
   } catch (error) {
-    const status = await statusOf(log.stopped ?? error, log);
+    const status = await toStatus(log.stopped ?? error, log);
     // There is nothing to continue: interrupted, it is over.
     return end(log, turn, status.status === "paused" && !log.closed ? { ...status, status: "cancelled" } : status);
   }
@@ -146,7 +146,7 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
   const { sawUpTo } = heard;
   // A turn that continues another is held to what was said last in that one.
   const from = carries ? Math.min(folded.sawUpTo, sawUpTo - 1) : folded.sawUpTo;
-  const { executionTimeout: limit = options.executionTimeout, ...prompt } = limitsOf(log.said, from, heard);
+  const { executionTimeout: limit = options.executionTimeout, ...prompt } = saidLimits(log.said, from, heard);
   const worked = folded.open && limit !== undefined ? workedMs(sinceLastEnd(facts)) : 0;
   lifecycle.transition({ state: "executing", phase: "preparingContext" });
   const show = stateShower(log.branch(key), []);
@@ -227,7 +227,7 @@ function askersOf(
 }
 
 /** The message that begins a turn says how long it may take; one that joins it says nothing about it. */
-function limitsOf(said: readonly Fact<"user.said">[], after: number, { sawUpTo, without = [] }: Heard): TurnLimits {
+function saidLimits(said: readonly Fact<"user.said">[], after: number, { sawUpTo, without = [] }: Heard): TurnLimits {
   return said.find(({ seq }) => seq > after && seq <= sawUpTo && !without.includes(seq))?.data.limits ?? {};
 }
 
@@ -299,7 +299,7 @@ const neverBegun: TurnEnd = {
   stats: { steps: 0, modelCalls: 0, toolCalls: 0, durationMs: 0 },
 };
 
-async function statusOf(error: unknown, log: SessionLog): Promise<OutcomeStatus> {
+async function toStatus(error: unknown, log: SessionLog): Promise<OutcomeStatus> {
   if (error instanceof NeedsInput) {
     const written = log.flush(); // on disk before anyone hears that they are needed
     if (written) await written;

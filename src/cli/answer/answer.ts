@@ -24,7 +24,7 @@ import { person } from "../host/account.ts";
 import { requestBy } from "./find-request.ts";
 import { openHost, type Opened } from "../host/open-host.ts";
 import { continueAfterAnswer } from "./resume-session.ts";
-import { answerOptions, inquiryOf, responseOf } from "./response.ts";
+import { answerOptions, readInquiry, readResponse } from "./response.ts";
 
 const MAX_NAME_LENGTH = 80;
 
@@ -41,12 +41,12 @@ export async function answer(args: string[]): Promise<number> {
   try {
     const request = await requestBy(host, target, t);
     if ("outcome" in request) return refused({ message: "", resolution: request });
-    const inquiry = inquiryOf(values, t);
+    const inquiry = readInquiry(values, t);
     if (inquiry !== undefined) {
       const { inquire } = await import("./inquire.ts");
       return await inquire(opened, request, inquiry, { values, lang, refused });
     }
-    const response = await responseOf(request, { ...values, nth }, t);
+    const response = await readResponse(request, { ...values, nth }, t);
     if (values["all-like"]) return await allLike({ opened, lang }, request, { response, values, t });
     if (values.seen !== undefined) throw usage(t.only("--seen", "--all-like"));
     const carried = await isCarried(host, request);

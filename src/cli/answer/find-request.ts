@@ -6,15 +6,15 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
 import { usage } from "../process/flags.ts";
-import { sessionOf } from "../host/host-client.ts";
+import { findSession } from "../host/host-client.ts";
 
 /** Finds a request by its id, short or whole. A session, or the start of an id, names whatever is open by now: nobody has read that yet. */
 export async function requestBy(host: Host, target: string, t: CliTexts): Promise<InputRequest | Resolution> {
   const { session } = splitRequestId(target);
   const isMeant = (id: string) => id === target || shortRequestId(id) === target;
-  const known = (await sessionOf(host, session)) !== undefined;
+  const known = (await findSession(host, session)) !== undefined;
   const open = known ? (await pendingOf(host, session)).filter(({ id }) => isMeant(id)) : [];
-  const ended = known ? (await endsOf(host, session)).filter(({ requestId }) => isMeant(requestId)) : [];
+  const ended = known ? (await resolutionsIn(host, session)).filter(({ requestId }) => isMeant(requestId)) : [];
   const openIds = open.map(({ id }) => id);
   // Five letters can be those of two requests: whoever has read the one has not read the other.
   if (open.length > 0 && new Set([...openIds, ...ended.map(({ requestId }) => requestId)]).size > 1)
@@ -38,6 +38,6 @@ export async function pendingOf(host: Host, session?: string): Promise<InputRequ
   return requests.map(({ request }) => request);
 }
 
-async function endsOf(host: Host, session: string): Promise<Resolution[]> {
+async function resolutionsIn(host: Host, session: string): Promise<Resolution[]> {
   return (await factsOf(host, session)).flatMap((fact) => (fact.type === "input.resolved" ? [fact.data] : []));
 }

@@ -13,7 +13,7 @@ import { alikeTo, groupsOf } from "../../view/request/alike.ts";
 import { pendingOf, requestBy } from "./find-request.ts";
 import { noWords, readFlags } from "../process/flags.ts";
 import { hostFlag, openHost } from "../host/open-host.ts";
-import { sessionOf } from "../host/host-client.ts";
+import { findSession } from "../host/host-client.ts";
 import { requestLines } from "../open/print/request-lines.ts";
 import { styleOf, writeStdout } from "../process/stdout.ts";
 import { oneLine } from "../../base/visible.ts";
@@ -34,7 +34,7 @@ export async function inbox(args: string[]): Promise<number> {
   const style = styleOf(process.stdout, lang);
   const isDamaged = store ? createLook(store) : async () => false;
   const show = async (request: InputRequest) => {
-    const session = await sessionOf(host, request.session);
+    const session = await findSession(host, request.session);
     const { approvals, inquiries, carried } = await ask(host, { type: "request", id: request.id });
     const shown = { lang, flag, cwd: session?.cwd, approvals, inquiries, carried };
     const lines = [...requestLines(request, style, shown), whereLine(request, session, lang)];

@@ -40,7 +40,7 @@ export const answerOptions = {
 type Values = Flags<typeof answerOptions>["values"];
 
 /** A question about the request instead of an answer to it. No flag of an answer goes with it. */
-export function inquiryOf(values: Values, t: CliTexts): string | undefined {
+export function readInquiry(values: Values, t: CliTexts): string | undefined {
   if (values.ask === undefined) return undefined;
   const beside = new Set(["ask", "run", "model", "lang", "host", "engine"]);
   const other = Object.entries(values).find(([flag, given]) => given !== undefined && !beside.has(flag))?.[0];
@@ -49,7 +49,7 @@ export function inquiryOf(values: Values, t: CliTexts): string | undefined {
 }
 
 /** The flags of `sage answer` as a response. Whether it fits is for the host to say. `nth` is the number after --always. */
-export async function responseOf(
+export async function readResponse(
   request: InputRequest,
   { nth, ...values }: Values & { nth: string | undefined },
   t: CliTexts,
@@ -82,7 +82,7 @@ export async function responseOf(
         ...(values.input !== undefined && { input: jsonObject("--input", values.input, t) }),
         ...(values["accept-edits"] && { mode: "acceptEdits" as const }),
         ...(values.outside && { outside: true as const }),
-        ...(values.always && { rules: rulesOf(request, { ...values, nth }, t) }),
+        ...(values.always && { rules: readRules(request, { ...values, nth }, t) }),
       };
     case "--no":
     case "--decline":
@@ -91,7 +91,7 @@ export async function responseOf(
       return {
         type: "answers",
         ...frame,
-        answers: answersOf(request, values, t),
+        answers: readAnswers(request, values, t),
         ...(values.remark !== undefined && { remark: values.remark }),
         ...(values.partial && { partial: true }),
       };
@@ -156,7 +156,7 @@ function checkCompanions(values: Values, way: string | undefined, t: CliTexts): 
 
 const destinations = ["session", "local", "project", "user"] as const;
 
-function rulesOf(request: InputRequest, { nth, to = "session", rule }: RuleFlags, t: CliTexts): RuleGrant[] {
+function readRules(request: InputRequest, { nth, to = "session", rule }: RuleFlags, t: CliTexts): RuleGrant[] {
   const destination = destinations.find((destination) => destination === to);
   if (!destination) throw usage(t.expected("--to", t.oneOf(destinations), to));
   const offers = request.kind === "permission" && !request.hard ? rulesFor(request) : undefined;
@@ -171,7 +171,7 @@ function rulesOf(request: InputRequest, { nth, to = "session", rule }: RuleFlags
 
 type RuleFlags = { nth: string | undefined; to?: string | undefined; rule?: string | undefined };
 
-function answersOf(request: InputRequest, { choose = [], other = [], partial }: Values, t: CliTexts): Answers {
+function readAnswers(request: InputRequest, { choose = [], other = [], partial }: Values, t: CliTexts): Answers {
   if (request.kind !== "question") throw new SageError("request-invalid", said(t.wrongWay[request.kind]("--choose")));
   const answers = new Map<string, Answer>(); // a model chooses the names, "__proto__" among them
   const put = (given: string, add: (answer: Answer, text: string, question: Question) => void) => {

@@ -33,7 +33,7 @@ export function imagesIn(text: string, cwd: string): GivenImage[] {
     const given = words ?? (mention ?? bare ?? "").replace(/\\(.)/gu, "$1");
     if (isMention === undefined && !/^(~?\/|file:\/\/)/.test(given)) continue;
     const path = candidates(given)
-      .map((word) => pathOf(word, cwd))
+      .map((word) => typedPath(word, cwd))
       .find((path) => path !== undefined && isPicture(path));
     if (path !== undefined && !found.has(path)) found.set(path, load(path));
   }
@@ -46,7 +46,7 @@ function candidates(given: string): string[] {
   return [given, given.replace(/[\p{P}]+$/u, ""), ...(named === undefined ? [] : [named])];
 }
 
-function pathOf(given: string, cwd: string): string | undefined {
+function typedPath(given: string, cwd: string): string | undefined {
   try {
     if (given.startsWith("file:")) return fileURLToPath(given);
     return resolve(cwd, given.replace(/^~(?=\/)/, homedir()));

@@ -24,7 +24,7 @@ export async function workers(args: string[]): Promise<number> {
   const client = new pg.Client(url);
   try {
     await client.connect();
-    return show(await rowsOf(client), await gatewaysOf(client), values.json, t);
+    return show(await readRows(client), await gatewaysOf(client), values.json, t);
   } catch (error) {
     throw explained(publicAddress(url), error);
   } finally {
@@ -33,7 +33,7 @@ export async function workers(args: string[]): Promise<number> {
 }
 
 /** A database that no worker has ever joined has no tables yet. */
-async function rowsOf(client: Client): Promise<Row[]> {
+async function readRows(client: Client): Promise<Row[]> {
   const { rows: found } = await client.query<{ made: boolean }>(
     "SELECT to_regclass('sage.process') IS NOT NULL AS made",
   );

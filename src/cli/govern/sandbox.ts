@@ -24,7 +24,7 @@ export async function sandbox(args: string[]): Promise<number> {
   const t = sandboxTexts(lang);
   const [word, ...rest] = positionals;
   const home = sageHome(process.env);
-  if (word === "try") return tryOut(lineOf([...rest, ...(at < 0 ? [] : args.slice(at + 1))]), lang);
+  if (word === "try") return tryOut(shellLine([...rest, ...(at < 0 ? [] : args.slice(at + 1))]), lang);
   if (rest.length > 0 || (word !== undefined && !Object.hasOwn(t.modes, word))) throw usage(t.usage);
   if (word !== undefined) {
     requirePerson(process.env);
@@ -43,7 +43,7 @@ export async function sandbox(args: string[]): Promise<number> {
 
 /** Runs a command as an agent's command would run, and shows what it sees and what was blocked. */
 /** A single word is a whole line of a shell; several are a program and its arguments, which stay as they were given. */
-function lineOf(words: readonly string[]): string {
+function shellLine(words: readonly string[]): string {
   if (words.length === 1) return words.join("");
   return words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ");
 }

@@ -41,7 +41,7 @@ export function trustLines(project: ProjectTrust, style: Style, t: CliTexts): st
   const root = oneLine(project.root);
   const since = project.state === "changed" ? differences(project, style, t) : [];
   if (since.length > 0) return [t.trustChanged(root), ...since.flatMap((file) => fileLines(file, style))];
-  const whole = [...filesOf(project, style, t)].map(([path, entries]) => ({ path, entries }));
+  const whole = [...fileEntries(project, style, t)].map(([path, entries]) => ({ path, entries }));
   return [t.trustWhat(root), ...whole.flatMap((file) => fileLines(file, style))];
 }
 
@@ -56,7 +56,7 @@ type FileEntries = { path: string; entries: RuleEntry[] };
 /** Empty when only the order has changed: then there is nothing but the whole to show. */
 function differences(project: ProjectTrust, style: Style, t: CliTexts): FileEntries[] {
   const { before } = project;
-  const now = filesOf(project, style, t);
+  const now = fileEntries(project, style, t);
   const settings = Object.values(projectFiles(project.root));
   return [...new Set([...now.keys(), ...Object.keys(before)])].flatMap((path) => {
     const is = now.get(path) ?? [];
@@ -66,19 +66,19 @@ function differences(project: ProjectTrust, style: Style, t: CliTexts): FileEntr
       if (is[0]?.what === t.trustCode) return changedText(path, code(was, t), is);
       return changedText(path, told(was, is[0]?.what ?? (path.endsWith(".md") ? t.trustTold : t.trustRun)), is);
     }
-    const was = entriesOf(parsed(before[path]), style, t);
+    const was = ruleEntries(parsed(before[path]), style, t);
     const entries = [...marked("-", missing(was, is)), ...marked("+", missing(is, was))];
     return entries.length > 0 ? [{ path, entries }] : [];
   });
 }
 
-function filesOf(
+function fileEntries(
   { files, content, scripts, modules, servers }: ProjectTrust,
   style: Style,
   t: CliTexts,
 ): Map<string, RuleEntry[]> {
   return new Map([
-    ...files.map(({ path, settings }) => [path, entriesOf(settings, style, t)] as const),
+    ...files.map(({ path, settings }) => [path, ruleEntries(settings, style, t)] as const),
     ...[...content.skills, ...content.agents, ...content.commands].map(
       ({ path, text }) => [path, told(text, t.trustTold)] as const,
     ),
@@ -137,7 +137,7 @@ function fileLines({ path, entries }: FileEntries, style: Style): string[] {
   return [style.paint.bold(oneLine(path)), ...ruleLines(entries, style)];
 }
 
-function entriesOf(
+function ruleEntries(
   { permissions, hooks, modules = [] }: ProjectSettings,
   { t: { duration } }: Style,
   t: CliTexts,

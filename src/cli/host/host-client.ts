@@ -46,7 +46,7 @@ export function senderAt({ by, surface }: Pick<HostClient, "by" | "surface">, ow
 }
 
 /** Undefined where the host does not tell. */
-export async function sessionOf(host: Host, session: string): Promise<SessionSummary | undefined> {
+export async function findSession(host: Host, session: string): Promise<SessionSummary | undefined> {
   const reply = await host.send({ type: "sessions", session });
   return reply.ok ? reply.sessions[0] : undefined;
 }

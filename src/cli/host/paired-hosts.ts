@@ -65,7 +65,7 @@ export async function pair(
   const told = (await reply.json().catch(() => ({}))) as { key?: unknown; me?: { by?: unknown } };
   if (!reply.ok || typeof told.key !== "string")
     throw new SageError("host-gone", reason("host-shut", { address, why: `HTTP ${reply.status}` }));
-  const place = saveKey(home, env, variableOf(address), told.key);
+  const place = saveKey(home, env, keyVariable(address), told.key);
   return { by: typeof told.me?.by === "string" ? told.me.by : name, place };
 }
 
@@ -91,7 +91,7 @@ function freeName(address: string, known: Readonly<Record<string, string>>): str
 /** Forgets the key of a host here, and this machine there. False where the host could not be told. */
 export async function unpair(address: string, { home, env }: { home: Home; env: NodeJS.ProcessEnv }): Promise<boolean> {
   const key = hostKey(address, { home, env });
-  dropKey(home, variableOf(address));
+  dropKey(home, keyVariable(address));
   if (key === undefined) return false;
   const headers = { authorization: `Bearer ${key}` };
   return request(address, "/v1/device", { method: "DELETE", headers }).then(
@@ -101,10 +101,10 @@ export async function unpair(address: string, { home, env }: { home: Home; env: 
 }
 
 export function hostKey(address: string, { home, env }: { home: Home; env: NodeJS.ProcessEnv }): string | undefined {
-  return keptKey(home, env, variableOf(address));
+  return keptKey(home, env, keyVariable(address));
 }
 
-function variableOf(address: string): string {
+function keyVariable(address: string): string {
   return `SAGE_HOST_KEY_${hash("sha256", address).slice(0, 16).toUpperCase()}`;
 }
 

@@ -9,7 +9,7 @@ import { exitCodeOf, exitCodes } from "../process/exit-codes.ts";
 import { wantsColor } from "../process/stdout.ts";
 import { importHint } from "./import-hint.ts";
 import { onTermination } from "../process/termination.ts";
-import { sessionOf, type HostClient } from "../host/host-client.ts";
+import { findSession, type HostClient } from "../host/host-client.ts";
 
 /** Told of problems before a turn can begin. */
 export type ChatCallbacks = { failed?: (error: unknown) => void };
@@ -58,7 +58,7 @@ async function plainly(seat: HostClient, { session, task, lang, late }: Chat): P
   process.on("SIGINT", plain.interrupt);
   const end = await plain.done;
   if (leaving.signal.aborted) return leaving.code;
-  if ((await sessionOf(host, session))?.title)
+  if ((await findSession(host, session))?.title)
     console.log(texts(lang).resumeWith(commandOf(`${seat.flag}--resume ${session}`)));
   return chatExitCode(end);
 }

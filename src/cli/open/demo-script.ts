@@ -11,7 +11,7 @@ export function demoScript(t: DemoTexts, delayMs: number): ScriptedTurns {
   const turns: ((request: ModelRequest) => ScriptedTurn)[] = [
     () => ({ text: t.hello, calls: [{ tool: "AskUserQuestion", input: { questions: [question(t)] } }] }),
     (request) => ({
-      text: resultOf(request, "AskUserQuestion")?.ok ? t.reading : t.unanswered,
+      text: lastResult(request, "AskUserQuestion")?.ok ? t.reading : t.unanswered,
       calls: [{ tool: "Read", input: { file_path: "README.md" } }],
     }),
     (request) => ({
@@ -19,11 +19,11 @@ export function demoScript(t: DemoTexts, delayMs: number): ScriptedTurns {
       calls: [{ tool: "Write", input: { file_path: "hello.mjs", content: program(request, t) } }],
     }),
     (request) =>
-      resultOf(request, "Write")?.ok
+      lastResult(request, "Write")?.ok
         ? { text: t.running, calls: [{ tool: "Bash", input: { command: "node hello.mjs", description: t.runWords } }] }
         : { text: t.notWritten },
     (request) => {
-      const ran = resultOf(request, "Bash");
+      const ran = lastResult(request, "Bash");
       if (ran?.end === "refused-by-person") return { text: t.refused };
       return { text: ran?.ok ? t.ran(ran.text.trim()) : t.notRun(ran?.text ?? "") };
     },
@@ -36,8 +36,8 @@ function question({ question, header, options }: DemoTexts) {
 }
 
 function program(request: ModelRequest, { options, readme, greets }: DemoTexts): string {
-  const name = (resultOf(request, "Read")?.text ?? readme).match(/# (.+)/)?.[1] ?? "";
-  const answer = resultOf(request, "AskUserQuestion")?.text ?? "";
+  const name = (lastResult(request, "Read")?.text ?? readme).match(/# (.+)/)?.[1] ?? "";
+  const answer = lastResult(request, "AskUserQuestion")?.text ?? "";
   const picked = options.filter(({ label }) => answer.includes(JSON.stringify(label)));
   const greetings = options.slice(0, 2).map(({ description }) => description);
   const own = /Other, in the person's own words: (".*")/.exec(answer)?.[1];
@@ -49,7 +49,7 @@ function program(request: ModelRequest, { options, readme, greets }: DemoTexts):
   return lines.map((line) => `console.log(${JSON.stringify(greets(name, line))});\n`).join("");
 }
 
-function resultOf({ messages }: ModelRequest, tool: string): ToolResult | undefined {
+function lastResult({ messages }: ModelRequest, tool: string): ToolResult | undefined {
   const results = messages.flatMap((message) => (message.role === "tool" ? message.results : []));
   return results.find((result) => result.tool === tool)?.result;
 }

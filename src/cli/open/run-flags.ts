@@ -56,7 +56,7 @@ export async function readRunFlags(args: string[], commands: readonly string[]):
   checkFlags(values, t);
   if (!values.print) checkCommand(positionals, commands, t);
   const words = positionals.length === 0 ? undefined : positionals.join(" ");
-  return { values, lang, t, words, format: formatOf(values, t), sessionMode: sessionModeOf(values, t) };
+  return { values, lang, t, words, format: readFormat(values, t), sessionMode: sessionModeOf(values, t) };
 }
 
 /** `sage --resume` without an id: the person chooses. */
@@ -95,7 +95,7 @@ function checkCommand(positionals: readonly string[], commands: readonly string[
   if (meant) throw usage(t.didYouMean(word, meant));
 }
 
-function formatOf(values: Values, t: CliTexts): Format {
+function readFormat(values: Values, t: CliTexts): Format {
   const asked = values["output-format"] ?? "text";
   const format = formats.find((format) => format === asked);
   if (!format) throw usage(t.expected("--output-format", t.oneOf(formats), asked));
@@ -119,7 +119,7 @@ export function executionOptions(values: Values, t: CliTexts): Partial<Execution
   const promptTimeout = duration("--prompt-timeout", values["prompt-timeout"], t);
   const effort = effortOf(values.effort, t);
   return {
-    mode: modeOf(values),
+    mode: readMode(values),
     ...(maxSteps !== undefined && { maxSteps }),
     llmOptions: { ...(maxOutputTokens !== undefined && { maxOutputTokens }), ...(effort && { effort }) },
     ...(executionTimeout !== undefined && { executionTimeout }),
@@ -127,7 +127,7 @@ export function executionOptions(values: Values, t: CliTexts): Partial<Execution
   };
 }
 
-function modeOf({ yes, deny, print }: Values): ExecutionMode {
+function readMode({ yes, deny, print }: Values): ExecutionMode {
   if (yes) return { type: "nonInteractive", autoResponse: "alwaysAllow" };
   if (deny) return { type: "nonInteractive", autoResponse: "alwaysDeny" };
   return { type: print ? "batch" : "interactive" };

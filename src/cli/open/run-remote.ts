@@ -59,10 +59,10 @@ async function sessionFor(
   const w = hostsTexts(lang);
   if (resume === undefined && !goesOn) {
     const named = model === undefined ? {} : { model };
-    return (await ask(host, { type: "open", cwd: await folderOf(seat, cwd, lang), ...named })).session;
+    return (await ask(host, { type: "open", cwd: await chooseFolder(seat, cwd, lang), ...named })).session;
   }
   const { sessions } = await ask(host, { type: "sessions" });
-  const folder = cwd === undefined ? undefined : await pathOf(seat, cwd);
+  const folder = cwd === undefined ? undefined : await remotePath(seat, cwd);
   const here = sessions.filter((session) => session.title !== "" && (folder === undefined || session.cwd === folder));
   if (here.length === 0 && !resume) throw usage(w.noSessions);
   const found = resume
@@ -81,7 +81,7 @@ function newest(sessions: readonly SessionSummary[]): string | undefined {
 }
 
 /** Folders of the host have names; where there is one alone, it need not be named. */
-async function folderOf({ host }: HostClient, given: string | undefined, lang: Lang): Promise<string> {
+async function chooseFolder({ host }: HostClient, given: string | undefined, lang: Lang): Promise<string> {
   if (given !== undefined) return given;
   const { folders } = await ask(host, { type: "about" });
   const [only, ...others] = folders;
@@ -91,7 +91,7 @@ async function folderOf({ host }: HostClient, given: string | undefined, lang: L
   return only.name;
 }
 
-async function pathOf({ host }: HostClient, name: string): Promise<string> {
+async function remotePath({ host }: HostClient, name: string): Promise<string> {
   const { folders } = await ask(host, { type: "about" });
   return folders.find((folder) => folder.name === name)?.cwd ?? name;
 }

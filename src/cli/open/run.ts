@@ -46,7 +46,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   const spec = absoluteModelSpec(named) ?? (store && found && modelOfSession(store, found.id));
   // A model that is named for a new session means Sage itself.
   const other = values.agent ?? (named === undefined ? undefined : OURSELVES);
-  const agent = await agentOf(installation, { named: other, session: found?.id, store });
+  const agent = await chooseAgent(installation, { named: other, session: found?.id, store });
   if (agent !== undefined) {
     if (values.persona !== undefined) throw usage(t.conflict("--persona", "--agent"));
     if (values.record !== undefined) recording?.refuseScript("--record", agent, lang);
@@ -118,7 +118,7 @@ async function converse(
   const { values, words, format, lang, t } = plan.flags;
   let begun: string | undefined;
   const begin = async () => {
-    begun = await sessionOf(sage, plan);
+    begun = await openSession(sage, plan);
     await chooseMode(sage, begun, plan.flags.sessionMode);
     return begun;
   };
@@ -145,7 +145,7 @@ async function converse(
 }
 
 /** Opens the session, or continues the one that was found. A first turn that cannot begin leaves no session behind. */
-async function sessionOf(sage: Sage, plan: Plan): Promise<string> {
+async function openSession(sage: Sage, plan: Plan): Promise<string> {
   const { flags, installation, folder, found, named, spec, agent } = plan;
   if (agent !== undefined) await guestMayRun(installation, agent, folder);
   else if (flags.words !== undefined || flags.values.print) await sage.ready();
@@ -160,7 +160,7 @@ const OURSELVES = "sage";
 type Wanted = Parameters<typeof import("./agent-choice.ts").agentFor>[1];
 
 /** Nothing is loaded where nobody has named another agent, now or for the session. */
-async function agentOf(installation: Installation, wanted: Wanted): Promise<string | undefined> {
+async function chooseAgent(installation: Installation, wanted: Wanted): Promise<string | undefined> {
   const { named, session, store } = wanted;
   const isOurs = named === OURSELVES || (named === undefined && installation.settings.agent === undefined);
   if (isOurs && (session === undefined || store?.opened(session)?.agent === undefined)) return undefined;

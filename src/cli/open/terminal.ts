@@ -13,7 +13,7 @@ import { texts } from "../../texts/shared/texts.ts";
 import { type Chat, chatExitCode } from "./chat.ts";
 import { importHint } from "./import-hint.ts";
 import { onTermination } from "../process/termination.ts";
-import { type HostClient, type SessionScreen, sessionOf } from "../host/host-client.ts";
+import { type HostClient, type SessionScreen, findSession } from "../host/host-client.ts";
 import { personEditor, personNotifier, personShell, suspend } from "./terminal/programs.ts";
 import { createFolderLabel, customStatusLine } from "./terminal/status-line.ts";
 import { terminalActs } from "./terminal/acts.ts";
@@ -52,7 +52,7 @@ export async function onTerminal(seat: HostClient, { lang, late, ...chat }: Chat
     process.off("SIGINT", terminal.interrupt);
     if (leaving.signal.aborted) return leaving.code;
     if (end.session === undefined) {
-      if ((await sessionOf(host, session))?.title)
+      if ((await findSession(host, session))?.title)
         console.log(texts(lang).resumeWith(commandOf(`${seat.flag}--resume ${session}`)));
       return chatExitCode(end);
     }

@@ -7,7 +7,7 @@ import { exitCodes } from "../process/exit-codes.ts";
 import { lastSessionIn, sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { engineFlag, openJournal } from "../host/journal.ts";
-import { exportFormats, linesOf } from "./page/export-lines.ts";
+import { exportFormats, exportLines } from "./page/export-lines.ts";
 import { writeStdout } from "../process/stdout.ts";
 
 const options = { format: { type: "string" }, output: { type: "string", short: "o" }, ...engineFlag } as const;
@@ -30,7 +30,7 @@ export async function exportSession(args: string[]): Promise<number> {
   if (agent !== undefined) (await import("./recording.ts")).refuseScript("--format script", agent, lang);
   const redaction = ownRedaction(process.env);
   const w = exportTexts(lang);
-  const lines = linesOf(facts, session, { format, redaction, lang });
+  const lines = exportLines(facts, session, { format, redaction, lang });
   if (values.output === undefined) for (const line of lines) writeStdout(line);
   else write(values.output, lines, w);
   await host.close();

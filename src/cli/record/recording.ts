@@ -62,7 +62,9 @@ export async function replayMode(path: string, lang: Lang): Promise<{ mode: Exec
 
 export function tellUnanswered(store: Store, session: string, path: string, lang: Lang): void {
   for (const request of store.pending(session))
-    console.error(`sage: ${recordingTexts(lang).unanswered(path, request.id, oneLine(whatOf(request)).slice(0, 200))}`);
+    console.error(
+      `sage: ${recordingTexts(lang).unanswered(path, request.id, oneLine(requestText(request)).slice(0, 200))}`,
+    );
 }
 
 /** From the journal, after the run: so a session that was resumed, or answered from elsewhere, is recorded whole. */
@@ -93,7 +95,7 @@ function write(path: string, value: unknown): void {
   writeLines(path, [`${JSON.stringify(value, undefined, 2)}\n`]);
 }
 
-function whatOf(request: InputRequest): string {
+function requestText(request: InputRequest): string {
   switch (request.kind) {
     case "permission":
       return `${request.tool} ${summaryOf(request.input)}`;

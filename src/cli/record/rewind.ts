@@ -10,7 +10,7 @@ import { exitCodes } from "../process/exit-codes.ts";
 import { sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage, type Flags } from "../process/flags.ts";
 import { agrees, openLocalJournal } from "../host/journal.ts";
-import { doubtful, overwriting, planLines, pointLines, turnOf } from "../../view/lines/rewind.ts";
+import { doubtful, overwriting, planLines, pointLines, readTurn } from "../../view/lines/rewind.ts";
 
 const options = {
   to: { type: "string" },
@@ -28,8 +28,8 @@ export async function rewind(args: string[]): Promise<number> {
   const w = rewindTexts(lang);
   const [target, stray] = positionals;
   if (target === undefined || stray !== undefined) throw usage(w.how);
-  const what = whatOf(values, t);
-  const turn = values.to === undefined ? undefined : turnOf(values.to);
+  const what = readKind(values, t);
+  const turn = values.to === undefined ? undefined : readTurn(values.to);
   if (values.to !== undefined && turn === undefined) throw usage(t.expected("--to", "t3", values.to));
   const { host, store } = openLocalJournal(process.env);
   try {
@@ -60,7 +60,7 @@ export async function rewind(args: string[]): Promise<number> {
   }
 }
 
-function whatOf({ files, conversation, both }: Flags<typeof options>["values"], t: CliTexts): RewindWhat {
+function readKind({ files, conversation, both }: Flags<typeof options>["values"], t: CliTexts): RewindWhat {
   if (files && conversation) throw usage(t.conflict("--files", "--conversation"));
   if (both && (files || conversation)) throw usage(t.conflict("--both", files ? "--files" : "--conversation"));
   return files ? "files" : conversation ? "conversation" : "both";

@@ -203,7 +203,7 @@ function createEventLog(store: Store, log: Log, lang: Lang): EventLog {
   const following = new Map<string, () => void>();
   const [t, words] = [texts(lang), serveTexts(lang)];
   const tell = (fact: Fact) => {
-    const line = lineOf(fact, t, words);
+    const line = logLine(fact, t, words);
     if (line !== undefined) log("info", `${fact.session}: ${line}`);
     if (fact.type !== "turn.ended") return;
     following.get(fact.session)?.();
@@ -220,7 +220,7 @@ function createEventLog(store: Store, log: Log, lang: Lang): EventLog {
   };
 }
 
-function lineOf(fact: Fact, t: Texts, words: ReturnType<typeof serveTexts>): string | undefined {
+function logLine(fact: Fact, t: Texts, words: ReturnType<typeof serveTexts>): string | undefined {
   switch (fact.type) {
     case "user.said":
       return words.message(whoOf(fact.data, t));

@@ -2,7 +2,7 @@ import type { Cluster } from "../../host/cluster/cluster.ts";
 import { openSurfaceStores, shareFile } from "../../host/surface-store.ts";
 import type { SharedStore, SurfaceStore } from "../../protocol/host/surface-store.ts";
 import type { ServeTexts } from "../../texts/serve/serve.ts";
-import { surfaceOf, type BotConfig } from "../connect/feishu/config.ts";
+import { feishuSurface, type BotConfig } from "../connect/feishu/config.ts";
 import { openBot, shareBot, type Bot, type SurfaceParts } from "./feishu/bot.ts";
 
 /** Memory of the surfaces of a daemon, and the bots that use it. */
@@ -28,7 +28,7 @@ export function fileMemory(path: string): SurfaceMemory {
   return {
     web,
     own: stores.of("serve"),
-    openBot: (bot, parts) => openBot(bot, stores.of(surfaceOf(bot)), parts),
+    openBot: (bot, parts) => openBot(bot, stores.of(feishuSurface(bot)), parts),
     serves: (origins) =>
       web.change((store) => store.set("served", { pid: process.pid, origins: [...origins] } satisfies Served)),
     async leave() {},

@@ -15,7 +15,7 @@ export function readSmallFile(path: string, largest = MAX_FILE_BYTES): string | 
   try {
     const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
-      return textOf(path, file, largest);
+      return readWhole(path, file, largest);
     } finally {
       closeSync(file);
     }
@@ -27,7 +27,7 @@ export function readSmallFile(path: string, largest = MAX_FILE_BYTES): string | 
   }
 }
 
-function textOf(path: string, file: number, largest: number): string {
+function readWhole(path: string, file: number, largest: number): string {
   const found = fstatSync(file);
   if (!found.isFile()) throw new SageError("config-invalid", reason("file-not-regular", { path }));
   // Reads a byte more than the file says it has, so that one which lies about its size, or grows, is noticed.

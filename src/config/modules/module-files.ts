@@ -31,7 +31,7 @@ export function readModules(names: readonly string[] | undefined, folder: string
     const named = name.startsWith("~/") ? join(homedir(), name.slice(2)) : resolve(folder, name);
     const closed = within !== undefined && { within };
     try {
-      const path = realOf(named);
+      const path = realIfThere(named);
       const unfit = (problem: Reason) => ({ named, path: path ?? named, files: [], ...closed, problem });
       if (path === undefined) return unfit(reason("module-missing", {}));
       if (within !== undefined && !isInside(within, path)) return unfit(reason("module-outside", { folder: within }));
@@ -67,12 +67,12 @@ function filesFrom(entry: string, within: string | undefined): ContentFile[] {
   const queue = [entry];
   for (const path of queue) {
     if (texts.has(path) || texts.size >= MAX_FILES) continue;
-    const text = textOf(path, within);
+    const text = readModule(path, within);
     if (text === undefined) continue;
     texts.set(path, text);
     if (!isCode(path)) continue;
     for (const [, , name = ""] of text.matchAll(/(["'`])(\.{1,2}\/[^"'`\n]*)\1/g)) {
-      const real = realOf(resolve(dirname(path), name));
+      const real = realIfThere(resolve(dirname(path), name));
       if (real !== undefined && !isFolder(real) && (within === undefined || isInside(within, real))) queue.push(real);
     }
   }
@@ -80,11 +80,11 @@ function filesFrom(entry: string, within: string | undefined): ContentFile[] {
 }
 
 /** Code is kept whole, for it is run from here; of other files a hash may do. */
-function textOf(path: string, within: string | undefined): string | undefined {
+function readModule(path: string, within: string | undefined): string | undefined {
   return isCode(path) || path.endsWith(".json") ? readSmallFile(path) : contentOf(path, within);
 }
 
-function realOf(path: string): string | undefined {
+function realIfThere(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {

@@ -8,7 +8,7 @@ import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
 
 const code = wants("function", (value) => typeof value === "function");
 const inputSchema = z.unknown().superRefine((value, { addIssue }) => {
-  const why = problemOf(value);
+  const why = schemaProblem(value);
   if (why) addIssue({ code: "custom", params: { why } });
 });
 const text = z.string().min(1);
@@ -39,7 +39,7 @@ export const subagentsSchema = z.array(
   }),
 );
 
-function problemOf(schema: unknown): Reason | undefined {
+function schemaProblem(schema: unknown): Reason | undefined {
   const noSchema = reason("module-wants", { expected: "schema" });
   try {
     return jsonSchemaOf(schema as Check)["type"] === "object" ? undefined : noSchema;

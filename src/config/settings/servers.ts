@@ -158,7 +158,7 @@ function definitionOf(
         ? { type: "http", url: given(url), headers: each(headers), ...(oauth && { oauth: known(oauth) }) }
         : {
             type: "stdio",
-            command: programOf(given(command), place.file),
+            command: programPath(given(command), place.file),
             args: args.map(given),
             env: each(entry.env ?? {}),
           },
@@ -166,7 +166,7 @@ function definitionOf(
 }
 
 /** A relative path means a file beside the settings, and never one of that name in the repository that somebody works in. */
-function programOf(command: string, file: string): string {
+function programPath(command: string, file: string): string {
   const own = command.startsWith("~/") ? join(homedir(), command.slice(2)) : command;
   return own.includes("/") ? resolve(dirname(file), own) : own;
 }

@@ -59,7 +59,7 @@ export function guestTrust(trustFile: string, cwd: string): GuestTrust {
   );
   const before = readTrusted(trustFile)[entry(root)];
   if (files.length === 0) return { root, state: "nothing-to-trust", files };
-  return { root, files, state: !before ? "untrusted" : before.digest === digestOf(files) ? "trusted" : "changed" };
+  return { root, files, state: !before ? "untrusted" : before.digest === filesDigest(files) ? "trusted" : "changed" };
 }
 
 export function trustGuests(trustFile: string, { root, files }: GuestTrust): void {
@@ -67,14 +67,14 @@ export function trustGuests(trustFile: string, { root, files }: GuestTrust): voi
   const texts = Object.fromEntries(files.map(({ path, text }) => [path, text]));
   changeTrusted(trustFile, (all) => ({
     ...all,
-    [entry(root)]: { digest: digestOf(files), at: Date.now(), files: texts },
+    [entry(root)]: { digest: filesDigest(files), at: Date.now(), files: texts },
   }));
 }
 
 /** Beside the folder's entry for Sage's own settings: each is trusted for itself. */
 const entry = (root: string): string => `agents:${root}`;
 
-function digestOf(files: GuestTrust["files"]): string {
+function filesDigest(files: GuestTrust["files"]): string {
   return hash("sha256", JSON.stringify(files), "base64url");
 }
 

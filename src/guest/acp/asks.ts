@@ -1,4 +1,4 @@
-import { callOf, judgedOf, numbered, optionOf, questionsIn } from "./map.ts";
+import { readCall, judgedOf, numbered, findOption, questionsIn } from "./map.ts";
 import type { News } from "./news.ts";
 import type { GuestAnswer, GuestAsk, GuestEvent } from "../driver.ts";
 import { fields, text, type Fields } from "../json.ts";
@@ -53,7 +53,7 @@ export function createAsks({ name, cwd, rpc, news, push, refused, signal }: Asks
           id,
           params,
           kind: "permission",
-          ask: { ...frame, call: callOf(seen, cwd), judged: judgedOf(seen, cwd) },
+          ask: { ...frame, call: readCall(seen, cwd), judged: judgedOf(seen, cwd) },
         });
       const call = { type: "call" as const, id: seen.toolCallId, tool: "AskUserQuestion", input: { questions } };
       put({ id, params, kind: "questions", ask: { ...frame, call, judged: [], questions } });
@@ -83,7 +83,7 @@ export function createAsks({ name, cwd, rpc, news, push, refused, signal }: Asks
       asked.delete(ask.id);
       if (given.type === "refused") refused(given);
       if (open.kind === "form") return open.answered(given);
-      const chosen = optionOf(open.params, given.type === "refused" ? "reject_once" : "allow_once");
+      const chosen = findOption(open.params, given.type === "refused" ? "reject_once" : "allow_once");
       const outcome = chosen === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId: chosen };
       const answers = given.type === "answers" && { answers: numbered(ask.questions ?? [], given.answers) };
       rpc.reply(open.id, { outcome, ...answers });

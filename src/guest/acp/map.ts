@@ -19,11 +19,11 @@ export function seenWith(before: Seen | undefined, update: unknown): Seen | unde
 }
 
 /** The call in the agent's own words; a command as Bash's. */
-export function callOf(seen: Seen, cwd: string): Call {
+export function readCall(seen: Seen, cwd: string): Call {
   const command = commandOf(seen, cwd);
   const call = { type: "call" as const, id: seen.toolCallId };
   if (command !== undefined) return { ...call, tool: "Bash", input: { command } };
-  return { ...call, tool: nameOf(seen), input: inputOf(seen) };
+  return { ...call, tool: toolName(seen), input: readInput(seen) };
 }
 
 /** Only a command can be judged. */
@@ -42,7 +42,7 @@ function commandOf(seen: Seen, cwd: string): string | undefined {
 /** Sage's own tools are judged and shown by their fields, which this one does not have: it never goes by their names. */
 const ours = new Set(["Bash", "Read", "Write", "Edit", "Glob", "Grep", "AskUserQuestion"]);
 
-function nameOf(seen: Seen): string {
+function toolName(seen: Seen): string {
   const meta = fields(seen["_meta"]);
   const name =
     text(seen["name"]) ?? text(meta["toolName"]) ?? text(fields(meta["claudeCode"])["toolName"]) ?? text(seen["kind"]);
@@ -50,7 +50,7 @@ function nameOf(seen: Seen): string {
   return ours.has(name) ? name.toLowerCase() : name;
 }
 
-function inputOf(seen: Seen): ToolInput {
+function readInput(seen: Seen): ToolInput {
   const raw = fields(seen["rawInput"]);
   if (Object.keys(raw).length > 0) return { ...raw };
   const paths = list(seen["locations"]).flatMap((location) => text(fields(location)["path"]) ?? []);
@@ -68,7 +68,7 @@ function inputOf(seen: Seen): ToolInput {
 }
 
 /** How a call ended, in words for the journal. */
-export function resultOf(seen: Seen): string {
+export function readResult(seen: Seen): string {
   const words = wordsIn(seen["content"]);
   if (words !== "") return words;
   const raw = seen["rawOutput"];
@@ -83,7 +83,7 @@ function wordsIn(content: unknown): string {
 }
 
 /** Takes only a choice for this one call: Sage's rules live in Sage's files. */
-export function optionOf(params: Fields, kind: "allow_once" | "reject_once"): string | undefined {
+export function findOption(params: Fields, kind: "allow_once" | "reject_once"): string | undefined {
   const found = list(params["options"]).find((option) => fields(option)["kind"] === kind);
   return text(fields(found)["optionId"]);
 }
@@ -91,11 +91,11 @@ export function optionOf(params: Fields, kind: "allow_once" | "reject_once"): st
 /** Questions that come as a request for permission (Qwen Code), numbered in their order. */
 export function questionsIn(toolCall: Seen): Question[] | undefined {
   const asked = list(fields(toolCall["_meta"])["qwenQuestions"]);
-  const questions = asked.flatMap((question) => questionOf(fields(question)) ?? []);
+  const questions = asked.flatMap((question) => readQuestion(fields(question)) ?? []);
   return questions.length > 0 && questions.length === asked.length ? questions : undefined;
 }
 
-export function questionOf({ question, header, multiSelect, options }: Fields): Question | undefined {
+export function readQuestion({ question, header, multiSelect, options }: Fields): Question | undefined {
   const words = text(question);
   if (words === undefined) return undefined;
   const choices = list(options).flatMap((option) => {
@@ -116,7 +116,7 @@ export function numbered(questions: readonly Question[], answers: Answers): Reco
   );
 }
 
-export function usageOf(value: unknown): Usage | undefined {
+export function readUsage(value: unknown): Usage | undefined {
   const used = fields(value);
   if (count(used["inputTokens"]) + count(used["outputTokens"]) === 0) return undefined;
   return {

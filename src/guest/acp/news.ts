@@ -1,4 +1,4 @@
-import { callOf, resultOf, seenWith, usageOf, type Seen } from "./map.ts";
+import { readCall, readResult, seenWith, readUsage, type Seen } from "./map.ts";
 import type { GuestEvent } from "../driver.ts";
 import { fields, text, type Fields } from "../json.ts";
 
@@ -26,7 +26,7 @@ export function createNews({ name, cwd, push, wentOn }: NewsParts): News {
   let words = "";
 
   function flush(usage?: unknown): void {
-    const used = usageOf(usage);
+    const used = readUsage(usage);
     const parts = [{ type: "text" as const, text: words }];
     if (words !== "") push({ type: "said", parts, ...(used && { usage: used }), model: name, agent: [] });
     words = "";
@@ -47,9 +47,9 @@ export function createNews({ name, cwd, push, wentOn }: NewsParts): News {
       flush();
       told.add(call.toolCallId);
       wentOn();
-      push({ type: "said", parts: [callOf(call, cwd)], model: name, agent: [] });
+      push({ type: "said", parts: [readCall(call, cwd)], model: name, agent: [] });
     }
-    push({ type: "result", call: call.toolCallId, ok: news["status"] === "completed", text: resultOf(call) });
+    push({ type: "result", call: call.toolCallId, ok: news["status"] === "completed", text: readResult(call) });
   }
 
   return {

@@ -4,12 +4,12 @@ import type { Call } from "../../protocol/facts/message.ts";
 import {
   askOfHook,
   askOfPrompt,
-  endOf,
+  readEnd,
   hookReply,
   inputFor,
   isBookkeeping,
   promptReply,
-  resultsOf,
+  readResults,
   saidOf,
 } from "./map.ts";
 import type { Guest, GuestAnswer, GuestAsk, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
@@ -140,12 +140,12 @@ function createSpeaking(peer: Peer): Speaking {
         return said && events.push(said);
       }
       case "user":
-        return resultsOf(message).forEach(events.push);
+        return readResults(message).forEach(events.push);
       case "system":
         if (message["subtype"] === "background_tasks_changed") tasks = list(message["tasks"]).length;
         return;
       case "result": {
-        const ended = endOf(message);
+        const ended = readEnd(message);
         // It does not find the call that it was left with: whoever continues tells it in words.
         if (ended === "unavailable") return peer.kill();
         return ended && end(ended);

@@ -44,14 +44,14 @@ export function isBookkeeping(tool: string): boolean {
 /** A call that is about to run, from the callback before every tool. */
 export function askOfHook(id: string, request: Json): GuestAsk {
   const told = fields(request["input"]);
-  const call = callOf(told["tool_use_id"], told["tool_name"], told["tool_input"]);
+  const call = makeCall(told["tool_use_id"], told["tool_name"], told["tool_input"]);
   const agent = told["agent_id"] === undefined ? [] : [text(told["agent_type"]) ?? "subagent"];
   return { id, ...meant(call), agent };
 }
 
 /** A prompt of Claude Code's own rules. */
 export function askOfPrompt(id: string, request: Json): GuestAsk {
-  const call = callOf(request["tool_use_id"], request["tool_name"], request["input"]);
+  const call = makeCall(request["tool_use_id"], request["tool_name"], request["input"]);
   const why = text(request["decision_reason"]);
   const agent = request["agent_id"] === undefined ? [] : ["subagent"];
   return { id, ...meant(call), agent, insists: true, ...(why && { why }) };
@@ -59,7 +59,7 @@ export function askOfPrompt(id: string, request: Json): GuestAsk {
 
 function meant(call: Call): Pick<GuestAsk, "call" | "judged" | "questions"> {
   const { tool, input } = call;
-  const questions = tool === "AskUserQuestion" ? questionsOf(input) : undefined;
+  const questions = tool === "AskUserQuestion" ? readQuestions(input) : undefined;
   if (questions) return { call, judged: [], questions };
   // A rule for a server's tool names it in the same way here and there.
   if (tool.startsWith("mcp__")) return { call, judged: [{ tool, input }] };
@@ -72,12 +72,12 @@ function meant(call: Call): Pick<GuestAsk, "call" | "judged" | "questions"> {
   };
 }
 
-function callOf(id: unknown, tool: unknown, input: unknown): Call {
+function makeCall(id: unknown, tool: unknown, input: unknown): Call {
   return { type: "call", id: text(id) ?? "", tool: text(tool) ?? "", input: { ...fields(input) } };
 }
 
 /** Undefined where they do not have the form of questions: then it is a call like any other. */
-function questionsOf(input: ToolInput): Question[] | undefined {
+function readQuestions(input: ToolInput): Question[] | undefined {
   const read = list(input["questions"]).map((entry) => {
     const { question, header, options, multiSelect } = fields(entry);
     const choices = list(options).map((option) => {
@@ -103,7 +103,7 @@ export function saidOf(message: Json, isCounted: (id: string) => boolean): (Gues
   if (parts.length === 0) return undefined;
   const isSubagent = text(message["parent_tool_use_id"]) !== undefined;
   const agent = isSubagent ? [text(message["subagent_type"]) ?? "subagent"] : [];
-  const counts = isCounted(text(id) ?? "") ? {} : { usage: usageOf(fields(usage)) };
+  const counts = isCounted(text(id) ?? "") ? {} : { usage: readUsage(fields(usage)) };
   return { type: "said", parts, model: text(model) ?? "claude", agent, ...counts };
 }
 
@@ -116,13 +116,13 @@ function partOf(block: Json): Part[] {
     case "thinking":
       return thought ? [{ type: "reasoning", text: thought }] : [];
     case "tool_use":
-      return [callOf(block["id"], block["name"], block["input"])];
+      return [makeCall(block["id"], block["name"], block["input"])];
     default:
       return [];
   }
 }
 
-function usageOf(usage: Readonly<Json>): Usage {
+function readUsage(usage: Readonly<Json>): Usage {
   return {
     inputTokens: count(usage["input_tokens"]),
     outputTokens: count(usage["output_tokens"]),
@@ -132,7 +132,7 @@ function usageOf(usage: Readonly<Json>): Usage {
 }
 
 /** Results of calls, as the model reads them. */
-export function resultsOf(message: Json): (GuestEvent & { type: "result" })[] {
+export function readResults(message: Json): (GuestEvent & { type: "result" })[] {
   return blocks(fields(message["message"])["content"]).flatMap((block) => {
     const call = block["type"] === "tool_result" ? text(block["tool_use_id"]) : undefined;
     if (call === undefined) return [];
@@ -144,7 +144,7 @@ export function resultsOf(message: Json): (GuestEvent & { type: "result" })[] {
 }
 
 /** The end of a turn. Undefined: something else has ended, such as a command in the background, or another message waits. */
-export function endOf(result: Json): (GuestEvent & { type: "ended" }) | "unavailable" | undefined {
+export function readEnd(result: Json): (GuestEvent & { type: "ended" }) | "unavailable" | undefined {
   const { stop_reason: stop, terminal_reason: why, queued_turn_count: queued } = result;
   if (stop === "tool_deferred") return { type: "ended", how: "parked" };
   if (stop === "tool_deferred_unavailable") return "unavailable";

@@ -4,7 +4,7 @@ import type { GuestAnswer, GuestAsk, GuestEvent } from "../driver.ts";
 import { type Fields, fields, list, text } from "../json.ts";
 import { NOT_OFFERED, type Rpc, type RpcId } from "../rpc.ts";
 import type { Call } from "../../protocol/facts/message.ts";
-import { type CodexQuestion, answersOf, callOf, changesOf, judgedPatch, questionsOf } from "./map.ts";
+import { type CodexQuestion, toCodexAnswers, readCall, changesOf, judgedPatch, readQuestions } from "./map.ts";
 
 /** Requests of Codex that wait for an answer. Its app-server keeps the thread for as long as there are any. */
 type CodexAsked = {
@@ -128,7 +128,7 @@ function askOf(
 function commandAsk(frame: AskFrame, cwd: string): CodexAsk {
   const { id, callId, params } = frame;
   const { kind, networkApprovalContext: host, additionalPermissions: wanted } = params;
-  const { input = {} } = callOf({ type: "commandExecution", id: callId, ...params }, { cwd }) ?? {};
+  const { input = {} } = readCall({ type: "commandExecution", id: callId, ...params }, { cwd }) ?? {};
   // Words for a program that runs already, a host to connect to, and more than the usual permissions: a person looks at these.
   const more = { ...(host ? { host } : {}), ...(wanted ? { permissions: wanted } : {}) };
   const isPlain = (kind ?? "command") === "command" && Object.keys(more).length === 0 && input["command"] !== "";
@@ -168,7 +168,7 @@ function permissionsAsk(frame: AskFrame): CodexAsk {
 
 /** Asks questions; undefined where there are none that could be shown. */
 function questionsAsk(frame: AskFrame): CodexAsk | undefined {
-  const questions = questionsOf(frame.params);
+  const questions = readQuestions(frame.params);
   if (!questions || questions.length === 0) return undefined;
   const shown = questions.map(({ id: _id, ...question }) => question);
   const ask = askOf(frame, { tool: "AskUserQuestion", input: { questions: shown } }, { questions: shown });
@@ -183,7 +183,7 @@ function replyTo(open: Exclude<CodexAsk, { kind: "form" }>, given: GuestAnswer):
     case "permissions":
       return { permissions: given.type === "allowed" ? open.wanted : {}, scope: "turn" };
     case "questions":
-      return { answers: given.type === "answers" ? answersOf(open.questions, given.answers) : {} };
+      return { answers: given.type === "answers" ? toCodexAnswers(open.questions, given.answers) : {} };
     default:
       return open satisfies never;
   }

@@ -72,7 +72,7 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
   }
 
   async function steer(words: string): Promise<void> {
-    await rpc.request("turn/steer", { threadId: session, expectedTurnId: turn, input: inputOf(words) });
+    await rpc.request("turn/steer", { threadId: session, expectedTurnId: turn, input: textInput(words) });
   }
 
   function joinTurn(words: string): Promise<boolean> {
@@ -92,7 +92,7 @@ async function start(agent: CodexAgent, { cwd, env, resume, signal }: GuestStart
       if (turn !== "" && (await joinTurn(words))) return;
       const begun = await rpc.request("turn/start", {
         threadId: session,
-        input: inputOf(words),
+        input: textInput(words),
         ...(agent.mode === "plan" && { collaborationMode: planMode(model) }),
       });
       turn = text(fields(begun["turn"])["id"]) ?? turn;
@@ -140,6 +140,6 @@ function planMode(model: string): object {
   return { mode: "plan", settings: { model, reasoning_effort: null, developer_instructions: null } };
 }
 
-function inputOf(words: string): object[] {
+function textInput(words: string): object[] {
   return [{ type: "text", text: words, text_elements: [] }];
 }

@@ -4,7 +4,7 @@ import type { Answers } from "../../protocol/facts/answer.ts";
 import type { ToolInput } from "../../protocol/facts/call.ts";
 import type { Call, Usage } from "../../protocol/facts/message.ts";
 import type { Question } from "../../protocol/facts/request.ts";
-import { questionOf } from "../acp/map.ts";
+import { readQuestion } from "../acp/map.ts";
 import { commandLine } from "../command.ts";
 import { count, fields, list, text, told, type Fields } from "../json.ts";
 
@@ -12,13 +12,13 @@ type Judged = { tool: string; input: ToolInput };
 type Place = { cwd: string };
 
 /** A piece of Codex's work as a call; undefined for what is none, such as a message. */
-export function callOf(item: Fields, { cwd }: Place): Call | undefined {
+export function readCall(item: Fields, { cwd }: Place): Call | undefined {
   const id = text(item["id"]);
   if (id === undefined) return undefined;
   const call = { type: "call" as const, id };
   switch (item["type"]) {
     case "commandExecution":
-      return { ...call, tool: "Bash", input: { command: lineOf(item, cwd) } };
+      return { ...call, tool: "Bash", input: { command: commandIn(item, cwd) } };
     case "fileChange":
       return { ...call, tool: "Patch", input: { changes: changesOf(item) } };
     case "mcpToolCall":
@@ -34,7 +34,7 @@ export function callOf(item: Fields, { cwd }: Place): Call | undefined {
   }
 }
 
-function lineOf({ command, cwd }: Fields, sessionCwd: string): string {
+function commandIn({ command, cwd }: Fields, sessionCwd: string): string {
   return commandLine(command, { cwd, sessionCwd }) ?? "";
 }
 
@@ -57,7 +57,7 @@ export function judgedPatch(changes: readonly Change[], { cwd }: Place): Judged[
     const moved = movedTo === undefined ? [] : [resolve(cwd, movedTo)];
     if (kind === "add") return [{ tool: "Write", input: { file_path, content: diff } }];
     if (kind === "delete") return [edit(file_path, diff || "\n", "")];
-    const hunks = hunksOf(diff);
+    const hunks = readDiff(diff);
     return [
       ...hunks.map(({ before, after }) => edit(file_path, before || "\n", before ? after : `\n${after}`)),
       ...(hunks.length === 0 ? [edit(file_path, "\n", "")] : []),
@@ -73,7 +73,7 @@ function edit(file_path: string, old_string: string, new_string: string): Judged
   };
 }
 
-function hunksOf(diff: string): { before: string; after: string }[] {
+function readDiff(diff: string): { before: string; after: string }[] {
   const hunks: { before: string[]; after: string[] }[] = [];
   for (const line of diff.replace(/\n$/, "").split("\n")) {
     if (line.startsWith("@@")) hunks.push({ before: [], after: [] });
@@ -89,9 +89,10 @@ export function isOver(item: Fields): boolean {
   return item["status"] !== "inProgress";
 }
 
-export function resultOf(item: Fields): { ok: boolean; text: string } {
+export function readResult(item: Fields): { ok: boolean; text: string } {
   const status = text(item["status"]) ?? "completed";
-  const output = text(item["aggregatedOutput"]) ?? wordsOf(item["result"]) ?? text(fields(item["error"])["message"]);
+  const output =
+    text(item["aggregatedOutput"]) ?? contentText(item["result"]) ?? text(fields(item["error"])["message"]);
   const code = item["exitCode"];
   const failed = typeof code === "number" && code !== 0;
   return {
@@ -100,7 +101,7 @@ export function resultOf(item: Fields): { ok: boolean; text: string } {
   };
 }
 
-function wordsOf(result: unknown): string | undefined {
+function contentText(result: unknown): string | undefined {
   const words = list(fields(result)["content"]).flatMap((block) => text(fields(block)["text"]) ?? []);
   return words.length === 0 ? undefined : words.join("\n");
 }
@@ -108,16 +109,16 @@ function wordsOf(result: unknown): string | undefined {
 export type CodexQuestion = Question & { id: string };
 
 /** Undefined where one of them asks for a secret, which has no place in a journal. */
-export function questionsOf(params: Fields): CodexQuestion[] | undefined {
+export function readQuestions(params: Fields): CodexQuestion[] | undefined {
   const asked = list(params["questions"]).map(fields);
   if (asked.some(({ isSecret }) => isSecret === true)) return undefined;
   return asked.flatMap((entry) => {
-    const question = questionOf(entry);
+    const question = readQuestion(entry);
     return question ? [{ ...question, id: text(entry["id"]) ?? oneLine(question.question) }] : [];
   });
 }
 
-export function answersOf(
+export function toCodexAnswers(
   questions: readonly CodexQuestion[],
   answers: Answers,
 ): Record<string, { answers: string[] }> {
@@ -129,7 +130,7 @@ export function answersOf(
   );
 }
 
-export function usageOf(params: Fields): Usage | undefined {
+export function readUsage(params: Fields): Usage | undefined {
   const last = fields(fields(params["tokenUsage"])["last"]);
   if (count(last["inputTokens"]) + count(last["outputTokens"]) === 0) return undefined;
   return {

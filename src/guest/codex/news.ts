@@ -1,5 +1,5 @@
 import { addUsage, type Call, type Usage } from "../../protocol/facts/message.ts";
-import { callOf, isOver, resultOf, usageOf } from "./map.ts";
+import { readCall, isOver, readResult, readUsage } from "./map.ts";
 import type { GuestEvent } from "../driver.ts";
 import { fields, text, type Fields } from "../json.ts";
 
@@ -53,7 +53,7 @@ export function createCodexNews({ cwd, model, push, resumed }: NewsParts): Codex
         case "item/commandExecution/outputDelta":
           return push({ type: "delta", kind: "output", text: delta(), call: text(params["itemId"]) ?? "" });
         case "thread/tokenUsage/updated": {
-          const used = isNews ? usageOf(params) : undefined;
+          const used = isNews ? readUsage(params) : undefined;
           if (used) usage = usage ? addUsage(usage, used) : used;
           return;
         }
@@ -66,17 +66,17 @@ export function createCodexNews({ cwd, model, push, resumed }: NewsParts): Codex
       const id = `${text(params["threadId"])}/${text(item["id"])}`;
       if (method === "item/started" && item["type"] === "fileChange") items.set(id, item);
       if (method !== "item/completed") return;
-      if (below.delete(id) && isOver(item)) push({ type: "result", call: id, ...resultOf(item) });
+      if (below.delete(id) && isOver(item)) push({ type: "result", call: id, ...readResult(item) });
       items.delete(id);
     },
   };
 
   function worked(item: Fields): void {
-    const call = callOf(item, { cwd });
+    const call = readCall(item, { cwd });
     if (call === undefined) return;
     if (!items.has(call.id)) said([call]);
     items.set(call.id, item);
-    if (isOver(item)) push({ type: "result", call: call.id, ...resultOf(item) });
+    if (isOver(item)) push({ type: "result", call: call.id, ...readResult(item) });
   }
 
   function said(calls: Call[]): void {

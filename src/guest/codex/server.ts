@@ -46,7 +46,7 @@ export async function reachCodex(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<CodexLine> {
-  const place = placeOf(install, env);
+  const place = socketPlace(install, env);
   const found = await connected(place);
   if (found) return found;
   return withLock(place, signal, async () => (await connected(place)) ?? started(install, place, env, signal));
@@ -57,7 +57,7 @@ export async function stopCodex(dir: string): Promise<number> {
   const servers = serversIn(dir).filter(({ lives }) => lives);
   for (const { pid } of servers) endGroup(pid);
   for (const { pid } of servers) {
-    for (let n = 0; n < 50 && startOf(pid) !== ""; n++) await sleep(100);
+    for (let n = 0; n < 50 && processStart(pid) !== ""; n++) await sleep(100);
     endGroup(pid, "SIGKILL");
   }
   return servers.length;
@@ -76,7 +76,7 @@ export function serversIn(dir: string): CodexServer[] {
         ? [
             {
               ...note,
-              lives: startOf(note.pid) === note.started,
+              lives: processStart(note.pid) === note.started,
               parked: existsSync(parked) ? readdirSync(parked).length : 0,
             },
           ]
@@ -84,7 +84,7 @@ export function serversIn(dir: string): CodexServer[] {
     });
 }
 
-function placeOf({ command, args, dir }: CodexInstall, env: NodeJS.ProcessEnv): Place {
+function socketPlace({ command, args, dir }: CodexInstall, env: NodeJS.ProcessEnv): Place {
   const key = [command, ...args, env["CODEX_HOME"] ?? "", env["HOME"] ?? ""].join("\0");
   const name = `codex-${createHash("sha256").update(key).digest("hex").slice(0, 10)}`;
   privately(dir);
@@ -146,7 +146,7 @@ async function started(
   child.unref();
   const over = once(child, "exit").then(() => true);
   if (child.pid === undefined) throw new Error(`${command} could not be started`);
-  const note = { pid: child.pid, started: startOf(child.pid), command, since: Date.now() };
+  const note = { pid: child.pid, started: processStart(child.pid), command, since: Date.now() };
   writeFileSync(place.note, JSON.stringify(note), { mode: 0o600 });
   for (let waited = 0; waited < STARTING_MS; waited += 50) {
     signal.throwIfAborted();
@@ -242,7 +242,7 @@ function noted(path: string): Note | undefined {
 }
 
 /** When the process was started, so that another one under the same number is not taken for it. "" when it does not live. */
-function startOf(pid: number): string {
+function processStart(pid: number): string {
   try {
     return execFileSync("ps", ["-o", "lstart=", "-p", `${pid}`], {
       encoding: "utf8",

@@ -86,7 +86,7 @@ function sharedConfig(parts: AgentParts, home: string) {
   const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);
   return {
     ...(parts.prices && { prices: parts.prices }),
-    tools: toolsOf(parts, subagents),
+    tools: collectTools(parts, subagents),
     rules: parts.rules,
     permissionMode: parts.permissionMode,
     ruleBooks: createRuleBooks(),
@@ -105,7 +105,7 @@ function sharedConfig(parts: AgentParts, home: string) {
   };
 }
 
-function toolsOf(parts: AgentParts, subagents: ReturnType<typeof createSubagentRegistry>): ToolRegistry {
+function collectTools(parts: AgentParts, subagents: ReturnType<typeof createSubagentRegistry>): ToolRegistry {
   const { env, search, skills = [], tools = [] } = parts;
   // An embedder may have had tools of these names before Sage did.
   const web = [
@@ -132,7 +132,7 @@ async function guestExecutor(assembly: Assembly, name: string): Promise<Executor
   const { GuestExecutor } = await import("../../agent/guest/executor.ts");
   if (!parts.guest) throw new SageError("config-invalid", reason("guest-unknown", { agent: name, known: [] }));
   const guest = await parts.guest(name, session.cwd);
-  const config = { ...shared, ...placeOf(assembly), env: folder.env(), system: "", subagentSystem: () => "" };
+  const config = { ...shared, ...toolRoots(assembly), env: folder.env(), system: "", subagentSystem: () => "" };
   return new GuestExecutor({ config, options: { ...run.options, workingDirectory: session.cwd }, ...guest });
 }
 
@@ -154,7 +154,7 @@ async function ownExecutor(assembly: Assembly): Promise<Executor> {
     ...(tools && { tools }),
     ...(traces && { traces }),
     ...(confining && { confining, hooks: shared.hooks.within?.(confining.start) ?? shared.hooks }),
-    ...placeOf(assembly),
+    ...toolRoots(assembly),
     model: traces ? traces.model(model) : model,
     ...(smallModel && { smallModel: traces ? traces.model(smallModel) : smallModel }),
     // Made when a call is judged and when the model is asked: a turn that continues waits for a person before that.
@@ -169,7 +169,7 @@ async function ownExecutor(assembly: Assembly): Promise<Executor> {
   return new UnifiedExecutor(config, { ...run.options, workingDirectory: session.cwd }, run.channel, "known");
 }
 
-function placeOf({ folder, kept, scope }: Assembly) {
+function toolRoots({ folder, kept, scope }: Assembly) {
   return { roots: [folder.root, ...kept], keepDir: kept[0], store: scope.store };
 }
 

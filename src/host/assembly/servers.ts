@@ -77,7 +77,7 @@ async function makeServers(
     import("../../mcp/memory.ts"),
   ]);
   const path = join(home.dir, "mcp.json");
-  const memory = createServerMemory({ read: () => textOf(path), change: (edit) => changeFile(path, edit) });
+  const memory = createServerMemory({ read: () => readIfThere(path), change: (edit) => changeFile(path, edit) });
   return createServers({
     definitions,
     // Folder of the trusted files, whichever folder of the project a session works in.
@@ -91,13 +91,13 @@ async function makeServers(
         import("../../mcp/http.ts"),
         import("../../mcp/oauth.ts"),
       ]);
-      return httpTransport(definition, keptLogin(definition, tokensOf(definition, { home, env })));
+      return httpTransport(definition, keptLogin(definition, tokenStore(definition, { home, env })));
     },
   });
 }
 
 /** Tokens of a server are kept with the person's keys: in the keychain, or in a file that only they can read. */
-export function tokensOf(
+export function tokenStore(
   { name, transport }: ServerDefinition,
   { home, env }: Pick<OutsideParts, "home" | "env">,
 ): TokenStore {
@@ -110,7 +110,7 @@ export function tokensOf(
   };
 }
 
-function textOf(path: string): string {
+function readIfThere(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {

@@ -34,7 +34,7 @@ export function createTraces(): Traces {
       ended(value);
       return value;
     } catch (error) {
-      fail(span, codeOf(error));
+      fail(span, errorType(error));
       throw error;
     } finally {
       span.end();
@@ -42,7 +42,11 @@ export function createTraces(): Traces {
   };
   const waited = (within: Context, request: InputRequest, resolution: Resolution) =>
     tracer
-      .startSpan(`wait ${request.kind}`, { startTime: request.at, attributes: waitOf(request, resolution) }, within)
+      .startSpan(
+        `wait ${request.kind}`,
+        { startTime: request.at, attributes: waitAttributes(request, resolution) },
+        within,
+      )
       .end(resolution.at);
 
   return {
@@ -52,7 +56,7 @@ export function createTraces(): Traces {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "sage",
         "gen_ai.conversation.id": log.id,
-        ...modelOf(model),
+        ...modelAttributes(model),
       };
       return tracer.startActiveSpan("invoke_agent sage", { attributes, links: linksTo(begun) }, (span) => {
         const within = context.active();
@@ -77,14 +81,14 @@ export function createTraces(): Traces {
       reply(request, scope) {
         const attributes = {
           "gen_ai.operation.name": "chat",
-          ...modelOf(model),
+          ...modelAttributes(model),
           "gen_ai.request.stream": true,
           ...(request.options.maxOutputTokens !== undefined && {
             "gen_ai.request.max_tokens": request.options.maxOutputTokens,
           }),
-          ...agentOf(request.agent),
+          ...agentAttributes(request.agent),
         };
-        const name = `chat ${nameOf(model)}`;
+        const name = `chat ${modelName(model)}`;
         return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, (span) =>
           record(
             span,
@@ -95,7 +99,7 @@ export function createTraces(): Traces {
             },
             (reply) =>
               span.setAttributes({
-                ...usageOf(reply.usage),
+                ...usageAttributes(reply.usage),
                 "gen_ai.response.model": reply.model.replace(/^[^/]*\//, ""),
                 "gen_ai.response.finish_reasons": [reply.finish === "calls" ? "tool_call" : reply.finish],
               }),
@@ -109,7 +113,7 @@ export function createTraces(): Traces {
         "gen_ai.tool.name": call.tool,
         "gen_ai.tool.type": "function",
         "gen_ai.tool.call.id": call.id,
-        ...agentOf(agent),
+        ...agentAttributes(agent),
       };
       return tracer.startActiveSpan(`execute_tool ${call.tool}`, { attributes }, (span) =>
         record(span, run, ({ ok, end }) => {
@@ -160,7 +164,7 @@ function parentOf({ traceId, spanId, traceFlags }: SpanContext): string {
 function endTurn(span: Span, outcome: AgentOutcome): void {
   const { stats, status } = outcome;
   span.setAttributes({
-    ...usageOf(outcome.usage),
+    ...usageAttributes(outcome.usage),
     "sage.turn.status": status,
     "sage.turn.steps": stats.steps,
     "sage.turn.tool_calls": stats.toolCalls,
@@ -168,7 +172,7 @@ function endTurn(span: Span, outcome: AgentOutcome): void {
   if (outcome.status === "error") fail(span, outcome.error.code);
 }
 
-function waitOf(request: InputRequest, resolution: Resolution): Attributes {
+function waitAttributes(request: InputRequest, resolution: Resolution): Attributes {
   const { outcome, surface } = resolution;
   return {
     "gen_ai.conversation.id": request.session,
@@ -178,11 +182,11 @@ function waitOf(request: InputRequest, resolution: Resolution): Attributes {
     "sage.request.surface": surface,
     ...(request.kind === "permission" && { "gen_ai.tool.name": request.tool }),
     ...(outcome === "answered" && { "sage.request.answer": resolution.response.type }),
-    ...agentOf(request.agent),
+    ...agentAttributes(request.agent),
   };
 }
 
-function usageOf(usage: Usage): Attributes {
+function usageAttributes(usage: Usage): Attributes {
   return {
     "gen_ai.usage.input_tokens": usage.inputTokens,
     "gen_ai.usage.output_tokens": usage.outputTokens,
@@ -194,16 +198,16 @@ function usageOf(usage: Usage): Attributes {
 /** Names of the conventions, where they have one. */
 const providers: Record<string, string> = { google: "gcp.gemini", xai: "x_ai", mistral: "mistral_ai" };
 
-function modelOf({ id }: Pick<Model, "id">): Attributes {
+function modelAttributes({ id }: Pick<Model, "id">): Attributes {
   const provider = id.includes("/") ? (id.split("/")[0] ?? id) : id;
-  return { "gen_ai.provider.name": providers[provider] ?? provider, "gen_ai.request.model": nameOf({ id }) };
+  return { "gen_ai.provider.name": providers[provider] ?? provider, "gen_ai.request.model": modelName({ id }) };
 }
 
-function nameOf({ id }: Pick<Model, "id">): string {
+function modelName({ id }: Pick<Model, "id">): string {
   return id.replace(/^[^/]*\//, "");
 }
 
-function agentOf(agent: readonly string[]): Attributes {
+function agentAttributes(agent: readonly string[]): Attributes {
   return agent.length > 0 ? { "gen_ai.agent.name": agent.join("/") } : {};
 }
 
@@ -212,7 +216,7 @@ function fail(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-function codeOf(error: unknown): string {
+function errorType(error: unknown): string {
   if (error instanceof SageError) return error.code;
   return error instanceof Error ? error.name : "unknown";
 }

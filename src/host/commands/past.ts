@@ -71,8 +71,8 @@ async function readPage(path: string, page: number): Promise<Reply<"output"> | u
     if (!stat.isFile()) return undefined;
     const pages = Math.max(1, Math.ceil(stat.size / PAGE));
     if (page >= pages) return { ok: true, text: "", page, pages, bytes: stat.size };
-    const from = await startOf(file, page, stat.size);
-    const bytes = await read(file, from, (await startOf(file, page + 1, stat.size)) - from);
+    const from = await pageStart(file, page, stat.size);
+    const bytes = await read(file, from, (await pageStart(file, page + 1, stat.size)) - from);
     return { ok: true, text: bytes.toString("utf8"), page, pages, bytes: stat.size };
   } finally {
     await file.close();
@@ -83,7 +83,7 @@ async function readPage(path: string, page: number): Promise<Reply<"output"> | u
  * The first byte of a page. It is found from the file alone, so that nobody chooses where a page begins: in the middle of a secret its
  * second half would look like nothing in particular.
  */
-async function startOf(file: FileHandle, page: number, size: number): Promise<number> {
+async function pageStart(file: FileHandle, page: number, size: number): Promise<number> {
   const end = page * PAGE;
   if (page === 0 || end >= size) return Math.min(end, size);
   const from = end - ROOM;

@@ -61,7 +61,7 @@ async function find(where: Where, { of: target, cwd, before, limit }: Asked): Pr
   }
   const exact = store.session(target);
   if (exact) return ofSession(where, exact);
-  const path = realOf(resolve(cwd ?? "/", target));
+  const path = realFile(resolve(cwd ?? "/", target));
   if (existsSync(path)) return ofFile(where, path);
   const { session: prefix, key } = splitRequestId(target);
   const own =
@@ -142,7 +142,7 @@ function plain(file: string): { isFile: boolean; size: number } {
 }
 
 /** After every link, also of a file that is gone: the journal knows files by that. */
-function realOf(path: string): string {
+function realFile(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   return existsSync(dirname(path)) ? join(realpathSync(dirname(path)), basename(path)) : path;
 }

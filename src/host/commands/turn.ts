@@ -35,7 +35,7 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
       const before = store.fact(session, key);
       if (before?.type === "turn.interrupted") return { ok: true, to: before.data.to };
       const run = runner.of(session);
-      const standing = standingOf(row, run);
+      const standing = runState(row, run);
       const forGood = meant === undefined ? cancel : meant === "cancel";
       const to = interruptOf(standing, { attended: forGood === undefined ? watched(session) : !forGood });
       // The person saw work, and by now the turn waits for an answer or is paused: neither is to be cancelled.
@@ -121,7 +121,7 @@ export function interruptOf(standing: Standing, { attended }: { attended: boolea
 }
 
 /** `run`: the session's run in this process, if there is one. */
-export function standingOf({ open, owned, pending }: SessionRow, run: SessionRun | undefined): Standing {
+export function runState({ open, owned, pending }: SessionRow, run: SessionRun | undefined): Standing {
   if (run?.phase.name === "preparing") return "beginning";
   if (!open) return run?.log && run.log.unseen().length > 0 ? "beginning" : "idle";
   if (!run) return !owned ? "stopped" : pending > 0 ? "waiting" : "working";

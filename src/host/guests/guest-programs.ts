@@ -60,7 +60,7 @@ export async function driverOf(
   { dir, env }: { dir: string; env: NodeJS.ProcessEnv },
 ): Promise<GuestDriver> {
   const { name, args, mode } = program;
-  const command = pathOf(program.command, env) ?? program.command;
+  const command = findProgram(program.command, env) ?? program.command;
   const more = mode === undefined ? {} : { mode };
   switch (program.protocol) {
     case "codex":
@@ -75,7 +75,7 @@ export async function driverOf(
 }
 
 /** Path of a program. Folders of the PATH that depend on where one stands are left out: a project could put a program there. */
-export function pathOf(command: string, env: NodeJS.ProcessEnv): string | undefined {
+export function findProgram(command: string, env: NodeJS.ProcessEnv): string | undefined {
   if (command.includes("/")) return isAbsolute(command) && isProgram(command) ? command : undefined;
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   return folders.map((folder) => join(folder, command)).find(isProgram);

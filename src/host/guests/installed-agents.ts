@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { pathOf, type GuestProgram } from "./guest-programs.ts";
+import { findProgram, type GuestProgram } from "./guest-programs.ts";
 
 /** A program of the list, as it is on this machine. Without a path it is not installed. */
 export type InstalledAgent = {
@@ -17,7 +17,7 @@ const ASKING_MS = 15_000;
 export function installedAgents(programs: readonly GuestProgram[], env: NodeJS.ProcessEnv): Promise<InstalledAgent[]> {
   return Promise.all(
     programs.map(async ({ name, protocol, command }) => {
-      const path = pathOf(command, env);
+      const path = findProgram(command, env);
       const version = path === undefined ? undefined : await versionOf(path, env);
       return {
         name,

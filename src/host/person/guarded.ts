@@ -42,7 +42,7 @@ export function guarded(host: Host, store: Pick<Store, "find" | "load">, person:
     switch (command.type) {
       case "open":
         checkModel(command.model);
-        return { ...command, cwd: folderOf(command.cwd, person.folders()) };
+        return { ...command, cwd: allowedFolder(command.cwd, person.folders()) };
       case "choose":
         checkModel(command.model);
         return command;
@@ -113,7 +113,7 @@ function beginnerOf(store: Pick<Store, "load">, session: string): string | undef
 }
 
 /** A path is no name, whatever it leads to. */
-function folderOf(name: string, folders: Readonly<Record<string, string>>): string {
+function allowedFolder(name: string, folders: Readonly<Record<string, string>>): string {
   const known = Object.keys(folders);
   const called = name === "" ? (known[0] ?? "") : name;
   if (Object.hasOwn(folders, called)) return folders[called] ?? "";

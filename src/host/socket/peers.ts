@@ -53,7 +53,7 @@ function peersAt(store: Store, { journal, process: me, over }: NonNullable<Store
     inbox: (options) => hostFor(undefined).inbox(options),
   };
   const open = () => {
-    const address = addressOf(journal, me);
+    const address = socketPath(journal, me);
     if (server || over.aborted || address === undefined) return;
     server = createServer((socket) => {
       socket.unref(); // a visitor keeps no process alive
@@ -98,7 +98,7 @@ function peersAt(store: Store, { journal, process: me, over }: NonNullable<Store
       };
     },
     reach: createLines(async (other) => {
-      const address = addressOf(journal, other);
+      const address = socketPath(journal, other);
       if (address === undefined) throw new SageError("host-gone", reason("process-unreachable", {}));
       const { reachHost } = await import("./process-door.ts");
       return reachHost(address, AbortSignal.timeout(CONNECT_MS));
@@ -113,7 +113,7 @@ function sessionOf(command: Command): string | undefined {
 }
 
 /** Folder of sockets: beside the journal or, where its path is too long for a socket, a folder of ours among the temporary ones. */
-function addressOf(journal: string, id: string): string | undefined {
+function socketPath(journal: string, id: string): string | undefined {
   const name = id.replaceAll("-", "").slice(0, 12);
   const place = createHash("sha256").update(journal).digest("hex").slice(0, 12);
   if (process.platform === "win32") return `\\\\.\\pipe\\sage-${place}-${name}`;

@@ -22,12 +22,12 @@ export type Cells = readonly [
 export function factIn(all: Database["all"], cells: Cells, session = cells[6] ?? ""): Fact {
   const [seq, key, type, at, data] = cells;
   const text = isPointer(data) ? longData(all, { session, key }) : data;
-  return new Stored(seq, session, key, nameOf(type), at, text) as unknown as Fact;
+  return new Stored(seq, session, key, interned(type), at, text) as unknown as Fact;
 }
 
 /** SQLite gives every row strings of its own. One for all facts of a type takes less memory, and is compared at once. */
 const names = new Map<FactType, FactType>();
-function nameOf(type: FactType): FactType {
+function interned(type: FactType): FactType {
   const known = names.get(type);
   if (known === undefined) names.set(type, type);
   return known ?? type;

@@ -155,7 +155,7 @@ function writing(
       together(async (asks) => {
         const { key } = splitRequestId(approval.data.requestId);
         await ask(asks, "SELECT sage.lock_session($1)", [session]);
-        const ended = await resolutionOf(ask, asks, session, key);
+        const ended = await readResolution(ask, asks, session, key);
         if (ended) return { won: false, approvals: await approvalsOf(ask, asks, session, key), ended, written: [] };
         const first = await append(asks, session, approval);
         const approvals = await approvalsOf(ask, asks, session, key);
@@ -182,7 +182,7 @@ function appendedOf(session: string, inbound: InboundFact, row: AppendRow): Appe
   return { won, before, fact: stored(had) };
 }
 
-async function resolutionOf(ask: Ask, asks: Asks, session: string, key: string): Promise<Resolution | undefined> {
+async function readResolution(ask: Ask, asks: Asks, session: string, key: string): Promise<Resolution | undefined> {
   const [row] = await ask<{ data: string }>(
     asks,
     "SELECT coalesce(l.data, f.data) AS data FROM sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE session=$1 AND key=$2 AND type='input.resolved'",
@@ -210,7 +210,7 @@ function reading({ pool, ask, cells }: Asking): Pick<Ledger, "read" | "standing"
         `SELECT s.*, EXISTS (SELECT 1 FROM sage.process p WHERE p.id=s.process) AS owned FROM sage.session s WHERE id<>$1 ${session === undefined ? "ORDER BY last_at DESC" : "AND id=$2"}`,
         session === undefined ? [REMOVED] : [REMOVED, session],
       );
-      return rows.map(standingOf);
+      return rows.map(toStanding);
     },
     async open() {
       const rows = await ask<FactRow & { session: string }>(
@@ -253,7 +253,7 @@ const functions = {
 /** Facts after which somebody should look at the session. */
 const wakes: ReadonlySet<FactType> = new Set(["user.said", "input.resolved", "turn.interrupted", "inquiry.made"]);
 
-function standingOf({ id, place, cwd, title, at, last_at, open, loop, seq, owned }: SessionCells): Standing {
+function toStanding({ id, place, cwd, title, at, last_at, open, loop, seq, owned }: SessionCells): Standing {
   return {
     id,
     place,

@@ -6,7 +6,7 @@ import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts"
 import { Stopped, type Durable, type Once, type OnceOptions, type Opened, type StepScope } from "./durable.ts";
 import { isRetryable, untilWritten } from "../store/retry.ts";
 import type { SessionLog } from "./session.ts";
-import { isPromised, timeOf, type Awaitable } from "../store/store.ts";
+import { isPromised, storeNow, type Awaitable } from "../store/store.ts";
 
 /** A straight line of keyed work. Lines of one session interleave: keys, not order, identify facts. */
 export class Line implements Durable {
@@ -167,7 +167,7 @@ export class Line implements Durable {
 
 function made(draft: Parameters<Durable["open"]>[1], { id, store }: SessionLog, path: string): InputRequest {
   const asked = typeof draft === "function" ? draft() : draft;
-  return { ...asked, id: requestId(id, path), session: id, at: timeOf(store) };
+  return { ...asked, id: requestId(id, path), session: id, at: storeNow(store) };
 }
 
 class Request implements Opened {

@@ -182,7 +182,7 @@ export interface LocalStore extends Store {
 }
 
 /** The time that deadlines go by. */
-export function timeOf(store: Pick<Store, "now">): number {
+export function storeNow(store: Pick<Store, "now">): number {
   return store.now?.() ?? Date.now();
 }
 

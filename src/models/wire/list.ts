@@ -1,5 +1,5 @@
 import type { Env } from "../proxy.ts";
-import { request, textOf } from "./request.ts";
+import { request, readBody } from "./request.ts";
 
 const TIMEOUT_MS = 5_000;
 
@@ -45,7 +45,7 @@ async function ask(url: string, headers: Record<string, string>, env: Env): Prom
     env,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  return JSON.parse(await textOf(incoming)) as Record<string, unknown>;
+  return JSON.parse(await readBody(incoming)) as Record<string, unknown>;
 }
 
 function names(list: unknown, field: string): string[] {

@@ -44,7 +44,7 @@ export function request(url: URL, options: RequestOptions): Promise<IncomingMess
       response = incoming.setEncoding("utf8");
       const status = incoming.statusCode ?? 0;
       if (status >= 200 && status < 300) return resolve(incoming);
-      textOf(incoming).then((text) => reject(refusal(incoming, text)), reject);
+      readBody(incoming).then((text) => reject(refusal(incoming, text)), reject);
     });
     for (const part of parts ?? []) outgoing.write(part);
     outgoing.end();
@@ -55,7 +55,7 @@ function sizeOf(parts: readonly Uint8Array[]): number {
   return parts.reduce((size, part) => size + part.length, 0);
 }
 
-export async function textOf(incoming: IncomingMessage): Promise<string> {
+export async function readBody(incoming: IncomingMessage): Promise<string> {
   let text = "";
   try {
     for await (const chunk of incoming) text += chunk as string;

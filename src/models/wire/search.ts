@@ -1,5 +1,5 @@
 import type { Env } from "../proxy.ts";
-import { request, textOf } from "./request.ts";
+import { request, readBody } from "./request.ts";
 
 const TIMEOUT_MS = 60_000;
 
@@ -32,7 +32,7 @@ export async function fetchJson(
     env,
     signal,
   });
-  return JSON.parse(await textOf(incoming)) as unknown;
+  return JSON.parse(await readBody(incoming)) as unknown;
 }
 
 export function searchWith(query: string, means: ProviderSearch, signal: AbortSignal): Promise<Answer> {

@@ -154,10 +154,12 @@ function mayConcern(rule: string, { tool, input }: PastCall): boolean {
 /** Contrary ones first, the latest first; then those that have the fewest like them. */
 function surprising(calls: readonly PastCall[], contrary: (call: PastCall) => boolean): PastCall[] {
   const kinds = new Map<string, number>();
-  for (const call of calls) kinds.set(likenessOf(call), (kinds.get(likenessOf(call)) ?? 0) + 1);
+  for (const call of calls) kinds.set(pastLikeness(call), (kinds.get(pastLikeness(call)) ?? 0) + 1);
   const sorted = calls.toSorted(
     (a, b) =>
-      Number(contrary(b)) - Number(contrary(a)) || kinds.get(likenessOf(a))! - kinds.get(likenessOf(b))! || b.at - a.at,
+      Number(contrary(b)) - Number(contrary(a)) ||
+      kinds.get(pastLikeness(a))! - kinds.get(pastLikeness(b))! ||
+      b.at - a.at,
   );
   const shown = new Map<string, PastCall>();
   for (const call of sorted) {
@@ -169,7 +171,7 @@ function surprising(calls: readonly PastCall[], contrary: (call: PastCall) => bo
 }
 
 /** The first words of a command, without options; the folder of a file. */
-function likenessOf({ tool, input }: PastCall): string {
+function pastLikeness({ tool, input }: PastCall): string {
   const { command, file_path: path } = input;
   if (typeof command === "string") return command.split(/\s+/).slice(0, 3).join(" ");
   return `${tool} ${typeof path === "string" ? path.slice(0, path.lastIndexOf("/")) : ""}`;

@@ -110,7 +110,7 @@ export function createAsking(parts: AskingParts): Asking {
       mode: "form",
       sessionId: session.id,
       ...(call !== undefined && { toolCallId: call }),
-      message: messageOf(request, words),
+      message: askText(request, words),
       requestedSchema,
     };
     const reply = await editor.request("elicitation/create", params, signal).catch(() => undefined);
@@ -158,15 +158,15 @@ function callIdOf({ id }: InputRequest): string {
 function askedAs(request: InputRequest, words: Words, cwd: string) {
   if (request.kind === "permission") {
     const { content = [], ...call } = requestedCall(request, cwd);
-    const about = messageOf(request, words);
+    const about = askText(request, words);
     return { ...call, content: [...content, ...(about === "" ? [] : [text(about)])] };
   }
   const title = oneLine(nameOf(request, words.t));
-  return { title, kind: "think" as const, status: "pending" as const, content: [text(messageOf(request, words))] };
+  return { title, kind: "think" as const, status: "pending" as const, content: [text(askText(request, words))] };
 }
 
 /** Why, by whom and for how long it is asked; of questions also the whole question. */
-function messageOf(request: InputRequest, { t }: Words): string {
+function askText(request: InputRequest, { t }: Words): string {
   const why = whyOf(request);
   const questions = request.kind === "question" ? request.questions.map((question) => t.question(question)) : [];
   return [

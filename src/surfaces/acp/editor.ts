@@ -32,7 +32,7 @@ export class Refusal extends Error {
   }
 }
 
-export function codeOf(code: SageErrorCode): number {
+export function rpcCode(code: SageErrorCode): number {
   if (code === "session-unknown" || code === "request-unknown") return codes.notFound;
   return code === "input-invalid" || code === "usage" ? codes.paramsInvalid : codes.internal;
 }
@@ -50,5 +50,5 @@ export async function send<C extends Command>(
 
 /** A refusal of the host in the editor's terms. */
 export function refusalFrom(reply: Refused, { t }: Pick<Words, "t">): Refusal {
-  return new Refusal(codeOf(reply.code), errorText(reply, t));
+  return new Refusal(rpcCode(reply.code), errorText(reply, t));
 }

@@ -13,9 +13,9 @@ import { errorText, thrownText } from "../../texts/shared/error.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { titleOf } from "../../view/items/summary.ts";
-import { codeOf, codes, type Editor, Refusal, send } from "./editor.ts";
+import { rpcCode, codes, type Editor, Refusal, send } from "./editor.ts";
 import type { Words } from "./input.ts";
-import { messageOf } from "./prompt.ts";
+import { readPrompt } from "./prompt.ts";
 import { createSessions } from "./sessions.ts";
 
 const PROTOCOL = 1;
@@ -80,7 +80,7 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
         given,
       );
       const session = sessions.of(sessionId);
-      const said = messageOf(prompt as unknown as ContentBlock[]);
+      const said = readPrompt(prompt as unknown as ContentBlock[]);
       if (id !== undefined) prompting.set(id, sessionId);
       try {
         return { stopReason: await session.prompt(said.text, said.images) };
@@ -140,7 +140,7 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
     } catch (error) {
       if (error instanceof Refusal) return editor.refuse(id, error.code, error.message);
       const refusal = refusalOf(error);
-      editor.refuse(id, codeOf(refusal.code), errorText(refusal, words.t));
+      editor.refuse(id, rpcCode(refusal.code), errorText(refusal, words.t));
     }
   };
 

@@ -2,7 +2,7 @@ import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { GivenImage } from "../../protocol/image.ts";
 
 /** A prompt of the editor as a message: what was attached follows the words, marked by where it came from. */
-export function messageOf(blocks: readonly ContentBlock[]): { text: string; images: GivenImage[] } {
+export function readPrompt(blocks: readonly ContentBlock[]): { text: string; images: GivenImage[] } {
   const texts: string[] = [];
   const attached: string[] = [];
   const images: GivenImage[] = [];
@@ -15,11 +15,11 @@ export function messageOf(blocks: readonly ContentBlock[]): { text: string; imag
         images.push({ name: nameIn(block.uri ?? "") || `image-${images.length + 1}`, data: block.data });
         break;
       case "resource_link":
-        texts.push(placeOf(block.uri));
+        texts.push(pathFrom(block.uri));
         break;
       case "resource":
-        if ("text" in block.resource) attached.push(fenced(placeOf(block.resource.uri), block.resource.text));
-        else attached.push(placeOf(block.resource.uri));
+        if ("text" in block.resource) attached.push(fenced(pathFrom(block.resource.uri), block.resource.text));
+        else attached.push(pathFrom(block.resource.uri));
         break;
       case "audio":
         break; // no model of ours hears
@@ -31,7 +31,7 @@ export function messageOf(blocks: readonly ContentBlock[]): { text: string; imag
 }
 
 /** A file by its path, anything else by its address. */
-function placeOf(uri: string): string {
+function pathFrom(uri: string): string {
   try {
     const { protocol, pathname } = new URL(uri);
     return protocol === "file:" ? decodeURIComponent(pathname) : uri;
@@ -41,7 +41,7 @@ function placeOf(uri: string): string {
 }
 
 function nameIn(uri: string): string {
-  return placeOf(uri).split("/").at(-1) ?? "";
+  return pathFrom(uri).split("/").at(-1) ?? "";
 }
 
 /** The fence is longer than any in the text. */

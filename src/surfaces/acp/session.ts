@@ -104,7 +104,7 @@ export function editSession(parts: SessionParts, id: string, { replay }: { repla
     for (const update of view.update(item)) tell(update);
     if (item.type === "said" && item.read) waiting.read(item.key);
     if (item.type === "interrupted" && item.to === "pause") waiting.settle("cancelled");
-    if (item.type === "end") waiting.ended(stopOf(item.end, words));
+    if (item.type === "end") waiting.ended(stopReason(item.end, words));
   };
   const noted = (fact: Fact) => {
     if (fact.type === "mode.chosen" || fact.type === "model.chosen") parts.changed(id, session.progress);
@@ -168,7 +168,7 @@ export function editSession(parts: SessionParts, id: string, { replay }: { repla
   };
 }
 
-function stopOf(end: TurnEnd, { t }: Words): StopReason | Refusal {
+function stopReason(end: TurnEnd, { t }: Words): StopReason | Refusal {
   switch (end.status) {
     case "success":
     case "needs-input":
@@ -190,7 +190,7 @@ function stopOf(end: TurnEnd, { t }: Words): StopReason | Refusal {
 }
 
 /** Commands as the editor lists them. */
-export function commandsOf(offer: Offer<"acp">, w: SlashTexts): AvailableCommand[] {
+export function toCommands(offer: Offer<"acp">, w: SlashTexts): AvailableCommand[] {
   return slashLines(offer, w).map(({ name, takes, does, own }) => {
     const hint = own ? "…" : takes;
     return { name, description: does, ...(hint !== undefined && { input: { hint } }) };

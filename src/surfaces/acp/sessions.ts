@@ -8,7 +8,7 @@ import type { Progress } from "../../view/transcript/progress.ts";
 import { ownNames } from "../../view/slash/read.ts";
 import { codes, type Editor, Refusal, send } from "./editor.ts";
 import type { Words } from "./input.ts";
-import { commandsOf, editSession, type Session } from "./session.ts";
+import { toCommands, editSession, type Session } from "./session.ts";
 import { sessionModes, type SessionMode } from "../../protocol/mode.ts";
 import type { AcpTexts } from "../../texts/surfaces/acp.ts";
 
@@ -63,7 +63,7 @@ export function createSessions({ host, editor, words, me, form, signal }: Sessio
     void (async () => {
       const told = (found: SessionAbout | undefined) => {
         offer.own = () => ownNames(found);
-        const availableCommands = commandsOf(offer, words.slash);
+        const availableCommands = toCommands(offer, words.slash);
         update(session, { sessionUpdate: "available_commands_update", availableCommands });
       };
       told(await about(session));

@@ -28,11 +28,11 @@ export function shownCall(item: CallItem, t: Texts, cwd: string): Shown {
 
 function shownFields(item: CallItem, t: Texts, cwd: string): Omit<Shown, "title"> {
   return {
-    kind: kindOf(item.call.tool),
-    status: statusOf(item.standing),
+    kind: toolKind(item.call.tool),
+    status: toolStatus(item.standing),
     locations: locationsOf(item.input, cwd),
     rawInput: item.input,
-    content: contentOf(item, t, cwd),
+    content: toolContent(item, t, cwd),
   };
 }
 
@@ -49,7 +49,7 @@ export function requestedCall(request: PermissionRequest, cwd: string): Shown {
   const { tool, input, preview } = request;
   return {
     title: titled(tool, oneLine(summaryOf(input))).slice(0, MAX_TITLE_LENGTH),
-    kind: kindOf(tool),
+    kind: toolKind(tool),
     status: "pending",
     locations: locationsOf(input, cwd),
     rawInput: input,
@@ -78,11 +78,11 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   ExitPlanMode: "switch_mode",
 };
 
-function kindOf(tool: string): ToolKind {
+function toolKind(tool: string): ToolKind {
   return Object.hasOwn(kinds, tool) ? (kinds[tool] ?? "other") : "other";
 }
 
-function statusOf(standing: Standing): ToolCallStatus {
+function toolStatus(standing: Standing): ToolCallStatus {
   switch (standing) {
     case "new":
     case "waiting":
@@ -107,7 +107,7 @@ function absolute(path: string, cwd: string): string {
   return path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path) ? path : `${cwd}/${path.replace(/^\.\//, "")}`;
 }
 
-function contentOf(item: CallItem, t: Texts, cwd: string): ToolCallContent[] {
+function toolContent(item: CallItem, t: Texts, cwd: string): ToolCallContent[] {
   const { call, input, result, asked, output } = item;
   const preview = result?.change ?? (item.changed ? undefined : previewIn(asked));
   const change = diffs(call.tool, input, { preview, cwd });

@@ -4,7 +4,7 @@ import { reasonOf } from "../../protocol/reasons/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { errorText, thrownText } from "../../texts/shared/error.ts";
 import { consentSoFar } from "../../view/request/consent.ts";
-import { endOf, unknownCard, whoOf } from "./cards/closed.ts";
+import { outcomeFor, unknownCard, closedBy } from "./cards/closed.ts";
 import type { CardAnswer, CardClick } from "./channel/channel.ts";
 import type { CommandHandler } from "./commands/command-handler.ts";
 import { inLocales, type Phrase, type Speech, type Speeches } from "./cards/speech.ts";
@@ -97,7 +97,7 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
 
   const late = (follow: Follow, request: InputRequest, resolution: Resolution, click: CardClick): CardAnswer => ({
     ...toastIn(click)("info", ({ t }) =>
-      resolution.outcome === "timed_out" ? t.toast.expired : t.toast.already(whoOf(resolution, t)),
+      resolution.outcome === "timed_out" ? t.toast.expired : t.toast.already(closedBy(resolution, t)),
     ),
     card: follow.asker.closed(request, resolution),
   });
@@ -125,7 +125,7 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     }
     if (act === "allow_all" || act === "deny_all") return answerAll(follow, request, record, { act, click });
     const toast = toastIn(click);
-    const read = responseOf(request, record, act, click.formValue ?? {});
+    const read = clickedResponse(request, record, act, click.formValue ?? {});
     if ("problem" in read) return toast("warning", read.problem);
     const from = await parts.senderOf(click.operator.openId);
     const reply = await follow.handle.sendAnswer(read.response, from);
@@ -193,7 +193,7 @@ function readValue(value: unknown): ReadValue | undefined {
 const told = ["allowed", "always", "outside", "denied", "declined"] as const;
 
 function toastOf(resolution: Resolution): (typeof told)[number] | "answered" | "stopped" {
-  const end = endOf(resolution);
+  const end = outcomeFor(resolution);
   return end === "cancelled" ? "stopped" : (told.find((known) => known === end) ?? "answered");
 }
 
@@ -203,7 +203,7 @@ const allowing: Readonly<Record<string, "once" | "always" | "outside">> = {
   allow_outside: "outside",
 };
 
-function responseOf(request: InputRequest, record: AskRecord, act: string, form: Record<string, unknown>): Read {
+function clickedResponse(request: InputRequest, record: AskRecord, act: string, form: Record<string, unknown>): Read {
   const requestId = request.id;
   const wrong = { problem: ({ t }: Speech) => t.toast.wrongCard };
   if (request.kind === "permission") {

@@ -6,7 +6,7 @@ import { errorText } from "../../texts/shared/error.ts";
 import { slashTexts } from "../../texts/surfaces/slash.ts";
 import { unknownSlash } from "../../view/slash/read.ts";
 import type { Bridge, Going } from "./message-bridge.ts";
-import { whoOf } from "./cards/closed.ts";
+import { closedBy } from "./cards/closed.ts";
 import type { Incoming } from "./channel/channel.ts";
 import { receiveFiles } from "./chat/files.ts";
 import type { Follow } from "./session/follow.ts";
@@ -14,7 +14,7 @@ import { decided, readText } from "./input.ts";
 import { mayAnswer } from "./bot/people.ts";
 import { codeOfCard, isAt, isAway, type AskRecord } from "./bot/records.ts";
 import { broughtBy } from "./chat/referred.ts";
-import { chatOffer, codeOf, route, type Hint, type Said } from "./session/state.ts";
+import { chatOffer, readCode, route, type Hint, type Said } from "./session/state.ts";
 import { folderOf, limitsOf } from "./bot/team.ts";
 
 /** The message's text and the request it speaks of, with that request's card and session where there are such. */
@@ -40,7 +40,7 @@ export async function deliver(bridge: Bridge, message: Incoming, going: Going): 
       // Typed before the question was to be seen, it was not meant for it.
       if (follow && !record && isEarlier(bridge, message, request))
         return note(bridge, { message, follow, text: said.text }, going);
-      return follow && answer(bridge, { message, follow: ownerOf(bridge, request, follow), text }, request, going);
+      return follow && answer(bridge, { message, follow: followFor(bridge, request, follow), text }, request, going);
     }
     case "decide":
       // A call that the card could not show whole is read first, in words as by button.
@@ -50,7 +50,7 @@ export async function deliver(bridge: Bridge, message: Incoming, going: Going): 
         follow &&
         respond(
           bridge,
-          { message, follow: ownerOf(bridge, next.request, follow) },
+          { message, follow: followFor(bridge, next.request, follow) },
           next.request,
           decided(next.request, next.decision),
         )
@@ -58,7 +58,7 @@ export async function deliver(bridge: Bridge, message: Incoming, going: Going): 
     case "inquire":
       return (
         follow &&
-        inquire(bridge, { message, follow: ownerOf(bridge, next.request, follow), text: next.text }, next.request)
+        inquire(bridge, { message, follow: followFor(bridge, next.request, follow), text: next.text }, next.request)
       );
     case "hint":
       return hint(bridge, message, { which: next.hint, open });
@@ -72,7 +72,7 @@ async function meantBy(bridge: Bridge, message: Incoming): Promise<Meant> {
   const { records } = bridge;
   const { text, parentId, chatId, sender } = message;
   const at = { chatId, openId: sender.openId };
-  const coded = codeOf(text);
+  const coded = readCode(text);
   if (coded) {
     const named = records.openCards().find((card) => codeOfCard(card.rid) === coded.code && isAt(card, at));
     if (named) return meaning(bridge, coded.rest, named);
@@ -164,7 +164,7 @@ async function respond(
   // The same message, come again after a restart, has won already.
   const { resolution: won } = reply;
   if (won && won.by === from.by && won.surface === from.surface) return;
-  return say(message, ({ t, words }) => (won ? t.raceLost(whoOf(won, t)) : t.failedToSay(errorText(reply, words))));
+  return say(message, ({ t, words }) => (won ? t.raceLost(closedBy(won, t)) : t.failedToSay(errorText(reply, words))));
 }
 
 /** Everybody who may talk may ask; the reply comes below every card of the request. */
@@ -174,7 +174,7 @@ async function inquire(bridge: Bridge, { message, follow, text }: Words, request
   if (reply.ok) return void bridge.channel.react(message.messageId, "Get");
   const { resolution: won } = reply;
   return bridge.say(message, ({ t, words }) =>
-    won ? t.raceLost(whoOf(won, t)) : t.failedToSay(errorText(reply, words)),
+    won ? t.raceLost(closedBy(won, t)) : t.failedToSay(errorText(reply, words)),
   );
 }
 
@@ -209,7 +209,7 @@ function isEarlier({ records }: Bridge, { at, chatId, sender }: Incoming, { id, 
 }
 
 /** The one open request of a chat may be another session's. */
-function ownerOf({ sessions }: Bridge, request: InputRequest, follow: Follow): Follow {
+function followFor({ sessions }: Bridge, request: InputRequest, follow: Follow): Follow {
   const { chat } = follow.home();
   return sessions.openInChat(chat).find((open) => open.request.id === request.id)?.follow ?? follow;
 }

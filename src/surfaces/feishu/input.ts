@@ -14,7 +14,7 @@ export function decided(request: PermissionRequest, decision: Decision): InputRe
   const requestId = request.id;
   if ("deny" in decision) return { type: "denied", requestId, ...(decision.deny !== "" && { reason: decision.deny }) };
   const { allow, comment = "" } = decision;
-  const rules = allow === "always" ? rulesOf(request) : [];
+  const rules = allow === "always" ? alwaysRules(request) : [];
   return {
     type: "granted",
     requestId,
@@ -25,7 +25,7 @@ export function decided(request: PermissionRequest, decision: Decision): InputRe
 }
 
 /** From a chat, a rule is kept for the session; files are for whoever sits at the machine. */
-function rulesOf(request: PermissionRequest): RuleGrant[] {
+function alwaysRules(request: PermissionRequest): RuleGrant[] {
   return neededOf(rulesFor(request))
     .filter(({ behavior }) => behavior === "allow")
     .map(({ rule, behavior }) => ({ rule, behavior, destination: "session" }));

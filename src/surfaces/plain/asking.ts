@@ -55,7 +55,7 @@ export function createAsking(parts: Parts): Asking {
     prompted();
     const start = dialog.at === "edit" ? editable(request) : dialog.at === "rule" ? dialog.rule : undefined;
     const prefill = dialog.at === "edit" || dialog.at === "rule" ? (typed ?? start) : undefined;
-    lines.ask(paint.bold(`${labelOf(request, dialog, t)} > `), { fresh, prefill });
+    lines.ask(paint.bold(`${promptLabel(request, dialog, t)} > `), { fresh, prefill });
   };
   const goTo = (request: InputRequest, dialog: Dialog) => {
     const alike = dialog.at === "choices" ? parts.alike(request) : dialog.at === "together" ? dialog.requests : [];
@@ -115,7 +115,7 @@ export function createAsking(parts: Parts): Asking {
   };
 }
 
-function labelOf(request: InputRequest, dialog: Dialog, t: Texts): string {
+function promptLabel(request: InputRequest, dialog: Dialog, t: Texts): string {
   const isPlan = request.kind === "permission" && request.tool === PLAN_TOOL;
   switch (dialog.at) {
     case "choices":

@@ -4,10 +4,11 @@ import type { Draft, InputRequest, PermissionRequest } from "../../protocol/fact
 import type { SharedAnswer } from "../../protocol/host/host.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
 import { thrownText } from "../../texts/shared/error.ts";
+import { keyOf } from "../../texts/shared/questions.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
 import { rulesFor, takesOwnWords, takesRemark } from "../../view/request/answering.ts";
 import { mayEdit } from "../../view/request/choices.ts";
-import { keyOf, readAlways, several, single, unquoted, type Writing } from "./typed/answers.ts";
+import { readAlways, several, single, unquoted, type Writing } from "./typed/answers.ts";
 
 /** Stage of answering one request. */
 export type Dialog =

@@ -53,7 +53,7 @@ export type Parts = {
 
 export function createParts(host: Host, options: PlainOptions): Parts {
   const { input, output } = options;
-  const style = styleOf(options);
+  const style = plainStyle(options);
   const sender = { by: options.by, surface: options.surface ?? "plain" };
   const machine = createMachine(options.signal);
   const screen = createScreen(output, style);
@@ -136,7 +136,7 @@ export function createParts(host: Host, options: PlainOptions): Parts {
   return parts;
 }
 
-function styleOf({ lang, color, fleeting, output }: PlainOptions): Style {
+function plainStyle({ lang, color, fleeting, output }: PlainOptions): Style {
   const words = texts(lang);
   return {
     t: fleeting ? { ...words, ctrlC: words.ctrlCOnly } : words,

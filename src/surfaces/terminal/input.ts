@@ -39,7 +39,7 @@ export type Key =
   | "sleep"
   | "back";
 
-export function keyOf(data: string): Key | undefined {
+export function readKey(data: string): Key | undefined {
   if (matchesKey(data, "ctrl+c")) return "interrupt";
   if (matchesKey(data, "escape")) return "escape";
   if (matchesKey(data, "shift+tab")) return "mode";
@@ -139,7 +139,7 @@ export function next(state: State, event: Event): State {
     case "stop":
       return {
         ...state,
-        hint: hintOf(state, event.stop),
+        hint: stopHint(state, event.stop),
         cancelling: state.cancelling || event.stop === "cancel",
         // Having cleared what was typed, the next Ctrl-C is a first one again.
         interruptedAt: event.key === "escape" ? state.interruptedAt : event.stop === "clear" ? -Infinity : event.at,
@@ -183,7 +183,7 @@ export function stopIn(phase: Session["phase"], key: "interrupt" | "escape", sit
   return key === "interrupt" ? "leave" : "nothing";
 }
 
-function hintOf(state: State, stop: Stop): State["hint"] {
+function stopHint(state: State, stop: Stop): State["hint"] {
   switch (stop) {
     case "ask":
       return "again";

@@ -5,7 +5,7 @@ import { pickerTexts } from "../../texts/surfaces/picker.ts";
 import { briefOf } from "../../view/items/summary.ts";
 import type { CallItem, ThoughtItem } from "../../view/transcript/item.ts";
 import { isKeyRelease, isKeyRepeat } from "./draw/tui.ts";
-import { isSecond, isSwallowed, keyOf, stopIn, type Key, type Situation } from "./input.ts";
+import { isSecond, isSwallowed, readKey, stopIn, type Key, type Situation } from "./input.ts";
 import type { ReadsItem } from "./screen/scroll.ts";
 import type { Parts } from "./session.ts";
 import { fetchedSource, fileSource, textSource, type Source } from "./widgets/source.ts";
@@ -68,7 +68,7 @@ export function createKeys(parts: Parts): Keys {
     dispose: () => clearTimeout(cancel),
     pressed(data) {
       if (isKeyRelease(data)) return { consume: true };
-      const key = keyOf(data);
+      const key = readKey(data);
       if (key !== "interrupt" && desk.panel() === undefined && isSwallowed(state(), now())) {
         to({ type: "swallowed", at: now() });
         return { consume: true };

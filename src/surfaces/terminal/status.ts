@@ -136,7 +136,7 @@ export function bottomRows(parts: Parts, width: number): string[] {
 
 /** The person's own line, or ours. A mode that lets more or less happen is told in both. */
 function footRows(parts: Parts, look: Look): string[] {
-  const info = statusOf(parts);
+  const info = statusInfo(parts);
   const own = parts.options.statusLine?.(info, parts.redraw);
   if (own === undefined) return [footRow(info, look)];
   const { theme, tt, width } = look;
@@ -146,7 +146,7 @@ function footRows(parts: Parts, look: Look): string[] {
   return [theme.dim(mode) + (own === "" || room < 4 ? "" : ` · ${clipped(own, room)}`)];
 }
 
-function statusOf({ options, session: { progress } }: Parts): StatusInfo {
+function statusInfo({ options, session: { progress } }: Parts): StatusInfo {
   const { mode, title, contextTokens, usd, unpriced } = progress;
   const model = oneLine(progress.model ?? options.model);
   const { folder, branch } = options.place?.() ?? {};

@@ -35,7 +35,7 @@ type Approach = { rawHeaders: readonly string[] };
  */
 export function refuse({ rawHeaders }: Approach, origins: Origins, { ambient = false } = {}): 403 | 421 | undefined {
   const [host, ...more] = valuesOf(rawHeaders, "host");
-  if (host === undefined || more.length > 0 || !origins.some((origin) => hostOf(origin) === host)) return 421;
+  if (host === undefined || more.length > 0 || !origins.some((origin) => hostIn(origin) === host)) return 421;
   const from = valuesOf(rawHeaders, "origin");
   if (from.some((origin) => !origins.includes(origin))) return 403;
   // A proxy that signs people in adds their name to everybody's requests: only our own page's count.
@@ -52,6 +52,6 @@ function valuesOf(rawHeaders: readonly string[], name: string): string[] {
 }
 
 /** `https://sage.example.org` → `sage.example.org`, to the letter: browsers send it so. */
-function hostOf(origin: string): string {
+function hostIn(origin: string): string {
   return origin.slice(origin.indexOf("//") + 2);
 }

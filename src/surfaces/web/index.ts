@@ -82,7 +82,7 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
     if (paired instanceof Response) return paired;
     if (!paired) return answer(401, refusedBecause("key-unknown"));
     const entered = await entrance.enter(paired.key, { address });
-    if (typeof entered === "string") return answer(statusOf(turnedCode(entered)), refusedBecause(entered));
+    if (typeof entered === "string") return answer(httpStatus(turnedCode(entered)), refusedBecause(entered));
     entered.leave();
     const { by, may } = entered.visitor;
     return answer(200, { ok: true, key: paired.key, me: { by, surface: "web" }, may });
@@ -91,13 +91,13 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
   app.post("/v1/send", async (context) => {
     const { incoming } = context.env;
     const entered = await enter(incoming);
-    if (typeof entered === "string") return answer(statusOf(turnedCode(entered)), refusedBecause(entered));
+    if (typeof entered === "string") return answer(httpStatus(turnedCode(entered)), refusedBecause(entered));
     try {
       if (isAmbient(incoming, entered) && !isOwnRequest(incoming)) return answer(403, refused("not-permitted"));
       const body = await readJson(incoming);
       if (body instanceof Response) return body;
       const reply = await replyTo(entered, body);
-      return answer(reply.ok ? 200 : statusOf(reply.code), replyInEnglish(reply));
+      return answer(reply.ok ? 200 : httpStatus(reply.code), replyInEnglish(reply));
     } finally {
       entered.leave();
     }
@@ -105,7 +105,7 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
 
   app.delete("/v1/device", async (context) => {
     const entered = await enter(context.env.incoming);
-    if (typeof entered === "string") return answer(statusOf(turnedCode(entered)), refusedBecause(entered));
+    if (typeof entered === "string") return answer(httpStatus(turnedCode(entered)), refusedBecause(entered));
     entered.leave();
     if (!("device" in entered.identity)) return answer(404, refused("request-invalid"));
     const removed = await settled(devices.remove(entered.identity.device.id));
@@ -209,7 +209,7 @@ async function settled<T>(doing: Promise<T>): Promise<T | Response> {
     return await doing;
   } catch (error) {
     const refusal = refusalOf(error);
-    return answer(statusOf(refusal.code), replyInEnglish(refusal));
+    return answer(httpStatus(refusal.code), replyInEnglish(refusal));
   }
 }
 
@@ -234,7 +234,7 @@ const statuses: Partial<Record<SageErrorCode, number>> = {
   "disk-full": 503,
 };
 
-function statusOf(code: SageErrorCode): number {
+function httpStatus(code: SageErrorCode): number {
   return statuses[code] ?? 500;
 }
 

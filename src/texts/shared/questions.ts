@@ -38,8 +38,8 @@ export function optionNamed(question: Question, typed: string): QuestionOption |
 
 const languages: readonly Lang[] = ["en", "zh"];
 
-/** From whatever keyboard. */
-function keyOf(text: string): string {
+/** A typed answer as it is compared: from a full-width keyboard, too. */
+export function keyOf(text: string): string {
   return text.normalize("NFKC").trim().toLowerCase();
 }
 

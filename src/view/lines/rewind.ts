@@ -65,7 +65,7 @@ export function overwriting(files: readonly PlannedFile[]): Record<string, strin
 }
 
 /** `3` or `t3`. */
-export function turnOf(word: string): number | undefined {
+export function readTurn(word: string): number | undefined {
   const [, digits] = /^t?(\d{1,9})$/.exec(word) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }

@@ -127,7 +127,7 @@ function actionOf(
     }
     const [gone, come] = [take("old_string"), take(tool === "Edit" ? "new_string" : "content")];
     raw.push(...[gone, come].filter((text) => text !== undefined));
-    action.push(...changeOf(preview, gone, come, tool === "Write"));
+    action.push(...previewBlocks(preview, gone, come, tool === "Write"));
   }
   if (preview?.of === "tool") action.push({ type: "change", hunks: hunksOf(preview) });
   const main = raw.length > 0;
@@ -166,7 +166,7 @@ function visibleLine(text: string): string {
 }
 
 /** The preview; where it has no lines, what the call itself says about the change. */
-function changeOf(
+function previewBlocks(
   preview: Preview | undefined,
   gone: string | undefined,
   come: string | undefined,

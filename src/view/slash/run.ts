@@ -10,7 +10,7 @@ import type { Sender } from "../../protocol/sender.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
 import type { SlashTexts } from "../../texts/surfaces/slash.ts";
 import { dollars, nameOf, spentOf, titleOf } from "../items/summary.ts";
-import { doubtful, overwriting, planLines, pointLines, rewindKinds, turnOf } from "../lines/rewind.ts";
+import { doubtful, overwriting, planLines, pointLines, rewindKinds, readTurn } from "../lines/rewind.ts";
 import type { FollowedSession, Session } from "../session.ts";
 import type { SaidItem } from "../transcript/item.ts";
 import { helpLines, lackedRight, type Offer, type TypedSlash } from "./read.ts";
@@ -268,7 +268,7 @@ async function about(session: TypedSession) {
 /** `/rewind` in lines of text: the messages to go back to, then what would change, then a `yes` at the end. */
 async function rewind(args: string, { session, sender }: Typist): Promise<Outcome> {
   const words = args.split(/\s+/).filter(Boolean);
-  const turn = turnOf(words[0] ?? "");
+  const turn = readTurn(words[0] ?? "");
   const what = rewindKinds.find((kind) => words.includes(kind)) ?? "both";
   const { points, paused } = await ask(session, { type: "rewindPoints", session: session.id }); // refused while a turn runs
   if (turn !== undefined && words.includes("yes")) {

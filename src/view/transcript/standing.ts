@@ -20,7 +20,7 @@ export type CallRecord = {
 export function standingOf(record: CallRecord): Standing {
   const { result } = record;
   if (!result) return withoutResult(record);
-  const end = result.end ?? endOf(record, result);
+  const end = result.end ?? callEnd(record, result);
   return end === "not-run" && isInvalid(record) ? "invalid" : end;
 }
 
@@ -46,7 +46,7 @@ function withoutResult(record: CallRecord): Standing {
 }
 
 /** Results of version 0.1.0 do not say how their call ended. */
-function endOf(record: CallRecord, { ok, refused }: ToolResult): CallEnd {
+function callEnd(record: CallRecord, { ok, refused }: ToolResult): CallEnd {
   if (ok) return "done";
   if (refused) return "refused-by-person";
   const run = record.runs.at(-1);

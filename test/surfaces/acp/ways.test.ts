@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { InputRequest, PermissionRequest, Question } from "../../../src/protocol/facts/request.ts";
 import { reason } from "../../../src/protocol/reasons/reason.ts";
 import { chatAnswer, formAnswer, wayOf } from "../../../src/surfaces/acp/input.ts";
-import { messageOf } from "../../../src/surfaces/acp/prompt.ts";
+import { readPrompt } from "../../../src/surfaces/acp/prompt.ts";
 import { requestedCall } from "../../../src/surfaces/acp/tool-call.ts";
 import { slashWords } from "../../support/slash.ts";
 import { acpTexts } from "../../../src/texts/surfaces/acp.ts";
@@ -93,7 +93,7 @@ test("what is typed or filled in becomes an answer, and foreign text steers noth
 
 test("prompts: files by their path, attached text behind a fence that it cannot close, pictures", () => {
   const uri = "file:///w/%E4%B8%AD.ts";
-  const { text, images } = messageOf([
+  const { text, images } = readPrompt([
     { type: "text", text: "Look at " },
     { type: "resource_link", name: "中.ts", uri },
     { type: "resource", resource: { uri, text: "```\nend\n" } },

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readForm, readText } from "../../../src/surfaces/feishu/input.ts";
 import { mayAnswer, mayApprove, mayStop, mayTalk } from "../../../src/surfaces/feishu/bot/people.ts";
-import { codeOf, decisionOf, route, stateOf } from "../../../src/surfaces/feishu/session/state.ts";
+import { readCode, readDecision, route, stateOf } from "../../../src/surfaces/feishu/session/state.ts";
 import { speechesFrom } from "../../../src/surfaces/feishu/cards/speech.ts";
 
 const [english] = speechesFrom("en");
@@ -62,26 +62,26 @@ test("a message is a task, a note, an answer or a decision, by the state and the
 });
 
 test("decisions and codes are read to the letter", () => {
-  assert.deepEqual(decisionOf("/allow"), { allow: "once" });
-  assert.deepEqual(decisionOf(" /Allow Always "), { allow: "always" });
-  assert.deepEqual(decisionOf("/allow 始终"), { allow: "always" });
-  assert.deepEqual(decisionOf("/allow Outside"), { allow: "outside" });
-  assert.deepEqual(decisionOf("/allow 沙箱外"), { allow: "outside" });
-  assert.deepEqual(decisionOf("/deny 用 git rm\n而不是 rm"), { deny: "用 git rm\n而不是 rm" });
+  assert.deepEqual(readDecision("/allow"), { allow: "once" });
+  assert.deepEqual(readDecision(" /Allow Always "), { allow: "always" });
+  assert.deepEqual(readDecision("/allow 始终"), { allow: "always" });
+  assert.deepEqual(readDecision("/allow Outside"), { allow: "outside" });
+  assert.deepEqual(readDecision("/allow 沙箱外"), { allow: "outside" });
+  assert.deepEqual(readDecision("/deny 用 git rm\n而不是 rm"), { deny: "用 git rm\n而不是 rm" });
   for (const none of ["allow", "/allowed", "/allow it", "please /allow", "/denyx"])
-    assert.equal(decisionOf(none), undefined);
-  assert.deepEqual(codeOf("/allow #482913 always"), { code: "482913", rest: "/allow always", sure: true });
-  assert.deepEqual(codeOf("/allow ＃４８２９１３"), { code: "482913", rest: "/allow", sure: true });
-  assert.deepEqual(codeOf("/answer 482913 2"), { code: "482913", rest: "2", sure: true });
-  assert.deepEqual(codeOf("/answer #482913\na\nb"), { code: "482913", rest: "a\nb", sure: true });
+    assert.equal(readDecision(none), undefined);
+  assert.deepEqual(readCode("/allow #482913 always"), { code: "482913", rest: "/allow always", sure: true });
+  assert.deepEqual(readCode("/allow ＃４８２９１３"), { code: "482913", rest: "/allow", sure: true });
+  assert.deepEqual(readCode("/answer 482913 2"), { code: "482913", rest: "2", sure: true });
+  assert.deepEqual(readCode("/answer #482913\na\nb"), { code: "482913", rest: "a\nb", sure: true });
   // A reason may begin with a number: it is a code only if a card has it.
-  assert.deepEqual(codeOf("/deny 404404 is the wrong port"), {
+  assert.deepEqual(readCode("/deny 404404 is the wrong port"), {
     code: "404404",
     rest: "/deny is the wrong port",
     sure: false,
   });
   for (const none of ["/allow always", "/deny facade is wrong", "/deny 4829134", "/deny 48291"])
-    assert.equal(codeOf(none), undefined);
+    assert.equal(readCode(none), undefined);
 });
 
 test("answers in words: numbers, labels, own words, one line for each question, from any keyboard", () => {

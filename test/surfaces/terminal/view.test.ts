@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as fc from "../../support/properties.ts";
 import { finishedUpTo, type Entry } from "../../../src/surfaces/terminal/screen/scroll.ts";
-import { runsOf } from "../../../src/surfaces/terminal/draw/highlight.ts";
+import { readRuns } from "../../../src/surfaces/terminal/draw/highlight.ts";
 import { markdownRows } from "../../../src/surfaces/terminal/draw/markdown.ts";
 import { createTheme } from "../../../src/surfaces/terminal/draw/theme.ts";
 import { visibleWidth } from "../../../src/surfaces/terminal/draw/tui.ts";
@@ -289,7 +289,7 @@ suite("what is drawn", () => {
   test("code in colours has the same letters, line by line", () => {
     const html =
       '<span class="hljs-keyword">const</span> a = <span class="hljs-string">`x\n<span class="hljs-subst">${b}</span>`</span>; a &lt; b &amp;&amp; &#x27;';
-    const lines = runsOf(html);
+    const lines = readRuns(html);
     assert.deepEqual(
       lines.map((line) => line.map((run) => run.text).join("")),
       ["const a = `x", "${b}`; a < b && '"],

@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import type { InputRequest, PermissionRequest } from "../../../src/protocol/facts/request.ts";
 import { createDrafts } from "../../../src/surfaces/web/page/state/drafts.ts";
 import { begin, choicesFor, draftOf, letsRun, step, type Did } from "../../../src/surfaces/web/page/state/input.ts";
-import { meaningOf } from "../../../src/surfaces/web/page/keys.ts";
-import { addressOf, placeOf } from "../../../src/surfaces/web/page/state/place.ts";
+import { readKey } from "../../../src/surfaces/web/page/keys.ts";
+import { fragmentFor, readPlace } from "../../../src/surfaces/web/page/state/place.ts";
 import { lockOf, look, unseen } from "../../../src/surfaces/web/page/request/seen.ts";
 import { bashRequest, questionRequest } from "./examples.ts";
 
@@ -192,11 +192,11 @@ describe("attention", () => {
 
 test("keys mean nothing when they repeat, come with a modifier, or are written into a text", () => {
   const plain = { repeat: false, modified: false, writing: false };
-  assert.deepEqual(meaningOf({ key: "y", ...plain }), { type: "choose", choice: "once" });
+  assert.deepEqual(readKey({ key: "y", ...plain }), { type: "choose", choice: "once" });
   for (const more of [{ repeat: true }, { modified: true }, { writing: true }])
-    for (const key of ["y", "Enter", "n", "j"]) assert.equal(meaningOf({ key, ...plain, ...more }), undefined);
-  assert.deepEqual(meaningOf({ key: "Escape", ...plain, writing: true }), { type: "go", to: "back" });
-  assert.equal(meaningOf({ key: "constructor", ...plain }), undefined);
+    for (const key of ["y", "Enter", "n", "j"]) assert.equal(readKey({ key, ...plain, ...more }), undefined);
+  assert.deepEqual(readKey({ key: "Escape", ...plain, writing: true }), { type: "go", to: "back" });
+  assert.equal(readKey({ key: "constructor", ...plain }), undefined);
 });
 
 test("an address leads to a place and back, and a broken one to the inbox", () => {
@@ -206,9 +206,9 @@ test("an address leads to a place and back, and a broken one to the inbox", () =
     { page: "request", id: "k7/t0/3/1/permit0 好" },
     { page: "session", id: "k7" },
   ] as const)
-    assert.deepEqual(placeOf(addressOf(place)), place);
+    assert.deepEqual(readPlace(fragmentFor(place)), place);
   for (const broken of ["", "#/r/", "#/r/%E0%A4%A", "#/nowhere", "#k=abc"])
-    assert.deepEqual(placeOf(broken), { page: "inbox" });
+    assert.deepEqual(readPlace(broken), { page: "inbox" });
 });
 
 test("drafts are saved after a rest of 2 s and on leaving, at most one in 3 s, and after a gap", () => {

@@ -8,7 +8,7 @@ import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { reason, said, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import type { Judging } from "../../state/context.ts";
-import { canonical, digestOf, operandOf, scriptsOf } from "../../state/digest.ts";
+import { canonical, digestOf, operandFile, scriptsOf } from "../../state/digest.ts";
 import { toolPlace } from "./decision-input.ts";
 import type { Case, ToolCheck } from "./judge.ts";
 import { isAsShown, weighAgain } from "./drift.ts";
@@ -52,7 +52,7 @@ function verdictOn(
 ): Verdict {
   const judgement = judgementOf(decision);
   const { result, finding } = judgement;
-  const file = operandOf(context, tool, input);
+  const file = operandFile(context, tool, input);
   const scripts = scriptsOf(context, finding);
   const digest = digestOf(context, tool, input, { file, scripts });
   const links = fewest(disk.links());

@@ -28,7 +28,7 @@ export function decisionInput(
   const place = toolPlace(context);
   // Without a spread: it is made three times for each approval.
   return {
-    rules: rulesOf(context),
+    rules: rulesFor(context),
     mode,
     sessionMode: modeFor(context, tool),
     effect: tool.effect,
@@ -83,7 +83,7 @@ function modeFor(context: Judging, tool: Tool): SessionMode {
 }
 
 /** Configured rules and those of the session, as the person has changed them meanwhile. */
-export function rulesOf(context: Rules): readonly Rule[] {
+export function rulesFor(context: Rules): readonly Rule[] {
   const { config, sessionRules, ruleChanges } = context;
   const { rules } = config;
   if (ruleChanges && ruleChanges.length > 0) for (const change of ruleChanges.splice(0)) changeRules(context, change);
@@ -112,7 +112,7 @@ export function toolFor(context: Tools, call: Call): Tool {
 }
 
 /** It was judged by what the tool took then; a skill or a subagent may be gone since, and the turn waits for it as for a tool. */
-export function inputOf(context: Tools, tool: Tool, call: Call, verdict: Verdict): ToolInput {
+export function checkedInput(context: Tools, tool: Tool, call: Call, verdict: Verdict): ToolInput {
   const sent = verdict.input ?? call.input;
   const parsed = context.memory.parse(tool, sent);
   if (parsed.ok) return parsed.input;

@@ -72,12 +72,12 @@ function fileDrift(shown: Verdict, now: Verdict, wrote: Wrote): Drift[] {
 
 /** Patterns and folders may stand for more than they did. */
 function writeDrift(shown: Verdict, now: Verdict): Drift[] {
-  const known = new Set(writesOf(shown));
-  const paths = writesOf(now).filter((path) => !known.has(path));
+  const known = new Set(writtenPaths(shown));
+  const paths = writtenPaths(now).filter((path) => !known.has(path));
   return paths.length > 0 ? [{ what: "writes", paths }] : [];
 }
 
-function writesOf({ parts = [] }: Verdict): string[] {
+function writtenPaths({ parts = [] }: Verdict): string[] {
   return parts.flatMap(({ writes = [] }) => writes.map(({ path }) => path));
 }
 

@@ -32,7 +32,7 @@ import type {
 } from "../../state/context.ts";
 import { canonical, isDefinedAs } from "../../state/digest.ts";
 import type { CallEvent } from "./call-state.ts";
-import { changeRules, decisionInput, inputOf, rulesOf, toolFor, toolPlace } from "./decision-input.ts";
+import { changeRules, decisionInput, checkedInput, rulesFor, toolFor, toolPlace } from "./decision-input.ts";
 import { judgeCall, readyToJudge } from "./judge.ts";
 
 /** How a request is framed: who asks, and what becomes of it if nobody answers. */
@@ -52,7 +52,7 @@ export function openRequest(
   { verdict, number }: { verdict: Verdict; number: number },
 ): Asked {
   const tool = toolFor(context, call);
-  const input = inputOf(context, tool, call, verdict);
+  const input = checkedInput(context, tool, call, verdict);
   if (tool.request) {
     const own = () => ({ ...frameOf(context, tool, verdict), source: "tool" as const, ...tool.request!(input) });
     return ask(durable, callKeys.ask(number), own, context.asking);
@@ -105,7 +105,7 @@ export function permissionOf(
       decisionInput(context, tool, input),
       context.memory.takeJudgement(verdict.digest),
     ).flatMap((suggestion) => inEveryPlace(suggestion, context));
-  const preview = verdict.reason.code === "tool-changed" ? tool.changed?.() : previewOf(tool, input, context);
+  const preview = verdict.reason.code === "tool-changed" ? tool.changed?.() : makePreview(tool, input, context);
   if (preview) request.preview = preview;
   return request;
 }
@@ -142,7 +142,7 @@ function inEveryPlace(suggestion: PermissionSuggestion, { config }: Saving): Per
   return [suggestion, ...kept];
 }
 
-function previewOf(tool: Tool, input: ToolInput, context: Place): Preview | undefined {
+function makePreview(tool: Tool, input: ToolInput, context: Place): Preview | undefined {
   try {
     const preview = tool.preview?.(input, toolPlace(context));
     const inside = preview && context.config.roots.some((root) => isInside(root, preview.path));
@@ -246,7 +246,7 @@ export async function addRules(
     again,
   }: { number: number; by: string; surface: string; /** The answer was there already. */ again: boolean },
 ): Promise<void> {
-  rulesOf(context); // a rule that was taken back earlier must not take this one with it
+  rulesFor(context); // a rule that was taken back earlier must not take this one with it
   for (const [n, removal] of removeRules.entries()) {
     const data = await durable.step(callKeys.ruleRemoved(number, n), "rule.removed", async () => ({
       ...removal,

@@ -8,7 +8,7 @@ import { reasonOf } from "../../../protocol/reasons/error.ts";
 import type { Reason } from "../../../protocol/reasons/reason.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import type { Tools } from "../../state/context.ts";
-import { inputOf } from "./decision-input.ts";
+import { checkedInput } from "./decision-input.ts";
 import type { CallOver } from "./call-state.ts";
 
 /** The result of a call that is over without having run. */
@@ -21,7 +21,7 @@ export function resultWithoutRun(context: Tools, call: Call, end: Exclude<CallOv
     case "answered": {
       const tool = context.config.tools.get(call.tool);
       if (!tool?.answered) return notApproved(end.resolution);
-      return withEnd(tool.answered(inputOf(context, tool, call, end.verdict), end.resolution), "not-run");
+      return withEnd(tool.answered(checkedInput(context, tool, call, end.verdict), end.resolution), "not-run");
     }
     default:
       return end satisfies never;
@@ -65,10 +65,10 @@ export function advised(result: ToolResult, advice: string): ToolResult {
 export function refused(verdict: Verdict): ToolResult {
   if (verdict.failure !== undefined) return { ok: false, text: verdict.failure, end: "failed" };
   const rule = verdict.rule ? " Do not try to get round the rule; choose another way or ask." : "";
-  return didNotRun(`${sentence(verdict.reason, "en").replace(/\.$/, "")}.${rule}`, refusalOf(verdict));
+  return didNotRun(`${sentence(verdict.reason, "en").replace(/\.$/, "")}.${rule}`, refusedEnd(verdict));
 }
 
-function refusalOf({ repeated, digest, reason }: Verdict): CallEnd {
+function refusedEnd({ repeated, digest, reason }: Verdict): CallEnd {
   if (repeated) return "refused-by-person";
   // Without a digest it was no call at all: there is no such tool, or its input does not fit.
   // The mode holds it back for now, and no rule does.
@@ -134,14 +134,14 @@ export function withContext(result: ToolResult, { context }: Verdict): ToolResul
 export function withChange(result: ToolResult, call: Call, { input, changed }: Verdict): ToolResult {
   if (input === undefined || changed === undefined || canonicalJson(input) === canonicalJson(call.input)) return result;
   const who = changed.by === "hook" ? "A hook of the person" : "The person";
-  const advice = `(${who} changed this call. In the place of what you sent: ${differenceOf(input, call.input)})`;
+  const advice = `(${who} changed this call. In the place of what you sent: ${describeDifference(input, call.input)})`;
   return { ...advised(result, advice), ran: { input, changed } };
 }
 
 const MAX_FIELD_LENGTH = 4_000;
 
 /** The fields that are not as they were sent, each as JSON. */
-function differenceOf(ran: ToolInput, sent: ToolInput): string {
+function describeDifference(ran: ToolInput, sent: ToolInput): string {
   const fields = [...new Set([...Object.keys(ran), ...Object.keys(sent)])];
   const changes = fields.flatMap((field) => {
     const value = canonicalJson(ran[field]);

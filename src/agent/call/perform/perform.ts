@@ -20,7 +20,7 @@ import { delegate } from "../../subagent/delegate.ts";
 import { createElicitations, endLostElicitations, type Elicitations } from "./elicit.ts";
 import { afterCall } from "../judge/hooked.ts";
 import { webScope } from "./hop.ts";
-import { anchorOf, inputOf, rulesOf, toolFor, toolPlace } from "../judge/decision-input.ts";
+import { anchorOf, checkedInput, rulesFor, toolFor, toolPlace } from "../judge/decision-input.ts";
 import { isLeaving, keepsCommand, type KeptCommand, type KeptParts } from "./outlive.ts";
 import { recover } from "./recover.ts";
 import { endTurnIfSaid, waitForPerson } from "../judge/request.ts";
@@ -37,7 +37,7 @@ export async function perform(
   { verdict, approval, run, talk }: CallState & { at: "running" },
 ): Promise<ToolResult | "rerun"> {
   const tool = toolFor(context, call);
-  const input = inputOf(context, tool, call, verdict);
+  const input = checkedInput(context, tool, call, verdict);
   // Inquiries about the call, and about requests that its tool makes while it runs.
   const talks = talk === undefined ? [] : [talk];
   const heard = (words: string | undefined) => void (words !== undefined && talks.push(words));
@@ -249,7 +249,7 @@ async function launchOf(
   const { confining, ruleBooks = createRuleBooks(), home } = context.config;
   if (!confining) throw new Error("it was to run confined, and confinement is switched off now");
   const reach = (host: string) => {
-    const { behavior, named } = judgeHost(host, ruleBooks.of(rulesOf(context), home));
+    const { behavior, named } = judgeHost(host, ruleBooks.of(rulesFor(context), home));
     return behavior === "allow" ? ({ allowed: true, named } as const) : ({ allowed: false } as const);
   };
   return confining.launch({ ...command, reach });
@@ -305,7 +305,7 @@ function filterOf(context: Judging): NonNullable<ToolScope["mayRead"]> {
   let filter: { mayRead: ReturnType<typeof readFilter> } | undefined;
   const makeFilter = () => {
     const { home, sageHome, ruleBooks } = context.config;
-    return { mayRead: readFilter(rulesOf(context), { cwd: anchorOf(context), home, sageHome }, ruleBooks) };
+    return { mayRead: readFilter(rulesFor(context), { cwd: anchorOf(context), home, sageHome }, ruleBooks) };
   };
   return (path, from) => (filter ??= makeFilter()).mayRead?.(path, from) ?? true;
 }

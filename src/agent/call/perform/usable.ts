@@ -10,12 +10,12 @@ const PIECE = 1024 * 1024;
 
 /** True for a result that the loop can record and the model can read: code of others may return anything, of any length. */
 export function isUsable(result: ToolResult): boolean {
-  return problemOf(result) === undefined && result.text.length <= MAX_TEXT_LENGTH;
+  return resultProblem(result) === undefined && result.text.length <= MAX_TEXT_LENGTH;
 }
 
 /** Makes a usable result of any other: a long text is kept in a file, like the output of a command. */
 export async function madeUsable({ name }: Tool, result: ToolResult, keepDir: string): Promise<ToolResult> {
-  const problem = problemOf(result);
+  const problem = resultProblem(result);
   if (problem !== undefined)
     return { ok: false, text: `${name} ran, and its result cannot be read: ${problem}. Whatever it did is done.` };
   const { shown: _shown, ...rest } = result;
@@ -33,7 +33,7 @@ function isTornAt(text: string, at: number): boolean {
   return (text.codePointAt(at - 1) ?? 0) > 0xffff;
 }
 
-function problemOf(result: ToolResult): string | undefined {
+function resultProblem(result: ToolResult): string | undefined {
   if (kindOf(result) !== "object") return `a tool should return { ok, text }, and it returned ${kindOf(result)}`;
   if (typeof result.ok !== "boolean") return `ok should be true or false, and it is ${kindOf(result.ok)}`;
   if (typeof result.text !== "string") return `text should be a string, and it is ${kindOf(result.text)}`;

@@ -22,7 +22,7 @@ export type BotConfig = {
 };
 
 /** The name under which a bot remembers. */
-export function surfaceOf({ app }: Pick<BotConfig, "app">): string {
+export function feishuSurface({ app }: Pick<BotConfig, "app">): string {
   return `feishu/${app.appId}`;
 }
 

@@ -12,7 +12,7 @@ import type { Lang } from "../../../texts/language.ts";
 import { engineUrl } from "../../host/join-engine.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { openGatewayMemory } from "../../host/gateway-memory.ts";
-import { type BotConfig, feishuBots, surfaceOf } from "./config.ts";
+import { type BotConfig, feishuBots, feishuSurface } from "./config.ts";
 
 /** `sage feishu setup`, `doctor` and `audit`. */
 export async function feishu(args: string[]): Promise<number> {
@@ -76,7 +76,7 @@ type Remembered = { of(bot: BotConfig): Reads; close(): void };
 
 function inFile(path: string): Remembered {
   const stores = openSurfaceStores(path);
-  return { of: (bot) => stores.of(surfaceOf(bot)), close: stores.close };
+  return { of: (bot) => stores.of(feishuSurface(bot)), close: stores.close };
 }
 
 /** Reads the memory of the bots as the gateways have it now. */
@@ -84,7 +84,7 @@ async function inDatabase(url: string, bots: readonly BotConfig[], lang: Lang): 
   const memory = await openGatewayMemory(url, clusterTexts(lang));
   try {
     const read = new Map<BotConfig, Reads>();
-    for (const bot of bots) read.set(bot, await memory.share(surfaceOf(bot)));
+    for (const bot of bots) read.set(bot, await memory.share(feishuSurface(bot)));
     return { of: (bot) => read.get(bot) ?? { get: () => undefined, list: () => [] }, close() {} };
   } finally {
     await memory.close();

@@ -44,21 +44,21 @@ function parsed(text: string): Record<string, unknown> {
 }
 
 /** The request that people see. Each prompt has an id of its own: the agent gives its calls none here. */
-export function askOf(agent: HookAgent, event: HookEvent & { kind: "asks" }): OutsideAsk {
+export function outsideAsk(agent: HookAgent, event: HookEvent & { kind: "asks" }): OutsideAsk {
   const { conversation, cwd, subagent } = event;
   const named = subagent === undefined ? [] : [subagent.replaceAll(/[^\w .-]/g, "-").slice(0, 40)].filter(Boolean);
-  return { agent: [agent, ...named], conversation, cwd, id: randomUUID(), body: bodyOf(event), title: cwd };
+  return { agent: [agent, ...named], conversation, cwd, id: randomUUID(), body: hookBody(event), title: cwd };
 }
 
-function bodyOf({ tool, input }: { tool: string; input: ToolInput }): OutsideBody {
-  const questions = questionsOf(tool, input);
+function hookBody({ tool, input }: { tool: string; input: ToolInput }): OutsideBody {
+  const questions = readQuestions(tool, input);
   if (questions) return { kind: "question", questions };
   const { description } = input;
   return { kind: "permission", tool, input, ...(typeof description === "string" && { description }) };
 }
 
 /** Undefined where the questions have another form than the one we know: then it is a permission with its whole input. */
-function questionsOf(tool: string, { questions }: ToolInput): Question[] | undefined {
+function readQuestions(tool: string, { questions }: ToolInput): Question[] | undefined {
   if (tool !== "AskUserQuestion" || !Array.isArray(questions) || questions.length === 0) return undefined;
   const read = questions.map((entry: unknown) => {
     const { question, header, options, multiSelect } = (entry ?? {}) as Record<string, unknown>;
@@ -80,7 +80,7 @@ function questionsOf(tool: string, { questions }: ToolInput): Question[] | undef
 
 /** The agent names no call: the same tool with the same input is taken for it. Answered questions come back with their answers. */
 export function isSameCall(request: InputRequest, { tool, input }: { tool: string; input: ToolInput }): boolean {
-  const body = bodyOf({ tool, input });
+  const body = hookBody({ tool, input });
   if (body.kind === "question")
     return request.kind === "question" && canonicalJson(request.questions) === canonicalJson(body.questions);
   return (
@@ -89,7 +89,7 @@ export function isSameCall(request: InputRequest, { tool, input }: { tool: strin
 }
 
 /** The agent's words for an answer that was given through Sage. Undefined: no opinion, its own dialog decides. */
-export function decisionOf(
+export function hookDecision(
   agent: HookAgent,
   event: HookEvent & { kind: "asks" },
   resolution: Resolution,

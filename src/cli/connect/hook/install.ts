@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { sageHome } from "../../../config/home/home.ts";
 import { changeFile, lockIn } from "../../../config/files/locked-file.ts";
-import { pathOf } from "../../../host/guests/guest-programs.ts";
+import { findProgram } from "../../../host/guests/guest-programs.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { hookTexts } from "../../../texts/setup/hook.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
@@ -48,7 +48,7 @@ export async function changeHook(args: string[]): Promise<number> {
 /** A line of a shell that starts this Sage from anywhere, also where the agent has another PATH. */
 function startOfSage(): string {
   const script = process.argv[1] ?? "";
-  const installed = pathOf("sage", process.env);
+  const installed = findProgram("sage", process.env);
   const isThis = installed !== undefined && realpathSync(installed) === realpathSync(script);
   return (isThis ? [installed] : [process.execPath, script]).map(quoted).join(" ");
 }
@@ -90,7 +90,7 @@ export function copyOf(path: string): string {
 export function withHook(agent: HookAgent, path: string, command: string): HookChange {
   const before = existsSync(path) ? readFileSync(path, "utf8") : undefined;
   const file = without(agent, read(before));
-  const hooks = groupsOf(agent, `exec ${command} hook ${agent}`);
+  const hooks = hookGroups(agent, `exec ${command} hook ${agent}`);
   const merged = { ...file.hooks };
   for (const [event, groups] of Object.entries(hooks)) merged[event] = [...(merged[event] ?? []), ...groups];
   return { path, before, after: written({ ...file, hooks: merged }, before), hooks };
@@ -125,7 +125,7 @@ function changedMeanwhile(path: string): never {
   throw new Error(`${path} has changed meanwhile`);
 }
 
-function groupsOf(agent: HookAgent, command: string): Record<string, Group[]> {
+function hookGroups(agent: HookAgent, command: string): Record<string, Group[]> {
   const group = (more: Omit<Entry, "type" | "command">): Group[] => [
     { matcher: "", hooks: [{ type: "command", command, ...more }] },
   ];

@@ -9,7 +9,7 @@ import { sqliteStore } from "../../../journal/sqlite/sqlite.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import type { Resolution } from "../../../protocol/facts/request.ts";
 import type { OutsideEnd } from "../../../protocol/host/outside.ts";
-import { askOf, decisionOf, eventFrom, isSameCall, type HookAgent, type HookEvent } from "./event.ts";
+import { outsideAsk, hookDecision, eventFrom, isSameCall, type HookAgent, type HookEvent } from "./event.ts";
 
 /** Codex shows its own dialog only after its hooks: a person who sits there does not wait long. */
 const CODEX_WAITS_MS = 30_000;
@@ -58,13 +58,13 @@ async function ask(store: Store, agent: HookAgent, event: Asks, around: HookProc
   const left = new AbortController();
   const silence = await silenceIn(sageHome(around.env, event.cwd).settings);
   const parts = { store, version, signal: left.signal, silence };
-  const asked = askOf(agent, event);
+  const asked = outsideAsk(agent, event);
   const { request, resolution: had } = await untilWritten(() => askFromOutside(parts, asked), {
     signal: around.stopped,
   });
   const resolution = had ?? (await answerTo(store, request.id, agent, around));
   left.abort();
-  const decision = decisionOf(agent, event, resolution);
+  const decision = hookDecision(agent, event, resolution);
   if (decision) around.write(JSON.stringify(decision));
 }
 

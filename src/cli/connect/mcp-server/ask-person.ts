@@ -71,7 +71,7 @@ export async function askPerson(parts: AskParts, input: Input, calling: Calling)
     const resolution =
       found.resolution ?? (await waited(parts, request, { calling, ms: (input.wait_seconds ?? WAIT_SECONDS) * 1_000 }));
     if (!resolution && calling.signal.aborted && input.ticket === undefined) await forget(parts, request);
-    return resultOf(request, resolution);
+    return toResult(request, resolution);
   } catch (error) {
     return { content: [{ type: "text", text: sentence(reasonOf(error), "en") }], isError: true };
   }
@@ -85,7 +85,7 @@ async function open(
   const given = [ticket, input.questions, input.text, input.confirm].filter((field) => field !== undefined);
   if (given.length !== 1) throw new Error("give exactly one of questions, text, confirm and ticket");
   if (ticket !== undefined) return findFromOutside(parts, { id: ticket, agent: parts.agent() });
-  const body = bodyOf(input);
+  const body = askedBody(input);
   const frame = { agent: [parts.agent()], cwd, body, ...(why !== undefined && { why }) } as const;
   if (id !== undefined) return ask(host, { type: "ask", ...frame, id });
   // A question that still waits is the same question, also for a client that was killed and asks it again. Once it has ended, it is a new one.
@@ -97,7 +97,7 @@ async function open(
   throw new Error("this was asked too often");
 }
 
-function bodyOf({ questions, text, confirm }: Input): OutsideBody {
+function askedBody({ questions, text, confirm }: Input): OutsideBody {
   if (text !== undefined) return { kind: "text", prompt: text };
   if (confirm !== undefined) {
     const options = yesAndNo(confirm).map((label) => ({ label, description: "" }));
@@ -168,7 +168,7 @@ export type Result = {
 };
 
 /** The end of a request, or that it still waits, for the agent that asked. */
-function resultOf(request: InputRequest, resolution: Resolution | undefined): Result {
+function toResult(request: InputRequest, resolution: Resolution | undefined): Result {
   return asResult(resultData(request, resolution));
 }
 

@@ -33,7 +33,7 @@ export async function add(args: string[]): Promise<number> {
   const [name, what, ...rest] = positionals;
   if (name === undefined || what === undefined) throw usage(texts.addHow);
   checkApprover();
-  const place = placeOf(values.to, t);
+  const place = readPlace(values.to, t);
   const pairs = (given: readonly string[] | undefined, between: RegExp) =>
     Object.fromEntries(
       (given ?? []).map((pair) => {
@@ -60,7 +60,7 @@ export async function remove(args: string[]): Promise<number> {
   const [name, ...more] = positionals;
   if (name === undefined || more.length > 0) throw usage(texts.removeHow);
   checkApprover();
-  const places = values.to === undefined ? (["user", "project"] as const) : [placeOf(values.to, t)];
+  const places = values.to === undefined ? (["user", "project"] as const) : [readPlace(values.to, t)];
   const found = places.find((place) => Object.hasOwn(serversIn(place), name));
   if (found === undefined) throw new SageError("config-invalid", reason("server-missing", { server: name }));
   const file = change(found, (servers) =>
@@ -141,7 +141,7 @@ function parsed(path: string, text: string): McpFile {
   }
 }
 
-function placeOf(
+function readPlace(
   given: string | undefined,
   t: { expected(flag: string, what: string, given: string): string },
 ): "user" | "project" {

@@ -1,7 +1,7 @@
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
 import { langOf, readFlags, usage } from "../../process/flags.ts";
 import { sageHome } from "../../../config/home/home.ts";
-import { tokensOf } from "../../../host/assembly/servers.ts";
+import { tokenStore } from "../../../host/assembly/servers.ts";
 import { ServerFailure } from "../../../mcp/server.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
@@ -39,7 +39,7 @@ async function login(args: string[]): Promise<number> {
   const show = (address: URL) => console.log(`${texts.open(name)}\n${oneLine(address.href)}`);
   try {
     const home = sageHome(process.env);
-    await begin(definition, tokensOf(definition, { home, env: process.env }), show, leaving.signal);
+    await begin(definition, tokenStore(definition, { home, env: process.env }), show, leaving.signal);
   } catch (error) {
     throw error instanceof ServerFailure ? new SageError("config-invalid", error.reason) : error;
   }

@@ -59,14 +59,14 @@ function createAnswer(decide: Decide, lang: Lang): (line: string) => object {
         roots,
         ...(requiresUserInteraction !== undefined && { requiresUserInteraction }),
       });
-      return framed(answerOf(result, lang));
+      return framed(toAnswer(result, lang));
     } catch (error) {
       return framed({ error: thrownText(error, lang) });
     }
   };
 }
 
-function answerOf({ behavior, rule, source, reason, parts }: PermissionResult, lang: Lang): object {
+function toAnswer({ behavior, rule, source, reason, parts }: PermissionResult, lang: Lang): object {
   const message = sentence(reason, lang);
   return { behavior: behavior === "passthrough" ? "ask" : behavior, rule, source, reason, message, parts };
 }

@@ -32,7 +32,7 @@ export async function explain(args: string[]): Promise<number> {
     home: homedir(),
     roots: [process.cwd()],
     tool,
-    input: inputOf(tool, words.join(" "), t),
+    input: readInput(tool, words.join(" "), t),
   });
   const file = result.source && result.source !== "session" ? ruleFiles[result.source] : undefined;
   const number = decisionSteps.indexOf(step) + 1;
@@ -59,7 +59,7 @@ const mainField: Record<string, string> = {
 };
 
 /** JSON is an input; anything else is the field that rules look at. */
-function inputOf(tool: string, text: string, t: PermissionTexts): ToolInput {
+function readInput(tool: string, text: string, t: PermissionTexts): ToolInput {
   if (text.startsWith("{")) {
     try {
       return JSON.parse(text) as ToolInput;

@@ -32,7 +32,7 @@ export async function importRules(args: string[]): Promise<number> {
   if (values.yes && values["dry-run"]) throw usage(t.conflict("--yes", "--dry-run"));
   const asked = destinationOf(values.to, t);
   const config = loadConfig(sageHome(process.env), process.cwd(), process.env);
-  const known = positionals[0] === undefined ? places(config.trust.root) : [placeOf(positionals[0])];
+  const known = positionals[0] === undefined ? places(config.trust.root) : [sourceAt(positionals[0])];
   for (const { file } of known)
     if (positionals[0] !== undefined && !existsSync(file)) throw usage(texts.importMissing(file));
   const sources = positionals[0] === undefined ? known.filter(({ file }) => existsSync(file)) : known;
@@ -57,7 +57,7 @@ export async function importRules(args: string[]): Promise<number> {
 }
 
 function places(root: string): Source[] {
-  const own = placeOf(join(homedir(), ".claude", "settings.json"));
+  const own = sourceAt(join(homedir(), ".claude", "settings.json"));
   const project = join(root, ".claude");
   if (project === own.root) return [own];
   return [
@@ -68,7 +68,7 @@ function places(root: string): Source[] {
 }
 
 /** A leading slash means the project's folder there; in a person's own settings, the folder they are in. */
-function placeOf(path: string): Source {
+function sourceAt(path: string): Source {
   const file = resolve(path);
   const folder = dirname(file);
   if (folder === join(homedir(), ".claude")) return { file, kind: "user", root: folder };

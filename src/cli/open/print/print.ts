@@ -151,7 +151,7 @@ export function createRefusals(
       const asks = item.asked.some(({ request }) => request.kind !== "permission");
       if (asks || item.turnStopped || !refusals.includes(item.standing)) continue;
       const call = oneLine(`${item.call.tool} ${briefOf(item)}`).slice(0, MAX_TEXT_LENGTH);
-      const why = [item.changed ? changeLine(item.changed, words) : "", oneLine(words.because(reasonOf(item)))];
+      const why = [item.changed ? changeLine(item.changed, words) : "", oneLine(words.because(refusedBecause(item)))];
       once(item, t.wasRefused(howOf(item, t, words), call, why.filter((text) => text !== "").join(" · ")));
     }
   };
@@ -164,7 +164,7 @@ function howOf({ standing, asked }: CallItem, t: CliTexts, words: Texts): string
   return stoodIn ? t.refusedBy(oneLine(end.by)) : words.standing[standing];
 }
 
-function reasonOf({ verdict, asked }: CallItem): Reason | string {
+function refusedBecause({ verdict, asked }: CallItem): Reason | string {
   if (verdict?.behavior === "deny") return verdict.reason;
   return whyNot(asked.at(-1)?.resolution) ?? "";
 }

@@ -7,7 +7,7 @@ import type { TerminalActs } from "../../../surfaces/terminal/index.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { slashTexts } from "../../../texts/surfaces/slash.ts";
 import { openLike } from "../../../view/slash/run.ts";
-import { senderAt, sessionOf, type HostClient } from "../../host/host-client.ts";
+import { senderAt, findSession, type HostClient } from "../../host/host-client.ts";
 import { pickSession } from "../../record/sessions/pick-session.ts";
 import { ownRedaction } from "../../host/redaction.ts";
 import { pickModel, pickRule } from "./pick.ts";
@@ -23,7 +23,7 @@ export function terminalActs(seat: HostClient, session: string, lang: Lang): Ter
     return { session: id };
   };
   const resume = async (args: string) => {
-    const folder = (await sessionOf(host, session))?.cwd;
+    const folder = (await findSession(host, session))?.cwd;
     const { sessions } = await ask(host, { type: "sessions" });
     const found = sessions
       .filter(({ id, cwd, title }) => cwd === folder && title !== "" && id !== session && id.startsWith(args))
@@ -59,16 +59,16 @@ export function fileActs({ host, cwd, here }: HostClient, session: string, lang:
       return tasksText(tasksIn(await factsOf(host, session)).tasks, args, lang);
     },
     async exports(args: string): Promise<string> {
-      const { linesOf } = await import("../../record/page/export-lines.ts");
+      const { exportLines } = await import("../../record/page/export-lines.ts");
       const { writeLines } = await import("../../../archive/trajectory.ts");
       const w = slashTexts(lang);
-      const row = await sessionOf(host, session);
+      const row = await findSession(host, session);
       const folder = here ? exportsIn(here.config.trust.root) : cwd;
       const path = args === "" ? free(folder, session) : resolve(cwd, args);
       if (!row || existsSync(path)) throw new Error(w.exists(path));
       const format = path.endsWith(".jsonl") ? "jsonl" : "html";
       const facts = await factsOf(host, session);
-      writeLines(path, linesOf(facts, row, { format, redaction: ownRedaction(process.env), lang }));
+      writeLines(path, exportLines(facts, row, { format, redaction: ownRedaction(process.env), lang }));
       return w.exported(path);
     },
   };

@@ -110,14 +110,14 @@ export function pickRule(seat: HostClient, session: string, lang: Lang): Picking
         const behavior = value as Rule["behavior"];
         const typed = async (rule: string): Promise<Picked> => {
           checkRule(rule, behavior);
-          return { pick: placeOf({ rule, behavior }) };
+          return { pick: pickPlace({ rule, behavior }) };
         };
         return { pick: { title: `${w.behaviors[behavior]}:`, placeholder: w.ruleText, typed } };
       },
     };
   }
 
-  function placeOf(rule: Omit<Place, "source">): Picking {
+  function pickPlace(rule: Omit<Place, "source">): Picking {
     const places = ["session", "local", "project", "user"] as const;
     return {
       title: w.whereRule(rule.rule),

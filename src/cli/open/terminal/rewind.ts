@@ -7,8 +7,8 @@ import type { Lang } from "../../../texts/language.ts";
 import { rewindTexts } from "../../../texts/commands/rewind.ts";
 import { timeOf } from "../../../texts/shared/resolution.ts";
 import { texts } from "../../../texts/shared/texts.ts";
-import { doubtful, overwriting, planLines, turnOf, rewindKinds } from "../../../view/lines/rewind.ts";
-import { senderAt, sessionOf, type HostClient } from "../../host/host-client.ts";
+import { doubtful, overwriting, planLines, readTurn, rewindKinds } from "../../../view/lines/rewind.ts";
+import { senderAt, findSession, type HostClient } from "../../host/host-client.ts";
 
 /** `/rewind`: a message, then what to take back, then a yes below everything that will change. */
 export async function rewind(seat: HostClient, session: string, args: string, lang: Lang): Promise<Picked> {
@@ -16,11 +16,11 @@ export async function rewind(seat: HostClient, session: string, args: string, la
   const sender = senderAt(seat, "tui");
   const w = rewindTexts(lang);
   const [first = "", ...rest] = args.split(/\s+/).filter(Boolean);
-  const turn = turnOf(first);
+  const turn = readTurn(first);
   const { points, paused } = await ask(host, { type: "rewindPoints", session }); // refused while a turn runs
   if (turn === undefined) return pickPoint(points.toReversed());
   const what: RewindWhat = rewindKinds.find((kind) => rest.includes(kind)) ?? "both";
-  const plan = await planOf(turn, what);
+  const plan = await askPlan(turn, what);
   if (rest.includes("yes")) return done(plan, rest.includes("overwrite"));
   return { pick: await agree(plan) };
 
@@ -46,13 +46,13 @@ export async function rewind(seat: HostClient, session: string, args: string, la
     return {
       title: w.before(`t${of}`, message),
       load: (show) => show({ entries: fit.map((kind) => ({ value: kind, label: w.kinds[kind] })) }),
-      choose: async ({ value }) => ({ pick: await agree(await planOf(of, value as RewindWhat)) }),
+      choose: async ({ value }) => ({ pick: await agree(await askPlan(of, value as RewindWhat)) }),
     };
   }
 
   /** The changes stand below the yes, and are searched and scrolled as any list. */
   async function agree(plan: RewindPlan): Promise<Picking> {
-    const cwd = (await sessionOf(host, session))?.cwd ?? "";
+    const cwd = (await findSession(host, session))?.cwd ?? "";
     const [head = "", ...lines] = planLines(plan, cwd, { w, t: texts(lang) });
     const entries = [
       { value: "yes", label: w.doIt },
@@ -70,7 +70,7 @@ export async function rewind(seat: HostClient, session: string, args: string, la
     return picking;
   }
 
-  async function planOf(of: number, kind: RewindWhat): Promise<RewindPlan> {
+  async function askPlan(of: number, kind: RewindWhat): Promise<RewindPlan> {
     return (await ask(host, { type: "planRewind", session, turn: of, what: kind })).plan;
   }
 

@@ -9,7 +9,7 @@ import { page } from "./page.ts";
 
 export const exportFormats = ["jsonl", "html", "script", "answers"] as const;
 
-export function linesOf(
+export function exportLines(
   facts: readonly Fact[],
   session: { id: string; title: string; cwd: string },
   { format, redaction, lang }: { format: (typeof exportFormats)[number]; redaction: Redaction; lang: Lang },

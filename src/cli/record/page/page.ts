@@ -74,7 +74,7 @@ function body(facts: readonly Fact[], t: PageTexts, lang: Lang): Markup[] {
     within = true;
     return [markup`<h2>${t.turn(++turns)}</h2>`];
   };
-  return groupsOf(transcriptOf(facts)).flatMap((group): Markup[] => {
+  return groupItems(transcriptOf(facts)).flatMap((group): Markup[] => {
     const [first] = group;
     if (first?.type === "said") return [...begins(), draw(group)];
     if (first?.type === "end") within = false;
@@ -89,7 +89,7 @@ function isOfReply(item: Item): item is OfReply {
 }
 
 /** Items of one reply stand together, every other one by itself. */
-function groupsOf(items: readonly Item[]): Item[][] {
+function groupItems(items: readonly Item[]): Item[][] {
   const groups: Item[][] = [];
   const replyOf = (item: Item | undefined) => (item && isOfReply(item) ? item.reply?.key : undefined);
   for (const item of items) {

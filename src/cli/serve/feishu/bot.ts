@@ -19,7 +19,7 @@ import type { Webhook } from "../../../surfaces/feishu/transport/incoming/webhoo
 import { feishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
 import type { ServeTexts } from "../../../texts/serve/serve.ts";
 import { accountPerson } from "../../host/account.ts";
-import { surfaceOf, type BotConfig, type ConfigParts } from "../../connect/feishu/config.ts";
+import { feishuSurface, type BotConfig, type ConfigParts } from "../../connect/feishu/config.ts";
 import { liveTeam, type LiveTeam } from "./live-team.ts";
 
 export type SurfaceParts = {
@@ -116,7 +116,7 @@ export function shareBot(
     }),
     async attach() {},
     async start() {
-      presence.hold(surfaceOf(bot), { taken: speak, elsewhere, failed });
+      presence.hold(feishuSurface(bot), { taken: speak, elsewhere, failed });
     },
     async close() {}, // when the gateway leaves the others
   };

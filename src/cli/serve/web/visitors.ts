@@ -25,13 +25,13 @@ export function createVisitors(devices: Devices, settings: () => Settings): Visi
       return listed && { by: listed.name, person: `proxy:${identity.proxy}`, may: rightsOf(listed) };
     }
     const { id, name, owner } = identity.device;
-    const known = ownerOf(settings(), id, owner);
+    const known = deviceOwner(settings(), id, owner);
     return withId(known, `device:${id}`, name);
   };
   const senderOf = (person = ""): Visitor | undefined => {
     const [, kind, id = ""] = /^(account|device|proxy):(.*)$/s.exec(person) ?? [];
     if (kind === "proxy") return visitorOf({ proxy: id });
-    if (kind === "account") return withId(ownerOf(settings(), "", person), person);
+    if (kind === "account") return withId(deviceOwner(settings(), "", person), person);
     const device = kind === "device" ? devices.withId(id) : undefined;
     return device && visitorOf({ device });
   };
@@ -54,7 +54,7 @@ function withId(known: Known | undefined, person: string, device?: string): Visi
 }
 
 /** A device is whose the settings say; otherwise whose the invitation said. */
-function ownerOf(settings: Settings, id: string, owner: string): Known | undefined {
+function deviceOwner(settings: Settings, id: string, owner: string): Known | undefined {
   const named = /^person:(.*)$/s.exec(owner)?.[1];
   const listed = personWith(settings, `device:${id}`) ?? peopleIn(settings).find(({ name }) => name === named);
   if (listed) return { by: listed.name, may: rightsOf(listed), owner: `person:${listed.name}` };

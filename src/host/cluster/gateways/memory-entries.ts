@@ -30,8 +30,8 @@ export function createMemoryEntries(
     if (before && !before.has(key)) before.set(key, had);
     if (entry) kept.set(key, entry);
     else kept.delete(key);
-    if (entry && !had) keys.splice(placeOf(keys, key), 0, key);
-    if (!entry && had) keys.splice(placeOf(keys, key), 1);
+    if (entry && !had) keys.splice(searchSorted(keys, key), 0, key);
+    if (!entry && had) keys.splice(searchSorted(keys, key), 1);
   };
   const living = (key: string): Kept | undefined => {
     const found = kept.get(key);
@@ -72,7 +72,7 @@ export function createMemoryEntries(
     },
     list(prefix) {
       const found: { key: string; value: unknown }[] = [];
-      for (let n = placeOf(keys, prefix); n < keys.length; n++) {
+      for (let n = searchSorted(keys, prefix); n < keys.length; n++) {
         const key = keys[n] ?? "";
         if (!key.startsWith(prefix)) break;
         const entry = living(key);
@@ -116,7 +116,7 @@ export function createMemoryEntries(
 }
 
 /** Place of a key in a sorted list, or where it would stand. */
-function placeOf(keys: readonly string[], key: string): number {
+function searchSorted(keys: readonly string[], key: string): number {
   let [low, high] = [0, keys.length];
   while (low < high) {
     const middle = (low + high) >> 1;

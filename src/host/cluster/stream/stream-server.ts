@@ -76,7 +76,7 @@ export async function openStreamServer({
   server.unref();
   const { port } = server.address() as AddressInfo;
   return {
-    address: addressOf(address?.host ?? listen.host, address?.port || port),
+    address: joinHostPort(address?.host ?? listen.host, address?.port || port),
     key: key.toString("base64url"),
     async close() {
       wires.close();
@@ -123,6 +123,6 @@ function bare(event: WatchEvent, veiled: ReturnType<typeof veilText>): WatchEven
   }
 }
 
-function addressOf(host: string, port: number): string {
+function joinHostPort(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

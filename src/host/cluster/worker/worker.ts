@@ -1,6 +1,6 @@
 import { LOOP } from "../../../agent/turn/turn.ts";
 import { isRetryable } from "../../../journal/store/retry.ts";
-import { timeOf } from "../../../journal/store/store.ts";
+import { storeNow } from "../../../journal/store/store.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
@@ -124,7 +124,7 @@ async function runSession(parts: WorkerParts, { session, id, attempt }: Job, isO
     let again: boolean;
     let hasFailed: boolean;
     do {
-      since = timeOf(replica.store);
+      since = storeNow(replica.store);
       hasFailed = false;
       await replica.take(session, { job: { id, attempt }, place, loop });
       // An error is told to whoever watches, and the facts say how it stands. A turn that is followed by another one finds that it has
@@ -145,7 +145,7 @@ async function runSession(parts: WorkerParts, { session, id, attempt }: Job, isO
     // A job that ends well is over: this one is for whoever takes it next.
     if (isOver()) throw new Error("this worker leaves, or has lost the session");
     const { open = false, unheard = false } = replica.store.session(session) ?? {};
-    const retry = hasFailed && (open || unheard) ? timeOf(replica.store) + failedMs : Infinity;
+    const retry = hasFailed && (open || unheard) ? storeNow(replica.store) + failedMs : Infinity;
     const due = Math.min(retry, nextDue(replica.store.pending(session), since) ?? Infinity);
     if (due !== Infinity) await dispatch.wakeAt(session, place, due);
   } finally {

@@ -163,7 +163,7 @@ export const uuidOf = (...what: (string | number)[]): string =>
   createHash("sha1").update(what.join("\n")).digest("hex");
 
 /** The session that a message begins; the same however often the message comes. */
-export function sessionOf(app: string, message: string): string {
+export function newSessionId(app: string, message: string): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   const bytes = createHash("sha256").update(`${app}\n${message}`).digest().subarray(0, 9);
   return [...bytes].map((byte) => alphabet[byte % alphabet.length]).join("");
@@ -191,7 +191,7 @@ export function createPlaces(records: Records, now: () => number): Places {
     remember(home, message) {
       if (now() - home.at < REMEMBER_MS) return;
       records.setHome({ ...home, at: now() });
-      const { chat, group, thread } = placeOf(message);
+      const { chat, group, thread } = placeIn(message);
       if (!group || thread !== undefined) records.setPlace(home.session, chat, thread);
       if (home.root !== undefined) records.setRoot(home.root, home.session);
     },
@@ -204,10 +204,10 @@ export function createPlaces(records: Records, now: () => number): Places {
 }
 
 export function speaksAt({ chat, root }: Home, message: Incoming): boolean {
-  return chat === message.chatId && root === placeOf(message).root;
+  return chat === message.chatId && root === placeIn(message).root;
 }
 
-export function placeOf({ chatId, chatType, rootId, threadId, sender, messageId }: Incoming): Place {
+export function placeIn({ chatId, chatType, rootId, threadId, sender, messageId }: Incoming): Place {
   const group = chatType === "group";
   // In a group every task has its own thread, under the message that began it.
   const root = group || threadId !== undefined ? (rootId ?? messageId) : undefined;

@@ -18,12 +18,12 @@ type Place = { now: number; cwd?: string };
 
 /** A request that ended, wherever it did. Nothing on it can be clicked. */
 export function closedCard(request: InputRequest, resolution: Resolution, place: Place, speeches: Speeches): Card {
-  const end = endOf(resolution);
+  const end = outcomeFor(resolution);
   const late = resolution.outcome === "timed_out";
   const made = fitting(speeches, rooms, (speech, clip) => {
     const { t } = speech;
     const title = t.pair(t.closed[request.kind], t.ended[end]);
-    return card({ title, template: colours[end], summary: `${title} · ${whoOf(resolution, t)}`, forward: !late }, [
+    return card({ title, template: colours[end], summary: `${title} · ${closedBy(resolution, t)}`, forward: !late }, [
       ...(listsQuestions(resolution) ? [] : askedElements(request, place, clip, speech)),
       ...answerElements(resolution, clip, speech),
       ...signedElements(resolution, speech),
@@ -90,7 +90,7 @@ function noticeCard(speeches: Speeches, title: Phrase, body: Phrase): Card {
 
 type End = keyof FeishuTexts["ended"];
 
-export function endOf(resolution: Resolution): End {
+export function outcomeFor(resolution: Resolution): End {
   if (resolution.outcome !== "answered") return resolution.outcome;
   const { response } = resolution;
   if (response.type === "denied") return "denied";
@@ -115,7 +115,7 @@ const colours: Record<End, Template> = {
 };
 
 /** A receipt names a person by name and id; for people the name is enough. */
-export function whoOf({ by, surface }: Pick<Resolution, "by" | "surface">, t: FeishuTexts): string {
+export function closedBy({ by, surface }: Pick<Resolution, "by" | "surface">, t: FeishuTexts): string {
   if (by === "auto" || by === "deadline") return t.automatically;
   if (surface !== "feishu") return by;
   return isOpenId(by) ? t.somebody : by.replace(/ \(ou_\w+\)$/, "");
@@ -125,7 +125,10 @@ export function whoOf({ by, surface }: Pick<Resolution, "by" | "surface">, t: Fe
 export function sentenceOf(reason: Reason, { lang, t }: Speech): string {
   const { args } = reason;
   if (!("by" in args) || typeof args.by !== "string") return sentence(reason, lang);
-  return sentence({ ...reason, args: { ...args, by: whoOf({ by: args.by, surface: "feishu" }, t) } } as Reason, lang);
+  return sentence(
+    { ...reason, args: { ...args, by: closedBy({ by: args.by, surface: "feishu" }, t) } } as Reason,
+    lang,
+  );
 }
 
 const isOpenId = (by: string) => /^ou_\w+$/.test(by);
@@ -135,7 +138,7 @@ function personOf(resolution: Resolution, t: FeishuTexts): string {
   const { by, surface } = resolution;
   return surface === "feishu" && isOpenId(by)
     ? `<person id='${by}' show_name=true show_avatar=false style='normal'></person>`
-    : escaped(whoOf(resolution, t));
+    : escaped(closedBy(resolution, t));
 }
 
 export function whereOf(surface: string, t: FeishuTexts): string {

@@ -1,7 +1,7 @@
 import type { InputChange } from "../../../protocol/facts/call.ts";
 import type { Standing } from "../../../protocol/host/receipt.ts";
 import { changeLine } from "../../../texts/shared/resolution.ts";
-import { whoOf } from "./closed.ts";
+import { closedBy } from "./closed.ts";
 import { button, card, fits, markdown, note, panel, short, type Card, type Element, type Template } from "./card.ts";
 import { code, inline, markdownOf, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Speech, type Speeches } from "./speech.ts";
@@ -54,7 +54,7 @@ export function progressCard(
       { title: t.working, template: "wathet", summary: t.workingSummary },
       [
         markdown(outOf(view.text), OUT),
-        panel(t.stepsTitle, [markdown(stepsOf(view), STEPS)], { expanded: true, id: "steps" }),
+        panel(t.stepsTitle, [markdown(stepLines(view), STEPS)], { expanded: true, id: "steps" }),
         button({
           id: "stop_btn",
           text: t.stopButton,
@@ -79,7 +79,7 @@ export function progressCard(
 export const outOf = (text: string): string => (text.trim() === "" ? NOTHING : markdownOf(text));
 
 /** A sign first, so that a step that ends changes one character and no line. With a language, words for what is not plain. */
-export function stepsOf({ steps, live }: ProgressView, speech?: Speech): string {
+export function stepLines({ steps, live }: ProgressView, speech?: Speech): string {
   if (steps.length === 0) return NOTHING;
   const shown = steps.slice(-MAX_STEPS);
   const hidden = steps.length - shown.length;
@@ -103,7 +103,7 @@ function stepLine({ tool, about, standing, changed }: Step, speech: Speech | und
 function changeIn({ t, words }: Speech, changed: InputChange): string {
   if (changed.by === "hook") return changeLine(changed, words);
   const { surface } = changed.who;
-  return changeLine({ by: "person", who: { by: whoOf(changed.who, t), surface } }, words);
+  return changeLine({ by: "person", who: { by: closedBy(changed.who, t), surface } }, words);
 }
 
 export type Finish = {
@@ -130,7 +130,7 @@ export function finishedCard(
         view.steps.length === 0
           ? []
           : [
-              panel(t.steps(view.steps.length), [markdown(stepsOf({ ...view, live: [] }, speech), STEPS)], {
+              panel(t.steps(view.steps.length), [markdown(stepLines({ ...view, live: [] }, speech), STEPS)], {
                 id: "steps",
               }),
             ];

@@ -81,14 +81,18 @@ const codes: [FailureKind, number[]][] = [
 const kinds = new Map(codes.flatMap(([kind, list]) => list.map((code) => [code, kind] as const)));
 
 /** Reads a refusal: HTTP status, the platform's code and words, and how long it wants us to wait. */
-export function failureOf(answer: { status: number; code: number; msg: string; waitMs?: number }): FeishuFailure {
+export function toFailure(answer: { status: number; code: number; msg: string; waitMs?: number }): FeishuFailure {
   const { status, code, msg } = answer;
   const subcode = Number(/ErrCode:\s*(\d+)/.exec(msg)?.[1] ?? 0);
   const more = { code, subcode, answered: true, ...(answer.waitMs !== undefined && { waitMs: answer.waitMs }) };
-  return new FeishuFailure(kindOf(status, code, msg), `Feishu refused (${code || `HTTP ${status}`}): ${msg}`, more);
+  return new FeishuFailure(
+    failureKind(status, code, msg),
+    `Feishu refused (${code || `HTTP ${status}`}): ${msg}`,
+    more,
+  );
 }
 
-function kindOf(status: number, code: number, msg: string): FailureKind {
+function failureKind(status: number, code: number, msg: string): FailureKind {
   // The same code covers a card with too many elements, which no waiting helps.
   if (code === 230099 && /is lock/i.test(msg)) return "busy";
   const known = kinds.get(code);

@@ -32,7 +32,7 @@ export async function broughtBy(
     return { ...nothing, problem: ({ t }) => (forwarded ? t.forwardUnread : t.quoteUnread) };
   }
   if (referred.own) return nothing;
-  const name = await nameOf(referred, channel);
+  const name = await authorName(referred, channel);
   if (forwarded) {
     const lines = await Promise.all(referred.parts.slice(0, MAX_PARTS).map((part) => line(part, channel)));
     const more = referred.parts.length - lines.length;
@@ -43,22 +43,22 @@ export async function broughtBy(
   }
   const inside = await Promise.all(referred.parts.slice(0, MAX_PARTS).map((part) => line(part, channel)));
   return {
-    words: quoted(`In reply to a message of ${name}:`, [contentOf(referred), ...inside]),
+    words: quoted(`In reply to a message of ${name}:`, [referredText(referred), ...inside]),
     files: [{ messageId: referred.messageId, attachments: referred.attachments }],
   };
 }
 
 async function line(part: Referred, channel: FeishuChannel): Promise<string> {
-  return `${await nameOf(part, channel)}: ${contentOf(part)}`;
+  return `${await authorName(part, channel)}: ${referredText(part)}`;
 }
 
-async function nameOf({ author }: Referred, channel: FeishuChannel): Promise<string> {
+async function authorName({ author }: Referred, channel: FeishuChannel): Promise<string> {
   if (author === undefined) return "a bot";
   return (await channel.userName(author).catch(() => undefined)) ?? "a colleague";
 }
 
 /** Files inside of a forward cannot be fetched, so they are named. */
-function contentOf({ text, attachments, kind }: Referred): string {
+function referredText({ text, attachments, kind }: Referred): string {
   const files = attachments.map(({ kind: what, name }) => `[${what}${name === undefined ? "" : ` ${name}`}]`);
   return [text, ...files].filter((text) => text.trim() !== "").join(" ") || `[${kind}]`;
 }

@@ -10,7 +10,7 @@ import {
   type ProgressView,
   ROLL_BYTES,
   STEPS,
-  stepsOf,
+  stepLines,
 } from "../cards/progress.ts";
 import { inLocales, type Speeches } from "../cards/speech.ts";
 import type { FeishuChannel, Target } from "../channel/channel.ts";
@@ -54,7 +54,7 @@ type FinishOptions = { ifShown?: boolean; uuid: string; attach(): Promise<boolea
 
 type Shown = ProgressRecord & { since: number; out: string; steps: string };
 
-export function targetOf(home: Home): Omit<Target, "uuid"> {
+export function sendTarget(home: Home): Omit<Target, "uuid"> {
   const { chat, root, group } = home;
   return { chat, ...(root !== undefined && { replyTo: root, ...(group && { inThread: true }) }) };
 }
@@ -71,7 +71,7 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     const record = { k: "run" as const, rid, session, chat, g: 1, at: now() };
     records.saveCard(record);
     const made = progressCard(view, { rid, streaming: modes.entities }, speeches());
-    const target = { ...targetOf(home()), uuid: uuidOf(rid) };
+    const target = { ...sendTarget(home()), uuid: uuidOf(rid) };
     const card = modes.entities ? await createEntity(sending, made) : undefined;
     const { messageId: message } = await (card === undefined
       ? channel.sendCard({ ...target, card: progressCard(view, { rid, streaming: false }, speeches()) })
@@ -79,11 +79,11 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
     records.saveCard({ ...record, message });
     const mark = { message, ...(card !== undefined && { card }) };
     records.setProgress(session, mark);
-    shown = { ...mark, since: now(), out: outOf(view.text), steps: stepsOf(view) };
+    shown = { ...mark, since: now(), out: outOf(view.text), steps: stepLines(view) };
   };
 
   const change = async (at: Shown, view: ProgressView): Promise<void> => {
-    const [out, steps] = [outOf(view.text), stepsOf(view)];
+    const [out, steps] = [outOf(view.text), stepLines(view)];
     if (out === at.out && steps === at.steps) return;
     if (at.card === undefined) {
       const rid = records.ofMessage(at.message)?.rid ?? newRid();
@@ -126,7 +126,8 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
           view = rest.settledOf(whole);
         }
         if (shown) await change(shown, view);
-        else await send(bytesOf({ text: view.text }) > ROLL_BYTES ? { ...view, text: headOf(view, speeches()) } : view);
+        else if (bytesOf({ text: view.text }) <= ROLL_BYTES) await send(view);
+        else await send({ ...view, text: fittingHead(view, speeches()) });
       } catch (error) {
         log(`progress could not be shown: ${thrownText(error)}`);
         if (error instanceof FeishuFailure && (error.kind === "gone" || error.kind === "content")) forget();
@@ -140,11 +141,12 @@ export function createStreamer(sending: Sending, home: () => Home): Streamer {
       const { card } = finishedCard(view, cut ? { ...finish, attached: await attach() } : finish, speeches());
       try {
         if (at) await closeProgress(channel, at, card);
-        else await channel.sendCard({ ...targetOf(home()), uuid, card });
+        else await channel.sendCard({ ...sendTarget(home()), uuid, card });
       } catch (error) {
         if (!wantsPlainer(error)) throw error; // the same card, later
         log(`a last card could not be shown: ${thrownText(error)}`);
-        await sendInstead(channel, { ...targetOf(home()), uuid }, { card, text: wordsOf(view, finish, speeches()) });
+        const text = fallbackText(view, finish, speeches());
+        await sendInstead(channel, { ...sendTarget(home()), uuid }, { card, text });
       }
       rest.end(whole);
       forget();
@@ -205,7 +207,7 @@ async function sendInstead(
 }
 
 /** The last card of a turn as words. */
-function wordsOf(view: ProgressView, finish: Finishing, speeches: Speeches): Record<string, string> {
+function fallbackText(view: ProgressView, finish: Finishing, speeches: Speeches): Record<string, string> {
   return inLocales(speeches, (speech) => {
     const { title, notes } = finish.in(speech);
     const all = plainWords([title, view.text, ...notes].filter((text) => text !== "").join("\n\n"));
@@ -244,7 +246,7 @@ function createRest(redaction: Redaction): Rest {
     of,
     settledOf: (view) => of({ ...view, text: settled(view) }),
     leave(view, speeches) {
-      const text = headOf(view, speeches);
+      const text = fittingHead(view, speeches);
       const steps = view.steps.slice(0, closedSteps(view));
       from += text.length - fence.length;
       fromStep += steps.length;
@@ -273,7 +275,7 @@ function settled({ text, said = false }: ProgressView): string {
 }
 
 /** The part of the text that one card should hold, up to the end of a line. */
-function headOf(view: ProgressView, speeches: Speeches): string {
+function fittingHead(view: ProgressView, speeches: Speeches): string {
   const size = (text: string) => bytesOf(progressCard({ ...view, text }, { rid: "", streaming: true }, speeches));
   if (size(view.text) <= ROLL_BYTES) return view.text;
   let [low, high] = [0, view.text.length];

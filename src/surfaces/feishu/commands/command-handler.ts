@@ -9,7 +9,7 @@ import type { Phrase } from "../cards/speech.ts";
 import type { Incoming } from "../channel/channel.ts";
 import type { Follow } from "../session/follow.ts";
 import { mayAdminister, mayApprove, mayStop, mayTalk } from "../bot/people.ts";
-import { type Place, placeOf } from "../bot/records.ts";
+import { type Place, placeIn } from "../bot/records.ts";
 import { createSessionCommands, type SessionCommandParts } from "./session-commands.ts";
 import { must, type Beginning } from "../session/session-manager.ts";
 import { chatOffer } from "../session/state.ts";
@@ -181,7 +181,7 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
       say: (reply) => ({ text: phrase(reply) }),
       speak: (text) => ({ task: text, follow }),
       async go(session) {
-        await sessions.take(session, placeOf(message));
+        await sessions.take(session, placeIn(message));
         return { text: ({ t }) => t.resumed(session) };
       },
     });

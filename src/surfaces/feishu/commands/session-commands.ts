@@ -5,7 +5,7 @@ import type { Redaction } from "../cards/escape.ts";
 import type { Phrase, Speeches } from "../cards/speech.ts";
 import type { Incoming } from "../channel/channel.ts";
 import { mayApprove } from "../bot/people.ts";
-import { newRid, type Place, placeOf, type Records } from "../bot/records.ts";
+import { newRid, type Place, placeIn, type Records } from "../bot/records.ts";
 import { must, type SessionManager } from "../session/session-manager.ts";
 import type { Team } from "../bot/team.ts";
 
@@ -46,7 +46,7 @@ export function createSessionCommands(parts: SessionCommandParts): SessionComman
     const ridOf = (session: string) => {
       const rid = newRid();
       rids.push(rid);
-      records.saveCard({ k: "run", rid, session, chat: message.chatId, g: 1, at: now(), place: placeOf(message) });
+      records.saveCard({ k: "run", rid, session, chat: message.chatId, g: 1, at: now(), place: placeIn(message) });
       return rid;
     };
     const all = await visible(message.sender, message.chatId);
@@ -84,7 +84,7 @@ export function createSessionCommands(parts: SessionCommandParts): SessionComman
       const found = (await visible(message.sender, message.chatId)).filter(({ id }) => id.startsWith(start));
       const chosen = found.find(({ id }) => id === start) ?? (found.length === 1 ? found[0] : undefined);
       if (!chosen) return ({ t }) => (found.length > 1 ? t.resumeWhich : t.noSuchSession(start));
-      return resume(chosen.id, message.sender, placeOf(message));
+      return resume(chosen.id, message.sender, placeIn(message));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Incoming } from "../channel/channel.ts";
-import { placeOf } from "../bot/records.ts";
+import { placeIn } from "../bot/records.ts";
 
 const REMEMBER_MS = 10 * 60_000;
 
@@ -24,7 +24,7 @@ export function createStops(now: () => number): Stops {
       return { signal: controller.signal, end: () => void going.delete(message) };
     },
     stop(message) {
-      const { chat, root, group, owner } = placeOf(message);
+      const { chat, root, group, owner } = placeIn(message);
       const top = group && message.rootId === undefined;
       const stop = { chat, root: top ? undefined : root, group, owner, at: message.at };
       stops = [...stops.filter(({ saidAt }) => now() - saidAt < REMEMBER_MS), { ...stop, saidAt: now() }];
@@ -38,6 +38,6 @@ export function createStops(now: () => number): Stops {
 /** At the top of a group it means what the same person has said there; elsewhere what was said in the same place. */
 function isStopped(message: Incoming, stop: Stop): boolean {
   if (message.chatId !== stop.chat || message.at > stop.at) return false;
-  const { root, owner } = placeOf(message);
+  const { root, owner } = placeIn(message);
   return stop.group && stop.root === undefined ? owner === stop.owner : root === stop.root;
 }

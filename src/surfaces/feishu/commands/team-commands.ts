@@ -26,7 +26,7 @@ export function createTeamCommands({ team, changeTeam, examine }: TeamCommandPar
   const timeout = async (message: Incoming, words: string): Promise<Phrase> => {
     const now = limitsOf(team(), message.chatId);
     if (words === "") return (speech) => timeoutLine(now, speech);
-    const wanted = timeoutOf(words);
+    const wanted = readTimeout(words);
     if (!wanted) return ({ t }) => t.timeoutHow;
     const limits = { ...team().chats[message.chatId]?.limits, ...wanted };
     return keepChat(message, { limits }, (speech) => timeoutLine(limitsOf(team(), message.chatId), speech));
@@ -90,7 +90,7 @@ function timeoutLine(limits: TurnLimits, { t, words }: Speech): string {
 }
 
 /** `30m`, `2h deny`, `off`. */
-function timeoutOf(words: string): ChatLimits | undefined {
+function readTimeout(words: string): ChatLimits | undefined {
   if (/^(off|wait|关|不限)$/i.test(words)) return { timeoutPolicy: "wait" };
   const [, amount = "", unit = "", policy] = /^(\d{1,4})\s*(s|m|h|d)(?:\s+(cancel|fail|deny))?$/i.exec(words) ?? [];
   const ms = Number(amount) * { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit.toLowerCase() as "s"];

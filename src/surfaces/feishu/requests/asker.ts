@@ -4,14 +4,14 @@ import type { RuleTrial } from "../../../protocol/host/past.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
 import { askingCard, endedCard, inquiryText, inWords, listedOn, typedAt } from "./asking-card.ts";
 import type { Card } from "../cards/card.ts";
-import { endOf, movedCard, whereOf, whoOf } from "../cards/closed.ts";
+import { outcomeFor, movedCard, whereOf, closedBy } from "../cards/closed.ts";
 import { plainWords } from "../cards/escape.ts";
 import { inLocales, type Speeches } from "../cards/speech.ts";
 import type { Sent } from "../channel/channel.ts";
 import { passes, wantsPlainer } from "../channel/failure.ts";
 import { mayAnswer, needsNoApprover, type People } from "../bot/people.ts";
 import { type AskRecord, CARD_LIFE_MS, type Home, isAway, newRid, uuidOf } from "../bot/records.ts";
-import { targetOf, type Sending } from "../chat/streamer.ts";
+import { sendTarget, type Sending } from "../chat/streamer.ts";
 
 /** A card is sent anew before it is too old to be clicked. */
 const RENEW_MS = CARD_LIFE_MS - 24 * 60 * 60_000;
@@ -194,7 +194,7 @@ async function escalate(asking: Asking, request: InputRequest, to: string): Prom
       records.saveCard({ ...there, called: [...(there.called ?? []), id] });
     } else if (!cards.some((card) => card.chat === id && card.message !== undefined)) {
       const before = cards.find((card) => card.chat === id);
-      const whose = isAway(home()) ? asking.askedBy() : await nameOf(asking, owner);
+      const whose = isAway(home()) ? asking.askedBy() : await userName(asking, owner);
       const asked = { chat: id, ...(whose !== undefined && { for: whose }), ...(group && { from: chat }) };
       await asking.learn(request);
       await presentAt(asking, request, before ?? freshRecord(asking, request, asked));
@@ -207,8 +207,8 @@ async function settle(asking: Asking, request: InputRequest, resolution: Resolut
   for (const record of records.openCards(home().session, request.id)) {
     if (record.spoken) {
       const text = inLocales(speeches(), ({ t }) => {
-        const end = t.pair(t.closed[request.kind], t.ended[endOf(resolution)]);
-        return plainWords(`${end} · ${whoOf(resolution, t)} ${whereOf(resolution.surface, t)}`);
+        const end = t.pair(t.closed[request.kind], t.ended[outcomeFor(resolution)]);
+        return plainWords(`${end} · ${closedBy(resolution, t)} ${whereOf(resolution.surface, t)}`);
       });
       await channel.sendText({ ...targetFor(asking, record), uuid: uuidOf(record.rid, "closed"), text });
     } else await change(asking, record, endedCard(asking, request, resolution));
@@ -238,7 +238,7 @@ function freshRecord({ home, now }: Asking, request: InputRequest, audience: Aud
 }
 
 function targetFor({ home }: Asking, { chat }: AskRecord) {
-  return chat === home().chat ? targetOf(home()) : { chat };
+  return chat === home().chat ? sendTarget(home()) : { chat };
 }
 
 /** Text that does not fit goes out before the card that refers to it. */
@@ -305,14 +305,14 @@ async function audienceOf(asking: Asking, request: InputRequest): Promise<Audien
   if (!group && approvers.includes(owner)) return [{ chat }];
   const present = group ? await channel.members(chat).catch(() => undefined) : [];
   const absent = approvers.filter((approver) => !present?.includes(approver));
-  const whose = await nameOf(asking, owner);
+  const whose = await userName(asking, owner);
   const elsewhere = absent.map((person): Audience => ({ chat: person, for: whose, ...(group && { from: chat }) }));
   if (!group)
-    return [...elsewhere, { chat, watch: { asked: await Promise.all(approvers.map((id) => nameOf(asking, id))) } }];
+    return [...elsewhere, { chat, watch: { asked: await Promise.all(approvers.map((id) => userName(asking, id))) } }];
   return [{ chat, called: approvers.filter((approver) => present?.includes(approver) ?? true) }, ...elsewhere];
 }
 
-async function nameOf({ channel, speeches }: Asking, openId: string): Promise<string> {
+async function userName({ channel, speeches }: Asking, openId: string): Promise<string> {
   return (await channel.userName(openId).catch(() => undefined)) ?? speeches()[0].t.somebody;
 }
 

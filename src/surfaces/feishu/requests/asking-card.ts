@@ -8,7 +8,7 @@ import { madeNote, replyNote } from "../../../view/inquiry.ts";
 import type { Asking } from "./asker.ts";
 import { actionText } from "../cards/action.ts";
 import type { Card } from "../cards/card.ts";
-import { closedCard, watchCard, whoOf } from "../cards/closed.ts";
+import { closedCard, watchCard, closedBy } from "../cards/closed.ts";
 import { type Asked, type AskingCard, permissionCard, togetherCard, typedHint } from "../cards/permission.ts";
 import { questionCard, textCard } from "../cards/question.ts";
 import { redacted } from "../cards/escape.ts";
@@ -96,7 +96,7 @@ export function inWords(asking: Asking, record: AskRecord, request: InputRequest
 
 /** A question about a request and the reply, as a text below its card. */
 export function inquiryText({ made, ...inquiry }: Inquired, { t, words }: Speech): string {
-  const named = { ...inquiry, made: { ...made, by: whoOf(made, t) } };
+  const named = { ...inquiry, made: { ...made, by: closedBy(made, t) } };
   const notes = [madeNote(named, words), replyNote(named, words)].filter((note) => note !== undefined);
   return notes
     .flatMap(({ line, foreign }) => [line, ...(foreign === undefined ? [] : [foreign])])

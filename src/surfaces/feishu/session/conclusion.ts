@@ -1,14 +1,14 @@
 import type { TurnEnd } from "../../../protocol/facts/outcome.ts";
 import type { Deadline } from "../../../protocol/facts/silence.ts";
 import { errorText, thrownText } from "../../../texts/shared/error.ts";
-import { sentenceOf, whereOf, whoOf } from "../cards/closed.ts";
+import { sentenceOf, whereOf, closedBy } from "../cards/closed.ts";
 import type { Finish, ProgressView } from "../cards/progress.ts";
 import type { Speech } from "../cards/speech.ts";
 import { wantsPlainer } from "../channel/failure.ts";
 import { filesIn } from "../chat/files.ts";
 import type { Ending } from "./phase.ts";
 import { uuidOf, type Home } from "../bot/records.ts";
-import { targetOf, type Sending, type Streamer } from "../chat/streamer.ts";
+import { sendTarget, type Sending, type Streamer } from "../chat/streamer.ts";
 import type { SessionView } from "./view.ts";
 
 export type ConclusionParts = Sending & {
@@ -32,7 +32,7 @@ export function conclusionOf(
   const outcome = ending.type === "turn.ended" ? ending.data : undefined;
   const whole = outcome?.text.trim() ?? "";
   const shown: ProgressView = sofar.text.trim() === "" ? { ...sofar, text: whole } : sofar;
-  const finish = finishOf(ending, view);
+  const finish = concludeWith(ending, view);
   const begun = begunElsewhere(view, parts);
   const uuid = uuidOf(home().session, "end", ending.seq);
   let files: Promise<string[]> | undefined;
@@ -42,7 +42,7 @@ export function conclusionOf(
     const found = outcome?.status === "success" ? await filesIn(whole, home().cwd, parts) : [];
     const failed: string[] = [];
     for (const [n, { name, content, image }] of found.entries()) {
-      const each = { ...targetOf(home()), uuid: uuidOf(uuid, n, name), content }; // two may have the same name
+      const each = { ...sendTarget(home()), uuid: uuidOf(uuid, n, name), content }; // two may have the same name
       try {
         await (image ? channel.sendImage(each) : channel.sendFile({ ...each, name }));
       } catch (error) {
@@ -84,7 +84,7 @@ export function attachment(text: string, uuid: string, parts: Sending, home: () 
     const content = Buffer.from(parts.redaction.text(text));
     try {
       await parts.channel.sendFile({
-        ...targetOf(home()),
+        ...sendTarget(home()),
         uuid: uuidOf(uuid, "file"),
         name: parts.speak(home().chat)[0].t.answerFile,
         content,
@@ -106,13 +106,13 @@ function begunElsewhere(view: SessionView, { redaction }: ConclusionParts): (spe
   return ({ t }) => [t.begunBy(said.by, whereOf(said.surface, t), text)];
 }
 
-function finishOf(ending: Ending, view: SessionView): (speech: Speech) => Finish {
+function concludeWith(ending: Ending, view: SessionView): (speech: Speech) => Finish {
   const late = view.expired()?.deadline;
   const limit = view.begunWith()?.limits?.executionTimeout;
   return (speech) => {
     const { t } = speech;
     if (ending.type === "turn.interrupted") {
-      const who = whoOf(ending.data, t);
+      const who = closedBy(ending.data, t);
       return { title: t.pausedTitle, template: "grey", notes: [t.pausedBecause(t.interruptedBy(who))] };
     }
     return finishOfTurn(ending.data, speech, { late, limit });

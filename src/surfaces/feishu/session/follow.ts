@@ -14,7 +14,7 @@ import { attachment, conclusionOf, type ConclusionParts } from "./conclusion.ts"
 import { nextPhase, type Call, type Effect, type Happening, type Pace, type Phase } from "./phase.ts";
 import { createQueue, type Queue } from "../chat/queue.ts";
 import { CARD_LIFE_MS, isAway, uuidOf, type Home } from "../bot/records.ts";
-import { closeProgress, createStreamer, targetOf, type Streamer } from "../chat/streamer.ts";
+import { closeProgress, createStreamer, sendTarget, type Streamer } from "../chat/streamer.ts";
 import { createView, type SessionView } from "./view.ts";
 import type { InputResponse } from "../../../protocol/facts/answer.ts";
 import type { TurnLimits } from "../../../protocol/facts/silence.ts";
@@ -289,7 +289,7 @@ function tellRefusal({ parts, session, home, queue, last }: Following, refusal: 
   const why = (words: Texts) => redaction.text(noticeText(refusal, words));
   const text = inLocales(parts.speak(home().chat), ({ t, words }) => plainWords(t.failedBecause(why(words))));
   const uuid = uuidOf(session, "failed", last.seq, redaction.text(refusal.text));
-  queue.next(() => channel.sendText({ ...targetOf(home()), uuid, text }));
+  queue.next(() => channel.sendText({ ...sendTarget(home()), uuid, text }));
 }
 
 async function ask({ parts, home, view, streamer, asker }: Following, request: InputRequest): Promise<void> {

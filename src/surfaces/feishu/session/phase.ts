@@ -79,7 +79,7 @@ function catchUp(phase: Phase & { name: "catching-up" }, happening: Happening): 
       const { fact } = happening;
       const unsaid = fact.seq > phase.told && isEnding(fact) ? { unsaid: fact } : {};
       // A follower that begins now sends a card that is a call in itself.
-      const call = phase.told < Infinity ? callOf(fact) : undefined;
+      const call = phase.told < Infinity ? reminderIn(fact) : undefined;
       const calls = call ? { calls: [...(phase.calls ?? []), call] } : {};
       return { phase: { ...phase, ...unsaid, ...calls }, effects: [] };
     }
@@ -133,12 +133,12 @@ function follow(phase: Following, happening: Exclude<Happening, { type: "ended" 
   }
 }
 
-function callOf(fact: Fact): Call | undefined {
+function reminderIn(fact: Fact): Call | undefined {
   return fact.type === "input.reminded" || fact.type === "input.escalated" ? { do: "call", ...fact.data } : undefined;
 }
 
 function afterFact(phase: Following, fact: Fact, chat: ChatState): Step {
-  const call = callOf(fact);
+  const call = reminderIn(fact);
   if (call) return { phase, effects: [call] };
   if (isEnding(fact))
     return {

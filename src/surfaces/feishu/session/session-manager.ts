@@ -13,8 +13,8 @@ import {
   homeAt,
   isAway,
   type Place,
-  placeOf,
-  sessionOf,
+  placeIn,
+  newSessionId,
   speaksAt,
 } from "../bot/records.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
@@ -97,8 +97,8 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
       return known(mine.toSorted((a, b) => b.at - a.at)[0]?.session);
     },
     async begin(message, { cwd, model, agent }) {
-      const place = placeOf(message);
-      const id = sessionOf(parts.app, message.messageId);
+      const place = placeIn(message);
+      const id = newSessionId(parts.app, message.messageId);
       const chosen = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) };
       const { session } = must(await host.send({ type: "open", session: id, cwd, ...chosen }));
       places.settle({ ...homeAt(place, session), cwd, ...chosen, at: now() }, place);

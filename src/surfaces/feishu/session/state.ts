@@ -40,13 +40,13 @@ type Route =
 /** `open`: everything that asks in this chat, also for other sessions. */
 export function route(state: ChatState, { text, meant }: Said, open: readonly InputRequest[]): Route {
   const hint = (hint: Hint): Route => ({ to: "hint", hint });
-  const inquiry = inquiryOf(text, { quoted: meant !== undefined });
+  const inquiry = readInquiry(text, { quoted: meant !== undefined });
   if (inquiry !== undefined) {
     const about = meant ?? (open.length === 1 ? open[0] : undefined);
     if (about === undefined) return hint(open.length === 0 ? "notThis" : "quoteCard");
     return about === "closed" ? hint("notThis") : { to: "inquire", request: about, text: inquiry };
   }
-  const decision = decisionOf(text);
+  const decision = readDecision(text);
   if (meant === "closed") {
     if (decision || state === "WAITING_INPUT" || state === "WAITING_CONFIRM") return hint("notThis");
   } else if (meant) {
@@ -77,13 +77,13 @@ function answerIn(text: string): { verb: AnswerSlash<"feishu">; words: string } 
 }
 
 /** `/ask why not with sed`; in reply to a card, `?` is enough. */
-function inquiryOf(text: string, { quoted }: { quoted: boolean }): string | undefined {
+function readInquiry(text: string, { quoted }: { quoted: boolean }): string | undefined {
   const typed = answerIn(text);
   if (typed?.verb === "ask") return typed.words;
   return quoted ? /^[?？]\s*([^]*)$/.exec(text.trim())?.[1] : undefined;
 }
 
-export function decisionOf(text: string): Decision | undefined {
+export function readDecision(text: string): Decision | undefined {
   const { verb, words = "" } = answerIn(text) ?? {};
   if (verb === "deny") return { deny: words };
   if (verb !== "allow") return undefined;
@@ -96,7 +96,7 @@ export function decisionOf(text: string): Decision | undefined {
  * `/allow #482913 always` names a card by its code. Without the sign it is one only if there is a card of that code: a reason may
  * begin with any word or number.
  */
-export function codeOf(text: string): { code: string; rest: string; sure: boolean } | undefined {
+export function readCode(text: string): { code: string; rest: string; sure: boolean } | undefined {
   const typed = answerIn(text);
   const found = typed && /^([#＃]?)\s*([0-9０-９]{6})(?![0-9０-９])\s*([^]*)$/.exec(typed.words);
   if (!found) return undefined;

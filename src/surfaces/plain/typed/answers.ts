@@ -1,7 +1,7 @@
 import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { Answer, RuleGrant } from "../../../protocol/facts/answer.ts";
 import type { PermissionRequest, Question } from "../../../protocol/facts/request.ts";
-import { optionNamed } from "../../../texts/shared/questions.ts";
+import { keyOf, optionNamed } from "../../../texts/shared/questions.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import { rulesFor } from "../../../view/request/answering.ts";
 import { neededOf } from "../../../view/request/describe.ts";
@@ -40,11 +40,6 @@ export function several(question: Question, typed: string, t: Texts, ownWords: b
   const named =
     selected.size === 0 ? single(question, rest, t, ownWords) : { selected: [], other: unquoted(rest) ?? rest };
   return typeof named === "string" ? named : { ...named, selected: [...selected, ...named.selected] };
-}
-
-/** Reads a typed answer, from whatever keyboard. */
-export function keyOf(typed: string): string {
-  return typed.normalize("NFKC").trim().toLowerCase();
 }
 
 /** In quotes, text is only text: no number, no command. */

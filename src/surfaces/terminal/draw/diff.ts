@@ -55,7 +55,7 @@ function paintOf({ mark }: DetailedLine, theme: Theme): (text: string) => string
 /** Lines that stay are dim and lines that go have their one colour: only what comes is read as code. */
 function runsFor(hunk: readonly DetailedLine[], { path, theme, loaded }: Diff): (Run[] | undefined)[] | undefined {
   const after = hunk.filter(({ mark }) => mark !== "-");
-  const runs = runsIn(after.map(({ text }) => text).join("\n"), languageOf(path), theme, loaded);
+  const runs = runsIn(after.map(({ text }) => text).join("\n"), fileLanguage(path), theme, loaded);
   if (!runs) return undefined;
   const all = runs.values();
   return hunk.map(({ mark }) => {
@@ -65,7 +65,7 @@ function runsFor(hunk: readonly DetailedLine[], { path, theme, loaded }: Diff): 
   });
 }
 
-function languageOf(path: string): string {
+function fileLanguage(path: string): string {
   return extname(path).slice(1) || basename(path).toLowerCase();
 }
 

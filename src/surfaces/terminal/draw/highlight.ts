@@ -25,7 +25,7 @@ export function runsIn(code: string, lang: string | undefined, theme: Theme, loa
   }
   const language = lang.toLowerCase();
   if (!library.getLanguage(language)) return undefined;
-  const lines = runsOf(library.highlight(code, { language, ignoreIllegals: true }).value);
+  const lines = readRuns(library.highlight(code, { language, ignoreIllegals: true }).value);
   return lines.length === code.split("\n").length ? lines : undefined;
 }
 
@@ -83,7 +83,7 @@ const colours: Record<string, Colour> = {
 };
 
 /** The library speaks HTML. Each line is closed by itself: rows are drawn one by one. */
-export function runsOf(html: string): Run[][] {
+export function readRuns(html: string): Run[][] {
   const open: (Colour | undefined)[] = [];
   const lines: Run[][] = [[]];
   const put = (text: string) => {

@@ -58,11 +58,11 @@ export function begin(request: PermissionRequest, draft: Draft = {}): Permission
     note: "",
   };
   const risky = dangersOf(request).length > 0;
-  return risky ? { ...start, row: choicesOf(request, start).indexOf("no") } : start;
+  return risky ? { ...start, row: offeredChoices(request, start).indexOf("no") } : start;
 }
 
 /** Text that was written and not sent. */
-export function draftOf(
+export function permissionDraft(
   request: PermissionRequest,
   { reason, comment, edit }: PermissionState,
 ): Draft & Partial<Record<Choice, string>> {
@@ -74,8 +74,8 @@ export function draftOf(
 }
 
 /** The choices that people take; the others on demand, or where one of them is half written. */
-export function choicesOf(request: PermissionRequest, state: PermissionState): Choice[] {
-  const written = draftOf(request, state);
+export function offeredChoices(request: PermissionRequest, state: PermissionState): Choice[] {
+  const written = permissionDraft(request, state);
   const others = (["reason", "edit", "comment", "stop"] as const).filter(
     (choice) => (choice !== "edit" || mayEdit(request)) && (state.more || written[choice] !== undefined),
   );
@@ -100,7 +100,7 @@ export function alwaysRows(request: PermissionRequest): AlwaysRow[] {
 }
 
 /** The rules that would be kept. */
-export function rulesOf(request: PermissionRequest, { ticked, own, place }: Always): RuleGrant[] {
+export function chosenRules(request: PermissionRequest, { ticked, own, place }: Always): RuleGrant[] {
   const written = own.text.trim();
   return [
     ...rulesFor(request).flatMap(({ rule, behavior }, n) =>

@@ -10,7 +10,14 @@ import { clipped } from "../draw/rows.ts";
 import { choiceRows, margined, own, unbroken, type Draw, type Row } from "../widgets/draw.ts";
 import { agentLines } from "./frame.ts";
 import type { Body } from "./model.ts";
-import { alwaysRows, choicesOf, draftOf, rulesOf, type AlwaysRow, type PermissionState } from "./permission-state.ts";
+import {
+  alwaysRows,
+  offeredChoices,
+  permissionDraft,
+  chosenRules,
+  type AlwaysRow,
+  type PermissionState,
+} from "./permission-state.ts";
 
 /** The action first, whole, and to be seen to its end, then why it is asked about; details are how it was judged and the agent's words. */
 export function permissionBody(
@@ -30,7 +37,7 @@ export function permissionBody(
         // Details show a plan as it is written, with whatever Markdown leaves out.
         block.type === "plan" && !more
           ? marginedMarkdown(block.lines.join("\n"), draw)
-          : blockLines(block, draw, pathOf(asked)),
+          : blockLines(block, draw, askedPath(asked)),
       ),
   ];
   const lines = [
@@ -61,7 +68,7 @@ function actionLines(asked: Description, draw: Draw, place: string): string[] {
   const title = unbroken(t.tools[asked.tool] ?? t.otherTool(asked.tool));
   return [
     ...own(t.aside(title, place), draw, { paint: theme.bold }),
-    ...asked.action.filter((block) => !isMinor(block)).flatMap((block) => blockLines(block, draw, pathOf(asked))),
+    ...asked.action.filter((block) => !isMinor(block)).flatMap((block) => blockLines(block, draw, askedPath(asked))),
   ];
 }
 
@@ -73,7 +80,7 @@ function whyLines({ why }: Description, draw: Draw): string[] {
   return text.split("\n").flatMap((line) => own(line, draw, { paint: draw.theme.dim, indent: 2 }));
 }
 
-function pathOf({ action }: Description): string | undefined {
+function askedPath({ action }: Description): string | undefined {
   return action.find((block) => block.type === "path")?.given;
 }
 
@@ -155,8 +162,8 @@ export function permissionChoices(
   const { wording, theme } = draw;
   switch (state.stage) {
     case "choices": {
-      const written = draftOf(request, state);
-      const rows = choicesOf(request, state).map((choice, n): Row => {
+      const written = permissionDraft(request, state);
+      const rows = offeredChoices(request, state).map((choice, n): Row => {
         const locked = allows(choice) && !seenEnd;
         const label =
           choice === "together"
@@ -213,7 +220,7 @@ function moved({ from, to }: { from: number; to: number }, by: number): { from: 
 
 function alwaysChoices(request: PermissionRequest, { always }: PermissionState, draw: Draw) {
   const rows = alwaysRows(request);
-  const count = rulesOf(request, always).length;
+  const count = chosenRules(request, always).length;
   return choiceRows(
     rows.map((row) => alwaysRow(row, always, count, draw)),
     always.row,

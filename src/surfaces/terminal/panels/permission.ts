@@ -12,7 +12,15 @@ import { describeRequest, isLong } from "../../../view/request/describe.ts";
 import { createField, edit, isBlank } from "../widgets/field.ts";
 import { digitOf, type Key } from "../widgets/key.ts";
 import type { Model, Step } from "./model.ts";
-import { alwaysRows, begin, choicesOf, draftOf, fitsPlace, rulesOf, type PermissionState } from "./permission-state.ts";
+import {
+  alwaysRows,
+  begin,
+  offeredChoices,
+  permissionDraft,
+  fitsPlace,
+  chosenRules,
+  type PermissionState,
+} from "./permission-state.ts";
 import { permissionBody, permissionChoices, permissionKeys, togetherBody } from "./permission-view.ts";
 
 export function permissionModel(
@@ -51,7 +59,7 @@ export function permissionModel(
     keys: (state, draw) => permissionKeys(asked, state, draw),
     writes: ({ stage, always }) =>
       stage === "always" ? alwaysRows(asked)[always.row]?.type === "own" : stage !== "choices" && stage !== "together",
-    draft: (state) => draftOf(asked, state),
+    draft: (state) => permissionDraft(asked, state),
   };
 }
 
@@ -75,7 +83,7 @@ function press(context: Context, state: State, key: Key): Step<State> {
 /** A number or an arrow only goes to a choice, and Enter alone makes it: a stray key cannot allow anything. */
 function choosing(context: Context, state: State, key: Key): Step<State> {
   const { asked, wording } = context;
-  const choices = choicesOf(asked, state);
+  const choices = offeredChoices(asked, state);
   const { row } = state;
   const to = (n: number): Step<State> => ({ state: { ...state, row: (n + choices.length) % choices.length } });
   const digit = digitOf(key);
@@ -101,9 +109,9 @@ function choosing(context: Context, state: State, key: Key): Step<State> {
 
 /** The person stays at the choice they were at. */
 function showMore(asked: PermissionRequest, state: State): State {
-  const at = state.row === undefined ? undefined : choicesOf(asked, state)[state.row];
+  const at = state.row === undefined ? undefined : offeredChoices(asked, state)[state.row];
   const shown = { ...state, more: !state.more };
-  const row = at === undefined ? -1 : choicesOf(asked, shown).indexOf(at);
+  const row = at === undefined ? -1 : offeredChoices(asked, shown).indexOf(at);
   return { ...shown, row: row < 0 ? undefined : row };
 }
 
@@ -215,7 +223,7 @@ function keeping({ asked, wording }: Context, state: State, key: Key): Step<Stat
     return next(then ? { place: then.destination } : {});
   }
   if (row?.type !== "keep" || key.name !== "enter") return { state };
-  const rules = rulesOf(asked, always);
+  const rules = chosenRules(asked, always);
   if (rules.length === 0) return next({}, wording.noRuleChosen);
   if (!fitsPlace(asked, always)) return next({}, wording.placeGone);
   return { state, respond: { type: "granted", requestId: asked.id, rules } };

@@ -16,7 +16,8 @@ export function questionModel({ request, draft }: PendingRequest, wording: Panel
   return {
     start: begin(asked, draft),
     press: (state, key) => press(asked, { ...state, note: "" }, key, wording),
-    page: (state) => `${state.tab}${state.tab < asked.questions.length ? "" : JSON.stringify(answersOf(asked, state))}`,
+    page: (state) =>
+      `${state.tab}${state.tab < asked.questions.length ? "" : JSON.stringify(givenAnswers(asked, state))}`,
     reads: () => "",
     body: (state, draw) => ({ lines: questionBody(asked, state, draw) }),
     tabs: (state, draw) => questionTabs(asked, state, draw),
@@ -30,7 +31,7 @@ export function questionModel({ request, draft }: PendingRequest, wording: Panel
     },
     draft: (state) => {
       const remark = state.remark.text;
-      return { answers: answersOf(asked, state), ...(remark.trim() !== "" && { remark }) };
+      return { answers: givenAnswers(asked, state), ...(remark.trim() !== "" && { remark }) };
     },
   };
 }
@@ -161,7 +162,7 @@ function close(
       return { state: goTo(asked, state, n) };
     }
     case "submit": {
-      const answers = answersOf(asked, state);
+      const answers = givenAnswers(asked, state);
       const count = Object.keys(answers).length;
       if (count === 0) return { state: { ...state, note: wording.submitNone } };
       const partial = count < asked.questions.length;
@@ -226,7 +227,7 @@ function answerOf(question: Question | undefined, state: QuestionState, n: numbe
   return other === "" ? undefined : { selected: [], other };
 }
 
-function answersOf({ questions }: Asked, state: QuestionState): Answers {
+function givenAnswers({ questions }: Asked, state: QuestionState): Answers {
   return Object.fromEntries(
     questions.flatMap((question, n) => {
       const answer = answerOf(question, state, n);
@@ -236,7 +237,7 @@ function answersOf({ questions }: Asked, state: QuestionState): Answers {
 }
 
 function reviewRows(asked: Asked, state: QuestionState): ReviewRow[] {
-  const answered = Object.keys(answersOf(asked, state)).length;
+  const answered = Object.keys(givenAnswers(asked, state)).length;
   return [
     ...(answered < asked.questions.length ? (["unanswered"] as const) : []),
     ...(takesOwnWords(asked) ? (["remark"] as const) : []),
@@ -348,7 +349,7 @@ function reviewRow(row: ReviewRow, request: QuestionRequest, state: QuestionStat
     case "remark":
       return { sign: "✎", label: wording.remark, field: state.remark, placeholder: wording.remarkHere };
     case "submit": {
-      const [answered, of] = [Object.keys(answersOf(request, state)).length, request.questions.length];
+      const [answered, of] = [Object.keys(givenAnswers(request, state)).length, request.questions.length];
       if (answered === 0) return { sign: "✓", label: wording.submitNone, paint: theme.dim };
       return { sign: "✓", label: answered < of ? wording.submitPart(answered, of) : wording.submit };
     }

@@ -52,7 +52,7 @@ export function createScroll({ t }: { t: Texts }): Scroll {
   let todos: readonly Todo[] = [];
 
   const push = (item: Entry["item"], apart = item.type === "said" || item.type === "text"): Entry => {
-    const kind = kindOf(item);
+    const kind = blockKind(item);
     const together = before === kind || (before === "call" && kind === "note");
     const gap = before !== undefined && (apart || !together);
     const restarts = item.type === "text" ? item.restarts : 0;
@@ -140,7 +140,7 @@ function isDrawn(item: Item): boolean {
   return !("within" in item) || item.within.length === 0;
 }
 
-function kindOf(item: Entry["item"]): string {
+function blockKind(item: Entry["item"]): string {
   switch (item.type) {
     case "said":
     case "text":

@@ -62,7 +62,7 @@ function createPager({ title, source }: Paged, parts: Parts): Pager {
 
   const rowsAt = (line: number): string[] => {
     const [text] = source.lines(line, 1);
-    return text === undefined ? [] : rowsOf(text, width);
+    return text === undefined ? [] : wrapRows(text, width);
   };
   const down = (by: number) => {
     for (let n = 0; n < by; n++) {
@@ -176,7 +176,7 @@ function page(source: Source, { line, row }: State, { width, height }: { width: 
   let last = line;
   for (const text of source.lines(line, height)) {
     if (rows.length >= height) break;
-    rows.push(...rowsOf(text, width).slice(last === line ? row : 0));
+    rows.push(...wrapRows(text, width).slice(last === line ? row : 0));
     last++;
   }
   return { rows: rows.slice(0, height), last };
@@ -187,7 +187,7 @@ function shownLine(text: string): string {
   return harmless(text.replace(/\x1b\[[\d;:]*m/g, "").replace(/\r$/, ""));
 }
 
-function rowsOf(text: string, width: number): string[] {
+function wrapRows(text: string, width: number): string[] {
   return wrap(shownLine(text), Math.max(4, width - 2)).map((row, n) => `${n === 0 ? " " : "┊"} ${row}`);
 }
 

@@ -67,13 +67,13 @@ export function fetchedSource(instead: string, fetch: FetchPage, changed: () => 
 export function fileSource(path: string): Source | undefined {
   try {
     const file = openSync(path, "r");
-    return sourceOf(file, fstatSync(file).size);
+    return pagedSource(file, fstatSync(file).size);
   } catch {
     return undefined;
   }
 }
 
-function sourceOf(file: number, size: number): Source {
+function pagedSource(file: number, size: number): Source {
   /** Offsets of lines 0, EVERY, 2 × EVERY, … */
   const places = [0];
   let count = 0;

@@ -5,14 +5,14 @@ import { timeOf } from "../../../texts/shared/resolution.ts";
 import { AppContext, useApp } from "./state/context.ts";
 import { InboxPage } from "./request/inbox.tsx";
 import { listenToKeys } from "./keyboard.ts";
-import { addressOf, placeOf, type Place } from "./state/place.ts";
+import { fragmentFor, readPlace, type Place } from "./state/place.ts";
 import { RequestPage } from "./request/request-page.tsx";
 import type { App } from "./state/state.ts";
 import { Header, Help } from "./header.tsx";
 
 /** Draws the page and follows the address, the clock and the keys. */
 export function draw(app: App, root: HTMLElement): void {
-  addEventListener("hashchange", () => (app.place.value = placeOf(location.hash)));
+  addEventListener("hashchange", () => (app.place.value = readPlace(location.hash)));
   setInterval(() => {
     if (document.visibilityState === "visible") app.clock.value = Date.now();
   }, 1_000);
@@ -43,7 +43,7 @@ function Shell() {
     // A page may have given the focus to what it shows.
     if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
     if (place.page !== "session") scrollTo(0, 0);
-  }, [addressOf(place)]);
+  }, [fragmentFor(place)]);
   return (
     <>
       <Header skip={() => main.current?.focus()} />

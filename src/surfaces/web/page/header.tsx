@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { oneLine } from "../../../base/visible.ts";
 import { useApp } from "./state/context.ts";
-import { addressOf, type Place } from "./state/place.ts";
+import { fragmentFor, type Place } from "./state/place.ts";
 import { colours } from "./state/settings.ts";
 
 const pages = ["inbox", "sessions", "receipts", "rules", "devices", "stats"] as const;
@@ -14,7 +14,7 @@ export function Header({ skip }: { skip(): void }) {
   const place = app.place.value;
   const menu = useRef<HTMLDetailsElement>(null);
   const close = () => menu.current?.removeAttribute("open");
-  useEffect(close, [addressOf(place)]);
+  useEffect(close, [fragmentFor(place)]);
   useEffect(() => {
     const outside = ({ target }: Event) => {
       if (target instanceof Node && !menu.current?.contains(target)) close();
@@ -25,7 +25,7 @@ export function Header({ skip }: { skip(): void }) {
   const waiting = app.open.value.length;
   return (
     <header class="top">
-      <a class="skip" href={addressOf(place)} onClick={skip}>
+      <a class="skip" href={fragmentFor(place)} onClick={skip}>
         {web.skip}
       </a>
       <div class="bar">
@@ -83,7 +83,7 @@ function Links({ place }: { place: Place }) {
   return (
     <>
       {pages.map((page) => (
-        <a href={addressOf({ page })} aria-current={place.page === page ? "page" : undefined}>
+        <a href={fragmentFor({ page })} aria-current={place.page === page ? "page" : undefined}>
           {web.pages[page]}
           {page === "inbox" && waiting > 0 && <span class="count">{waiting}</span>}
         </a>

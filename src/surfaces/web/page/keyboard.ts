@@ -1,5 +1,5 @@
-import { meaningOf, type Meant } from "./keys.ts";
-import { addressOf } from "./state/place.ts";
+import { readKey, type Meant } from "./keys.ts";
+import { fragmentFor } from "./state/place.ts";
 import type { App } from "./state/state.ts";
 
 /** Keys of the whole page. Those for a request click its own buttons, so that they pass the same locks. */
@@ -11,7 +11,7 @@ export function listenToKeys(app: App): void {
     // A key that is held down presses a button again and again.
     if (event.repeat && button && (event.key === "Enter" || event.key === " ")) return event.preventDefault();
     if (event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]")) return;
-    const meant = meaningOf({
+    const meant = readKey({
       key: event.key,
       repeat: event.repeat,
       modified: event.ctrlKey || event.metaKey || event.altKey,
@@ -47,7 +47,7 @@ function go(app: App, to: (Meant & { type: "go" })["to"], on: HTMLElement | unde
       return found !== undefined;
     }
     case "inbox":
-      location.hash = addressOf({ page: "inbox" });
+      location.hash = fragmentFor({ page: "inbox" });
       return true;
     case "message": {
       const box = document.querySelector<HTMLElement>("textarea.message");
@@ -77,7 +77,7 @@ function back(app: App, on: HTMLElement | undefined): boolean {
     return true;
   }
   if (app.place.value.page === "inbox") return false;
-  location.hash = addressOf({ page: "inbox" });
+  location.hash = fragmentFor({ page: "inbox" });
   return true;
 }
 

@@ -27,7 +27,7 @@ const choices = {
  * Keys that repeat, come with a modifier, or are typed into a text mean nothing here; `Escape` leaves a text. Enter confirms by pressing
  * the button that has the focus, which is the browser's doing; elsewhere it opens what has the focus.
  */
-export function meaningOf({ key, repeat, modified, writing }: Pressed): Meant | undefined {
+export function readKey({ key, repeat, modified, writing }: Pressed): Meant | undefined {
   if (repeat || modified) return undefined;
   if (key === "Escape") return { type: "go", to: "back" };
   if (writing) return undefined;

@@ -7,7 +7,7 @@ import { connect } from "./link.ts";
 import { keepTold, notifications } from "./notify.ts";
 import { deviceDesk, deviceName, invitationIn, pairWith } from "./state/pair.ts";
 import { drawPairing } from "./pairing.tsx";
-import { placeOf } from "./state/place.ts";
+import { readPlace } from "./state/place.ts";
 import { colours, type Colours, type Settings } from "./state/settings.ts";
 import { createApp, type App } from "./state/state.ts";
 import { storage } from "./state/storage.ts";
@@ -53,7 +53,7 @@ async function start(root: HTMLElement): Promise<void> {
     words,
     settings,
     shelf: storage,
-    place: placeOf(location.hash),
+    place: readPlace(location.hash),
     timing: {
       now: () => Date.now(),
       later(ms, act) {

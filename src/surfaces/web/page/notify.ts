@@ -2,11 +2,11 @@ import { effect, signal } from "@preact/signals";
 import { oneLine } from "../../../base/visible.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { titleOf } from "../../../view/items/summary.ts";
-import { addressOf } from "./state/place.ts";
+import { fragmentFor } from "./state/place.ts";
 import type { App } from "./state/state.ts";
 
 /** Tells if this browser shows notifications, or may be asked to. */
-export const notifications = signal<"ask" | "on" | "off">(stateOf());
+export const notifications = signal<"ask" | "on" | "off">(permissionState());
 
 /** Title and badge say how many wait. One tab of the browser shows a notification, and only when nobody looks. */
 export function keepTold(app: App): void {
@@ -37,14 +37,14 @@ function show(app: App, request: InputRequest): void {
     const shown = new Notification(web.notice[request.kind], { body: oneLine(titleOf({ title })), tag: request.id });
     shown.addEventListener("click", () => {
       focus();
-      location.hash = addressOf({ page: "request", id: request.id });
+      location.hash = fragmentFor({ page: "request", id: request.id });
     });
   } catch {
     // A phone shows notifications of a service worker only.
   }
 }
 
-function stateOf(): "ask" | "on" | "off" {
+function permissionState(): "ask" | "on" | "off" {
   if (typeof Notification === "undefined") return "off";
   return Notification.permission === "granted" ? "on" : Notification.permission === "default" ? "ask" : "off";
 }

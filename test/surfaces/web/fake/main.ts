@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../../../../src/protocol/host/host.ts";
 import { draw } from "../../../../src/surfaces/web/page/app.tsx";
 import { keepTold } from "../../../../src/surfaces/web/page/notify.ts";
-import { placeOf } from "../../../../src/surfaces/web/page/state/place.ts";
+import { readPlace } from "../../../../src/surfaces/web/page/state/place.ts";
 import type { Colours, Settings } from "../../../../src/surfaces/web/page/state/settings.ts";
 import { createApp, type App } from "../../../../src/surfaces/web/page/state/state.ts";
 import { storage } from "../../../../src/surfaces/web/page/state/storage.ts";
@@ -110,7 +110,7 @@ const settings: Settings = {
 };
 const words = await wordsIn(lang, (more) => shown.app && (shown.app.words.value = more));
 const app = createApp({
-  ...{ host, words, settings, shelf: storage, place: placeOf(location.hash), id: () => "id" },
+  ...{ host, words, settings, shelf: storage, place: readPlace(location.hash), id: () => "id" },
   timing: {
     now: () => Date.now(),
     later(ms, act) {

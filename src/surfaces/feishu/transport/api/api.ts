@@ -1,6 +1,6 @@
 import { thrownText } from "../../../../texts/shared/error.ts";
 import type { FeishuApp, Log, Timings } from "./config.ts";
-import { FeishuFailure, failureOf } from "../../channel/failure.ts";
+import { FeishuFailure, toFailure } from "../../channel/failure.ts";
 
 export type Request = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -101,7 +101,7 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
     if (typeof answer !== "object" || answer === null) throw new FeishuFailure("transient", "Feishu answered no JSON");
     const { code, msg } = answer as { code?: unknown; msg?: unknown };
     // The platform also refuses with status 200.
-    if (code !== 0) throw failureOf({ status: 200, code: Number(code ?? 0), msg: redact(String(msg)) });
+    if (code !== 0) throw toFailure({ status: 200, code: Number(code ?? 0), msg: redact(String(msg)) });
     return answer as Answer;
   };
 
@@ -181,7 +181,7 @@ function read(error: unknown, redact: (text: string) => string): FeishuFailure {
   if (/maxContentLength/.test(words)) return new FeishuFailure("content", "it is larger than what is taken here");
   if (!response) return new FeishuFailure("transient", `Feishu cannot be reached (${code ?? words})`);
   const reset = Number(response.headers?.["x-ogw-ratelimit-reset"]);
-  return failureOf({
+  return toFailure({
     status: response.status,
     ...refusal(response.data, redact),
     ...(reset > 0 && { waitMs: Math.min(reset, 60) * 1_000 }),
@@ -250,13 +250,13 @@ export function redactorOf({ appSecret, encryptKey, verificationToken }: FeishuA
 /** The library's log: errors arrive there with the whole request, so only their words are kept. */
 export function libraryLogger(log: Log, redact: (text: string) => string, worst: "warn" | "debug" = "warn") {
   const at = (level: Parameters<Log>[0]) => (messages: unknown[]) =>
-    log(level, redact(wordsOf(messages).slice(0, 500)));
+    log(level, redact(flatten(messages).slice(0, 500)));
   // The library's info lines are of no use to an operator.
   return { error: at(worst), warn: at("debug"), info: at("debug"), debug: () => {}, trace: () => {} };
 }
 
-function wordsOf(messages: unknown): string {
-  if (Array.isArray(messages)) return messages.map(wordsOf).join(" ");
+function flatten(messages: unknown): string {
+  if (Array.isArray(messages)) return messages.map(flatten).join(" ");
   if (messages instanceof Error) return messages.message;
   return typeof messages === "string" ? messages : "(no words)";
 }

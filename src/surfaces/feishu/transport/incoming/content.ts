@@ -14,7 +14,7 @@ type Content = Pick<Incoming, "text" | "attachments">;
 const nothing: Content = { text: "", attachments: [] };
 
 /** Text and attachments of a message. An unreadable message has no text. */
-export function contentOf(
+export function readContent(
   type: string,
   content: string,
   mentions: readonly Mention[],

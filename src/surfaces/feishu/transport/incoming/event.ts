@@ -1,6 +1,6 @@
 import * as z from "../../../../base/z.ts";
 import type { CardAnswer, CardClick, Incoming, Recall, Referred } from "../../channel/channel.ts";
-import { contentOf, mentionSchema } from "./content.ts";
+import { readContent, mentionSchema } from "./content.ts";
 
 /** A genuine event, from either transport. */
 const envelope = z.object({
@@ -66,7 +66,7 @@ export function readMessage(event: unknown, botId: string | undefined): Incoming
       const openId = mention.id.open_id;
       return isBot(mention) || openId === undefined ? [] : [{ openId, name: mention.name }];
     }),
-    ...contentOf(it.message_type, it.content, it.mentions, isBot),
+    ...readContent(it.message_type, it.content, it.mentions, isBot),
     at: Number(it.create_time) || 0,
     ...(Number(it.update_time) > Number(it.create_time) && { editedAt: Number(it.update_time) }),
   };
@@ -102,7 +102,7 @@ export function readItems(items: unknown, appId: string): Referred | undefined {
       ...(message.sender.sender_type === "user" && { author: message.sender.id }),
       own: message.sender.sender_type === "app" && message.sender.id === appId,
       kind: message.msg_type,
-      ...contentOf(message.msg_type, message.body.content, mentions, () => false),
+      ...readContent(message.msg_type, message.body.content, mentions, () => false),
       parts: all.filter((other) => other.upper_message_id === message.message_id).map(referred),
     };
   };

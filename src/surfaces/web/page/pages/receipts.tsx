@@ -6,7 +6,7 @@ import { headline, timeOf, whoOf } from "../../../../texts/shared/resolution.ts"
 import { nameOf, summaryOf, titleOf } from "../../../../view/items/summary.ts";
 import { useApp } from "../state/context.ts";
 import { useReply, Waiting } from "../components/loading.tsx";
-import { addressOf } from "../state/place.ts";
+import { fragmentFor } from "../state/place.ts";
 import { Form } from "../components/form.tsx";
 
 const PAGE = 50;
@@ -107,7 +107,7 @@ function Row({ receipt, session }: { receipt: Receipt; session: SessionSummary |
       <dl>
         <dt>{web.session}</dt>
         <dd>
-          <a href={addressOf({ page: "session", id: receipt.session })}>
+          <a href={fragmentFor({ page: "session", id: receipt.session })}>
             {oneLine(titleOf({ title: session?.title ?? "" })) || receipt.session}
           </a>
         </dd>

@@ -11,7 +11,7 @@ import { summaryOf } from "../../../../view/items/summary.ts";
 import { ActionBlock } from "../components/blocks.tsx";
 import { useApp } from "../state/context.ts";
 import { useReply } from "../components/loading.tsx";
-import { choicesFor, draftOf, rulesOf, type Did } from "../state/input.ts";
+import { choicesFor, draftOf, chosenRules, type Did } from "../state/input.ts";
 import type { Attention } from "./seen.ts";
 import type { Note } from "../state/state.ts";
 import type { Words } from "../words/words.ts";
@@ -278,7 +278,7 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
       )}
       <div class="row">
         <button type="submit" class="yes">
-          {panel.keep(rulesOf(request, answering).length)}
+          {panel.keep(chosenRules(request, answering).length)}
         </button>
         <button type="button" onClick={() => act({ type: "back" })}>
           {web.back}

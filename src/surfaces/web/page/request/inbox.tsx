@@ -9,7 +9,7 @@ import { titleOf } from "../../../../view/items/summary.ts";
 import { Safe } from "../components/code.tsx";
 import { Composer } from "../components/composer.tsx";
 import { useApp } from "../state/context.ts";
-import { addressOf } from "../state/place.ts";
+import { fragmentFor } from "../state/place.ts";
 import { Ended } from "./request.tsx";
 import { QUIET_MS } from "./seen.ts";
 import type { App } from "../state/state.ts";
@@ -65,7 +65,7 @@ function Card({ entry, alike }: { entry: InboxRequest; alike: number }) {
   const { request, draft, draftBy } = entry;
   const session = app.inbox.value.sessions.get(request.session);
   const shown = useSignal(performance.now());
-  const { title, lines, dangerous } = summaryOf(entry, app);
+  const { title, lines, dangerous } = inboxLine(entry, app);
   const { sending, note } = app.panel(request).value;
   const refuse = () => {
     if (app.away.value || performance.now() - shown.value < QUIET_MS) return;
@@ -86,7 +86,7 @@ function Card({ entry, alike }: { entry: InboxRequest; alike: number }) {
         {alike > 1 && <span class="chip">{web.alike(alike)}</span>}
         <Ago at={request.at} />
       </header>
-      <a class="body" href={addressOf({ page: "request", id: request.id })}>
+      <a class="body" href={fragmentFor({ page: "request", id: request.id })}>
         <h2 id={`title-${request.id}`}>{title}</h2>
         {lines.length > 0 && (
           <pre>
@@ -108,7 +108,7 @@ function Card({ entry, alike }: { entry: InboxRequest; alike: number }) {
       )}
       {request.deadline && <Deadline at={request.deadline.at} />}
       <div class="row">
-        <a class="button" href={addressOf({ page: "request", id: request.id })}>
+        <a class="button" href={fragmentFor({ page: "request", id: request.id })}>
           {request.kind === "permission" ? web.look : web.answerIt}
         </a>
         {mayRefuse && (
@@ -132,7 +132,7 @@ function Deadline({ at }: { at: number }) {
 }
 
 /** A title, and the first lines of what would run. */
-function summaryOf({ request }: InboxRequest, app: App): { title: string; lines: string[]; dangerous: boolean } {
+function inboxLine({ request }: InboxRequest, app: App): { title: string; lines: string[]; dangerous: boolean } {
   const { t } = app.words.value;
   if (request.kind === "text") return { title: harmless(request.prompt), lines: [], dangerous: false };
   if (request.kind === "question") {
@@ -146,7 +146,7 @@ function summaryOf({ request }: InboxRequest, app: App): { title: string; lines:
   }
   const cwd = app.inbox.value.sessions.get(request.session)?.cwd;
   const { tool, action, dangers } = describeRequest(request, { cwd });
-  const lines = action.flatMap(linesOf);
+  const lines = action.flatMap(blockLines);
   return {
     title: t.tools[tool] ?? t.otherTool(tool),
     lines: lines.length > 3 ? [...lines.slice(0, 3), "…"] : lines,
@@ -154,7 +154,7 @@ function summaryOf({ request }: InboxRequest, app: App): { title: string; lines:
   };
 }
 
-function linesOf(block: Block): string[] {
+function blockLines(block: Block): string[] {
   switch (block.type) {
     case "command":
     case "plan":
@@ -190,11 +190,11 @@ export function SessionList({
       <ul class="sessions">
         {sessions.map((session) => (
           <li key={session.id}>
-            <a href={addressOf({ page: "session", id: session.id })}>
+            <a href={fragmentFor({ page: "session", id: session.id })}>
               <span class={`dot ${session.state}`} aria-hidden="true" />
               <span class="name">{oneLine(titleOf(session)) || web.untitled}</span>
               <small>
-                {session.state === "running" ? <Since at={session.lastAt} /> : `${stateOf(session, web)} · `}
+                {session.state === "running" ? <Since at={session.lastAt} /> : `${stateText(session, web)} · `}
                 {session.state !== "running" && <Ago at={session.lastAt} />}
               </small>
             </a>
@@ -202,7 +202,7 @@ export function SessionList({
         ))}
       </ul>
       {more && (
-        <a class="all" href={addressOf({ page: "sessions" })}>
+        <a class="all" href={fragmentFor({ page: "sessions" })}>
           {web.allSessions}
         </a>
       )}
@@ -211,7 +211,7 @@ export function SessionList({
 }
 
 /** The state of a session in words. One of a shared journal that nothing runs is taken up by a worker. */
-export function stateOf({ state, place }: Pick<SessionSummary, "state" | "place">, web: WebTexts): string {
+export function stateText({ state, place }: Pick<SessionSummary, "state" | "place">, web: WebTexts): string {
   return place && state === "stopped" ? web.forWorker : web.state[state];
 }
 
@@ -229,7 +229,7 @@ function NewTask() {
     }
     const said = await app.send({ type: "say", session: opened.session, text, id: app.id() });
     trouble.value = app.trouble(said) ?? "";
-    if (said.ok) location.hash = addressOf({ page: "session", id: opened.session });
+    if (said.ok) location.hash = fragmentFor({ page: "session", id: opened.session });
     return said.ok;
   };
   return (

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { InboxRequest } from "../../../../view/request/inbox.ts";
 import { useApp } from "../state/context.ts";
-import { addressOf } from "../state/place.ts";
+import { fragmentFor } from "../state/place.ts";
 import { Request } from "./request.tsx";
 
 /** A request, by its id: open, or ended long ago. */
@@ -38,15 +38,15 @@ export function RequestPage({ id }: { id: string }) {
       <Request entry={entry} level={1} />
       {entry.resolution && (
         <nav class="after" aria-label={web.pagesLabel}>
-          <a class="button" href={addressOf({ page: "session", id: entry.request.session })}>
+          <a class="button" href={fragmentFor({ page: "session", id: entry.request.session })}>
             {web.toSession}
           </a>
           {next ? (
-            <a class="button" href={addressOf({ page: "request", id: next.request.id })}>
+            <a class="button" href={fragmentFor({ page: "request", id: next.request.id })}>
               {web.nextRequest}
             </a>
           ) : (
-            <a class="button" href={addressOf({ page: "inbox" })}>
+            <a class="button" href={fragmentFor({ page: "inbox" })}>
               {web.pages.inbox}
             </a>
           )}

@@ -15,7 +15,7 @@ import { Choices, type Act } from "./choices.tsx";
 import { useApp } from "../state/context.ts";
 import { Inquiries } from "./inquiries.tsx";
 import { type Did, letsRun } from "../state/input.ts";
-import { addressOf } from "../state/place.ts";
+import { fragmentFor } from "../state/place.ts";
 import { Questions, TextAnswer } from "./questions.tsx";
 import { CONFIRM_MS, lockOf } from "./seen.ts";
 import type { App } from "../state/state.ts";
@@ -105,7 +105,7 @@ function Open({ entry, level, linked }: { entry: InboxRequest; level: 1 | 2; lin
       <header>
         <span class="kind">{web.kind[request.kind]}</span>
         {linked && (
-          <a class="of" href={addressOf({ page: "session", id: request.session })} title={web.toSession}>
+          <a class="of" href={fragmentFor({ page: "session", id: request.session })} title={web.toSession}>
             {oneLine(titleOf({ title: session?.title ?? "" })) || web.untitled}
           </a>
         )}

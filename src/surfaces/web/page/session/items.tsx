@@ -115,7 +115,7 @@ function Asking({ item }: { item: CallItem }) {
 }
 
 /** The standing of a call, and who let it run. Of one that went wrong it is said that they allowed it: they did not make it fail. */
-function howOf({ standing, runs }: CallItem, by: string, { t, web }: Words): string {
+function endText({ standing, runs }: CallItem, by: string, { t, web }: Words): string {
   if (by === "") return standing === "done" ? "" : t.standing[standing];
   if (standing === "done") return by;
   if (standing === "refused-by-person") return web.verdict(web.receipt.refused, by);
@@ -133,7 +133,7 @@ function Call({ item, session, cwd }: { item: CallItem; session: string; cwd: st
   const shown = open.value ?? (running || (change.length > 0 && standing === "done"));
   const who = asked.findLast(({ resolution }) => resolution)?.resolution;
   const by = who ? whoOf(who, t, app.me.value) : verdict?.rule !== undefined ? web.byRule : "";
-  const how = howOf(item, by, app.words.value);
+  const how = endText(item, by, app.words.value);
   const bad =
     standing === "failed" || standing.startsWith("refused") || standing === "invalid" || standing === "unknown";
   return (

@@ -6,11 +6,11 @@ import type { Item } from "../../../../view/transcript/item.ts";
 import { dollars, titleOf } from "../../../../view/items/summary.ts";
 import { Composer } from "../components/composer.tsx";
 import { useApp } from "../state/context.ts";
-import { stateOf } from "../request/inbox.tsx";
+import { stateText } from "../request/inbox.tsx";
 import { ItemView, Todos } from "./items.tsx";
 import { Request } from "../request/request.tsx";
 import { SessionMenu } from "./session-menu.tsx";
-import { addressOf } from "../state/place.ts";
+import { fragmentFor } from "../state/place.ts";
 import { follow, type Followed } from "./session-state.ts";
 import { createTyping, type Typing } from "./typing.ts";
 
@@ -30,7 +30,7 @@ export function SessionPage({ id }: { id: string }) {
   const session = app.inbox.value.sessions.get(id);
   const open = [...app.inbox.value.requests.values()].filter(({ request }) => request.session === id);
   const typing = useMemo(
-    () => createTyping(app, { ...followed, go: (place) => void (location.hash = addressOf(place)) }),
+    () => createTyping(app, { ...followed, go: (place) => void (location.hash = fragmentFor(place)) }),
     [followed],
   );
   return (
@@ -65,7 +65,7 @@ function Head({ id, followed, typing, title }: { id: string; followed: Followed;
   const session = app.inbox.value.sessions.get(id);
   const state = session?.state ?? "idle";
   const facts = [
-    session ? stateOf(session, web) : web.state.idle,
+    session ? stateText(session, web) : web.state.idle,
     ...(usd > 0 ? [dollars({ usd })] : []),
     ...(contextTokens > 0 ? [web.tokens(contextTokens)] : []),
   ];
@@ -136,7 +136,7 @@ function Transcript({ id, followed, cwd }: { id: string; followed: Followed; cwd
       <h2 class="hidden">{web.conversation}</h2>
       <ol class="transcript" ref={list}>
         {items.slice(first).map((item) => (
-          <Row key={keyOf(item)} item={item} session={id} changes={followed.changes(item)} cwd={cwd} />
+          <Row key={stableKey(item)} item={item} session={id} changes={followed.changes(item)} cwd={cwd} />
         ))}
       </ol>
       {!followed.ready.value && <p class="empty">{web.loading}</p>}
@@ -148,7 +148,7 @@ const keys = new WeakMap<Item, number>();
 let lastKey = 0;
 
 /** An item keeps its element, whatever comes before or after it. */
-function keyOf(item: Item): number {
+function stableKey(item: Item): number {
   const key = keys.get(item) ?? ++lastKey;
   keys.set(item, key);
   return key;

@@ -244,7 +244,7 @@ function confirmed(request: InputRequest, state: Answering, id: () => string): S
     }
     case "always": {
       if (request.kind !== "permission") return { state };
-      const rules = rulesOf(request, state);
+      const rules = chosenRules(request, state);
       if (rules.length === 0) return { state, problem: "no-rule" };
       return fitsPlace(request, state) ? done({ type: "granted", requestId, rules }) : { state, problem: "place-gone" };
     }
@@ -322,7 +322,7 @@ function reasoned(remark: string): { reason?: string } {
   return remark.trim() === "" ? {} : { reason: remark.trim() };
 }
 
-function questionOf(request: InputRequest, text: string): Question | undefined {
+function findQuestion(request: InputRequest, text: string): Question | undefined {
   return request.kind === "question" ? request.questions.find(({ question }) => question === text) : undefined;
 }
 
@@ -332,7 +332,7 @@ function picked(
   answers: Answers,
   { question, label }: { question: string; label: string },
 ): Answers {
-  const asked = questionOf(request, question);
+  const asked = findQuestion(request, question);
   if (!asked?.options.some((option) => option.label === label)) return answers;
   const { selected = [], other } = answers[question] ?? {};
   if (!asked.multiSelect) return { ...answers, [question]: { selected: [label] } };
@@ -346,7 +346,7 @@ function worded(
   answers: Answers,
   { question, text }: { question: string; text: string },
 ): Answers {
-  const asked = questionOf(request, question);
+  const asked = findQuestion(request, question);
   if (!asked || !takesOwnWords(request)) return answers;
   const selected = asked.multiSelect || text.trim() === "" ? (answers[question]?.selected ?? []) : [];
   return kept(answers, question, { selected, ...(text !== "" && { other: text }) });
@@ -371,7 +371,7 @@ function fitting(request: InputRequest & { kind: "question" }, draft: Answers): 
 }
 
 /** Rules that would be kept with the yes. */
-export function rulesOf(request: PermissionRequest, { ticked, own, place }: Answering): RuleGrant[] {
+export function chosenRules(request: PermissionRequest, { ticked, own, place }: Answering): RuleGrant[] {
   const offered = rulesFor(request).filter((_, n) => ticked[n]);
   return [
     ...offered.map(({ rule, behavior }) => ({ rule, behavior, destination: place })),

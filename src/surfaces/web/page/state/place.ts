@@ -6,7 +6,7 @@ export type Place =
 
 const pages = ["sessions", "receipts", "rules", "devices", "stats"] as const;
 
-export function placeOf(fragment: string): Place {
+export function readPlace(fragment: string): Place {
   const [, first = "", rest = ""] = /^#\/([^/]*)\/?(.*)$/.exec(fragment) ?? [];
   const id = decoded(rest);
   if (first === "r" && id !== "") return { page: "request", id };
@@ -15,7 +15,7 @@ export function placeOf(fragment: string): Place {
   return { page: page ?? "inbox" };
 }
 
-export function addressOf(place: Place): string {
+export function fragmentFor(place: Place): string {
   switch (place.page) {
     case "inbox":
       return "#/";
