@@ -19,7 +19,9 @@ export type Drift =
   /** Files that it would write now and would not have written. */
   | { what: "writes"; paths: readonly string[] }
   /** The tool takes another input than it did. */
-  | { what: "tool" };
+  | { what: "tool" }
+  /** A newer Sage asked, and this one cannot tell whether the call is still the one that was shown. */
+  | { what: "version" };
 
 /** The ways in which a request ends. Only `answered` and `partial` carry a person's reply. */
 export type Outcome = "answered" | "partial" | "declined" | "cancelled" | "timed_out" | "superseded" | "no_surface";

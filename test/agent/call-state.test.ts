@@ -204,6 +204,8 @@ test("what counts as a difference, and what this session wrote itself", () => {
   assert.deepEqual(driftBetween(part("/w/a"), part("/w/a", "/w/b"), never), [{ what: "writes", paths: ["/w/b"] }]);
   assert.deepEqual(driftBetween(part("/w/a", "/w/b"), part("/w/a"), never), [], "less than was approved");
   assert.deepEqual(driftBetween(verdict("ask"), verdict("ask", { digest: "e" }), never), [{ what: "tool" }]);
+  const newer = verdict("ask", { digest: "3:d" });
+  assert.deepEqual(driftBetween(newer, verdict("ask", { digest: "2:d" }), never), [{ what: "version" }]);
 });
 
 test("the last look weighs: a rule's yes needs a rule's yes again, a person's and a hook's hold while nothing differs", () => {

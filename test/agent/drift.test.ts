@@ -161,6 +161,35 @@ test("two edits of one file in one reply are asked about once each", async () =>
   assert.equal(readFileSync(here.path("a.txt"), "utf8"), "1 2\n");
 });
 
+const count = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+for (const [what, lines, runs] of [
+  ["far from the lines shown", ["zero", ...count.slice(0, 9), "TEN"], true],
+  ["in the lines shown", count.with(3, "FOUR"), false],
+  ["so that the text is there twice", [...count, "five"], false],
+] as [string, string[], boolean][])
+  test(`an edit that a person approved, when somebody changed the file ${what}`, async () => {
+    using here = workspace();
+    const path = here.path("file.txt");
+    writeFileSync(path, `${count.join("\n")}\n`);
+    const input = { file_path: path, old_string: "five", new_string: "FIVE" };
+    const read = { tool: "Read", input: { file_path: path } };
+    await using sage = await sageWith({
+      dir: here.dir,
+      rules: [allow("Read")],
+      script: [{ calls: [read] }, { calls: [{ tool: "Edit", input }] }, { calls: [write(path)] }, { text: "ok" }],
+    });
+    await sage.say("go");
+    const [request] = await sage.open();
+    const theirs = `${lines.join("\n")}\n`;
+    writeFileSync(path, theirs);
+    await sage.answer({ type: "granted", requestId: request?.id ?? "" });
+    await sage.outcome();
+    assert.equal(readFileSync(path, "utf8"), runs ? theirs.replace("five", "FIVE") : theirs);
+    assert.equal(allOf(sage), 1, "a call that cannot work any more is nobody's question");
+    assert.match(sage.result(1, 0), runs ? /Other lines of the file had changed/ : /has changed since you read it/);
+    assert.match(sage.result(2, 0), /has changed since you read it/, "nobody overwrites what they have not read");
+  });
+
 test("more files than were shown: a pattern that has come to stand for another one asks again", async () => {
   using here = workspace();
   writeFileSync(here.path("a.log"), "");

@@ -4,10 +4,15 @@ import { fold } from "../../src/agent/turn/projection.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
 
 /** The first line says what the facts behind it must come to. */
-export type Recorded = { version: string; facts: number; state: string };
+export type Recorded = {
+  version: string;
+  facts: number;
+  state: string;
+  /** Files of the session's folder that its facts rest on. */ files?: Record<string, string>;
+};
 
-export function write(version: string, facts: readonly Fact[]): string {
-  const first: Recorded = { version, facts: facts.length, state: stateOf(facts) };
+export function write(version: string, facts: readonly Fact[], files?: Recorded["files"]): string {
+  const first: Recorded = { version, facts: facts.length, state: stateOf(facts), ...(files && { files }) };
   return `${[first, ...facts].map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
 

@@ -124,7 +124,7 @@ function together(verdicts: readonly Verdict[]): Verdict {
 
 /** A yes that the guest did not live to use, once. */
 function withGrant({ memory }: Tools, verdict: Verdict): Verdict {
-  const granted = verdict.behavior === "ask" ? memory.takeGrant(verdict.digest) : undefined;
+  const granted = verdict.behavior === "ask" ? memory.takeGrant((digest) => digest === verdict.digest) : undefined;
   if (!granted || !isAsShown(verdict, granted.shown)) return verdict;
   const why = reason("approved-earlier", { request: granted.request.id });
   return { ...verdict, behavior: "allow", allowedBy: "person", reason: why };

@@ -9,35 +9,81 @@ import type { Tool } from "../../tools/definition/tool.ts";
 import type { Place, Tools } from "./context.ts";
 
 /** Files that an approval is bound to: the one that the call changes, and the scripts that it runs, by their real paths. */
-type Files = { file?: { path: string; hash: string } | undefined; scripts?: Record<string, string> | undefined };
+type Files = { file?: Operand | undefined; scripts?: Record<string, string> | undefined };
 
-/** Binds an approval to the tool, its exact input, the files above and what the tool promised to take. */
+/** `lines`: hash of the lines that a person sees of it, where the approval is bound to them and not to the whole file. */
+type Operand = { path: string; hash: string; lines?: string };
+
+/** The rule by which a digest was made stands before it. Digests of 0.1.0 and 0.2.0 have nothing there. */
+const RULE = "2:";
+
+/** Binds an approval to the tool, its exact input and the files above; for a server's tool, also to its definition. */
 export function digestOf(
   context: Pick<Tools, "config">,
   tool: Tool,
   input: ToolInput,
   { file, scripts }: Files = {},
 ): string {
-  const changed = file ? `${file.path}\n${file.hash}` : "";
-  const run = scripts ? `\n${canonical(scripts)}` : "";
-  const text = `${tool.name}\n${canonical(input)}\n${changed}\n${schemaHash(context, tool)}${run}`;
-  if (last?.text !== text) last = { text, digest: hash("sha256", text, "base64url") };
+  const changed = file ? [file.path, file.lines ?? file.hash] : [];
+  const definition = tool.server === undefined ? "" : schemaHash(context, tool);
+  const text = canonical([tool.name, input, changed, definition, scripts ?? {}]);
+  if (last?.text !== text) last = { text, digest: RULE + hash("sha256", text, "base64url") };
   return last.digest;
+}
+
+/** Made by a rule that this version does not know. */
+export function isOfNewerRule(digest: string): boolean {
+  return digest.includes(":") && !digest.startsWith(RULE);
 }
 
 /** A call is judged when it comes and once more before it runs: mostly the same text is hashed twice. */
 let last: { text: string; digest: string } | undefined;
 
-/** Is a server's tool still the one that this digest was made of? */
-export function isDefinedAs(context: Pick<Tools, "config">, tool: Tool, input: ToolInput, digest: string): boolean {
-  return digestOf(context, tool, input) === digest;
+/** Is this the digest of the call, by the rule that it was made by? `unbound`: that rule did not cover the scripts yet. */
+export function isDigestOf(
+  digest: string,
+  context: Pick<Tools, "config">,
+  tool: Tool,
+  input: ToolInput,
+  files: Files = {},
+): boolean | "unbound" {
+  if (digest.includes(":")) return digest === digestOf(context, tool, input, files);
+  const schema = schemaHash(context, tool);
+  const { [tool.name]: [older, ...others] = [schema] } = tool.server === undefined ? earlierSchemas : {};
+  if ([older, ...others, schema].some((known) => digest === firstDigest(tool, input, files, known))) return true;
+  return others.length > 0 && digest === firstDigest(tool, input, { file: files.file }, older) && "unbound";
 }
 
+/** The rule of 0.1.0 and 0.2.0, which covered the schema of every tool. */
+function firstDigest({ name }: Tool, input: ToolInput, { file, scripts }: Files, schema: string | undefined): string {
+  const changed = file ? `${file.path}\n${file.hash}` : "";
+  const run = scripts ? `\n${canonical(scripts)}` : "";
+  return hash("sha256", `${name}\n${canonical(input)}\n${changed}\n${schema}${run}`, "base64url");
+}
+
+/** Input schemas of 0.1.0 and, where another, of 0.2.0, hashed: digests of then are made with them. They never change. */
+const earlierSchemas: Record<string, readonly string[]> = {
+  Read: ["yE2sj_n1gD0NFTFHhqKB92DY1UiPzELIGSTqG3fAV1U"],
+  Write: ["Xhcp1A69kdAUnGz2x_okIWY0R_z84px_x6DWAC7E_qQ"],
+  Edit: ["AErXjHM6GezuylT8v5BO25LePryJj5rdYwq6Ra9I04s"],
+  Bash: ["drZn1qo5a5V-AGKtX6Rd7F7N57ZM7nfB1KHQODs8AK0", "FysL97UbOPejkZ35cYJXh83-DQtA4nEYGGPf84qInGs"],
+  KillShell: ["FB8auKloIhR2dOOWpP_buHWhau1nHQ6_EyM_Zu1SfKU"],
+  Glob: ["DfnmRlUMNP5yZYQkhKaIwhtx5Ea2Br2o3TlWHeFwg-w"],
+  Grep: ["0BBtMZbMcayoHIOOpjCswyVvDb5wcA25kuMqYIvv6i0"],
+  TodoWrite: ["YJseHPsIvSWjlJlVyXm2g0CFXIfbnFBkKDB3yxUFQmk"],
+  ExitPlanMode: ["400WF2B5vvP6JlUC5nSjPi98hc7Bi13sAR4qj-L7IW0"],
+  WebFetch: ["w5pKdTdfKbMX2VTsPYUhvI1aafLO2vAn17iP7nVqK7g"],
+  WebSearch: ["XDDPd0xrTdKx4ETkQ5pBn9d_E6oxX5tUgkJmZgjEL28"],
+};
+
 /** The file that a call changes, as it is now. */
-export function operandFile(context: Place, tool: Tool, input: ToolInput): { path: string; hash: string } | undefined {
+export function operandFile(context: Place, tool: Tool, input: ToolInput): Operand | undefined {
   if (!tool.operand) return undefined;
-  const path = tool.operand(input, { cwd: context.options.workingDirectory, home: context.config.home });
-  return path === undefined ? undefined : { path, hash: hashFile(path) };
+  const place = { cwd: context.options.workingDirectory, home: context.config.home };
+  const path = tool.operand(input, place);
+  if (path === undefined) return undefined;
+  const lines = tool.shownLines?.(input, place);
+  return { path, hash: hashFile(path), ...(lines !== undefined && { lines: hash("sha256", lines, "base64url") }) };
 }
 
 /** Hashes of the workspace scripts that a command names. */

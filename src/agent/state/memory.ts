@@ -115,7 +115,8 @@ export class Memory {
     (this.#grants ??= new Map()).set(request.digest, { request, shown });
   }
   /** The request under which this was allowed; once. */
-  takeGrant(digest: string): Granted | undefined {
+  takeGrant(covers: (digest: string) => unknown): Granted | undefined {
+    const digest = [...(this.#grants?.keys() ?? [])].find(covers) ?? "";
     const granted = this.#grants?.get(digest);
     this.#grants?.delete(digest);
     return granted;

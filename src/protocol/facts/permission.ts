@@ -76,12 +76,17 @@ export type PermissionSuggestion = {
 export type Verdict = Omit<PermissionResult, "behavior"> & {
   behavior: "allow" | "deny" | "ask";
   effect: Effect;
-  /** sha-256 over tool, canonical input, the file it edits, scripts of the workspace that it names, and the tool's schema. */
+  /**
+   * sha-256 over tool, canonical input, the file it edits and scripts of the workspace that it names; for a server's tool also its
+   * definition. The version of this rule stands before it (`2:`); versions 0.1.0 and 0.2.0 wrote none.
+   */
   digest: string;
   /** The file the call changes, by its real path. */
   operand?: string;
   /** sha-256 of the file the call changes, as it was when judged; "" when there was none. */
   before?: string;
+  /** Hash of the lines of that file that the request shows: set where the rest of the file may change meanwhile. */
+  lines?: string;
   /** The person refused the very same call before. */
   repeated?: boolean;
   /** A hook asked: only a person answers it, no later rule. */

@@ -254,6 +254,8 @@ function driftEn(drift: Drift): string {
       return `it would also write ${drift.paths.join(", ")}`;
     case "tool":
       return "the tool's input schema changed";
+    case "version":
+      return "a newer version of Sage asked, and this one cannot check what its approval was bound to";
     default:
       return drift satisfies never;
   }
@@ -271,6 +273,8 @@ function driftZh(drift: Drift): string {
       return `它还会写入 ${drift.paths.join("、")}`;
     case "tool":
       return "工具接受的输入变了";
+    case "version":
+      return "提出请求的是较新版本的 Sage，当前版本无法核对那次许可所针对的内容";
     default:
       return drift satisfies never;
   }

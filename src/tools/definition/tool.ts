@@ -34,6 +34,8 @@ export type ToolScope = {
   mayRead?(path: string, from: string): boolean;
   /** sha-256 of a file's content as the model last saw it (by real path), from the `seen` of earlier results. */
   seen(path: string): string | undefined;
+  /** sha-256 of the file to be changed, in which a person approved the lines that were shown; elsewhere it may not be as it was seen. */
+  readonly approvedIn?: string;
   /** The folder for output too long for the model; the result names the file. */
   readonly keepDir: string;
   /** Live output, for whoever watches. Not journaled. */
@@ -119,6 +121,8 @@ export type Tool<I = any> = {
   specifier?(input: I, place: ToolPlace): string;
   /** The file this call changes: its content goes into the digest of an approval. */
   operand?(input: I, place: ToolPlace): string | undefined;
+  /** The lines of that file that a person is shown. An approval is bound to them; without it, to the whole file. */
+  shownLines?(input: I, place: ToolPlace): string | undefined;
   /** The file as the call would leave it, for the person who is asked. Undefined when that cannot be told. */
   preview?(input: I, place: ToolPlace): Preview | undefined;
   /** Why the call cannot work, in the words of its result, if that shows already: then nobody is asked about it. */

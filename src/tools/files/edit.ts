@@ -20,7 +20,7 @@ import { keepContent, replacedBy } from "./kept-content.ts";
 import { pathSchema } from "./path.ts";
 import { keptChange, previewEdit, type Replacement } from "./preview.ts";
 import { failed, isProblem, unseen, type ToolProblem } from "../definition/result.ts";
-import type { Tool, ToolPlace } from "../definition/tool.ts";
+import type { Tool, ToolPlace, ToolScope } from "../definition/tool.ts";
 
 const inputSchema = z
   .strictObject({
@@ -46,6 +46,7 @@ export const edit: Tool<Input> = {
   specifier: (input, place) => lexicalPath(input.file_path, place),
   operand: (input, place) => operandOf(input.file_path, place),
   preview: replacementPreview,
+  shownLines: (input, place) => linesBefore(replacementPreview(input, place)),
 
   preflight: async (input, scope) => {
     const found = await findPlaces(input, scope);
@@ -58,10 +59,14 @@ export const edit: Tool<Input> = {
     const { real, before, text, old, fresh, places } = found;
     const after = Buffer.from(text.split(old).join(fresh));
     const { note } = await keepContent(scope.keepDir, before);
+    const elsewhere = scope.seen(real) !== before.hash;
     const change = keptChange(replacementPreview(input, scope));
     await replaceFile(real, after, before);
     const where = `${places.length} ${places.length === 1 ? "place" : "places"}, ${linesAt(text, places)}`;
-    const result = edited(after, real, where);
+    // The model has not seen the rest of the file as it is now: what it writes next must not rest on what it saw.
+    const result = elsewhere
+      ? { ok: true, text: `Edited ${real} (${where}). ${changedElsewhere}` }
+      : edited(after, real, where);
     return { ...result, text: result.text + note, replaced: [replacedBy(real, before, sha256(after))], ...change };
   },
 
@@ -89,6 +94,15 @@ export const edit: Tool<Input> = {
   },
 };
 
+const changedElsewhere =
+  "Other lines of the file had changed since you read it; those that the person approved had not. Read it again before you change it further.";
+
+/** Lines that stand in the file now: those that the edit takes away, and those around it. */
+function linesBefore(preview: Preview | undefined): string | undefined {
+  const lines = preview?.lines.filter(({ mark }) => mark !== "+") ?? [];
+  return lines.length > 0 ? JSON.stringify(lines.map(({ mark, text, open }) => [mark, text, open])) : undefined;
+}
+
 function replacementPreview(input: Input, place: ToolPlace): Preview | undefined {
   return previewEdit(input.file_path, place, (text) => {
     const replacement = replacementIn(text, input);
@@ -102,13 +116,15 @@ type Found = Replacement & { real: string; before: FileState & { kind: "file" };
 /** Text to be replaced, or the reason why nothing can be. */
 async function findPlaces(
   input: Input,
-  scope: ToolPlace & { seen(path: string): string | undefined },
+  scope: ToolPlace & Pick<ToolScope, "seen" | "approvedIn">,
 ): Promise<Found | string | ToolProblem> {
   const { real } = canonicalPath(input.file_path, scope);
   const before = await readState(real);
   if (before.kind !== "file") return explain(before, real);
   const unread = `You have not read ${real}. Read it before editing it.`;
-  const problem = unseen({ path: real, hash: before.hash }, scope.seen(real), unread);
+  const seen = scope.seen(real);
+  const known = seen !== undefined && scope.approvedIn === before.hash ? before.hash : seen;
+  const problem = unseen({ path: real, hash: before.hash }, known, unread);
   if (problem) return problem;
   if (!isUtf8(before.bytes)) return `${real} is not valid UTF-8; editing it as text would damage it.`;
   const text = before.bytes.toString();

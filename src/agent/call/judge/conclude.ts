@@ -8,7 +8,7 @@ import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { reason, said, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import type { Judging } from "../../state/context.ts";
-import { canonical, digestOf, operandFile, scriptsOf } from "../../state/digest.ts";
+import { canonical, digestOf, isDigestOf, operandFile, scriptsOf } from "../../state/digest.ts";
 import { toolPlace } from "./decision-input.ts";
 import type { Case, ToolCheck } from "./judge.ts";
 import { isAsShown, weighAgain } from "./drift.ts";
@@ -26,12 +26,12 @@ export async function conclude(open: Case): Promise<Case> {
   const { context, call, earlier, settled } = question;
   const changed = hooks?.input ? { ...at.verdict, changed: { by: "hook" as const } } : at.verdict;
   const weighed = hooks ? weigh(changed, hooks) : changed;
+  const seen = earlier
+    ? weighAgain(weighed, earlier.shown, earlier.again, (path) => context.memory.wrote(path))
+    : weighed;
   // An earlier call of the same reply may still make it work: then nobody can tell yet.
-  const verdict = settled ? await withFailure(context, call, weighed) : weighed;
-  if (hooks) return { ...at, verdict: await answerByHooks(question, verdict) };
-  if (!earlier) return { ...at, verdict };
-  const { shown, again } = earlier;
-  return { ...at, verdict: weighAgain(verdict, shown, again, (path) => context.memory.wrote(path)) };
+  const verdict = settled ? await withFailure(context, call, seen) : seen;
+  return { ...at, verdict: hooks ? await answerByHooks(question, verdict) : verdict };
 }
 
 /** The verdict of rules and mode alone. */
@@ -46,7 +46,7 @@ export function refusal(why: Reason): Verdict {
 }
 
 function verdictOn(
-  { question: { context }, edited }: Case,
+  { question: { context, earlier }, edited }: Case,
   { tool, input, disk }: Exclude<ToolCheck, { refused: Reason }>,
   decision: Decision,
 ): Verdict {
@@ -54,20 +54,24 @@ function verdictOn(
   const { result, finding } = judgement;
   const file = operandFile(context, tool, input);
   const scripts = scriptsOf(context, finding);
-  const digest = digestOf(context, tool, input, { file, scripts });
+  const covers = (digest: string) => isDigestOf(digest, context, tool, input, { file, scripts });
+  // The digest that was shown stays that of the call, though a version of today would make another.
+  const covered = earlier && covers(earlier.shown.digest);
+  const digest = covered ? earlier.shown.digest : digestOf(context, tool, input, { file, scripts });
   const links = fewest(disk.links());
   const behavior = result.behavior === "passthrough" ? "ask" : result.behavior;
   if (behavior === "ask" && result.hard !== true) context.memory.keepJudgement(digest, judgement);
   const verdict: Verdict = { ...result, behavior, effect: tool.effect, digest };
   if (links) verdict.links = links;
-  if (scripts) verdict.scripts = scripts;
+  if (scripts && covered !== "unbound") verdict.scripts = scripts;
   const addresses = tool.addresses && context.memory.addresses(input);
   if (addresses) verdict.addresses = addresses;
   if (file) [verdict.operand, verdict.before] = [file.path, file.hash];
+  if (file?.lines !== undefined) verdict.lines = file.lines;
   if (edited) verdict.input = edited;
   if (behavior === "ask" && context.config.couldConfine && couldRunConfined(judgement, tool.name, context.config.roots))
     verdict.spared = true;
-  const granted = behavior === "ask" ? context.memory.takeGrant(digest) : undefined;
+  const granted = behavior === "ask" ? context.memory.takeGrant(covers) : undefined;
   if (!granted || !isAsShown(verdict, granted.shown) || !wasShown(granted.request, tool, input)) return verdict;
   const why = reason("approved-earlier", { request: granted.request.id });
   return { ...verdict, behavior: "allow", allowedBy: "person", reason: why };

@@ -2,6 +2,7 @@ import type { Drift } from "../../../protocol/decision.ts";
 import { isStricter } from "../../../protocol/facts/consent.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { isSameReason, reason } from "../../../protocol/reasons/reason.ts";
+import { isOfNewerRule } from "../../state/digest.ts";
 import type { Again } from "./call-state.ts";
 
 /** sha-256 of the content that this session last wrote to a file. */
@@ -34,6 +35,7 @@ export function driftBetween(shown: Verdict, now: Verdict, wrote: Wrote): Drift[
   if (isPlain(shown) && isPlain(now) && shown.digest === now.digest) return [];
   const drifts = [...linkDrift(shown, now), ...fileDrift(shown, now, wrote), ...writeDrift(shown, now)];
   if (drifts.length > 0 || shown.digest === now.digest) return drifts;
+  if (isOfNewerRule(shown.digest)) return [{ what: "version" }];
   return isSameFile(shown, now) && isSameRecord(shown.scripts, now.scripts) ? [{ what: "tool" }] : [];
 }
 
@@ -82,7 +84,8 @@ function writtenPaths({ parts = [] }: Verdict): string[] {
 }
 
 function isSameFile(shown: Verdict, now: Verdict): boolean {
-  return shown.operand === now.operand && shown.before === now.before;
+  if (shown.operand !== now.operand) return false;
+  return shown.before === now.before || (shown.lines !== undefined && shown.lines === now.lines);
 }
 
 function isSameRecord(then: Record<string, string> = {}, now: Record<string, string> = {}): boolean {

@@ -30,7 +30,7 @@ import type {
   Tree,
   Waiting,
 } from "../../state/context.ts";
-import { canonical, isDefinedAs } from "../../state/digest.ts";
+import { canonical, isDigestOf } from "../../state/digest.ts";
 import type { CallEvent } from "./call-state.ts";
 import { changeRules, decisionInput, checkedInput, rulesFor, toolFor, toolPlace } from "./decision-input.ts";
 import { judgeCall, readyToJudge } from "./judge.ts";
@@ -224,7 +224,7 @@ export async function waitForAnswer(
 function approveTool(context: Tools, request: InputRequest): void {
   const tool = request.kind === "permission" ? context.config.tools.get(request.tool) : undefined;
   if (!tool?.approve || request.kind !== "permission") return;
-  if (isDefinedAs(context, tool, request.input, request.digest)) tool.approve();
+  if (isDigestOf(request.digest, context, tool, request.input)) tool.approve();
 }
 
 /** Some ends of a request end the turn with it: the person stopped it, or a deadline passed that says so. */

@@ -15,7 +15,7 @@ import type { Launch } from "../../../tools/process/spawn.ts";
 import type { Tool, ToolScope } from "../../../tools/definition/tool.ts";
 import type { Activity } from "../../state/activity.ts";
 import type { ExecutionContext, Judging, Place, Tree, Workspace } from "../../state/context.ts";
-import { isDefinedAs } from "../../state/digest.ts";
+import { isDigestOf } from "../../state/digest.ts";
 import { delegate } from "../../subagent/delegate.ts";
 import { createElicitations, endLostElicitations, type Elicitations } from "./elicit.ts";
 import { afterCall } from "../judge/hooked.ts";
@@ -60,7 +60,8 @@ export async function perform(
       : undefined;
     // Not with `using`, for which the engine leaves compiled code three times.
     try {
-      const parts = { web, asked, as: confinesOf(verdict, approval), kept };
+      const approvedIn = approval.by === "person" && verdict.lines !== undefined ? verdict.before : undefined;
+      const parts = { web, asked, as: confinesOf(verdict, approval), kept, approvedIn };
       const result = await execute(effectScope(context, scope, parts));
       return context.config.hooks.has("afterCall", call.tool)
         ? await afterCall(context, { ...call, input }, result, scope)
@@ -72,7 +73,7 @@ export async function perform(
   };
   const key = callKeys.run(run);
   const begun = () => durable.known(startedKey(key)) || durable.known(finishedKey(key)) || durable.known(key);
-  if (tool.server !== undefined && !begun() && !isDefinedAs(context, tool, input, verdict.digest))
+  if (tool.server !== undefined && !begun() && !isDigestOf(verdict.digest, context, tool, input))
     return durable.decide(callKeys.done, "call.finished", () => told(changedMeanwhile));
   switch (verdict.effect) {
     case "reads":
@@ -207,11 +208,12 @@ type EffectParts = {
   asked?: Elicitations | undefined;
   as?: Confined | undefined;
   kept?: KeptParts;
+  approvedIn?: string | undefined;
 };
 
 /** Surroundings of a tool that reads or writes. */
 export function effectScope(context: Workspace & Judging & Tree, scope: StepScope, parts: EffectParts): ToolScope {
-  const { web, asked, as, kept } = parts;
+  const { web, asked, as, kept, approvedIn } = parts;
   const { config } = context;
   const { spawn = config.spawn, attaches } = kept ?? {};
   // The scope has the same shape for every call; rare parts are added below.
@@ -236,6 +238,7 @@ export function effectScope(context: Workspace & Judging & Tree, scope: StepScop
   if (web) made.web = web;
   if (spawn) made.spawn = spawn;
   if (attaches) made.attaches = attaches;
+  if (approvedIn !== undefined) made.approvedIn = approvedIn;
   if (asked) made.elicit = asked.elicit;
   if (as) made.confine = (command) => launchOf(context, { ...command, as });
   return made;
