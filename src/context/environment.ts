@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { arch, release, type } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { arch, hostname, release, type } from "node:os";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import type { RequestOrigin } from "../protocol/facts/request.ts";
 
 export type Environment = { platform: string; cwd: string; date: string; gitBranch?: string };
 
@@ -13,6 +14,52 @@ export function environment({ cwd, date }: { cwd: string; date: Date }): Environ
     date: [date.getFullYear(), pad(date.getMonth() + 1), pad(date.getDate())].join("-"),
     ...(branch !== undefined && { gitBranch: branch }),
   };
+}
+
+const FRESH_MS = 1_000;
+
+/** Where a request is opened. The branch is read for each one, because the agent itself may have switched it. */
+export function whereabouts(cwd: string, home: string): Pick<RequestOrigin, "folder" | "branch" | "machine"> {
+  const branch = branchNow(cwd);
+  const inside = relative(home, cwd);
+  const isHome = cwd === home || (cwd.startsWith(home) && !inside.startsWith(".."));
+  const folder = isHome ? ["~", ...(inside === "" ? [] : [inside])].join(sep) : cwd;
+  return { folder, ...(branch !== undefined && { branch }), machine: hostname() };
+}
+
+type Head = { path: string; changed: string; branch: string | undefined; at: number };
+/** Of folders in which requests were opened: a look at one file instead of one at each folder above. */
+const heads = new Map<string, Head>();
+
+function branchNow(cwd: string): string | undefined {
+  const known = heads.get(cwd);
+  try {
+    if (known && performance.now() - known.at < FRESH_MS && headStamp(known.path) === known.changed)
+      return known.branch;
+    const root = repositoryRoot(cwd);
+    if (root === undefined) return undefined;
+    const path = join(gitDirectory(root), "HEAD");
+    const head = {
+      path,
+      changed: headStamp(path),
+      branch: gitBranch(cwd)?.replace("detached at ", ""),
+      at: performance.now(),
+    };
+    heads.delete(cwd);
+    heads.set(cwd, head);
+    if (heads.size > MAX_HEADS) heads.delete(heads.keys().next().value!);
+    return head.branch;
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_HEADS = 100;
+
+/** Git writes the file anew and puts it in the place of the other. */
+function headStamp(path: string): string {
+  const { ino, mtimeMs, size } = statSync(path);
+  return `${ino}:${mtimeMs}:${size}`;
 }
 
 /** Read from the files: a git process costs more than all the rest of the prompt, and may run what a repository configures. */

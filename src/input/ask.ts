@@ -1,7 +1,7 @@
 import type { Durable, Opened } from "../journal/session/durable.ts";
 import { type Store, storeNow } from "../journal/store/store.ts";
 import type { InputResponse } from "../protocol/facts/answer.ts";
-import type { InputRequest, NewRequest, Resolution } from "../protocol/facts/request.ts";
+import type { InputRequest, NewRequest, RequestOrigin, Resolution } from "../protocol/facts/request.ts";
 import type {
   AskerPolicy,
   Deadline,
@@ -34,6 +34,8 @@ export type Asking = Silence & {
   mode: ExecutionMode;
   /** Set where a second request is refused while one is open, instead of queued: holds the open one. */
   reject?: Set<string>;
+  /** Where a request is opened and for which task, read when one is. */
+  origin?(): RequestOrigin;
 };
 
 /** Default for requests whose asker says nothing about silence. */
@@ -48,7 +50,11 @@ type Asked = NewRequest & RequestTimeout;
 
 /** Opens a request now, in order; waiting for its end is separate. A function makes it, where it was not opened before. */
 export function ask(durable: Durable, key: string, request: Asked | (() => Asked), asking: Asking): Opened {
-  const made = () => withDeadline(typeof request === "function" ? request() : request, asking, storeNow(asking.store));
+  const made = () => {
+    const asked = typeof request === "function" ? request() : request;
+    const origin = asking.origin?.();
+    return withDeadline(origin ? { ...asked, origin } : asked, asking, storeNow(asking.store));
+  };
   const opened = durable.open(key, made, (open) => settleAtOnce(open, asking));
   // The ordinary case waits for nothing but the answer; ten thousand of them may wait at once.
   const { deadline, remind } = opened.request;

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { storeNow, type Store } from "../journal/store/store.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
-import type { InputRequest, Question, RequestBody, Resolution } from "../protocol/facts/request.ts";
+import type { InputRequest, Question, RequestBody, RequestOrigin, Resolution } from "../protocol/facts/request.ts";
 import {
   isAgentName,
   isOutsideRequest,
@@ -28,6 +28,8 @@ type OutsideParts = {
   version: string;
   /** Settings for requests that nobody answers. */
   silence?: Silence;
+  /** Of the asker. */
+  origin?: RequestOrigin;
   /** Aborted when this process leaves: from then on it counts no time. */
   signal: AbortSignal;
 };
@@ -39,7 +41,7 @@ type Found = { request: InputRequest; resolution?: Resolution };
  * asker was killed, and from several processes at once. Its time is counted here for as long as this process lives.
  */
 export async function askFromOutside(
-  { store, version, silence = {}, signal }: OutsideParts,
+  { store, version, silence = {}, signal, origin }: OutsideParts,
   ask: OutsideAsk,
 ): Promise<Found> {
   check(ask);
@@ -64,6 +66,7 @@ export async function askFromOutside(
         agent,
         why,
         digest,
+        ...(origin && { origin }),
         ...(timeoutMs !== undefined && { timeoutMs }),
         ...(timeoutPolicy !== undefined && { timeoutPolicy }),
         ...(remindEvery !== undefined && { remindEvery }),

@@ -50,6 +50,7 @@ export type {
   Approved,
   Draft,
   InputRequest,
+  RequestOrigin,
   InquiryMade,
   InquiryReplied,
   NewRequest,

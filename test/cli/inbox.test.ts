@@ -62,7 +62,7 @@ test("the inbox is a line for each request; an id shows the whole of it, also th
   await here.sage(["-p", "the other", "--model", here.script({ calls: [mark] })]);
   const requests = await here.pending();
   const short = (task: string, out: string) =>
-    new RegExp(`^(\\w{8}/\\w{5}) +\\d+ \\S+ +${task} `, "m").exec(out)?.[1] ?? "";
+    new RegExp(`^(\\w{8}/\\w{5}) +\\d+ \\S+ +project +${task} `, "m").exec(out)?.[1] ?? "";
   const { out } = await here.sage(["inbox"]);
   assert.equal(out.trimEnd().split("\n").length, 3, out);
   assert.match(out, /Bash echo ran >> ran\.txt\n/);

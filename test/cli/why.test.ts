@@ -38,7 +38,7 @@ test("sage why: who allowed what, from where and by which rule of which file; fo
   assert.match(out, /Session \w{8} in .*project: go/);
   assert.match(
     out,
-    /Write\n\s+a\.txt\n\s+allowed\n.*asked .*\n\s+Answered .* on the command line.*: allowed — “fine by me”\n\s+ran/,
+    /Write\n\s+a\.txt\n\s+allowed\n.*asked .*\n\s+In .* · Task of .*: go\n\s+Answered .* on the command line.*: allowed — “fine by me”\n\s+ran/,
   );
   assert.match(out, new RegExp(`Write\\n\\s+b\\.txt\\n\\s+allowed by a rule: Write\\(b\\.txt\\) \\(${settings}\\)`));
   assert.match(out, /rm -r x\n\s+refused by a rule: Bash\(rm:\*\)/);

@@ -5,7 +5,7 @@ export const exported: Record<string, string> = {
     ToolUse TurnEnd TurnError TurnLimits TurnsOptions executionOptions isSuccess messageOf reason said`,
   "Asking and answering": `Answer Answers Approval Approved AskerPolicy AutoResponder AutoResponse Confined Consent Deadline DeadlinePolicy DefaultAnswer
     Draft InputChannel InputChannelHandle InputRequest InputResponse InquiryMade InquiryReplied LooseAnswers LooseResponse NewRequest
-    Outcome PermissionRequest PlanEnd Preview PreviewLine Question QuestionOption RequestBody RequestConsent RequestSource
+    Outcome PermissionRequest PlanEnd Preview PreviewLine Question QuestionOption RequestBody RequestConsent RequestOrigin RequestSource
     RequestTimeout Resolution ResponderAnswer RuleGrant RuleRemoval Signature WholeAnswer`,
   "Turns that return": `AnswerToAll Confirmation InterruptOptions RespondedEach Run RunEvent SharedAnswer TurnAgent TurnAnswer TurnEvent TurnOptions
     TurnResult`,

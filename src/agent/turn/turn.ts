@@ -21,6 +21,7 @@ import type { LifecycleManager } from "../state/lifecycle.ts";
 import { Memory } from "../state/memory.ts";
 import { endState, stateShower } from "../state/states.ts";
 import { endOfTask, endWithProcess } from "../state/tasks.ts";
+import { originIn } from "./origin.ts";
 import { between, fold, type Folded } from "./projection.ts";
 
 /** Raised when the order of `Durable` calls changes in a way that an open turn of an older Sage would not survive. */
@@ -176,7 +177,16 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
       config,
       loop,
       options,
-      asking: { ...asking, ...prompt },
+      asking: {
+        ...asking,
+        ...prompt,
+        origin: originIn(log, {
+          cwd: options.workingDirectory,
+          home: config.home,
+          after: folded.sawUpTo,
+          redact: (text) => config.redact(text),
+        }),
+      },
       agent: [],
       asksRoot: false,
       askers: () => askersOf(log.said, folded.sawUpTo, progress.sawUpTo),

@@ -10,6 +10,7 @@ import { headline } from "../../texts/shared/resolution.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { alikeTo, groupsOf } from "../../view/request/alike.ts";
+import { folderNames, originBrief } from "../../view/request/origin.ts";
 import { pendingOf, requestBy } from "./find-request.ts";
 import { noWords, readFlags } from "../process/flags.ts";
 import { hostFlag, openHost } from "../host/open-host.ts";
@@ -80,6 +81,7 @@ export async function inbox(args: string[]): Promise<number> {
           request,
           approvals,
           title: known.get(request.session)?.title ?? "",
+          cwd: known.get(request.session)?.cwd,
           damaged: damaged.has(request.session),
           waits: waitsFor(known.get(request.session), lang),
         })),
@@ -125,13 +127,15 @@ type Listed = {
   request: InputRequest;
   approvals?: readonly Approval[] | undefined;
   title: string;
+  cwd: string | undefined;
   damaged: boolean;
   waits: string | undefined;
 };
 
 const MAX_TITLE_LENGTH = 24;
+const MAX_WHERE_LENGTH = 30;
 
-/** The inbox as lines, a line for each request, those that are alike together: its id, how long it waits, its session and what it is about. */
+/** The inbox as lines, a line for each request, those that are alike together: its id, how long it waits, where, its session and what it is about. */
 function listLines(
   groups: readonly (readonly Listed[])[],
   { t, paint, width, flag = "" }: Style & { flag?: string },
@@ -141,11 +145,13 @@ function listLines(
   const rows = groups.flatMap((group) =>
     group.map((entry, n) => ({ ...entry, last: group.length > 1 && n === group.length - 1 ? group : undefined })),
   );
-  const cells = rows.map(({ request, approvals = [], title, damaged, waits, last }) => ({
+  const fifth = Math.floor((width ?? 200) / 5);
+  const named = folderNames(rows.map(({ request, cwd = "" }) => request.origin?.folder ?? cwd));
+  const cells = rows.map(({ request, approvals = [], title, cwd, damaged, waits, last }) => ({
     below: last ? [w.groupOf(last.length, shortRequestId(last[0]!.request.id))] : [],
     id: shortRequestId(request.id),
     age: t.age(Date.now() - request.at),
-    title: clipped(titleOf({ title }), Math.min(MAX_TITLE_LENGTH, Math.floor((width ?? 200) / 5))),
+    title: clipped(titleOf({ title }), Math.min(MAX_TITLE_LENGTH, fifth)),
     what: [
       ...(damaged ? [w.damaged] : []),
       ...(waits === undefined ? [] : [`(${waits})`]),
@@ -153,16 +159,19 @@ function listLines(
       ...(request.agent[0] === undefined ? [] : [`${oneLine(request.agent[0])}:`]),
       nameOf(request, t),
     ].join(" "),
+    where: clipped(originBrief(request, t, { cwd, named }), Math.min(MAX_WHERE_LENGTH, fifth)),
   }));
   const widest = (of: (cell: (typeof cells)[number]) => string) => Math.max(...cells.map((cell) => columns(of(cell))));
   const [ids, ages, titles] = [widest(({ id }) => id), widest(({ age }) => age), widest(({ title }) => title)];
-  const used = ids + ages + titles + 6;
+  const places = widest(({ where }) => where);
+  const used = ids + ages + places + titles + 8;
   return [
-    ...cells.flatMap(({ id, age, title, what, below }) => {
+    ...cells.flatMap(({ id, age, where, title, what, below }) => {
       const room = width === undefined ? undefined : Math.max(12, width - used);
       const line = [
         paint.bold(padded(id, ids)),
         paint.dim(padded(age, ages)),
+        padded(where, places),
         padded(title, titles),
         clipped(what, room),
       ].join("  ");

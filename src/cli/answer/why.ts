@@ -20,6 +20,7 @@ import { isOutsideSession } from "../../protocol/host/outside.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { blockedNames } from "../../texts/reasons/confine.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
+import { originLines } from "../../view/request/origin.ts";
 import { consentLines } from "../../view/request/consent.ts";
 import { madeNote, replyNote } from "../../view/inquiry.ts";
 import { clipped, exact, fitted } from "../../view/lines/safe.ts";
@@ -172,6 +173,7 @@ function decided(
 function askedLines({ asked }: Receipt, { t }: Style, w: WhyTexts): string[] {
   return asked.flatMap(({ request, approvals, inquiries = [], resolution }) => [
     w.askedAt(timeOf(request.at), oneLine(t.because(request.why).replaceAll("\n", " "))),
+    ...[originLines(request, t).join(" · ")].filter(Boolean),
     ...consentLines(request, approvals, t),
     ...inquiries.flatMap((inquiry) => inquiryLines(inquiry, t)),
     ...(resolution ? [headline(resolution, t, undefined, request)] : []),

@@ -89,8 +89,25 @@ export function takesOwnWords({ source }: Pick<NewRequest, "source">): boolean {
   return source === "tool" || source === "mcp" || source === "outside";
 }
 
+/**
+ * Where a request was opened and for which task, as people read it. Neither the request's id nor its digest depends on it, and requests of
+ * earlier versions have none.
+ */
+export type RequestOrigin = {
+  /** Whole path, with `~` for the home of whoever runs the session. */
+  folder: string;
+  branch?: string;
+  machine: string;
+  /** In a shared journal: the name for the machines that have these files. */
+  place?: string;
+  /** The person whose message began the task, and the beginning of the message. */
+  by?: string;
+  task?: string;
+};
+
 /** A request before it has a place in the journal. */
 export type NewRequest = RequestBody & {
+  origin?: RequestOrigin;
   source: RequestSource;
   /** Names of the agents from the root's child down to the asker; empty for the root. */
   agent: readonly string[];

@@ -6,6 +6,7 @@ import { callOfKey, splitRequestId } from "../../protocol/key.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import { whyOf } from "../../view/request/answering.ts";
+import { originLines } from "../../view/request/origin.ts";
 import { silenceLines } from "../../view/request/silence.ts";
 import { nameOf } from "../../view/items/summary.ts";
 import type { FollowedSession } from "../../view/session.ts";
@@ -175,6 +176,7 @@ function askText(request: InputRequest, { t }: Words): string {
       ...options.flatMap(({ label, description }) => (description.trim() === "" ? [] : [`${label} — ${description}`])),
     ]),
     ...(request.kind === "text" ? [request.prompt] : []),
+    ...originLines(request, t),
     ...(why === undefined ? [] : [t.because(why)]),
     ...(t.source[request.source] === "" ? [] : [t.source[request.source]]),
     ...(request.agent.length > 0 ? [t.agent(request.agent)] : []),

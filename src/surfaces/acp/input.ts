@@ -11,6 +11,7 @@ import { withSlash } from "../../view/slash/read.ts";
 import type { SlashName } from "../../view/slash/table.ts";
 import type { SlashWords } from "../../view/slash/run.ts";
 import { rulesFor, takesOwnWords } from "../../view/request/answering.ts";
+import { originLines, projectOf } from "../../view/request/origin.ts";
 import { neededOf } from "../../view/request/describe.ts";
 
 export type Words = SlashWords & { w: AcpTexts };
@@ -66,7 +67,9 @@ function permissionButtons(request: PermissionRequest, { t, w }: Words): Button[
     button("allow", "allow_once", isPlan ? t.planYes : w.allow, yes),
     ...(isPlan ? [button("accept-edits", "allow_always", t.planAccept, { ...yes, mode: "acceptEdits" })] : []),
     ...(kept("session") ? [button("always-session", "allow_always", w.always(named), always("session"))] : []),
-    ...(kept("local") ? [button("always-local", "allow_always", w.alwaysHere(named), always("local"))] : []),
+    ...(kept("local")
+      ? [button("always-local", "allow_always", w.alwaysHere(named, projectOf(request)), always("local"))]
+      : []),
     ...(request.mayLeave ? [button("outside", "allow_once", t.runOutside, { ...yes, outside: true })] : []),
     button("refuse", "reject_once", w.refuse, { type: "denied", ...frame }),
     button("stop", "reject_once", w.stop, { type: "cancelled", ...frame }),
@@ -149,7 +152,7 @@ function words(value: unknown): string {
 
 /** The questions in the conversation, as Markdown, with how to answer them. */
 export function chatText(request: InputRequest, { t, w }: Words): string {
-  const below = w.elsewhere(shortRequestId(request.id));
+  const below = [...originLines(request, t), w.elsewhere(shortRequestId(request.id))].join("\n\n");
   if (request.kind === "text") return [quoted(request.prompt), w.textHint, below].join("\n\n");
   if (request.kind !== "question") return below;
   const asked = request.questions.map((each, n) => {

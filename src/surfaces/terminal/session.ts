@@ -6,6 +6,7 @@ import { refusedWhileLost } from "../../remote/repeat.ts";
 import { texts, type Texts } from "../../texts/shared/texts.ts";
 import { pagerTexts } from "../../texts/surfaces/pager.ts";
 import { terminalTexts, type TerminalTexts } from "../../texts/surfaces/terminal.ts";
+import { originBrief } from "../../view/request/origin.ts";
 import { nameOf, pastOf } from "../../view/items/summary.ts";
 import { ownerNote } from "../../view/owner.ts";
 import { followSession, type FollowedSession, type SessionChange } from "../../view/session.ts";
@@ -83,7 +84,10 @@ export function createParts(host: Host, options: TerminalOptions): Parts {
     mine: () => parts.lifetime.mine(),
     doing: () => doingOf(parts),
     title: (text) => setting.device.write(title(text)),
-    name: () => session.progress.title,
+    name: () => {
+      const [asked] = session.requests;
+      return [session.progress.title, asked ? originBrief(asked.request, setting.t) : ""].filter(Boolean).join(" · ");
+    },
     tt: setting.tt,
     screen,
   });
@@ -303,7 +307,8 @@ function joined(parts: Parts): void {
 
 /** Notifies at once: a person who looks elsewhere should not wait until a request is urgent. */
 function announce({ t, tt, device, options, scroll, redraw }: Parts, request: InputRequest): void {
-  const text = tt.notice[request.kind](nameOf(request, t));
+  const where = originBrief(request, t);
+  const text = [tt.notice[request.kind](nameOf(request, t)), where].filter(Boolean).join(" · ");
   device.write(notification(text, options.env));
   options.notify?.(text).catch((error: unknown) => {
     scroll.note("warn", tt.notifyFailed(oneLine(String(error))));

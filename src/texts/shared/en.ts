@@ -62,6 +62,9 @@ export const en = {
   },
   careful: (dangers: readonly string[]) => `Careful: ${dangers.join(", ")}.`,
   agent: (path: readonly string[]) => `Asked by ${path.join(" › ")}`,
+  openedIn: (folder: string, { machine, place }: { machine: string; place?: string }) =>
+    `In ${folder} on ${machine}${place === undefined ? "" : ` (place ${place})`}`,
+  forTask: (by: string, words: string) => `${by === "" ? "Task" : `Task of ${by}`}: ${words}`,
   ownWords: "The agent says (not verified):",
   cut: (n: number) => `… ${plural(n, "more character")}`,
   parts: "Commands:",

@@ -53,6 +53,9 @@ export const zh: Texts = {
   },
   careful: (dangers) => `注意：${dangers.join("、")}。`,
   agent: (path) => `由 ${path.join(" › ")} 提出`,
+  openedIn: (folder, { machine, place }) =>
+    `位于 ${folder}，主机 ${machine}${place === undefined ? "" : `（地点 ${place}）`}`,
+  forTask: (by, words) => `${by === "" ? "任务" : `${by} 的任务`}：${words}`,
   ownWords: "智能体的说明（未经核实）：",
   cut: (n) => `… 另有 ${number(n)} 个字符`,
   parts: "各条命令：",

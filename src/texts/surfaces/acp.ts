@@ -5,7 +5,8 @@ const en = {
   allow: "Allow once",
   /** `rules`: as they would be kept. */
   always: (rules: string) => `Always allow in this session: ${rules}`,
-  alwaysHere: (rules: string) => `Always allow in this project: ${rules}`,
+  alwaysHere: (rules: string, project?: string) =>
+    `Always allow in ${project === undefined ? "this project" : `project ${project}`}: ${rules}`,
   refuse: "Refuse",
   stop: "Refuse and stop the turn",
   decline: "Don't answer",
@@ -34,7 +35,7 @@ export type AcpTexts = typeof en;
 const zh: AcpTexts = {
   allow: "允许一次",
   always: (rules) => `在本会话中始终允许：${rules}`,
-  alwaysHere: (rules) => `在本项目中始终允许：${rules}`,
+  alwaysHere: (rules, project) => `在${project === undefined ? "本项目" : `项目 ${project} `}中始终允许：${rules}`,
   refuse: "拒绝",
   stop: "拒绝并停止本轮",
   decline: "不回答",

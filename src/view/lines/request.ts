@@ -4,6 +4,7 @@ import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { whyOf } from "../request/answering.ts";
 import { consentLines } from "../request/consent.ts";
 import { describeRequest, isLong, type Block, type Description } from "../request/describe.ts";
+import { originLines } from "../request/origin.ts";
 import { silenceLines } from "../request/silence.ts";
 import type { Style } from "./paint.ts";
 import { changeLines } from "./change.ts";
@@ -36,6 +37,7 @@ export function requestLines(
   return [
     "",
     paint.bold((dangerous ? paint.red : paint.yellow)(head + "─".repeat(Math.max(2, room)))),
+    ...originLines(request, t).map((line) => paint.dim(clipped(line, style.width))),
     ...(permission ? permissionLines(permission, style) : askedLines(request, style)),
     ...(t.source[request.source] === "" ? [] : [paint.dim(t.source[request.source])]),
     ...(request.agent.length > 0 ? [clipped(t.agent(request.agent), style.width)] : []),

@@ -1,12 +1,12 @@
 import type { InputRequest, PermissionRequest } from "../../protocol/facts/request.ts";
-import { codeOf } from "../../protocol/key.ts";
+import { codeOf, splitRequestId, turnNumber } from "../../protocol/key.ts";
 import { rulesFor } from "./answering.ts";
 import { dangersOf } from "./danger.ts";
 import { describeRequest, isLong, neededOf } from "./describe.ts";
 
 /**
- * Requests with the same likeness may be answered together: the same tool, and the same rules would cover them. Undefined for a
- * request that is answered by itself: only a person may allow it, it takes several people, it is dangerous, no rule would cover
+ * Requests with the same likeness may be answered together: of one task, in one folder, for the same tool, and the same rules would cover
+ * them. Undefined for a request that is answered by itself: only a person may allow it, it takes several people, it is dangerous, no rule would cover
  * it, or it is too long to be seen in a list.
  */
 export function likenessOf(request: InputRequest): string | undefined {
@@ -14,7 +14,16 @@ export function likenessOf(request: InputRequest): string | undefined {
   if (request.hard || request.consent || dangersOf(request).length > 0) return undefined;
   const rules = neededOf(rulesFor(request)).filter(({ behavior }) => behavior === "allow");
   if (rules.length === 0 || isLong(describeRequest(request))) return undefined;
-  return JSON.stringify([request.tool, ...rules.map(({ rule }) => rule).sort()]);
+  const { session, key } = splitRequestId(request.id);
+  const { folder, machine } = request.origin ?? {};
+  return JSON.stringify([
+    session,
+    turnNumber(key),
+    folder,
+    machine,
+    request.tool,
+    ...rules.map(({ rule }) => rule).sort(),
+  ]);
 }
 
 /** The open requests that may be answered together with this one, itself included, in their order; none where there is no other. */

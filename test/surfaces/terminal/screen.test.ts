@@ -196,9 +196,12 @@ suite("the screen", () => {
       notify: async (text) => void told.push(text),
     });
     await at.until("Permission needed");
-    assert.deepEqual(told, ["Sage needs permission: Bash rm -r x"]);
+    assert.deepEqual(told, ["Sage needs permission: Bash rm -r x · ~"]);
     const raw = at.screen.raw();
-    for (const sequence of ["\x07\x1b]9;Sage needs permission: Bash rm -r x\x07", "\x1b]0;Sage · waiting for you\x07"])
+    for (const sequence of [
+      "\x07\x1b]9;Sage needs permission: Bash rm -r x · ~\x07",
+      "\x1b]0;Sage · waiting for you · ~\x07",
+    ])
       assert.ok(raw.includes(sequence), JSON.stringify(sequence));
     await at.answer("3", "\r");
     await at.until("Done:");

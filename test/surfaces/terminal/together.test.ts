@@ -14,7 +14,7 @@ test("three that are alike are listed whole, and one yes is for each of them", a
   const list = await at.until("Allow all 3 once");
   assert.match(
     list,
-    /Run this command\? \(1 of 3\)\n│ cargo test a\nRun this command\? \(2 of 3\)\n│ cargo test 二\nRun this command\? \(3 of 3\)\n│ cargo test c\n/,
+    /Run this command\? \(1 of 3\)\n│ cargo test a\n  In ~ on \S+\nRun this command\? \(2 of 3\)\n│ cargo test 二\n  In ~ on \S+\nRun this command\? \(3 of 3\)\n│ cargo test c\n  In ~ on /,
   );
   assert.equal(at.sage.facts().filter(({ type }) => type === "input.resolved").length, 0);
   await at.answer("1", "\r");

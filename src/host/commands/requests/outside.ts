@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+import { whereabouts } from "../../../context/environment.ts";
 import type { Command } from "../../../protocol/host/host.ts";
 import { agentOfOutside, isOutsideSession } from "../../../protocol/host/outside.ts";
 import { splitRequestId } from "../../../protocol/key.ts";
@@ -11,7 +13,8 @@ export function outsideCommands({ store, version, silence, leaving }: CommandPar
   return {
     async ask(asked) {
       const { askFromOutside } = await import("../../../input/outside.ts");
-      const parts = { store, version, signal: leaving, ...(silence && { silence }) };
+      const origin = whereabouts(asked.cwd, homedir()); // nobody asks from elsewhere: the asker is on this machine
+      const parts = { store, version, signal: leaving, origin, ...(silence && { silence }) };
       return { ok: true, ...(await askFromOutside(parts, asked)) };
     },
     async unask(ended) {

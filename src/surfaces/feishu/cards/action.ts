@@ -1,5 +1,7 @@
 import { sentence } from "../../../texts/shared/sentence.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
+import type { InputRequest } from "../../../protocol/facts/request.ts";
+import { originLines } from "../../../view/request/origin.ts";
 import type { Block, Description } from "../../../view/request/describe.ts";
 import { fits, markdown, note, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
@@ -174,6 +176,11 @@ function partLines({ parts }: Description, { words, lang, t }: Speech): string[]
     const verdict = words.behavior[behavior];
     return [...text.split("\n"), `  ${asks ? "▸" : "✓"} ${why === "" ? verdict : t.pair(verdict, why)}`];
   });
+}
+
+/** Where it was opened, and for which task. */
+export function originElements(request: Pick<InputRequest, "origin">, { words }: Speech): Element[] {
+  return originLines(request, words).map((line) => note(escaped(line)));
 }
 
 /** All of it as a file: the same blocks, with nothing left out. */

@@ -5,7 +5,7 @@ import type { FeishuTexts } from "../../../texts/surfaces/feishu.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { whoOf as nameOf } from "../../../texts/shared/resolution.ts";
 import { describeRequest } from "../../../view/request/describe.ts";
-import { actionElements, fitting, type Clip } from "./action.ts";
+import { actionElements, fitting, originElements, type Clip } from "./action.ts";
 import { card, markdown, note, type Card, type Element, type Template } from "./card.ts";
 import { code, withTime, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Phrase, type Speech, type Speeches } from "./speech.ts";
@@ -27,6 +27,7 @@ export function closedCard(request: InputRequest, resolution: Resolution, place:
       ...(listsQuestions(resolution) ? [] : askedElements(request, place, clip, speech)),
       ...answerElements(resolution, clip, speech),
       ...signedElements(resolution, speech),
+      ...originElements(request, speech),
       note(late ? escaped(expiredLine(request, resolution, speech)) : byLine(resolution, place.now, speech)),
     ]);
   });
@@ -56,6 +57,7 @@ export function watchCard(request: InputRequest, asked: Phrase, place: Place, sp
   const made = fitting(speeches, rooms, (speech, clip) => {
     const { t } = speech;
     return card({ title: t.asks[request.kind], template: "orange", summary: t.asks[request.kind] }, [
+      ...originElements(request, speech),
       ...askedElements(request, place, clip, speech),
       note(escaped(asked(speech))),
       ...(deadline ? [note(withTime((time) => t.waits(time, deadline.policy), deadline.at, place.now))] : []),

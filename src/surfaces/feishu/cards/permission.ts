@@ -9,8 +9,18 @@ import { carriedLines, rulesFor } from "../../../view/request/answering.ts";
 import { consentLines } from "../../../view/request/consent.ts";
 import { describeRequest, neededOf } from "../../../view/request/describe.ts";
 import { trialLine } from "../../../view/request/past.ts";
+import { originLines } from "../../../view/request/origin.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
-import { actionElements, actionText, type Clip, detailElements, fitting, reasonElements, rooms } from "./action.ts";
+import {
+  actionElements,
+  actionText,
+  type Clip,
+  detailElements,
+  fitting,
+  originElements,
+  reasonElements,
+  rooms,
+} from "./action.ts";
 import { button, card, type Card, type Element, form, input, link, markdown, note, panel, row } from "./card.ts";
 import { code, inline, withTime, words as escaped } from "./escape.ts";
 import type { Speech, Speeches } from "./speech.ts";
@@ -100,6 +110,7 @@ function layOut(request: PermissionRequest, asked: Asked, speech: Speech, { show
     { title: t.asks.permission, subtitle: folder, template: "orange", summary: t.summary.permission(request.tool) },
     [
       ...callElements(asked, speech),
+      ...originElements(request, speech),
       ...shown,
       ...(masked > 0 ? [note(escaped(t.masked(masked)))] : []),
       ...carriedElements(request, asked, speech),
@@ -232,7 +243,7 @@ export function togetherCard(all: readonly PermissionRequest[], asked: Asked, sp
     const title = words.together(all.length);
     return card({ title, subtitle: folder, template: "orange", summary: title }, [
       ...all.flatMap((request, n) => [
-        note(escaped(words.place(n + 1, all.length))),
+        note(escaped([words.place(n + 1, all.length), ...originLines(request, words).slice(0, 1)].join(" · "))),
         ...actionElements(describeRequest(request, { cwd }), clip, speech),
       ]),
       row([

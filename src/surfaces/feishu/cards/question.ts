@@ -3,7 +3,7 @@ import type { InputRequest, Question } from "../../../protocol/facts/request.ts"
 import type { ShownQuestion } from "../../../texts/shared/questions.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { takesOwnWords, takesRemark, whyOf } from "../../../view/request/answering.ts";
-import { fitting, rooms, type Clip } from "./action.ts";
+import { fitting, originElements, rooms, type Clip } from "./action.ts";
 import { button, card, form, input, line, markdown, note, row, select, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
 import {
@@ -81,6 +81,7 @@ function layOut(
     },
     [
       ...callElements(asked, speech),
+      ...originElements(request, speech),
       ...elements,
       ...(clip.cut
         ? [note(escaped(asked.file === "failed" ? t.answerThere(request.id) : t.attached(fileName(asked, speech))))]

@@ -4,6 +4,7 @@ import type { Inquired } from "../../../protocol/facts/inquiry.ts";
 import type { InputRequest, PermissionRequest, Resolution } from "../../../protocol/facts/request.ts";
 import { consentLines } from "../../../view/request/consent.ts";
 import { describeRequest } from "../../../view/request/describe.ts";
+import { originLines } from "../../../view/request/origin.ts";
 import { madeNote, replyNote } from "../../../view/inquiry.ts";
 import type { Asking } from "./asker.ts";
 import { actionText } from "../cards/action.ts";
@@ -77,6 +78,7 @@ export function inWords(asking: Asking, record: AskRecord, request: InputRequest
   if (request.kind === "permission")
     return [
       t.cardFailed,
+      ...originLines(request, words),
       actionText(describeRequest(request), speech),
       ...consentLines(request, asking.approvals(request.id), words),
       ...how,
@@ -91,7 +93,7 @@ export function inWords(asking: Asking, record: AskRecord, request: InputRequest
             `${request.questions.length > 1 ? `${n + 1}. ` : ""}${harmless(question)}`,
             ...options.map(({ label, description }, at) => harmless(`   ${at + 1}. ${label} — ${description}`)),
           ]);
-  return [t.cardFailed, ...asked, ...how, ...until].join("\n");
+  return [t.cardFailed, ...originLines(request, words), ...asked, ...how, ...until].join("\n");
 }
 
 /** A question about a request and the reply, as a text below its card. */

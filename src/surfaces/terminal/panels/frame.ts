@@ -1,6 +1,7 @@
 import { oneLine } from "../../../base/visible.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { whyOf } from "../../../view/request/answering.ts";
+import { originLines } from "../../../view/request/origin.ts";
 import { silenceLines } from "../../../view/request/silence.ts";
 import type { Theme } from "../draw/theme.ts";
 import { truncateToWidth, visibleWidth } from "../draw/tui.ts";
@@ -30,8 +31,15 @@ export function headLines(request: InputRequest, { queue, now, draw, dangerous, 
     ...own(`── ${title}${line === "" ? "" : ` ${line}`}`, draw, {
       paint: (text) => theme.bold(dangerous ? theme.danger(text) : theme.warn(text)),
     }),
+    ...onRows(originLines(request, t), width).flatMap((line) => own(line, draw, { paint: theme.dim })),
     ...silenceLines(request, t, now).flatMap((line) => own(line, draw, { paint: urgent ? theme.danger : theme.dim })),
   ];
+}
+
+/** On one row where there is room for it. */
+function onRows(lines: readonly string[], width: number): readonly string[] {
+  const row = lines.join(" · ");
+  return visibleWidth(row) <= width ? [row].filter(Boolean) : lines;
 }
 
 /** Why, from where and by whom it is asked. */

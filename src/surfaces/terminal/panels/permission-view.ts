@@ -3,6 +3,7 @@ import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { allows, textField } from "../../../view/request/choices.ts";
 import type { Block, Description } from "../../../view/request/describe.ts";
+import { destinationName, originLines } from "../../../view/request/origin.ts";
 import { trialLine } from "../../../view/request/past.ts";
 import { diffRows } from "../draw/diff.ts";
 import { marginedMarkdown } from "../draw/markdown.ts";
@@ -54,9 +55,13 @@ export function permissionBody(
 }
 
 /** Several requests that one answer is for: all of each, to be seen to the end. */
-export function togetherBody(all: readonly Description[], draw: Draw): Body {
-  const lines = all.flatMap((asked, n) => [
-    ...actionLines(asked, draw, draw.t.place(n + 1, all.length)),
+export function togetherBody(all: readonly { request: PermissionRequest; asked: Description }[], draw: Draw): Body {
+  const { t, theme } = draw;
+  const lines = all.flatMap(({ request, asked }, n) => [
+    ...actionLines(asked, draw, t.place(n + 1, all.length)),
+    ...originLines(request, t)
+      .slice(0, 1)
+      .flatMap((line) => own(line, draw, { paint: theme.dim, indent: 2 })),
     ...agentLines(asked, draw),
   ]);
   return { lines };
@@ -222,13 +227,17 @@ function alwaysChoices(request: PermissionRequest, { always }: PermissionState, 
   const rows = alwaysRows(request);
   const count = chosenRules(request, always).length;
   return choiceRows(
-    rows.map((row) => alwaysRow(row, always, count, draw)),
+    rows.map((row) => alwaysRow(row, { request, always, count }, draw)),
     always.row,
     draw,
   );
 }
 
-function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: number, draw: Draw): Row {
+function alwaysRow(
+  row: AlwaysRow,
+  { request, always, count }: Pick<PermissionState, "always"> & { request: PermissionRequest; count: number },
+  draw: Draw,
+): Row {
   const { wording, t, theme } = draw;
   switch (row.type) {
     case "offer": {
@@ -243,7 +252,7 @@ function alwaysRow(row: AlwaysRow, always: PermissionState["always"], count: num
     case "place": {
       const file = row.places.find(({ destination }) => destination === always.place)?.file;
       const more = file === undefined ? undefined : unbroken(visible(file));
-      return { sign: "‹›", label: wording.savedFor(t.destination[always.place]), more };
+      return { sign: "‹›", label: wording.savedFor(destinationName(always.place, request, t)), more };
     }
     case "keep":
       return { sign: "✓", label: wording.keep(count), paint: count === 0 ? theme.dim : plain };

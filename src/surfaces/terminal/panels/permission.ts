@@ -46,7 +46,7 @@ export function permissionModel(
     body: (state, draw) =>
       state.stage === "together"
         ? togetherBody(
-            state.alike.map((request) => describeRequest(request, { cwd })),
+            state.alike.map((request) => ({ request, asked: describeRequest(request, { cwd }) })),
             draw,
           )
         : permissionBody(description, state, draw, [

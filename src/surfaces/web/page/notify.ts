@@ -2,6 +2,7 @@ import { effect, signal } from "@preact/signals";
 import { oneLine } from "../../../base/visible.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { titleOf } from "../../../view/items/summary.ts";
+import { originBrief } from "../../../view/request/origin.ts";
 import { fragmentFor } from "./state/place.ts";
 import type { App } from "./state/state.ts";
 
@@ -29,12 +30,13 @@ export function keepTold(app: App): void {
   });
 }
 
-/** Its kind and the session's title, never what would run: it is seen on a locked screen. */
+/** Its kind, the session's title and the folder, never what would run: it is seen on a locked screen. */
 function show(app: App, request: InputRequest): void {
-  const { web } = app.words.value;
-  const title = app.inbox.value.sessions.get(request.session)?.title ?? "";
+  const { t, web } = app.words.value;
+  const { title = "", cwd } = app.inbox.value.sessions.get(request.session) ?? {};
+  const body = [oneLine(titleOf({ title })), originBrief(request, t, { cwd })].filter(Boolean).join("\n");
   try {
-    const shown = new Notification(web.notice[request.kind], { body: oneLine(titleOf({ title })), tag: request.id });
+    const shown = new Notification(web.notice[request.kind], { body, tag: request.id });
     shown.addEventListener("click", () => {
       focus();
       location.hash = fragmentFor({ page: "request", id: request.id });

@@ -7,6 +7,7 @@ import { PLAN_TOOL } from "../../../../protocol/mode.ts";
 import { rulesFor } from "../../../../view/request/answering.ts";
 import { allows, placesFor, textField, type Choice } from "../../../../view/request/choices.ts";
 import { describeRequest } from "../../../../view/request/describe.ts";
+import { destinationName, originLines } from "../../../../view/request/origin.ts";
 import { summaryOf } from "../../../../view/items/summary.ts";
 import { ActionBlock } from "../components/blocks.tsx";
 import { useApp } from "../state/context.ts";
@@ -270,7 +271,7 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
             }
           >
             {places.map(({ destination }) => (
-              <option value={destination}>{t.destination[destination]}</option>
+              <option value={destination}>{destinationName(destination, request, t)}</option>
             ))}
           </select>
           {file !== undefined && <small>{visible(file)}</small>}
@@ -308,7 +309,7 @@ function Past({ trial }: { trial: RuleTrial | undefined }) {
 /** Requests that are alike, each of them whole: one answer is for all. They stay in view until it is given. */
 function Together({ request, act, locked }: { request: PermissionRequest; act: Act; locked: boolean }) {
   const app = useApp();
-  const { panel, web } = app.words.value;
+  const { t, panel, web } = app.words.value;
   const { list: alike, stage } = app.panel(request).value.answering;
   const cwd = (session: string) => app.inbox.value.sessions.get(session)?.cwd;
   return (
@@ -318,6 +319,11 @@ function Together({ request, act, locked }: { request: PermissionRequest; act: A
         {alike.map((request) =>
           request.kind === "permission" ? (
             <li>
+              {originLines(request, t)
+                .slice(0, 1)
+                .map((line) => (
+                  <p class="origin">{line}</p>
+                ))}
               {describeRequest(request, { cwd: cwd(request.session) }).action.map((block) => (
                 <ActionBlock block={block} />
               ))}

@@ -4,6 +4,7 @@ import type { SessionSummary } from "../../../../protocol/host/host.ts";
 import type { WebTexts } from "../../../../texts/surfaces/web.ts";
 import { groupsOf } from "../../../../view/request/alike.ts";
 import { describeRequest, type Block } from "../../../../view/request/describe.ts";
+import { folderNames, originLines } from "../../../../view/request/origin.ts";
 import type { InboxRequest } from "../../../../view/request/inbox.ts";
 import { titleOf } from "../../../../view/items/summary.ts";
 import { Safe } from "../components/code.tsx";
@@ -86,6 +87,9 @@ function Card({ entry, alike }: { entry: InboxRequest; alike: number }) {
         {alike > 1 && <span class="chip">{web.alike(alike)}</span>}
         <Ago at={request.at} />
       </header>
+      {originLines(request, t).map((line) => (
+        <p class="origin">{line}</p>
+      ))}
       <a class="body" href={fragmentFor({ page: "request", id: request.id })}>
         <h2 id={`title-${request.id}`}>{title}</h2>
         {lines.length > 0 && (
@@ -184,6 +188,7 @@ export function SessionList({
   more?: boolean;
 }) {
   const { web } = useApp().words.value;
+  const named = folderNames(sessions.map(({ cwd }) => cwd));
   return (
     <section>
       {title !== undefined && <h2 class="part">{title}</h2>}
@@ -193,6 +198,9 @@ export function SessionList({
             <a href={fragmentFor({ page: "session", id: session.id })}>
               <span class={`dot ${session.state}`} aria-hidden="true" />
               <span class="name">{oneLine(titleOf(session)) || web.untitled}</span>
+              <small class="in" title={oneLine(session.cwd)}>
+                {named(session.cwd)}
+              </small>
               <small>
                 {session.state === "running" ? <Since at={session.lastAt} /> : `${stateText(session, web)} · `}
                 {session.state !== "running" && <Ago at={session.lastAt} />}

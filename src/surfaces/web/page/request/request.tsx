@@ -7,6 +7,7 @@ import { carriedLines, whyOf } from "../../../../view/request/answering.ts";
 import { consentLines } from "../../../../view/request/consent.ts";
 import { describeRequest, isLong, type Description } from "../../../../view/request/describe.ts";
 import type { InboxRequest } from "../../../../view/request/inbox.ts";
+import { originLines } from "../../../../view/request/origin.ts";
 import { silenceLines } from "../../../../view/request/silence.ts";
 import { nameOf, titleOf } from "../../../../view/items/summary.ts";
 import { useAttention } from "./attention.ts";
@@ -114,6 +115,9 @@ function Open({ entry, level, linked }: { entry: InboxRequest; level: 1 | 2; lin
       <Heading class="title" id={`title-${request.id}`}>
         {titleFor(request, app, description)}
       </Heading>
+      {originLines(request, t).map((line) => (
+        <p class="origin">{line}</p>
+      ))}
       {description && isLong(description) && <p class="dim">{t.size(description.characters, description.lines)}</p>}
       {description && <Permission description={description} />}
       {request.masked !== undefined && <p class="consent">{web.masked(request.masked)}</p>}

@@ -72,6 +72,7 @@ function Head({ id, followed, typing, title }: { id: string; followed: Followed;
   return (
     <header class="head">
       <h1>{oneLine(titleOf({ title: own || title })) || web.untitled}</h1>
+      {session && <p class="origin">{oneLine(session.cwd)}</p>}
       <p class="dim">
         <span class={`dot ${state}`} aria-hidden="true" /> {facts.join(" · ")}
       </p>
