@@ -40,16 +40,16 @@ suite("the origin of a request", () => {
     assert.deepEqual(first?.origin, origin);
     writeFileSync(join(dir, ".git/HEAD.lock"), "ref: refs/heads/feature/x\n"); // as git does it
     renameSync(join(dir, ".git/HEAD.lock"), join(dir, ".git/HEAD"));
-    await sage.answer({ type: "granted", requestId: first!.id });
+    await sage.answer({ type: "granted", requestId: first.id });
     const [second] = await sage.open(1);
     assert.deepEqual(second?.origin, { ...origin, branch: "feature/x" });
     assert.equal(second?.digest, first?.digest, "where it is asked is not what is asked");
-    assert.deepEqual(originLines(second!, en), [
+    assert.deepEqual(originLines(second, en), [
       `In ~/work/app (feature/x) on ${hostname()}`,
       "Task of Lin: 把 发布 流程 fix it",
     ]);
-    assert.equal(destinationName("local", second!, en), "you, in this project (app)");
-    await sage.answer({ type: "denied", requestId: second!.id });
+    assert.equal(destinationName("local", second, en), "you, in this project (app)");
+    await sage.answer({ type: "denied", requestId: second.id });
   });
 
   test("a worktree, a commit without a branch and a folder without git are what they are; git is never run", async () => {
@@ -72,7 +72,7 @@ suite("the origin of a request", () => {
       const [request] = await sage.open(1).finally(() => (process.env["PATH"] = PATH));
       assert.match(request?.origin?.branch ?? "", branch, dir);
       assert.equal(request?.origin?.folder, dir, "not below the home");
-      await sage.answer({ type: "cancelled", requestId: request!.id });
+      await sage.answer({ type: "cancelled", requestId: request.id });
     }
   });
 
