@@ -1,4 +1,4 @@
-// A conversation that outgrows its model. Sage compacts it: a summary replaces the beginning, the task stays word for word.
+// A conversation that outgrows its model. Sage compacts it: a summary replaces the beginning, your words stay to the letter.
 import { SageAgentSDK, scripted, type Tool } from "sage-agent";
 import { z } from "zod";
 

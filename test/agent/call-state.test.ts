@@ -136,14 +136,14 @@ const table: [string, CallState, CallEvent, CallState][] = [
   [
     "it was cut off and is to run again",
     { at: "running", number: 2, verdict: yes, approval: rules, run: 0 },
-    { type: "ended", result: "rerun" },
-    { at: "allowed", number: 2, verdict: yes, approval: rules, waited: true, run: 1 },
+    { type: "rerun", talk: "again" },
+    { at: "allowed", number: 2, verdict: yes, approval: rules, waited: true, run: 1, talk: "again" },
   ],
   [
     "a call that takes two people was cut off: their yes was for one run",
     { at: "running", number: 2, verdict: both, approval: person, run: 0 },
-    { type: "ended", result: "rerun" },
-    { at: "allowed", number: 2, verdict: both, approval: rules, waited: true, run: 1 },
+    { type: "rerun", talk: "again" },
+    { at: "allowed", number: 2, verdict: both, approval: rules, waited: true, run: 1, talk: "again" },
   ],
   [
     "a yes without the signatures it takes",

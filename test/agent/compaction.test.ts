@@ -104,14 +104,15 @@ test("else the beginning becomes a summary that keeps the task, the open list an
   );
   assert.match(asked[1] ?? "", /Summary 1\./, "the next one knows of the one before");
   for (const { data } of done) {
-    assert.equal(data.summary?.task, "Mend the leak in 管道.ts");
+    assert.match(data.summary?.ledger ?? "", /word for word[^]*\[message 1\]\nMend the leak in 管道\.ts/);
+    assert.equal(data.summary?.task, "", "it stands in the ledger, once");
     assert.equal(data.summary?.todos, "[x] find it\n[>] mend it");
     assert.ok(data.tokens.after < data.tokens.before * 0.8);
   }
   const [first] = outcome.messages;
   assert.match(
     first?.role === "user" ? first.text : "",
-    /^\(From Sage, not from the person\.[^]*Mend the leak[^]*Summary \d\.[^]*\[>\] mend it/,
+    /^\(From Sage, not from the person\.[^]*Mend the leak[^]*\[>\] mend it[^]*Summary \d\./,
   );
   assertWhole(outcome.messages);
   assert.equal(outcome.usage.inputTokens, 7 * done.length, "what it cost is counted");

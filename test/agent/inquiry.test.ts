@@ -16,7 +16,7 @@ import { allow, askUser, bash, question, sageWith, workspace, type TestSage } fr
 import { until } from "../support/until.ts";
 
 const read = (file_path: string) => ({ tool: "Read", input: { file_path } });
-const withdraw = (reason: string) => ({ tool: "withdraw_request", input: { reason } });
+const withdraw = (reason: string) => ({ text: `WITHDRAW: ${reason}` });
 const hook = (command: string) => ({ command, matcher: "*", timeoutMs: 5_000 });
 const lin = { by: "Lin", surface: "test" };
 
@@ -49,7 +49,9 @@ test("a question about a request is replied to below it, the request stays open,
     (request) => (seen.push(request), { calls: [read(here.path("Makefile"))], usage: { inputTokens: 100 } }),
     (request) => (seen.push(request), { text: "It only prints a word.", usage: { inputTokens: 50, outputTokens: 5 } }),
   ];
-  await using sage = await sageWith({ script: script(side), dir: here.dir });
+  const main: ModelRequest[] = [];
+  const root: ScriptedTurns = [(request) => (main.push(request), { calls: [bash("make")] }), { text: "done" }];
+  await using sage = await sageWith({ script: script(side, root), dir: here.dir });
   await sage.say("build it");
   const [request] = await sage.open();
   assert.ok(request);
@@ -66,8 +68,9 @@ test("a question about a request is replied to below it, the request stays open,
     modelCalls: 2,
   });
   assert.ok(replied?.key.startsWith("t0/0/0/permit0/inquiry/"));
-  // The same conversation, tools that only look, and the question last.
-  assert.deepEqual(seen[0]?.tools.map(({ name }) => name).toSorted(), ["Glob", "Grep", "Read", "withdraw_request"]);
+  // The same conversation, prompt and tools, and the question last.
+  assert.deepEqual(seen[0]?.tools, main[0]?.tools, "what a provider has cached of the conversation serves here");
+  assert.equal(seen[0]?.system, main[0]?.system);
   assert.deepEqual(
     seen[0]?.messages.slice(0, 4).map(({ role }) => role),
     ["user", "assistant", "tool", "user"],
@@ -122,7 +125,7 @@ test("a later question knows the earlier ones; several people may ask; a refusal
 
 test("the agent may take its request back: it ends as superseded, nothing runs, and the turn goes on otherwise", async () => {
   using here = workspace();
-  const side: ScriptedTurns = [{ calls: [withdraw("then I use sed")] }];
+  const side: ScriptedTurns = [withdraw("then I use sed")];
   const root: ScriptedTurns = [
     { calls: [bash(`touch ${here.path("ran")}`)] },
     { calls: [bash("make")] },
@@ -162,7 +165,7 @@ test("the agent may take its request back: it ends as superseded, nothing runs, 
 test("an agent's own question may be asked about, and taken back", async () => {
   using here = workspace();
   const root: ScriptedTurns = [{ calls: [askUser(question("Which colour?"))] }, { text: "done" }];
-  await using sage = await sageWith({ script: script([{ calls: [withdraw("I know it now")] }], root), dir: here.dir });
+  await using sage = await sageWith({ script: script([withdraw("I know it now")], root), dir: here.dir });
   await sage.say("paint");
   const [request] = await sage.open();
   await inquire(sage, request!, "is it not in the README?");
@@ -403,4 +406,47 @@ test("what was asked about the question whether to go on is told once, before th
     /^\(From Sage.*repeated yourself[^]*- Lin asked: "为什么？" You replied: "the file may come"\)$/,
   );
   assert.deepEqual(heard, [[told], [told], [told]]);
+});
+
+test("an agent that is asked about an open call knows how the other calls of its reply stand, and can do nothing but look", async () => {
+  using here = workspace();
+  writeFileSync(here.path("a.txt"), "alpha");
+  const asked: ModelRequest[] = [];
+  const forbidden = () =>
+    asked[0]!.tools.map(({ name }) => name).filter((name) => !["Read", "Grep", "Glob"].includes(name));
+  const side: ScriptedTurns = [
+    (request) => (
+      asked.push(request),
+      { calls: forbidden().map((tool) => ({ tool, input: { command: "touch ran" } })) }
+    ),
+    (request) => (asked.push(request), { text: "I know." }),
+  ];
+  const root: ScriptedTurns = [
+    { calls: [read(here.path("a.txt")), bash("true"), bash("rm a.txt"), bash("rm b.txt")] },
+    { text: "done" },
+  ];
+  await using sage = await sageWith({ script: script(side, root), dir: here.dir });
+  await sage.say("do it");
+  const open = await sage.open(2);
+  await until(() => sage.result(0, 1) !== "");
+  await inquire(sage, open[1]!, "how far are you?");
+  await replies(sage);
+  const results = (request: ModelRequest | undefined) =>
+    (request?.messages.findLast(({ role }) => role === "tool") as Message & { role: "tool" }).results.map(
+      ({ result }) => result.text,
+    );
+  const [first, second, third, fourth] = results(asked[0]);
+  assert.match(first ?? "", /alpha/);
+  assert.deepEqual(
+    [second, third, fourth],
+    [sage.result(0, 1), "[No result yet: waits for a person.]", "[No result yet: waits for a person.]"],
+  );
+  assert.ok(forbidden().length >= 8, forbidden().join());
+  for (const text of results(asked[1]))
+    assert.match(text, /^Not run: only Read, Grep, Glob may be used for a reply\.$/);
+  assert.equal(
+    sage.facts().filter(({ type }) => type === "call.started").length,
+    1,
+    "nothing ran beside what was allowed",
+  );
 });

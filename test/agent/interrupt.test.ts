@@ -282,6 +282,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     show: () => {},
     conversation: () => [],
     inquiries: { follow() {}, settled: () => undefined, end: () => undefined },
+    record: () => assert.fail("nothing is told of the past here"),
     loop: () => assert.fail("no subagent is run here"),
   };
   const call = { type: "call" as const, id: "1", ...askUser(question("Sure?")) };

@@ -19,7 +19,7 @@ const script: Script = {
     ({ messages }) => {
       const last = messages.at(-1);
       return last?.role === "user" && last.text.includes("withdrawn-0")
-        ? { calls: [{ tool: "withdraw_request", input: { reason: "otherwise" } }] }
+        ? { text: "WITHDRAW: otherwise" }
         : { text: "because" };
     },
   ],

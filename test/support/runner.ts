@@ -1,5 +1,5 @@
 // One process that runs one session on a real journal: what the crash stories kill.
-// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options. OUTLIVE: its commands outlive it.
+// argv: <dir> <session>; the script is <dir>/script.json. GUEST: a stand-in of another agent that plays it in the loop's place. ANSWER=self answers every request as it opens; OPTIONS are execution options; SAY is what it says, `go` otherwise. OUTLIVE: its commands outlive it.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { GuestExecutor } from "../../src/agent/guest/executor.ts";
@@ -42,7 +42,8 @@ void run();
 async function run(): Promise<void> {
   const opened = await host.send({ type: "open", session, cwd: dir, ...(agent !== undefined && { agent }) });
   // A new process may die before it said anything: the same message again is the same message.
-  await host.send({ type: "say", session, text: "go", id: "first", ...sender });
+  const text = process.env["SAY"] ?? "go";
+  await host.send({ type: "say", session, text, id: process.env["SAY_ID"] ?? "first", ...sender });
   if (opened.ok && !opened.created) await host.send({ type: "resume", session });
   const watching = watch();
   const outcome = await host.run(session);

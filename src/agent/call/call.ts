@@ -61,7 +61,7 @@ async function fromVerdictToResult(
         state = nextState(state, { type: "turn-came", fresh: isFresh(durable, context, state, judgedAt) });
         break;
       case "running":
-        state = nextState(state, { type: "ended", result: await perform(durable, context, call, state) });
+        state = nextState(state, await perform(durable, context, call, state));
         break;
       case "over": {
         const { end, talk } = state;

@@ -195,6 +195,8 @@ export type People = {
   askers(): { names: string[]; /** The people among them whom the settings do not name. */ unnamed: string[] };
   /** Messages of this agent's conversation so far: whoever asks about one of its requests is answered from them. */
   conversation(): readonly Message[];
+  /** Facts of the session up to now, without turns that were taken back. */
+  record(): Promise<readonly Fact[]>;
   inquiries: Inquiries;
 };
 

@@ -9,17 +9,18 @@ import {
   totalTokens,
   transcript,
 } from "../../context/compaction.ts";
+import { ledgerOf } from "../../context/ledger.ts";
 import type { Durable, StepScope } from "../../journal/session/durable.ts";
 import type { Awaitable } from "../../journal/store/store.ts";
 import { checkReply, unlessDeaf } from "../../models/reply-form.ts";
 import type { Model } from "../../models/model.ts";
 import { contextWindow } from "../../models/window.ts";
-import type { Compaction } from "../../protocol/facts/fact.ts";
+import type { Compaction, Summary } from "../../protocol/facts/fact.ts";
 import { noUsage, textOf, type Message, type Usage } from "../../protocol/facts/message.ts";
-import { stepKeys } from "../../protocol/key.ts";
+import { parentCallOfKey, stepKeys } from "../../protocol/key.ts";
 import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import type { Limits, Models, Observation, Progress, Tree } from "../state/context.ts";
+import type { Limits, Models, Observation, People, Progress, Tree } from "../state/context.ts";
 import { between } from "./projection.ts";
 import { spend } from "../state/spend.ts";
 import { enterPhase } from "../state/states.ts";
@@ -33,6 +34,8 @@ const LONG_IN_LAST_STEP = 4_000;
 /** Less would soon have to be done again, and every time the provider's cache is lost. */
 const WORTHWHILE = 0.25;
 const KEPT = 0.25;
+/** Share of the room for the person's words and decisions, beside a summary. */
+const LEDGER = 0.2;
 
 /**
  * Before a request that would not fit. Compactions of an earlier attempt are done again from their facts; one that it did not do is
@@ -77,8 +80,8 @@ export function count(progress: Progress, { inputTokens, outputTokens }: Usage):
   if (inputTokens > 0) progress.counted = { messages: progress.messages.length, tokens: inputTokens + outputTokens };
 }
 
-/** Reads the model, and counts and shows what it does. */
-type Compacting = Models & Limits & Observation & Tree;
+/** Reads the model and the journal, and counts and shows what it does. */
+type Compacting = Models & Limits & Observation & Tree & Pick<People, "record">;
 
 type Plan = {
   trim?: Compaction["trim"];
@@ -109,13 +112,20 @@ async function carryOut(context: Compacting, progress: Progress, plan: Plan, sco
   enterPhase(context, "preparingContext");
   const before = promptTokens(context, progress);
   scope.notice(reason("makes-room", { tokens: before }));
+  const facts = plan.cover === undefined ? [] : await context.record();
   const finish = (usage: Usage, { trim, cover }: Plan, text: string): Compaction => {
-    const summary =
-      cover === undefined ? undefined : { upTo: cover, text, ...preserved(progress.messages, cover, progress.summary) };
+    const summary = cover === undefined ? undefined : { upTo: cover, text, ...toTheLetter(cover) };
     const done = { ...(trim && { trim }), ...(summary && { summary }), usage };
     const after =
       fixedTokens(context) + totalTokens(applyCompaction(progress.messages, { ...done, tokens: { before, after: 0 } }));
     return { ...done, tokens: { before, after } };
+  };
+  const toTheLetter = (cover: number): Pick<Summary, "task" | "todos" | "ledger"> => {
+    const { messages, summary: before } = progress;
+    const shown = messages.slice(cover).flatMap((message) => (message.role === "user" ? [message.text] : []));
+    const within = parentCallOfKey(scope.place.key);
+    const ledger = ledgerOf(facts, { within, shown, maxTokens: limitOf(context) * LEDGER });
+    return { ...preserved(messages, cover, { before, isSubagent: within !== undefined }), ledger };
   };
   if (plan.cover === undefined) return finish(noUsage, plan, "");
   try {

@@ -8,10 +8,9 @@ import type { TaskEnd } from "../../protocol/facts/call.ts";
 import type { FactData, InjectedSkill } from "../../protocol/facts/fact.ts";
 import { type Heard, textOf } from "../../protocol/facts/message.ts";
 import { stepKeys } from "../../protocol/key.ts";
-import { PLAN_TOOL } from "../../protocol/mode.ts";
 import { loadImage } from "../../tools/content/image.ts";
-import type { OfferedTool } from "../../tools/registry.ts";
-import type { ExecutionContext, Judging, Models, Observation, Progress, Tools, Tree } from "../state/context.ts";
+import type { ExecutionContext, Judging, Models, Observation, Progress, Tree } from "../state/context.ts";
+import { offeredTools } from "../state/offers.ts";
 import { makeAllRoom, makeRoom } from "./compact.ts";
 import { addedBySage, between } from "./projection.ts";
 import { enterPhase } from "../state/states.ts";
@@ -106,17 +105,6 @@ function matchSkill(
 function newlyEnded({ agent, tree }: Observation & Tree): readonly TaskEnd[] {
   if (agent.length > 0 || tree.tasks.size === 0) return none;
   return [...tree.tasks.values()].flatMap((task) => (tree.toldTasks.has(task.id) ? [] : (endOfTask(task) ?? [])));
-}
-
-const withoutPlan = new WeakMap<readonly OfferedTool[], readonly OfferedTool[]>();
-
-/** Without the tool that ends plan mode, until the session is in plan mode for the first time. */
-function offeredTools({ config, planned, memory }: Models & Tools): readonly OfferedTool[] {
-  const offers = config.tools.offers(memory.loaded);
-  if (planned()) return offers;
-  let fewer = withoutPlan.get(offers);
-  if (!fewer) withoutPlan.set(offers, (fewer = offers.filter(({ name }) => name !== PLAN_TOOL)));
-  return fewer;
 }
 
 /** Nothing is shown of a model that was told to stop: it may not listen, and its turn may be over. */

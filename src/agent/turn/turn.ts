@@ -197,6 +197,7 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
       mode: () => log.mode,
       planned: () => log.planned,
       conversation: () => progress.messages,
+      record: () => log.record(),
       inquiries: createInquiries(log),
       memory: new Memory(folded.seen, undefined, folded.loaded, folded.blocked),
       tree: {

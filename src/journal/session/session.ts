@@ -79,6 +79,12 @@ export class SessionLog {
     return this.#loaded ?? this.store.load(this.id);
   }
 
+  /** @internal Every fact up to now, those on their way to the store included, without turns that were taken back. */
+  async record(): Promise<readonly Fact[]> {
+    await this.flush();
+    return withoutRewound(this.store.load(this.id));
+  }
+
   /** @internal Facts to fold as a turn begins: for the first turn as the session was opened, for a later one as it is now. */
   begin(): readonly Fact[] {
     const facts = this.#loaded ?? this.#reload();

@@ -92,6 +92,7 @@ const en = {
   alsoAlways: (what: string) => `  --always: ${what}`,
   alwaysNth: "--always 2: rule 2 only",
   alwaysTo: "--to local: save it to that file",
+  alsoChoice: '  (an option by text or number, with --remark "…" for the agent; or: --decline, --stop)',
   alsoQuestion: '  (an option by text or number, or --other "your own answer"; or: --decline, --stop)',
   alsoQuestions:
     '  (question number=option, by text or number, or --other "1=your own answer"; or: --partial, --decline, --stop)',
@@ -236,6 +237,7 @@ const zh: CliTexts = {
   alsoAlways: (what) => `  --always：${what}`,
   alwaysNth: "--always 2：只用规则 2",
   alwaysTo: "--to local：保存到该文件",
+  alsoChoice: '  （选项的文字或编号，可加 --remark "给智能体的话"；或：--decline、--stop）',
   alsoQuestion: '  （选项的文字或编号，或 --other "自己的回答"；或：--decline、--stop）',
   alsoQuestions: '  （问题编号=选项的文字或编号，或 --other "1=自己的回答"；或：--partial、--decline、--stop）',
   alsoText: "  或：--decline、--stop",

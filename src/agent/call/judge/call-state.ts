@@ -53,7 +53,9 @@ export type CallEvent =
   | { type: "judged"; verdict: Verdict; stale: boolean }
   /** Its turn has come. `fresh`: nothing has happened since it was judged that could have changed what it means. */
   | { type: "turn-came"; fresh: boolean }
-  | { type: "ended"; result: ToolResult | "rerun" };
+  | { type: "ended"; result: ToolResult }
+  /** Its run was cut off, and a person wants it to run again. */
+  | { type: "rerun"; talk: string };
 
 /** The state of a call that was judged with all calls of its reply. */
 export function firstState(verdict: Verdict): CallState {
@@ -62,7 +64,7 @@ export function firstState(verdict: Verdict): CallState {
 
 /** The state that follows. An event that a state does not expect is a mistake of ours. */
 export function nextState(state: CallState, event: CallEvent): CallState {
-  const heard = event.type === "resolved" ? event.talk : undefined;
+  const heard = "talk" in event ? event.talk : undefined;
   const next = follow(state, event);
   if (state.talk === undefined && heard === undefined) return next;
   return { ...next, talk: [state.talk, heard].filter((part) => part !== undefined).join("\n") };
@@ -72,8 +74,9 @@ function follow(state: CallState, event: CallEvent): CallState {
   if (state.at === "asking" && event.type === "resolved") return resolved(state, event);
   if (state.at === "judging" && event.type === "judged") return judgedAgain(state, event);
   if (state.at === "allowed" && event.type === "turn-came") return turnCame(state, event.fresh);
-  if (state.at === "running" && event.type === "ended") {
-    if (event.result !== "rerun") return { at: "over", end: { how: "ran", result: event.result } };
+  if (state.at === "running" && event.type === "ended")
+    return { at: "over", end: { how: "ran", result: event.result } };
+  if (state.at === "running" && event.type === "rerun") {
     // A rerun is judged and asked about anew: the word of one person does not stand for the signatures that it took.
     const approval: Approval = state.verdict.consent ? { by: "rules" } : state.approval;
     return { ...state, at: "allowed", approval, waited: true, run: state.run + 1 };

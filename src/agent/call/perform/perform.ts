@@ -22,20 +22,32 @@ import { afterCall } from "../judge/hooked.ts";
 import { webScope } from "./hop.ts";
 import { anchorOf, checkedInput, rulesFor, toolFor, toolPlace } from "../judge/decision-input.ts";
 import { isLeaving, keepsCommand, type KeptCommand, type KeptParts } from "./outlive.ts";
-import { recover } from "./recover.ts";
+import { recover, type Rerun } from "./recover.ts";
 import { endTurnIfSaid, waitForPerson } from "../judge/request.ts";
 import { endOfTask, endWithProcess, stopTask } from "../../state/tasks.ts";
 import { failureText, redacted, withChange, withComment, withContext, withEnd, withTalk } from "../judge/results.ts";
-import type { Approval, CallState } from "../judge/call-state.ts";
+import type { Approval, CallEvent, CallState } from "../judge/call-state.ts";
 import { isUsable, madeUsable } from "./usable.ts";
 
-/** Runs an allowed call in the way its effect permits. `rerun`: it was cut off, and a person wants it to run once more. */
+/** Runs an allowed call in the way its effect permits, or finds that a person wants it to run again. */
 export async function perform(
   durable: Durable,
   context: ExecutionContext,
   call: Call,
+  state: CallState & { at: "running" },
+): Promise<Performed> {
+  const result = await performOnce(durable, context, call, state);
+  return "rerun" in result ? { type: "rerun", talk: result.rerun } : { type: "ended", result };
+}
+
+type Performed = CallEvent & { type: "ended" | "rerun" };
+
+async function performOnce(
+  durable: Durable,
+  context: ExecutionContext,
+  call: Call,
   { verdict, approval, run, talk }: CallState & { at: "running" },
-): Promise<ToolResult | "rerun"> {
+): Promise<ToolResult | Rerun> {
   const tool = toolFor(context, call);
   const input = checkedInput(context, tool, call, verdict);
   // Inquiries about the call, and about requests that its tool makes while it runs.
@@ -99,7 +111,7 @@ export async function perform(
       }
       endLostElicitations(durable, run);
       const result = await recover(durable, context, { tool, input, verdict, round: run, ...once }).catch(endUnknown);
-      return result === "rerun" ? result : durable.decide(callKeys.done, "call.finished", () => told(result));
+      return "rerun" in result ? result : durable.decide(callKeys.done, "call.finished", () => told(result));
     }
     default:
       return verdict.effect satisfies never;

@@ -38,26 +38,34 @@ type Lost = {
   since: number;
 };
 
+/** The person wants it to run again; the words are for the result of that run. */
+export type Rerun = { rerun: string };
+
 /** It was started once and its end is unknown: only a person may say what follows. Never silently twice. */
-export async function recover(durable: Durable, context: ExecutionContext, lost: Lost): Promise<ToolResult | "rerun"> {
+export async function recover(durable: Durable, context: ExecutionContext, lost: Lost): Promise<ToolResult | Rerun> {
   const { round, running } = lost;
   const run = callKeys.run(round);
   const keys = callKeys.lost(round);
+  const said: string[] = [];
   let found: Reason = reason("end-unknown", {});
   // Once asked, it is followed to its end, also when the command has ended since.
   if (running.length > 0 || durable.known(keys.running)) {
-    const { choice } = await choose(durable, context, lost, {
+    const { choice, words } = await choose(durable, context, lost, {
       key: keys.running,
       code: "lost-running",
       why: reason("outlived", { groups: running }),
     });
     if (choice !== "wait" && choice !== "kill")
-      return endUnknown("The command outlived Sage and was left alone; it may still be running.");
+      return endUnknown(
+        ["The command outlived Sage and was left alone; it may still be running.", ...words].join("\n"),
+      );
+    said.push(...words);
     const ended = await durable.step(keys.ended, "call.unknown", async (scope) => {
       // Looked up anew: days may have passed, and the number may be somebody else's by now.
-      if (choice === "kill") durable.running(run).forEach(kill);
+      const groups = choice === "kill" ? durable.running(run) : [];
+      groups.forEach(kill);
       await allEnded(() => durable.running(run), scope.signal);
-      return { reason: reason(choice === "kill" ? "outlived-and-killed" : "outlived-and-ended", {}) };
+      return { reason: reason(groups.length > 0 ? "outlived-and-killed" : "outlived-and-ended", {}) };
     });
     found = ended.reason;
   }
@@ -65,21 +73,29 @@ export async function recover(durable: Durable, context: ExecutionContext, lost:
   const changes = durable.known(keys.over)
     ? { problem: "" }
     : await changesSince(context.options.workingDirectory, lost.since, durable.signal);
-  const { choice, why } = await choose(durable, context, lost, {
+  const { choice, why, words } = await choose(durable, context, lost, {
     key: keys.over,
     code: "lost",
     why: reason("lost-call", { known: found, changes }),
   });
-  if (choice === "rerun") return "rerun";
+  said.push(...words);
+  if (choice === "rerun")
+    return {
+      rerun: ["(This call had begun before and was cut off. The person had it run again.)", ...said].join("\n"),
+    };
   if (choice === "done")
     return {
       ok: true,
       end: "done",
-      text: `${why}\nThe person says that it is done. Its output is not known: look before you rely on it.`,
+      text: [
+        why,
+        ...said,
+        "The person says that it is done. Its output is not known: look before you rely on it.",
+      ].join("\n"),
       shown: { characters: 0 }, // the answer tells it
     };
   if (choice === "stop") durable.stop(new Stopped("cancelled", reason("stopped-after-loss", {})));
-  return endUnknown(`${why}\nIt was not run again: check what it left behind before anything else.`);
+  return endUnknown([why, ...said, "It was not run again: check what it left behind before anything else."].join("\n"));
 }
 
 async function choose(
@@ -87,7 +103,7 @@ async function choose(
   context: ExecutionContext,
   { tool, input, verdict }: Lost,
   { key, code, why }: { key: string; code: "lost" | "lost-running"; why: Reason },
-): Promise<{ choice: string | undefined; why: string }> {
+): Promise<{ choice: string | undefined; why: string; words: string[] }> {
   const what = tool.specifier?.(input, toolPlace(context)) ?? JSON.stringify(input);
   const request = ownQuestion(reason(code, { tool: tool.name, what }), {
     source: "recovery",
@@ -99,8 +115,13 @@ async function choose(
   const resolution = await waitForPerson(context, opened);
   endTurnIfSaid(durable, resolution, opened.request);
   const talk = context.inquiries.end(context, opened.request.id);
-  const told = sentence(opened.request.why, "en");
-  return { choice: choiceOf(resolution), why: talk === undefined ? told : `${told}\n${talk}` };
+  const remark =
+    resolution.outcome === "answered" && "remark" in resolution.response && resolution.response.remark?.trim();
+  return {
+    choice: choiceOf(resolution),
+    why: sentence(opened.request.why, "en"),
+    words: [...(talk === undefined ? [] : [talk]), ...(remark ? [`The person said: ${JSON.stringify(remark)}`] : [])],
+  };
 }
 
 function kill(group: number): void {

@@ -1,5 +1,5 @@
 import type { Inquired } from "../../../protocol/facts/inquiry.ts";
-import type { Approval, InputRequest } from "../../../protocol/facts/request.ts";
+import { takesOwnWords, type Approval, type InputRequest } from "../../../protocol/facts/request.ts";
 import { shortRequestId } from "../../../protocol/key.ts";
 import { madeNote, replyNote } from "../../../view/inquiry.ts";
 import { noteLines } from "../../../view/lines/note.ts";
@@ -57,6 +57,7 @@ function howLines(request: InputRequest, style: Style, t: CliTexts): string[] {
       ];
     }
     case "question":
+      if (!takesOwnWords(request)) return [t.alsoChoice];
       return [request.questions.length > 1 ? t.alsoQuestions : t.alsoQuestion];
     case "text":
       return [t.alsoText];

@@ -1,0 +1,14 @@
+import { PLAN_TOOL } from "../../protocol/mode.ts";
+import type { OfferedTool } from "../../tools/registry.ts";
+import type { Models, Tools } from "./context.ts";
+
+const withoutPlan = new WeakMap<readonly OfferedTool[], readonly OfferedTool[]>();
+
+/** Tools in a request to the model: without the one that ends plan mode, until the session is in plan mode for the first time. */
+export function offeredTools({ config, planned, memory }: Models & Tools): readonly OfferedTool[] {
+  const offers = config.tools.offers(memory.loaded);
+  if (planned()) return offers;
+  let fewer = withoutPlan.get(offers);
+  if (!fewer) withoutPlan.set(offers, (fewer = offers.filter(({ name }) => name !== PLAN_TOOL)));
+  return fewer;
+}
