@@ -24,7 +24,7 @@ const expected: Record<string, RegExp> = {
   "asking-tool.ts": /asked: Who is the guest\?\nasked: What does Ada talk about\?\nAda, who talks about engines/,
   "strategy.ts": /t0\/0\/0\/run0\.finished: hello\nSaid hello/,
   "long-conversation.ts":
-    /The person's first message:\nRead the log of every day\nWhat happened since:\nThe first days were read[^]*13 steps, 16 messages/,
+    /word for word, oldest first:\n\[message 1\]\nRead the log of every day\n[^]*The first days were read[^]*13 steps, 16 messages/,
   "bad-day.ts": /large was asked 6 times\nopenai\/small replied: Still here\./,
   "habits.ts": /^(call: stopped on the way, after 7 at least\n|turn: I was interrupted, and heard why\.\n){4}$/,
   "own-model.ts": /You used 5 words/,
