@@ -431,19 +431,15 @@ test("an agent that is asked about an open call knows how the other calls of its
   await until(() => sage.result(0, 1) !== "");
   await inquire(sage, open[1]!, "how far are you?");
   await replies(sage);
-  const results = (request: ModelRequest | undefined) =>
-    (request?.messages.findLast(({ role }) => role === "tool") as Message & { role: "tool" }).results.map(
-      ({ result }) => result.text,
-    );
-  const [first, second, third, fourth] = results(asked[0]);
+  const results = (n: number) => lastResults(asked[n] as ModelRequest).results.map(({ result }) => result.text);
+  const [first, second, third, fourth] = results(0);
   assert.match(first ?? "", /alpha/);
   assert.deepEqual(
     [second, third, fourth],
     [sage.result(0, 1), "[No result yet: waits for a person.]", "[No result yet: waits for a person.]"],
   );
   assert.ok(forbidden().length >= 7, forbidden().join());
-  for (const text of results(asked[1]))
-    assert.match(text, /^Not run: only Read, Grep, Glob may be used for a reply\.$/);
+  for (const text of results(1)) assert.match(text, /^Not run: only Read, Grep, Glob may be used for a reply\.$/);
   assert.equal(
     sage.facts().filter(({ type }) => type === "call.started").length,
     1,
