@@ -7,7 +7,7 @@ import { callKey, callOfKey, stepOfKey } from "../protocol/key.ts";
 import { estimateTokens } from "./compaction.ts";
 
 /** A call as the facts tell it. Without an end it is open, running, or has not begun. */
-export type CallRecord = Call & { reads: boolean; state?: "open" | "started"; result?: ToolResult };
+type CallRecord = Call & { reads: boolean; state?: "open" | "started"; result?: ToolResult };
 
 const MAX_MESSAGE_LENGTH = 8_000;
 const MAX_CUT_LENGTH = 200;
@@ -66,7 +66,7 @@ export function callRecords(facts: readonly Fact[]): Map<string, CallRecord> {
 }
 
 /** A call in a few words: its command, its file, or its input. */
-export function callText(tool: string, input: ToolInput): string {
+function callText(tool: string, input: ToolInput): string {
   const { command, file_path: path } = input;
   const what = typeof command === "string" ? command : typeof path === "string" ? path : JSON.stringify(input);
   return `${tool} ${cut(what, MAX_INPUT_LENGTH)}`;
