@@ -129,81 +129,49 @@ function timedOut(timeoutMs: number | undefined): SageError {
   return new SageError("timeout", reason("no-answer-within", { timeoutMs: timeoutMs ?? 0 }));
 }
 
+type ChannelParts = { policy?: "queue" | "reject"; defaultTimeout?: number };
+
 function createChannel(
   bufferSize: number,
-  { policy = "queue", defaultTimeout }: { policy?: "queue" | "reject"; defaultTimeout?: number },
+  { policy = "queue", defaultTimeout }: ChannelParts,
 ): [InputChannel, InputChannelHandle] {
-  const offers = new Map<string, Offer>();
-  const ended: Resolution[] = []; // each in the place of the one that is forgotten for it
-  let ends = 0;
-  const takers: ((request: InputRequest | undefined) => void)[] = [];
+  const shown = createOffers(bufferSize);
+  const { offers } = shown;
   const waiting = new Map<string, (reason: SageError | undefined) => void>();
-  let closed = false;
-  let ending = false; // while all of them end, none is shown any more
-
-  const next = (): Offer | undefined => {
-    if (ending) return undefined;
-    const busy = new Set<string>();
-    let seen = 0;
-    for (const offer of offers.values()) {
-      if (offer.taken) busy.add(offer.request.session);
-      else if (++seen > bufferSize) return undefined;
-      else if (!busy.has(offer.request.session)) return offer;
-    }
-    return undefined;
-  };
-  const deliver = () => {
-    while (takers.length > 0) {
-      const offer = next();
-      if (!offer) return;
-      offer.taken = true;
-      takers.shift()?.(offer.request);
-    }
-  };
-  const end = (id: string, resolution: Resolution) => {
-    if (!offers.delete(id)) return;
-    ended[ends++ % REMEMBERED] = resolution;
-    deliver();
-  };
-  const show = (request: InputRequest, settle: Settle) => {
-    if (closed) return undefined;
-    offers.set(request.id, { request, settle, taken: false });
-    deliver();
-    return (resolution: Resolution) => end(request.id, resolution);
-  };
-  const endAll = (reason?: SageError) => {
-    ending = true;
-    for (const stop of [...waiting.values()]) stop(reason);
-    ending = closed;
-    deliver();
-  };
   const onClosed = new Set<() => void>();
+
+  /** While all of them end, none is shown any more. */
+  const endAll = (reason?: SageError) =>
+    shown.whileNothingIsShown(() => {
+      for (const stop of [...waiting.values()]) stop(reason);
+    });
   const close = () => {
-    if (closed) return;
-    closed = true;
+    if (shown.isClosed()) return;
+    shown.close();
     for (const listener of onClosed) listener();
     endAll();
-    for (const taker of takers.splice(0)) taker(undefined);
+    shown.leave();
   };
 
-  const requestInput = (
+  /** Why a request is not shown at all. */
+  const refused = ({ id, session }: InputRequest, signal: AbortSignal | undefined): Error | undefined => {
+    if (policy === "reject" && [...offers.values()].some(({ request }) => request.session === session))
+      return new SageError(
+        "request-pending",
+        said(`session ${session} already waits for an answer; this channel takes one request at a time`),
+      );
+    if (offers.has(id)) return new SageError("request-pending", said(`request ${id} waits for an answer already`));
+    if (signal?.aborted) return signal.reason as Error;
+    return shown.isClosed() ? new SageError("no-surface", said("the channel is closed")) : undefined;
+  };
+
+  const requestInput = async (
     request: InputRequest,
     signal?: AbortSignal,
     timeoutMs = defaultTimeout,
   ): Promise<InputResponse> => {
-    if (policy === "reject" && [...offers.values()].some((offer) => offer.request.session === request.session))
-      return Promise.reject(
-        new SageError(
-          "request-pending",
-          said(`session ${request.session} already waits for an answer; this channel takes one request at a time`),
-        ),
-      );
-    if (offers.has(request.id))
-      return Promise.reject(
-        new SageError("request-pending", said(`request ${request.id} waits for an answer already`)),
-      );
-    if (signal?.aborted) return Promise.reject(signal.reason as Error);
-    if (closed) return Promise.reject(new SageError("no-surface", said("the channel is closed")));
+    const problem = refused(request, signal);
+    if (problem) throw problem;
     return new Promise((done, fail) => {
       const finish = (resolution: Resolution) => {
         waiting.delete(request.id);
@@ -217,7 +185,7 @@ function createChannel(
         gone("cancelled", reason("interrupted", {}));
         fail(signal?.reason as Error);
       };
-      const hide = show(request, (response) => {
+      const hide = shown.show(request, (response) => {
         const resolution = resolve(request, response, { by: "handle", surface: "channel" });
         finish(resolution);
         done(response);
@@ -237,56 +205,125 @@ function createChannel(
     });
   };
 
-  const cancel = async ({ id }: InputRequest, settle: Settle, reason: string) => {
-    try {
-      await settle({ type: "cancelled", requestId: id, reason });
-    } catch {
-      // answered in the same moment: that answer stands
-    }
-  };
-
   const channel: InputChannel = {
     autoResponse: undefined,
     policy,
     defaultTimeout,
     requestInput: (request, signal) => requestInput(request, signal),
     requestInputWithTimeout: (request, timeoutMs, signal) => requestInput(request, signal, timeoutMs),
-    show,
+    show: shown.show,
     onClose(listener) {
       onClosed.add(listener);
       return () => onClosed.delete(listener);
     },
     cancelPending(reason) {
-      const shown = [...offers.values()].filter(({ request }) => !waiting.has(request.id));
+      const elsewhere = [...offers.values()].filter(({ request }) => !waiting.has(request.id));
       endAll(new SageError("turn-failed", said(reason)));
-      for (const { request, settle } of shown) void cancel(request, settle, reason);
+      for (const { request, settle } of elsewhere) void cancel(request, settle, reason);
     },
     close,
   };
-  const handle: InputChannelHandle = {
-    nextRequest: () =>
-      new Promise((done) => {
-        if (closed) return done(undefined);
-        takers.push(done);
+  return [channel, { ...createHandle(shown), close }];
+}
+
+async function cancel({ id }: InputRequest, settle: Settle, reason: string): Promise<void> {
+  try {
+    await settle({ type: "cancelled", requestId: id, reason });
+  } catch {
+    // answered in the same moment: that answer stands
+  }
+}
+
+/** Requests that are shown or wait to be, and surfaces that wait for the next one. */
+type Offers = {
+  offers: ReadonlyMap<string, Offer>;
+  show: InputChannel["show"];
+  /** The next request; undefined when there will be none. */
+  take(taker: (request: InputRequest | undefined) => void): void;
+  /** How a request ended that is shown no more. */
+  endOf(requestId: string): Resolution | undefined;
+  whileNothingIsShown(act: () => void): void;
+  isClosed(): boolean;
+  /** Nothing is shown from now on. */
+  close(): void;
+  /** Tells those who wait that nothing comes any more. */
+  leave(): void;
+};
+
+function createOffers(bufferSize: number): Offers {
+  const offers = new Map<string, Offer>();
+  const ended: Resolution[] = []; // each in the place of the one that is forgotten for it
+  let ends = 0;
+  const takers: ((request: InputRequest | undefined) => void)[] = [];
+  let ending = false;
+  let closed = false;
+
+  /** The oldest of a session that shows none, among as many as the buffer holds. */
+  const next = (): Offer | undefined => {
+    if (ending) return undefined;
+    const busy = new Set<string>();
+    let seen = 0;
+    for (const offer of offers.values()) {
+      if (offer.taken) busy.add(offer.request.session);
+      else if (++seen > bufferSize) return undefined;
+      else if (!busy.has(offer.request.session)) return offer;
+    }
+    return undefined;
+  };
+  const deliver = () => {
+    while (takers.length > 0) {
+      const offer = next();
+      if (!offer) return;
+      offer.taken = true;
+      takers.shift()?.(offer.request);
+    }
+  };
+  return {
+    offers,
+    show(request, settle) {
+      if (closed) return undefined;
+      offers.set(request.id, { request, settle, taken: false });
+      deliver();
+      return (resolution) => {
+        if (!offers.delete(request.id)) return;
+        ended[ends++ % REMEMBERED] = resolution;
         deliver();
-      }),
+      };
+    },
+    take(taker) {
+      takers.push(taker);
+      deliver();
+    },
+    endOf: (id) => ended.findLast(({ requestId }) => requestId === id),
+    whileNothingIsShown(act) {
+      ending = true;
+      act();
+      ending = closed;
+      deliver();
+    },
+    isClosed: () => closed,
+    close() {
+      closed = true;
+    },
+    leave() {
+      for (const taker of takers.splice(0)) taker(undefined);
+    },
+  };
+}
+
+function createHandle(shown: Offers): Omit<InputChannelHandle, "close"> {
+  return {
+    nextRequest: () => new Promise((done) => (shown.isClosed() ? done(undefined) : shown.take(done))),
     async respond(response) {
       checkResponse(response);
-      const offer = offers.get(response.requestId);
+      const { requestId } = response;
+      const offer = shown.offers.get(requestId);
       if (offer) return await offer.settle(spellOut(offer.request, response));
-      const winner = ended.findLast(({ requestId }) => requestId === response.requestId);
-      if (!winner)
-        throw new SageError("request-unknown", said(`this channel never showed a request ${response.requestId}`));
-      throw new SageError(
-        "request-resolved",
-        reason("request-ended", { outcome: winner.outcome, by: winner.by, surface: winner.surface }),
-        {
-          cause: winner,
-        },
-      );
+      const winner = shown.endOf(requestId);
+      if (!winner) throw new SageError("request-unknown", said(`this channel never showed a request ${requestId}`));
+      const { outcome, by, surface } = winner;
+      throw new SageError("request-resolved", reason("request-ended", { outcome, by, surface }), { cause: winner });
     },
-    pending: () => [...offers.values()].map((offer) => offer.request),
-    close,
+    pending: () => [...shown.offers.values()].map(({ request }) => request),
   };
-  return [channel, handle];
 }

@@ -151,8 +151,8 @@ type Line = {
 function keepLine({ open, hello, key, changed = () => {}, random = Math.random }: LastingOptions, clock: Clock): Line {
   let state: LinkState = { name: "connecting" };
   let current: { link: RemoteHost; at: number } | undefined;
-  const pauses = new Set<() => void>();
   const leaving = new AbortController();
+  const { pause, hurry } = createPauses(clock, leaving.signal);
   const waiters = new Set<() => void>();
   const first = Promise.withResolvers<Welcome>();
   first.promise.catch(() => {}); // most callers do not ask
@@ -189,19 +189,6 @@ function keepLine({ open, hello, key, changed = () => {}, random = Math.random }
     }
   };
 
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const go = () => {
-        stop();
-        pauses.delete(go);
-        leaving.signal.removeEventListener("abort", go);
-        resolve();
-      };
-      const stop = clock.later(ms, go);
-      pauses.add(go);
-      leaving.signal.addEventListener("abort", go, { once: true });
-    });
-
   const dial = async () => {
     for (let tries = 0; !leaving.signal.aborted;) {
       const began = clock.now();
@@ -236,39 +223,66 @@ function keepLine({ open, hello, key, changed = () => {}, random = Math.random }
       look();
     });
 
-  const each: Line["each"] = async function* (start, signal, journals) {
-    let journal: string | undefined;
-    for (;;) {
-      const link = await standing({ signal });
-      if (!link) return;
-      if (journal !== undefined && !journals?.anyJournal) {
-        if (journal !== link.welcome.journal) throw new SageError("host-gone", reason("journal-changed", {}));
-        yield { type: "link", lost: false };
-      }
-      ({ journal } = link.welcome);
-      try {
-        yield* start(link);
-      } catch (error) {
-        if (!link.over.aborted) throw error;
-      }
-      if (signal.aborted || leaving.signal.aborted) return;
-      yield { type: "link", lost: true };
-      // The host ended it, and not the connection: it is about to leave.
-      if (!link.over.aborted) await pause(FIRST_PAUSE_MS);
-    }
-  };
-
   return {
     state: () => state,
     welcome: first.promise,
     standing,
-    each,
+    each: (start, signal, options) => eachLink({ standing, pause, leaving: leaving.signal }, start, signal, options),
     hostTime: (link) => link.welcome.now + clock.now() - (current?.at ?? clock.now()),
-    hurry: () => pauses.forEach((go) => go()),
+    hurry,
     close() {
       leaving.abort();
       move({ name: "left" });
     },
+  };
+}
+
+type Links = Pick<Line, "standing"> & { pause(ms: number): Promise<void>; leaving: AbortSignal };
+
+async function* eachLink<E>(
+  { standing, pause, leaving }: Links,
+  start: (link: RemoteHost) => AsyncIterable<E>,
+  signal: AbortSignal,
+  journals: { anyJournal: true } | undefined,
+): AsyncGenerator<E | (WatchEvent & { type: "link" })> {
+  let journal: string | undefined;
+  for (;;) {
+    const link = await standing({ signal });
+    if (!link) return;
+    if (journal !== undefined && !journals?.anyJournal) {
+      if (journal !== link.welcome.journal) throw new SageError("host-gone", reason("journal-changed", {}));
+      yield { type: "link", lost: false };
+    }
+    ({ journal } = link.welcome);
+    try {
+      yield* start(link);
+    } catch (error) {
+      if (!link.over.aborted) throw error;
+    }
+    if (signal.aborted || leaving.aborted) return;
+    yield { type: "link", lost: true };
+    // The host ended it, and not the connection: it is about to leave.
+    if (!link.over.aborted) await pause(FIRST_PAUSE_MS);
+  }
+}
+
+/** Pauses that end early when somebody is in a hurry, or leaves. */
+function createPauses(clock: Clock, leaving: AbortSignal): { pause(ms: number): Promise<void>; hurry(): void } {
+  const pauses = new Set<() => void>();
+  return {
+    pause: (ms) =>
+      new Promise((resolve) => {
+        const go = () => {
+          stop();
+          pauses.delete(go);
+          leaving.removeEventListener("abort", go);
+          resolve();
+        };
+        const stop = clock.later(ms, go);
+        pauses.add(go);
+        leaving.addEventListener("abort", go, { once: true });
+      }),
+    hurry: () => pauses.forEach((go) => go()),
   };
 }
 

@@ -77,70 +77,25 @@ export function createSession(
 ): SessionMachine {
   const transcript = createTranscript({ ...(now && { now }) });
   const progress = createProgress();
-  const requests = new Map<string, OpenRequest>();
-  const items = new Set<Item>();
-  const queue = new Set<SaidItem>();
+  const requests = createOpenRequests();
+  const { items, queue, take } = createDrawn();
+  const run = createRun(progress);
   const past: Fact[] = [];
   let joined = false;
   let lost = false;
   let streams = true;
-  /** A process runs the session, as far as this one knows. */
-  let owned = true;
-  let refused = false;
-  /** Commands on their way that let it work, and the newest message that was taken. */
-  let sending = 0;
-  let taken = 0;
   let seq = 0;
 
-  const runOf = (): RunState => {
-    if (sending > 0 || taken > seq) return "running";
-    if (!progress.working || refused) return progress.open ? "paused" : "idle";
-    return owned ? "running" : "stopped";
-  };
-  /** Calls run for as long as the process that runs them. */
-  const left = () => {
-    owned = false;
-    progress.running.clear();
-  };
-  const take = (more: readonly Item[]): readonly Item[] => {
-    for (const item of more) {
-      items.add(item);
-      if (item.type !== "said") continue;
-      if (item.read || item.withdrawn) queue.delete(item);
-      else queue.add(item);
-    }
-    return more;
-  };
-  const end = (requestId: string): RequestChange | undefined => {
-    const request = requests.get(requestId);
-    requests.delete(requestId);
-    return request && { type: "request", is: "ended", request };
-  };
-  const ask = (fact: Fact): RequestChange | undefined => {
-    if (fact.type === "input.resolved") return end(fact.data.requestId);
-    if (fact.type === "input.requested") {
-      if (requests.has(fact.data.id)) return undefined;
-      const request = { request: fact.data, inquiries: [], ...(needsConsent(fact.data) && { approvals: [] }) };
-      requests.set(fact.data.id, request);
-      return { type: "request", is: "opened", request };
-    }
-    const request = "requestId" in fact.data ? requests.get(fact.data.requestId) : undefined;
-    if (!request) return undefined;
-    const reminded = fact.type === "input.reminded" || fact.type === "input.escalated";
-    Object.assign(request, changedFields(request, fact));
-    return { type: "request", is: reminded ? "reminded" : "changed", request };
-  };
   const tell = (change: RequestChange | undefined): void => {
     if (change && joined) changed(change);
   };
   const note = (fact: Fact, { past, told }: { past: boolean; told: boolean }): void => {
     seq = fact.seq;
     if (fact.type === "turn.begun" && keep === "turn") items.clear();
-    if (fact.type === "user.said" || fact.type === "turn.begun" || beginsAttempt(fact))
-      [owned, refused] = [true, false];
+    if (fact.type === "user.said" || fact.type === "turn.begun" || beginsAttempt(fact)) run.begins();
     progress.note(fact);
     const more = take(transcript.fact(fact));
-    const asked = ask(fact);
+    const asked = requests.note(fact);
     if (told) changed({ type: "fact", fact, items: more, past });
     tell(asked);
   };
@@ -149,22 +104,17 @@ export function createSession(
     if (earlier > 0) changed({ type: "earlier", messages: earlier });
     past.forEach((fact, n) => note(fact, { past: true, told: n >= from }));
     past.length = 0;
-    const known = new Map(requests);
-    requests.clear();
-    for (const pending of event.requests)
-      requests.set(pending.request.id, Object.assign(known.get(pending.request.id) ?? { inquiries: [] }, pending));
+    requests.join(event.requests);
     streams = event.live;
-    if (event.owned) owned = true;
-    else left();
+    run.owned(event.owned);
     joined = true;
     changed({ type: "joined" });
   };
   const owner = (event: WatchEvent & { type: "owner" }): void => {
-    const before = { run: runOf(), streams };
+    const before = { run: run.state(seq), streams };
     streams = event.live;
-    if (event.stopped) left();
-    else owned = true;
-    if (before.streams !== streams || before.run !== runOf()) changed({ type: "owner", before });
+    run.owned(!event.stopped);
+    if (before.streams !== streams || before.run !== run.state(seq)) changed({ type: "owner", before });
   };
 
   return {
@@ -175,13 +125,13 @@ export function createSession(
       return lost ? "lost" : joined ? "live" : "joining";
     },
     get run() {
-      return runOf();
+      return run.state(seq);
     },
     get streams() {
       return streams;
     },
     get requests() {
-      return [...requests.values()];
+      return [...requests.open.values()];
     },
     get queue() {
       return [...queue];
@@ -197,8 +147,9 @@ export function createSession(
           return;
         case "delta": {
           const { delta } = event;
-          if (isRefusal(delta)) refused = true;
-          return changed({ type: "delta", delta, items: take(transcript.delta(delta)), refused: isRefusal(delta) });
+          const refused = isRefusal(delta);
+          if (refused) run.refused();
+          return changed({ type: "delta", delta, items: take(transcript.delta(delta)), refused });
         }
         case "ready":
           return join(event);
@@ -212,31 +163,122 @@ export function createSession(
       }
     },
     async sends(command, replied) {
+      requests.sends(command);
+      const reply = await run.sends(command, replied);
+      for (const change of requests.replied(command, reply)) tell(change);
+    },
+  };
+}
+
+/** Everything there is to draw, and the messages among it that wait. */
+function createDrawn() {
+  const items = new Set<Item>();
+  const queue = new Set<SaidItem>();
+  return {
+    items,
+    queue,
+    take(more: readonly Item[]): readonly Item[] {
+      for (const item of more) {
+        items.add(item);
+        if (item.type !== "said") continue;
+        if (item.read || item.withdrawn) queue.delete(item);
+        else queue.add(item);
+      }
+      return more;
+    },
+  };
+}
+
+/** State of the turn: by the facts, the owner of the session, and our own commands that are on their way. */
+function createRun(progress: Progress) {
+  /** A process runs the session, as far as this one knows. */
+  let owned = true;
+  let refused = false;
+  /** Commands on their way that let it work, and the newest message that was taken. */
+  let sending = 0;
+  let taken = 0;
+  return {
+    /** `seq`: the newest fact that was heard. */
+    state(seq: number): RunState {
+      if (sending > 0 || taken > seq) return "running";
+      if (!progress.working || refused) return progress.open ? "paused" : "idle";
+      return owned ? "running" : "stopped";
+    },
+    begins() {
+      [owned, refused] = [true, false];
+    },
+    refused() {
+      refused = true;
+    },
+    owned(is: boolean) {
+      owned = is;
+      if (!is) progress.running.clear(); // calls run for as long as the process that runs them
+    },
+    async sends(command: Command, replied: Promise<CommandReply>): Promise<CommandReply> {
       const works = command.type === "say" || command.type === "resume" || command.type === "compact";
       if (works) sending++;
-      if (command.type === "saveDraft") Object.assign(requests.get(command.requestId) ?? {}, { draft: command.draft });
       const reply = await replied.finally(() => works && sending--);
-      if (command.type === "respond") answered(command.response.requestId, reply as CommandReply<"respond">);
-      if (!reply.ok) return;
-      if (command.type === "say") taken = Math.max(taken, (reply as { seq: number }).seq);
-      if (command.type === "resume") {
+      if (reply.ok && command.type === "say") taken = Math.max(taken, (reply as { seq: number }).seq);
+      if (reply.ok && command.type === "resume") {
         owned = true;
         progress.working ||= progress.open;
       }
-      if ("results" in reply)
-        for (const each of reply.results) if (each.ok || each.resolution) tell(end(each.requestId));
-      if (command.type === "interrupt" && "to" in reply && reply.to === "cancel")
-        for (const requestId of requests.keys()) tell(end(requestId));
+      return reply;
     },
   };
+}
 
-  function answered(requestId: string, reply: CommandReply<"respond">): void {
-    if (reply.resolution) return tell(end(requestId));
-    const request = requests.get(requestId);
-    if (!reply.ok || !request) return;
+/** Open requests by id, as facts and replies change them. */
+function createOpenRequests() {
+  const open = new Map<string, OpenRequest>();
+  const end = (requestId: string): RequestChange[] => {
+    const request = open.get(requestId);
+    open.delete(requestId);
+    return request ? [{ type: "request", is: "ended", request }] : [];
+  };
+  const answered = (requestId: string, reply: CommandReply<"respond">): RequestChange[] => {
+    if (reply.resolution) return end(requestId);
+    const request = open.get(requestId);
+    if (!reply.ok || !request) return [];
     request.approvals = reply.approved.approvals;
-    tell({ type: "request", is: "changed", request });
-  }
+    return [{ type: "request", is: "changed", request }];
+  };
+  return {
+    open,
+    /** The host's list counts; what is known of a request beyond it stays. */
+    join(pending: readonly PendingRequest[]): void {
+      const known = new Map(open);
+      open.clear();
+      for (const each of pending)
+        open.set(each.request.id, Object.assign(known.get(each.request.id) ?? { inquiries: [] }, each));
+    },
+    note(fact: Fact): RequestChange | undefined {
+      if (fact.type === "input.resolved") return end(fact.data.requestId)[0];
+      if (fact.type === "input.requested") {
+        if (open.has(fact.data.id)) return undefined;
+        const request = { request: fact.data, inquiries: [], ...(needsConsent(fact.data) && { approvals: [] }) };
+        open.set(fact.data.id, request);
+        return { type: "request", is: "opened", request };
+      }
+      const request = "requestId" in fact.data ? open.get(fact.data.requestId) : undefined;
+      if (!request) return undefined;
+      const reminded = fact.type === "input.reminded" || fact.type === "input.escalated";
+      Object.assign(request, changedFields(request, fact));
+      return { type: "request", is: reminded ? "reminded" : "changed", request };
+    },
+    sends(command: Command): void {
+      if (command.type === "saveDraft") Object.assign(open.get(command.requestId) ?? {}, { draft: command.draft });
+    },
+    /** A reply is known before its fact comes, and a refusal may say who was faster. */
+    replied(command: Command, reply: CommandReply): RequestChange[] {
+      if (command.type === "respond") return answered(command.response.requestId, reply as CommandReply<"respond">);
+      if (!reply.ok) return [];
+      if ("results" in reply)
+        return reply.results.flatMap((each) => (each.ok || each.resolution ? end(each.requestId) : []));
+      const cancels = command.type === "interrupt" && "to" in reply && reply.to === "cancel";
+      return cancels ? [...open.keys()].flatMap(end) : [];
+    },
+  };
 }
 
 /** Fields of an open request that a fact has changed. */

@@ -39,18 +39,13 @@ const nothing: Known = { isEchoed: () => false, isAnswered: () => false, isCance
 /** Turns items into text that is only ever added to: an item is told when it begins and when it ends. */
 export function createView(style: Style, me?: Sender, known: Known = nothing): View {
   const { t, paint } = style;
-  const live = createLive(style, RESULT_ROWS);
   const heard = new WeakSet<SaidItem>();
   /** How much of a text was written. */
   const written = new WeakMap<TextItem, { restarts: number; length: number }>();
-  const calls = new WeakMap<CallItem, "begun" | "ended">();
   const answered = new WeakSet<Resolution>();
   const inquiries = new WeakSet<InquiryItem>();
-  /** Calls of the root agent without a result. */
-  const open = new Set<CallItem>();
   /** Texts that came before the results they reply to. */
   const early = new Set<TextItem>();
-  let shownCall: CallItem | undefined;
 
   const draw = (item: Item): Piece[] => {
     switch (item.type) {
@@ -106,6 +101,46 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     return [...(again ? [{ lines: [paint.yellow(t.startsAgain)] }] : []), ...(rest === "" ? [] : [{ stream: rest }])];
   };
 
+  const answer = (resolution: Resolution, request: InputRequest): Piece[] => {
+    if (answered.has(resolution)) return [];
+    answered.add(resolution);
+    if (known.isAnswered(resolution.requestId)) return [];
+    if (resolution.outcome === "cancelled" && known.isCancelling()) return [];
+    return [{ lines: [paint.dim(headline(resolution, t, me, request))] }];
+  };
+
+  const { open, call } = createCallView(style, me, answer);
+  const note = (shown: Note | undefined): Piece[] => (shown ? [{ lines: noteLines(shown, style) }] : []);
+
+  return {
+    draw(items) {
+      const pieces = items.flatMap(draw);
+      if (open.size > 0 || early.size === 0) return pieces;
+      const waiting = [...early];
+      early.clear();
+      return [...pieces, ...waiting.flatMap(text)];
+    },
+  };
+}
+
+type CallView = {
+  /** Calls of the root agent without a result. */
+  open: Set<CallItem>;
+  call(item: CallItem): Piece[];
+};
+
+/** A call: its head when it begins, output as it comes, then its result. The head is repeated after another call's. */
+function createCallView(
+  style: Style,
+  me: Sender | undefined,
+  answer: (resolution: Resolution, request: InputRequest) => Piece[],
+): CallView {
+  const { t, paint } = style;
+  const live = createLive(style, RESULT_ROWS);
+  const calls = new WeakMap<CallItem, "begun" | "ended">();
+  const open = new Set<CallItem>();
+  let shownCall: CallItem | undefined;
+
   const call = (item: CallItem): Piece[] => {
     const answers = item.asked.flatMap(({ request, resolution }) => (resolution ? answer(resolution, request) : []));
     const before = calls.get(item);
@@ -151,25 +186,7 @@ export function createView(style: Style, me?: Sender, known: Known = nothing): V
     return [...(again ? head(item) : []), { lines }];
   };
 
-  const answer = (resolution: Resolution, request: InputRequest): Piece[] => {
-    if (answered.has(resolution)) return [];
-    answered.add(resolution);
-    if (known.isAnswered(resolution.requestId)) return [];
-    if (resolution.outcome === "cancelled" && known.isCancelling()) return [];
-    return [{ lines: [paint.dim(headline(resolution, t, me, request))] }];
-  };
-
-  const note = (shown: Note | undefined): Piece[] => (shown ? [{ lines: noteLines(shown, style) }] : []);
-
-  return {
-    draw(items) {
-      const pieces = items.flatMap(draw);
-      if (open.size > 0 || early.size === 0) return pieces;
-      const waiting = [...early];
-      early.clear();
-      return [...pieces, ...waiting.flatMap(text)];
-    },
-  };
+  return { open, call };
 }
 
 /** For the person who answered just now. */

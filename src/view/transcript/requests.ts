@@ -7,7 +7,7 @@ import { placeOfKey, withoutEnd } from "../../protocol/key.ts";
 import type { AskedItem, CallItem, InquiryItem, Item } from "./item.ts";
 
 /** Changes a call; gives the items that changed with it. */
-type Change = (item: CallItem | undefined, more?: Partial<CallItem>) => CallItem[];
+export type Change = (item: CallItem | undefined, more?: Partial<CallItem>) => CallItem[];
 
 /** Open requests: asked by a call, or by themselves. */
 type Requests = {

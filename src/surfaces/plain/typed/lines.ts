@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 import { Writable, type Readable } from "node:stream";
 
 export type Input = Readable & { isTTY?: boolean };
@@ -46,27 +46,13 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
   /** Half a message, typed when something else was asked: it waits for the prompt that takes messages. */
   let kept = "";
   let closed = false;
-  let pasting = false;
 
-  // While nothing is asked typing is not echoed: it would tear what is being written.
-  const gate = new Writable({
-    write(chunk, _encoding, done) {
-      if (state === "asking") output.write(chunk);
-      done();
-    },
-  });
-  Object.defineProperty(gate, "columns", { get: () => output.columns });
+  const gate = gateTo(output, () => state === "asking");
   const resized = () => gate.emit("resize");
   const completer = (typed: string) => [asked.ask.joined === true ? (on.complete?.(typed) ?? []) : [], typed];
   const rl = createInterface({ input, output: gate, terminal: editing, historySize: 100, completer });
 
-  const clear = (): string => {
-    if (!editing || closed) return "";
-    const { line } = rl;
-    rl.write(null, { ctrl: true, name: "e" });
-    rl.write(null, { ctrl: true, name: "u" });
-    return line;
-  };
+  const clear = (): string => (editing && !closed ? takeLine(rl) : "");
   const arm = () => {
     const typed = clear();
     const { label, ask } = asked;
@@ -85,15 +71,9 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
     on.line(text);
   };
 
-  const typing = () => {
+  const keys = watchKeys(input, () => {
     if (state === "quiet") timer?.refresh();
-  };
-  const pastes = (_text: unknown, key: { name?: string } | undefined) => {
-    if (key?.name === "paste-start") pasting = true;
-    else if (key?.name === "paste-end") pasting = false;
-  };
-  input.on("data", typing);
-  input.on("keypress", pastes);
+  });
   if (marksPastes) output.write("\x1b[?2004h");
   output.on("resize", resized);
   rl.on("history", (history) => {
@@ -101,14 +81,14 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
   });
   rl.on("line", (text) => {
     if (state !== "asking") return on.early(text);
-    if (asked.ask.joined !== true && pasting) {
+    if (asked.ask.joined !== true && keys.pasting()) {
       on.early(text); // a paste decides nothing
       return rl.prompt();
     }
     pasted.push(text);
     if (asked.ask.joined !== true) return heard();
     clearTimeout(timer);
-    if (!pasting) timer = setTimeout(heard, PASTE_MS);
+    if (!keys.pasting()) timer = setTimeout(heard, PASTE_MS);
   });
   rl.on("SIGINT", () => on.interrupt());
   rl.on("close", () => {
@@ -143,11 +123,47 @@ export function keyboard(input: Input, output: Output, on: LineHandlers): Lines 
     close() {
       clearTimeout(timer);
       state = "hushed";
-      input.off("data", typing);
-      input.off("keypress", pastes);
+      keys.stop();
       output.off("resize", resized);
       if (marksPastes) output.write("\x1b[?2004l");
       rl.close();
+    },
+  };
+}
+
+/** While nothing is asked typing is not echoed: it would tear what is being written. */
+function gateTo(output: Output, isOpen: () => boolean): Writable {
+  const gate = new Writable({
+    write(chunk, _encoding, done) {
+      if (isOpen()) output.write(chunk);
+      done();
+    },
+  });
+  return Object.defineProperty(gate, "columns", { get: () => output.columns });
+}
+
+/** Takes away the text before the person, and returns it. */
+function takeLine(rl: Interface): string {
+  const { line } = rl;
+  rl.write(null, { ctrl: true, name: "e" });
+  rl.write(null, { ctrl: true, name: "u" });
+  return line;
+}
+
+/** Keys before they are lines: `typed` is told of each, and a paste has a beginning and an end. */
+function watchKeys(input: Input, typed: () => void): { pasting(): boolean; stop(): void } {
+  let pasting = false;
+  const pastes = (_text: unknown, key: { name?: string } | undefined) => {
+    if (key?.name === "paste-start") pasting = true;
+    else if (key?.name === "paste-end") pasting = false;
+  };
+  input.on("data", typed);
+  input.on("keypress", pastes);
+  return {
+    pasting: () => pasting,
+    stop() {
+      input.off("data", typed);
+      input.off("keypress", pastes);
     },
   };
 }

@@ -57,86 +57,8 @@ export function createPagers(parts: Omit<Parts, "close"> & { changed(): void }):
 function createPager({ title, source }: Paged, parts: Parts): Pager {
   const { theme, words } = parts;
   let state: State = { line: 0, row: 0, query: "", typing: false, found: "none" };
-  let [width, height] = [80, 10];
+  let view: View = { source, width: 80, height: 10 };
   let focused = false;
-
-  const rowsAt = (line: number): string[] => {
-    const [text] = source.lines(line, 1);
-    return text === undefined ? [] : wrapRows(text, width);
-  };
-  const down = (by: number) => {
-    for (let n = 0; n < by; n++) {
-      if (state.row + 1 < rowsAt(state.line).length) state = { ...state, row: state.row + 1 };
-      else if (state.line + 1 < source.count()) state = { ...state, line: state.line + 1, row: 0 };
-      else return;
-    }
-  };
-  const up = (by: number) => {
-    for (let n = 0; n < by; n++) {
-      if (state.row > 0) state = { ...state, row: state.row - 1 };
-      else if (state.line > 0) state = { ...state, line: state.line - 1, row: rowsAt(state.line - 1).length - 1 };
-      else return;
-    }
-  };
-  const end = () => {
-    const line = Math.max(0, source.count() - 1);
-    state = { ...state, line, row: Math.max(0, rowsAt(line).length - 1) };
-    up(height - 1);
-  };
-  const find = (back: boolean) => {
-    const line = back ? findBefore(source, state.query, state.line) : findAfter(source, state.query, state.line + 1);
-    state = line === undefined ? { ...state, found: "no" } : { ...state, line, row: 0, found: "yes" };
-  };
-  const search = () => {
-    const line = state.query === "" ? undefined : findAfter(source, state.query, state.line);
-    state = { ...state, typing: false, found: state.query === "" ? "none" : line === undefined ? "no" : "yes" };
-    if (line !== undefined) state = { ...state, line, row: 0 };
-  };
-
-  const typed = (key: Key) => {
-    if (key.name === "enter") return search();
-    if (key.name === "escape") return void (state = { ...state, typing: false, query: "" });
-    if (key.name === "backspace") return void (state = { ...state, query: [...state.query].slice(0, -1).join("") });
-    if (key.text !== undefined) state = { ...state, query: state.query + key.text.replaceAll("\n", " ") };
-  };
-  const pressed = (key: Key) => {
-    switch (key.name) {
-      case "q":
-      case "escape":
-        return parts.close();
-      case "down":
-      case "j":
-      case "enter":
-        return down(1);
-      case "up":
-      case "k":
-        return up(1);
-      case "space":
-      case "f":
-      case "pageDown":
-        return down(Math.max(1, height - 1));
-      case "b":
-      case "pageUp":
-        return up(Math.max(1, height - 1));
-      case "g":
-      case "home":
-        return void (state = { ...state, line: 0, row: 0 });
-      case "G":
-      case "shift+g":
-      case "end":
-        return end();
-      case "/":
-        return void (state = { ...state, typing: true, query: "", found: "none" });
-      case "n":
-        return state.query === "" ? undefined : find(false);
-      case "N":
-      case "shift+n":
-        return state.query === "" ? undefined : find(true);
-      default:
-        return undefined;
-    }
-  };
-
   return {
     get focused() {
       return focused;
@@ -145,10 +67,11 @@ function createPager({ title, source }: Paged, parts: Parts): Pager {
       focused = on;
     },
     invalidate() {},
-    render(columns) {
-      [width, height] = [columns, Math.max(1, parts.rows() - 2)];
-      state = { ...state, row: Math.min(state.row, Math.max(0, rowsAt(state.line).length - 1)) };
-      const { rows, last } = page(source, state, { width, height });
+    render(width) {
+      const height = Math.max(1, parts.rows() - 2);
+      view = { source, width, height };
+      state = { ...state, row: Math.min(state.row, Math.max(0, rowsAt(view, state.line).length - 1)) };
+      const { rows, last } = page(view, state);
       const count = source.count();
       const place = words.place(Math.min(count, state.line + 1), Math.min(count, last), count);
       const keys = state.typing ? `/${state.query}▏` : state.found === "no" ? words.notFound(state.query) : words.keys;
@@ -162,16 +85,108 @@ function createPager({ title, source }: Paged, parts: Parts): Pager {
     },
     handleInput(data) {
       const key = readKey(data);
-      if (!key) return;
-      if (state.typing) typed(key);
-      else pressed(key);
+      const next = key && (state.typing ? typed(state, key, source) : pressed(state, key, view));
+      if (next === "closed") return parts.close();
+      if (!next) return;
+      state = next;
       parts.redraw();
     },
   };
 }
 
+/** Where moves happen. */
+type View = { source: Source; width: number; height: number };
+
+/** A key while the search text is written. */
+function typed(state: State, { name, text }: Key, source: Source): State {
+  if (name === "enter") return search(state, source);
+  if (name === "escape") return { ...state, typing: false, query: "" };
+  if (name === "backspace") return { ...state, query: [...state.query].slice(0, -1).join("") };
+  return text === undefined ? state : { ...state, query: state.query + text.replaceAll("\n", " ") };
+}
+
+function pressed(state: State, { name }: Key, view: View): State | "closed" {
+  const page = Math.max(1, view.height - 1);
+  switch (name) {
+    case "q":
+    case "escape":
+      return "closed";
+    case "down":
+    case "j":
+    case "enter":
+      return down(state, view);
+    case "up":
+    case "k":
+      return up(state, view);
+    case "space":
+    case "f":
+    case "pageDown":
+      return down(state, view, page);
+    case "b":
+    case "pageUp":
+      return up(state, view, page);
+    case "g":
+    case "home":
+      return { ...state, line: 0, row: 0 };
+    case "G":
+    case "shift+g":
+    case "end":
+      return end(state, view);
+    case "/":
+      return { ...state, typing: true, query: "", found: "none" };
+    case "n":
+      return state.query === "" ? state : found(state, findAfter(view.source, state.query, state.line + 1));
+    case "N":
+    case "shift+n":
+      return state.query === "" ? state : found(state, findBefore(view.source, state.query, state.line));
+    default:
+      return state;
+  }
+}
+
+function down(state: State, view: View, by = 1): State {
+  let { line, row } = state;
+  for (let n = 0; n < by; n++) {
+    if (row + 1 < rowsAt(view, line).length) row++;
+    else if (line + 1 < view.source.count()) [line, row] = [line + 1, 0];
+    else break;
+  }
+  return { ...state, line, row };
+}
+
+function up(state: State, view: View, by = 1): State {
+  let { line, row } = state;
+  for (let n = 0; n < by; n++) {
+    if (row > 0) row--;
+    else if (line > 0) [line, row] = [line - 1, rowsAt(view, line - 1).length - 1];
+    else break;
+  }
+  return { ...state, line, row };
+}
+
+function end(state: State, view: View): State {
+  const line = Math.max(0, view.source.count() - 1);
+  return up({ ...state, line, row: Math.max(0, rowsAt(view, line).length - 1) }, view, view.height - 1);
+}
+
+function search(state: State, source: Source): State {
+  const written = { ...state, typing: false };
+  return state.query === ""
+    ? { ...written, found: "none" }
+    : found(written, findAfter(source, state.query, state.line));
+}
+
+function found(state: State, line: number | undefined): State {
+  return line === undefined ? { ...state, found: "no" } : { ...state, line, row: 0, found: "yes" };
+}
+
+function rowsAt({ source, width }: View, line: number): string[] {
+  const [text] = source.lines(line, 1);
+  return text === undefined ? [] : wrapRows(text, width);
+}
+
 /** The rows from the top on, and the number of the last line among them. */
-function page(source: Source, { line, row }: State, { width, height }: { width: number; height: number }) {
+function page({ source, width, height }: View, { line, row }: State) {
   const rows: string[] = [];
   let last = line;
   for (const text of source.lines(line, height)) {
