@@ -40,15 +40,72 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
   const { lang } = options;
   const words: Words = { t: texts(lang), w: acpTexts(lang), slash: slashTexts(lang) };
   const me: Sender = { by: options.by, surface: "acp" };
-  /** Prompts that have not ended, by the editor's id of the request. */
   const prompting = new Map<string | number, string>();
   let form: boolean | undefined;
   const parts = { host, editor, words, me, form: () => form === true, signal: options.signal };
   const sessions = createSessions(parts);
+  const initialized = (elicits: boolean) => void (form = elicits);
+  const methods = createMethods({ host, words, me, sessions, prompting, initialized, options });
+
+  const notifications: Record<string, (params: Params) => Promise<void>> = {
+    async "session/cancel"(given) {
+      const { sessionId } = read(z.looseObject({ sessionId: text }), given);
+      await sessions.get(sessionId)?.cancel();
+    },
+    /** The editor takes back its own request: of those that wait, a prompt. */
+    async "$/cancel_request"(given) {
+      const { requestId } = read(z.looseObject({ requestId: z.union([text, z.number()]) }), given);
+      const session = prompting.get(requestId);
+      if (session !== undefined) await sessions.get(session)?.cancel();
+    },
+  };
+
+  const answer = async (id: string | number, method: string, params: Params): Promise<void> => {
+    try {
+      const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
+      if (!handle) throw new Refusal(codes.methodUnknown, `unknown method: ${oneLine(method).slice(0, 100)}`);
+      if (form === undefined && method !== "initialize") throw new Refusal(codes.invalidRequest, "initialize first");
+      editor.reply(id, await handle(params, id));
+    } catch (error) {
+      if (error instanceof Refusal) return editor.refuse(id, error.code, error.message);
+      const refusal = refusalOf(error);
+      editor.refuse(id, rpcCode(refusal.code), errorText(refusal, words.t));
+    }
+  };
+
+  for await (const { id, method, params } of editor.incoming) {
+    if (id !== undefined) void answer(id, method, params);
+    else if (Object.hasOwn(notifications, method)) void notifications[method]?.(params).catch(() => {});
+  }
+}
+
+type Methods = Record<string, (params: Params, id?: string | number) => Promise<object>>;
+
+type MethodParts = {
+  host: Host;
+  words: Words;
+  me: Sender;
+  sessions: ReturnType<typeof createSessions>;
+  /** Prompts that have not ended, by the editor's id of the request. */
+  prompting: Map<string | number, string>;
+  /** Told whether the editor has forms. */
+  initialized(elicits: boolean): void;
+  options: AcpOptions;
+};
+
+/** Requests of the editor, by their names in the protocol. */
+function createMethods({ host, words, me, sessions, prompting, initialized, options }: MethodParts): Methods {
   const resume = (given: Params, replay: boolean) =>
     sessions.resume(read(z.looseObject({ sessionId: text, cwd: text }), given).sessionId, replay);
+  const folder = (cwd: string): string => {
+    try {
+      return options.checkFolder(cwd);
+    } catch (error) {
+      throw new Refusal(codes.paramsInvalid, thrownText(error));
+    }
+  };
 
-  const methods: Record<string, (params: Params, id?: string | number) => Promise<object>> = {
+  return {
     async initialize(given) {
       const { clientCapabilities } = read(
         z.looseObject({
@@ -58,7 +115,7 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
         given,
       );
       const elicitation = clientCapabilities?.elicitation as { form?: unknown } | null | undefined;
-      form = elicitation?.form !== undefined && elicitation.form !== null;
+      initialized(elicitation?.form !== undefined && elicitation.form !== null);
       return greeting(options.version);
     },
     async authenticate() {
@@ -109,45 +166,6 @@ export async function attachAcp(host: Host, editor: Editor, options: AcpOptions)
       return { configOptions: (await sessions.setupOf(sessionId, { ...progress, mode })).configOptions };
     },
   };
-
-  const notifications: Record<string, (params: Params) => Promise<void>> = {
-    async "session/cancel"(given) {
-      const { sessionId } = read(z.looseObject({ sessionId: text }), given);
-      await sessions.get(sessionId)?.cancel();
-    },
-    /** The editor takes back its own request: of those that wait, a prompt. */
-    async "$/cancel_request"(given) {
-      const { requestId } = read(z.looseObject({ requestId: z.union([text, z.number()]) }), given);
-      const session = prompting.get(requestId);
-      if (session !== undefined) await sessions.get(session)?.cancel();
-    },
-  };
-
-  const folder = (cwd: string): string => {
-    try {
-      return options.checkFolder(cwd);
-    } catch (error) {
-      throw new Refusal(codes.paramsInvalid, thrownText(error));
-    }
-  };
-
-  const answer = async (id: string | number, method: string, params: Params): Promise<void> => {
-    try {
-      const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
-      if (!handle) throw new Refusal(codes.methodUnknown, `unknown method: ${oneLine(method).slice(0, 100)}`);
-      if (form === undefined && method !== "initialize") throw new Refusal(codes.invalidRequest, "initialize first");
-      editor.reply(id, await handle(params, id));
-    } catch (error) {
-      if (error instanceof Refusal) return editor.refuse(id, error.code, error.message);
-      const refusal = refusalOf(error);
-      editor.refuse(id, rpcCode(refusal.code), errorText(refusal, words.t));
-    }
-  };
-
-  for await (const { id, method, params } of editor.incoming) {
-    if (id !== undefined) void answer(id, method, params);
-    else if (Object.hasOwn(notifications, method)) void notifications[method]?.(params).catch(() => {});
-  }
 }
 
 function greeting(version: string): InitializeResponse {

@@ -10,7 +10,7 @@ import type { Sender } from "../../protocol/sender.ts";
 import type { Item } from "../../view/transcript/item.ts";
 import { endNote } from "../../view/note.ts";
 import { type Offer, readTypedSlash, slashLines, type TypedSlash, unknownSlash } from "../../view/slash/read.ts";
-import { followSession, type SessionChange } from "../../view/session.ts";
+import { followSession, type FollowedSession, type SessionChange } from "../../view/session.ts";
 import type { Progress } from "../../view/transcript/progress.ts";
 import { createAsking } from "./asking.ts";
 import { codes, type Editor, Refusal, refusalFrom } from "./editor.ts";
@@ -112,10 +112,7 @@ export function editSession(parts: SessionParts, id: string, { replay }: { repla
   };
   /** An item that was not shown is shown whole when it changes; a past one that was told is not told again. */
   const tellPast = () => {
-    for (const item of past) {
-      const updates = view.update(item);
-      if (replay) for (const update of updates) tell(update);
-    }
+    for (const item of past) for (const update of view.update(item)) if (replay) tell(update);
     past.clear();
   };
   session.done.then(
@@ -129,9 +126,6 @@ export function editSession(parts: SessionParts, id: string, { replay }: { repla
     },
   );
 
-  const say = (text: string) =>
-    tell({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${text}\n` } });
-
   const offer: Offer<"acp"> = { place: "acp" };
 
   return {
@@ -140,32 +134,55 @@ export function editSession(parts: SessionParts, id: string, { replay }: { repla
     offer,
     async prompt(text, images) {
       await ready.promise;
-      if (asking.waitsForMessage()) {
-        const turn = waiting.add(undefined);
-        if (await asking.answer(text)) return turn.end;
-        turn.forget();
-        return "end_turn";
-      }
-      const typed = readTypedSlash(text, offer);
-      const message = typed ? await runTyped(typed, { session, sender: me, offer }, { words, tell: say }) : text;
-      if (message === undefined) return "end_turn";
-      const key = randomUUID();
-      own.add(saidKey(key));
-      const turn = waiting.add(saidKey(key));
-      const given = { text: message, id: key, ...(images.length > 0 && { images }) };
-      const reply = await session.send({ type: "say", session: id, ...given, ...me });
-      if (reply.ok) return turn.end;
-      turn.forget();
-      const unknown = unknownSlash(reply, text, offer, words.slash);
-      if (unknown === undefined) throw refusalFrom(reply, words);
-      say(unknown);
-      return "end_turn";
+      return prompted({ session, asking, waiting, offer, own, words, me, tell }, text, images);
     },
     leave: () => left.abort(),
     async cancel() {
       await session.send({ type: "interrupt", session: id, cancel: true, ...me });
     },
   };
+}
+
+type PromptParts = {
+  session: FollowedSession;
+  asking: ReturnType<typeof createAsking>;
+  waiting: Waiting;
+  offer: Offer<"acp">;
+  /** Keys of messages that the editor shows by itself. */
+  own: Set<string>;
+  words: Words;
+  me: Sender;
+  tell(update: SessionUpdate): void;
+};
+
+/** A message of the editor: an answer, a command, or something to do. */
+async function prompted(
+  { session, asking, waiting, offer, own, words, me, tell }: PromptParts,
+  text: string,
+  images: readonly { name: string; data: string }[],
+): Promise<StopReason> {
+  const say = (text: string) =>
+    tell({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${text}\n` } });
+  if (asking.waitsForMessage()) {
+    const turn = waiting.add(undefined);
+    if (await asking.answer(text)) return turn.end;
+    turn.forget();
+    return "end_turn";
+  }
+  const typed = readTypedSlash(text, offer);
+  const message = typed ? await runTyped(typed, { session, sender: me, offer }, { words, tell: say }) : text;
+  if (message === undefined) return "end_turn";
+  const key = randomUUID();
+  own.add(saidKey(key));
+  const turn = waiting.add(saidKey(key));
+  const given = { text: message, id: key, ...(images.length > 0 && { images }) };
+  const reply = await session.send({ type: "say", session: session.id, ...given, ...me });
+  if (reply.ok) return turn.end;
+  turn.forget();
+  const unknown = unknownSlash(reply, text, offer, words.slash);
+  if (unknown === undefined) throw refusalFrom(reply, words);
+  say(unknown);
+  return "end_turn";
 }
 
 function stopReason(end: TurnEnd, { t }: Words): StopReason | Refusal {

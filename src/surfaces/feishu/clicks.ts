@@ -32,13 +32,8 @@ type Toast = NonNullable<CardAnswer["toast"]>["type"];
 export function createClicks(parts: ClickParts): (click: CardClick) => Promise<CardAnswer> {
   const { records, sessions, people, log, host } = parts;
 
-  /** The person who clicked reads it in the language of their client. */
-  const toastIn =
-    ({ chatId }: CardClick) =>
-    (type: Toast, phrase: Phrase): CardAnswer => {
-      const speeches = parts.speak(chatId);
-      return { toast: { type, content: phrase(speeches[0]), i18n: inLocales(speeches, phrase) } };
-    };
+  const toastIn = toaster(parts);
+  const { answer, late } = createAnswers(parts);
 
   const refuse = (click: CardClick, why: Refusal): CardAnswer => {
     const { operator, messageId, chatId, value } = click;
@@ -94,6 +89,27 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     const stopped = reply.ok && reply.to !== "nothing";
     return toast("info", ({ t }) => (stopped ? t.toast.stopped : t.toast.nothing));
   };
+
+  return (click) =>
+    clicked(click).catch((error: unknown) => {
+      log(`a click could not be handled: ${thrownText(error)}`);
+      return toastIn(click)("error", ({ t, words }) => t.toast.failed(words.because(reasonOf(error))));
+    });
+}
+
+/** The person who clicked reads it in the language of their client. */
+function toaster({ speak }: Pick<ClickParts, "speak">) {
+  return ({ chatId }: CardClick) =>
+    (type: Toast, phrase: Phrase): CardAnswer => {
+      const speeches = speak(chatId);
+      return { toast: { type, content: phrase(speeches[0]), i18n: inLocales(speeches, phrase) } };
+    };
+}
+
+/** Clicks on the card of a request that is open. */
+function createAnswers(parts: Pick<ClickParts, "speak" | "records" | "senderOf">) {
+  const { records } = parts;
+  const toastIn = toaster(parts);
 
   const late = (follow: Follow, request: InputRequest, resolution: Resolution, click: CardClick): CardAnswer => ({
     ...toastIn(click)("info", ({ t }) =>
@@ -171,11 +187,7 @@ export function createClicks(parts: ClickParts): (click: CardClick) => Promise<C
     };
   };
 
-  return (click) =>
-    clicked(click).catch((error: unknown) => {
-      log(`a click could not be handled: ${thrownText(error)}`);
-      return toastIn(click)("error", ({ t, words }) => t.toast.failed(words.because(reasonOf(error))));
-    });
+  return { answer, late };
 }
 
 type Refusal = "wrongCard" | "notTalker" | "notStopper" | "notYours";

@@ -50,8 +50,6 @@ export type Web = {
 export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): Web {
   const { devices, entrance, identity, hostFor, parse, readBody } = parts;
   const file = pageFiles(parts.files);
-  const pairs = createPairLimits();
-
   for (const path of ["/", "/assets/*", "/v1/*"])
     app.use(path, async (context, next) => {
       const { incoming } = context.env;
@@ -66,28 +64,7 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
     return (name === "index.html" ? undefined : file(name, context.req.header("accept-encoding"))) ?? answer(404, {});
   });
 
-  app.post("/v1/pair", async (context) => {
-    const { incoming } = context.env;
-    const { address } = callerOf(incoming);
-    if (!pairs.may(address)) return answer(429, refused("queue-full"));
-    const body = await readJson(incoming);
-    if (body instanceof Response) return body;
-    const given = pairing(body);
-    if (!given) return answer(400, refused("request-invalid"));
-    if (!pairs.may(address)) return answer(429, refused("queue-full")); // others may have tried meanwhile
-    const taken = await settled(devices.take(given.by, { name: given.name, from: address }));
-    if (taken instanceof Response) return taken;
-    if (!taken) pairs.failed(address);
-    const paired = taken && (await settled(admitted(taken, context.req.raw.signal)));
-    if (paired instanceof Response) return paired;
-    if (!paired) return answer(401, refusedBecause("key-unknown"));
-    const entered = await entrance.enter(paired.key, { address });
-    if (typeof entered === "string") return answer(httpStatus(turnedCode(entered)), refusedBecause(entered));
-    entered.leave();
-    const { by, may } = entered.visitor;
-    return answer(200, { ok: true, key: paired.key, me: { by, surface: "web" }, may });
-  });
-
+  addPairRoute(app, { devices, entrance, callerOf, readJson });
   app.post("/v1/send", async (context) => {
     const { incoming } = context.env;
     const entered = await enter(incoming);
@@ -161,6 +138,37 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
       return answer(400, { ok: false, code: "request-invalid", message: thrownText(error) });
     }
   }
+}
+
+type PairParts = Pick<WebParts, "devices" | "entrance"> & {
+  callerOf(incoming: IncomingMessage): Caller;
+  readJson(incoming: IncomingMessage): Promise<unknown>;
+};
+
+/** A device gets its key, for an invitation or for one that it has. */
+function addPairRoute(app: Hono<{ Bindings: HttpBindings }>, { devices, entrance, callerOf, readJson }: PairParts) {
+  const pairs = createPairLimits();
+  app.post("/v1/pair", async (context) => {
+    const { incoming } = context.env;
+    const { address } = callerOf(incoming);
+    if (!pairs.may(address)) return answer(429, refused("queue-full"));
+    const body = await readJson(incoming);
+    if (body instanceof Response) return body;
+    const given = pairing(body);
+    if (!given) return answer(400, refused("request-invalid"));
+    if (!pairs.may(address)) return answer(429, refused("queue-full")); // others may have tried meanwhile
+    const taken = await settled(devices.take(given.by, { name: given.name, from: address }));
+    if (taken instanceof Response) return taken;
+    if (!taken) pairs.failed(address);
+    const paired = taken && (await settled(admitted(taken, context.req.raw.signal)));
+    if (paired instanceof Response) return paired;
+    if (!paired) return answer(401, refusedBecause("key-unknown"));
+    const entered = await entrance.enter(paired.key, { address });
+    if (typeof entered === "string") return answer(httpStatus(turnedCode(entered)), refusedBecause(entered));
+    entered.leave();
+    const { by, may } = entered.visitor;
+    return answer(200, { ok: true, key: paired.key, me: { by, surface: "web" }, may });
+  });
 }
 
 /** Waits for the yes of whoever sits at the terminal, where the invitation asks for one. */

@@ -48,7 +48,6 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
   const people = () => team().people;
   const forTeam = createTeamCommands(parts);
   const earlier = createSessionCommands(parts);
-  const folders = createFolders(team);
 
   const mayOf =
     ({ sender }: Incoming) =>
@@ -57,84 +56,8 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
       return rights[right](people(), sender);
     };
   const here = async (message: Incoming) => (await sessions.find(message)) ?? (await sessions.latest(message));
-
-  const stop = async (message: Incoming): Promise<CommandResult> => {
-    const follow = await here(message);
-    if (follow && !mayStop(people(), message.sender, follow.home().owner))
-      return { text: ({ t }) => t.toast.notStopper };
-    const onTheWay = parts.stops.stop(message);
-    const reply = follow && must(await follow.handle.finish(await parts.senderOf(message.sender.openId)));
-    return { text: ({ t }) => (onTheWay || (reply && reply.to !== "nothing") ? t.stopping : t.nothingRuns) };
-  };
-
-  const begin = async (message: Incoming, how: Beginning): Promise<Follow> => {
-    const before = await sessions.find(message);
-    // A redelivered command finds the session that it has begun.
-    const follow = await sessions.begin(message, how);
-    if (before && before !== follow && mayStop(people(), message.sender, before.home().owner))
-      await before.handle.finish(await parts.senderOf(message.sender.openId));
-    return follow;
-  };
-
-  const fresh = async (message: Incoming, task: string): Promise<CommandResult> => {
-    const cwd = folders.next(message, await sessions.find(message));
-    const follow = await begin(message, { cwd, ...(parts.model !== undefined && { model: parts.model }) });
-    return task === "" ? { text: ({ t }) => t.newSession(follow.home().cwd) } : { task, follow };
-  };
-
-  const status = async (message: Incoming): Promise<CommandResult> => {
-    const follow = await here(message);
-    if (!follow) return { text: ({ t }) => t.noSession };
-    const { session, cwd, agent: by, model = parts.model ?? "" } = follow.home();
-    const open = follow.view.open().length;
-    const state = follow.view.state();
-    return {
-      text: ({ t }) =>
-        [
-          t.statusLine(session, t.status[state], cwd, { model: by === undefined ? model : "", agent: by }),
-          ...(open > 0 ? [t.openRequests(open)] : []),
-        ].join("\n"),
-    };
-  };
-
-  const goOn = async (message: Incoming): Promise<CommandResult> => {
-    const follow = await here(message);
-    if (!follow?.view.working()) return { text: ({ t }) => t.resumeWhich };
-    const { session } = follow.handle;
-    await host.send({ type: "resume", session });
-    return { text: ({ t }) => t.resumed(session) };
-  };
-
-  const cd = async (message: Incoming, to: string): Promise<CommandResult> => {
-    const home = (await here(message))?.home();
-    const from = home?.cwd ?? folderOf(team(), message.chatId);
-    if (to === "") return { text: ({ t }) => t.cdWhich(from, folders.offered(message.chatId)) };
-    const found = folders.change(message.chatId, from, to);
-    if ("problem" in found) {
-      const { path, problem } = found;
-      return { text: ({ t }) => (problem === "missing" ? t.cdMissing(path) : t.cdRefused(path)) };
-    }
-    const model = home?.model ?? parts.model;
-    await begin(message, { cwd: found.real, ...(model !== undefined && { model }) });
-    return { text: ({ t }) => t.newSession(found.real) };
-  };
-
-  const model = async (message: Incoming, name: string): Promise<CommandResult> => {
-    const home = (await here(message))?.home();
-    if (name === "") return { text: ({ t }) => t.modelNow(home?.model ?? parts.model ?? "", team().models) };
-    if (!team().models.includes(name)) return { text: ({ t }) => t.modelRefused(name) };
-    await begin(message, { cwd: folders.next(message, await here(message)), model: name });
-    return { text: ({ t }) => t.modelNew(name) };
-  };
-
-  /** Other agents work with the login and the files of whoever runs the bot, and outside of any sandbox. */
-  const agent = async (message: Incoming, name: string): Promise<CommandResult> => {
-    const home = (await here(message))?.home();
-    if (name === "") return { text: ({ t }) => t.agentNow(home?.agent, team().agents) };
-    if (!team().agents.includes(name)) return { text: ({ t }) => t.agentRefused(name) };
-    await begin(message, { cwd: folders.next(message, await here(message)), agent: name });
-    return { text: ({ t }) => t.agentNew(name) };
-  };
+  const { begin, newIn, fresh, cd, model, agent } = createBeginnings(parts, here);
+  const { stop, status, goOn } = createTurnCommands(parts, here);
 
   const own = async (name: OwnSlash<"feishu">, args: string, message: Incoming): Promise<CommandResult> => {
     switch (name) {
@@ -160,11 +83,6 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
         return { text: await forTeam(name, message, args) };
     }
   };
-
-  const newIn = ({ chatId }: Incoming): Beginning => ({
-    cwd: folderOf(team(), chatId),
-    ...(parts.model !== undefined && { model: parts.model }),
-  });
 
   /** A command of the host, on the session of this chat. */
   const onSession = async (typed: TypedSlash, message: Incoming): Promise<CommandResult> => {
@@ -213,6 +131,107 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
       return onSession(typed, message);
     },
   };
+}
+
+/** The session that a message is about. */
+type Here = (message: Incoming) => Promise<Follow | undefined>;
+
+/** Commands about the turn of the session. */
+function createTurnCommands(parts: CommandParts, here: Here) {
+  const { host, team } = parts;
+
+  const stop = async (message: Incoming): Promise<CommandResult> => {
+    const follow = await here(message);
+    if (follow && !mayStop(team().people, message.sender, follow.home().owner))
+      return { text: ({ t }) => t.toast.notStopper };
+    const onTheWay = parts.stops.stop(message);
+    const reply = follow && must(await follow.handle.finish(await parts.senderOf(message.sender.openId)));
+    return { text: ({ t }) => (onTheWay || (reply && reply.to !== "nothing") ? t.stopping : t.nothingRuns) };
+  };
+
+  const status = async (message: Incoming): Promise<CommandResult> => {
+    const follow = await here(message);
+    if (!follow) return { text: ({ t }) => t.noSession };
+    const { session, cwd, agent: by, model = parts.model ?? "" } = follow.home();
+    const open = follow.view.open().length;
+    const state = follow.view.state();
+    return {
+      text: ({ t }) =>
+        [
+          t.statusLine(session, t.status[state], cwd, { model: by === undefined ? model : "", agent: by }),
+          ...(open > 0 ? [t.openRequests(open)] : []),
+        ].join("\n"),
+    };
+  };
+
+  const goOn = async (message: Incoming): Promise<CommandResult> => {
+    const follow = await here(message);
+    if (!follow?.view.working()) return { text: ({ t }) => t.resumeWhich };
+    const { session } = follow.handle;
+    await host.send({ type: "resume", session });
+    return { text: ({ t }) => t.resumed(session) };
+  };
+
+  return { stop, status, goOn };
+}
+
+/** Commands that begin a session. */
+function createBeginnings(parts: CommandParts, here: Here) {
+  const { sessions, team } = parts;
+  const folders = createFolders(team);
+
+  const begin = async (message: Incoming, how: Beginning): Promise<Follow> => {
+    const before = await sessions.find(message);
+    // A redelivered command finds the session that it has begun.
+    const follow = await sessions.begin(message, how);
+    if (before && before !== follow && mayStop(team().people, message.sender, before.home().owner))
+      await before.handle.finish(await parts.senderOf(message.sender.openId));
+    return follow;
+  };
+
+  const fresh = async (message: Incoming, task: string): Promise<CommandResult> => {
+    const cwd = folders.next(message, await sessions.find(message));
+    const follow = await begin(message, { cwd, ...(parts.model !== undefined && { model: parts.model }) });
+    return task === "" ? { text: ({ t }) => t.newSession(follow.home().cwd) } : { task, follow };
+  };
+
+  const cd = async (message: Incoming, to: string): Promise<CommandResult> => {
+    const home = (await here(message))?.home();
+    const from = home?.cwd ?? folderOf(team(), message.chatId);
+    if (to === "") return { text: ({ t }) => t.cdWhich(from, folders.offered(message.chatId)) };
+    const found = folders.change(message.chatId, from, to);
+    if ("problem" in found) {
+      const { path, problem } = found;
+      return { text: ({ t }) => (problem === "missing" ? t.cdMissing(path) : t.cdRefused(path)) };
+    }
+    const model = home?.model ?? parts.model;
+    await begin(message, { cwd: found.real, ...(model !== undefined && { model }) });
+    return { text: ({ t }) => t.newSession(found.real) };
+  };
+
+  const model = async (message: Incoming, name: string): Promise<CommandResult> => {
+    const home = (await here(message))?.home();
+    if (name === "") return { text: ({ t }) => t.modelNow(home?.model ?? parts.model ?? "", team().models) };
+    if (!team().models.includes(name)) return { text: ({ t }) => t.modelRefused(name) };
+    await begin(message, { cwd: folders.next(message, await here(message)), model: name });
+    return { text: ({ t }) => t.modelNew(name) };
+  };
+
+  /** Other agents work with the login and the files of whoever runs the bot, and outside of any sandbox. */
+  const agent = async (message: Incoming, name: string): Promise<CommandResult> => {
+    const home = (await here(message))?.home();
+    if (name === "") return { text: ({ t }) => t.agentNow(home?.agent, team().agents) };
+    if (!team().agents.includes(name)) return { text: ({ t }) => t.agentRefused(name) };
+    await begin(message, { cwd: folders.next(message, await here(message)), agent: name });
+    return { text: ({ t }) => t.agentNew(name) };
+  };
+
+  const newIn = ({ chatId }: Incoming): Beginning => ({
+    cwd: folderOf(team(), chatId),
+    ...(parts.model !== undefined && { model: parts.model }),
+  });
+
+  return { begin, newIn, fresh, cd, model, agent };
 }
 
 /** Folders in which sessions of a chat may work. */

@@ -54,33 +54,8 @@ export type SessionManager = {
 
 export function createSessionManager(parts: FollowParts & { app: string; resumes: boolean }): SessionManager {
   const { host, records, now, resumes } = parts;
-  const follows = new Map<string, Follow>();
   const places = createPlaces(records, now);
-
-  const follow = (session: string, { fresh = false, away }: { fresh?: boolean; away?: Home } = {}): Follow => {
-    const before = follows.get(session);
-    if (before) return before;
-    const left = () => {
-      if (follows.get(session) === made) follows.delete(session); // it may be followed again by now
-    };
-    const made: Follow = bridgeSession(parts, session, { fresh, away, left });
-    follows.set(session, made);
-    return made;
-  };
-  const known = async (session: string | undefined): Promise<Follow | undefined> => {
-    if (session === undefined || !records.home(session)) return undefined;
-    const found = follow(session);
-    await found.ready;
-    return found;
-  };
-  const knownAway = async (session: string): Promise<Follow | undefined> => {
-    const reply = await host.send({ type: "sessions", session });
-    const row = reply.ok ? reply.sessions[0] : undefined;
-    if (!row || records.home(session)) return known(session);
-    const found = follow(session, { away: awayHome(session, row.cwd) });
-    await found.ready;
-    return found;
-  };
+  const { follows, ready, known, knownAway } = createFollows(parts);
   return {
     async find(message) {
       const found = await known(places.sessionAt(message));
@@ -102,9 +77,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
       const chosen = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) };
       const { session } = must(await host.send({ type: "open", session: id, cwd, ...chosen }));
       places.settle({ ...homeAt(place, session), cwd, ...chosen, at: now() }, place);
-      const found = follow(session);
-      await found.ready;
-      return found;
+      return ready(session);
     },
     async take(session, place) {
       const { sessions } = must(await host.send({ type: "sessions", session }));
@@ -121,9 +94,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
         follows.delete(session);
       }
       places.settle({ ...homeAt(place, session), cwd: row.cwd, ...chosen, at: now() }, place);
-      const found = follow(session, { fresh: before === undefined });
-      await found.ready;
-      return found;
+      return ready(session, { fresh: before === undefined });
     },
     of: async (session) => (await known(session)) ?? knownAway(session),
     async call(session) {
@@ -149,8 +120,7 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
         const row = alive.get(session);
         // Older cards cannot be changed any more; a session that rests is followed when somebody speaks to it.
         if (!row || (row.state === "idle" && now() - row.lastAt > CARD_LIFE_MS)) continue;
-        const found = follow(session);
-        await found.ready;
+        const found = await ready(session);
         // A turn that a terminal left open is the terminal's to continue.
         if (resumes && found.view.stopped() && found.view.begunBy() === "feishu")
           await host.send({ type: "resume", session });
@@ -162,6 +132,33 @@ export function createSessionManager(parts: FollowParts & { app: string; resumes
       await Promise.all([...follows.values()].map((follow) => follow.settled()));
     },
   };
+}
+
+/** Sessions that are followed, each once. */
+function createFollows(parts: FollowParts) {
+  const { host, records } = parts;
+  const follows = new Map<string, Follow>();
+
+  const ready = async (session: string, how: { fresh?: boolean; away?: Home } = {}): Promise<Follow> => {
+    const { fresh = false, away } = how;
+    const left = () => {
+      if (follows.get(session) === found) follows.delete(session); // it may be followed again by now
+    };
+    const found: Follow = follows.get(session) ?? bridgeSession(parts, session, { fresh, away, left });
+    follows.set(session, found);
+    await found.ready;
+    return found;
+  };
+  const known = async (session: string | undefined): Promise<Follow | undefined> =>
+    session === undefined || !records.home(session) ? undefined : ready(session);
+  /** Also where it speaks elsewhere. */
+  const knownAway = async (session: string): Promise<Follow | undefined> => {
+    const reply = await host.send({ type: "sessions", session });
+    const row = reply.ok ? reply.sessions[0] : undefined;
+    if (!row || records.home(session)) return known(session);
+    return ready(session, { away: awayHome(session, row.cwd) });
+  };
+  return { follows, ready, known, knownAway };
 }
 
 export function must<C extends Parameters<Host["send"]>[0]["type"]>(

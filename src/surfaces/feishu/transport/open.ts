@@ -73,33 +73,10 @@ export function openFeishu(
     heardAt = Date.now();
     if (envelope.header.tenant_key !== "" && store.get("tenant") === undefined)
       store.set("tenant", envelope.header.tenant_key);
-    const handled = handle(envelope);
+    const handled = handleEvent(envelope, { bot, inbox, clicks, counted, kept, now, rememberMs, log });
     under.add(handled);
     void handled.catch(() => {}).then(() => under.delete(handled));
     return handled;
-  };
-
-  const handle = async (envelope: Envelope): Promise<object> => {
-    const { header, event } = envelope;
-    if (header.event_type === "im.message.receive_v1") {
-      const message = readMessage(event, bot.id());
-      if (!message) return {};
-      if (now() - message.at < rememberMs) counted.messages += inbox.accept(message) ? 1 : 0;
-      // Too old to know whether it was seen.
-      else log("warn", `a message of ${new Date(message.at).toISOString()} is too old, and is left alone`);
-      await kept();
-      return {};
-    }
-    if (header.event_type === "im.message.recalled_v1") {
-      const recall = readRecall(event);
-      if (recall) inbox.recall(recall);
-      await kept();
-      return {};
-    }
-    if (header.event_type !== "card.action.trigger") return {};
-    const click = readClick(envelope);
-    counted.clicks += click ? 1 : 0;
-    return click ? wireAnswer(await clicks.answer(click)) : {};
   };
 
   const connection =
@@ -159,6 +136,48 @@ export function openFeishu(
     },
     close: () => (closing ??= close()),
   };
+}
+
+type EventParts = {
+  bot: Pick<ReturnType<typeof createBot>, "id">;
+  inbox: ReturnType<typeof createInbox>;
+  clicks: ReturnType<typeof createClicks>;
+  counted: { messages: number; clicks: number };
+  kept(): Promise<void>;
+  now(): number;
+  rememberMs: number;
+  log: Log;
+};
+
+async function handleEvent(
+  envelope: Envelope,
+  { bot, inbox, clicks, counted, kept, now, rememberMs, log }: EventParts,
+): Promise<object> {
+  const { header, event } = envelope;
+  switch (header.event_type) {
+    case "im.message.receive_v1": {
+      const message = readMessage(event, bot.id());
+      if (!message) return {};
+      if (now() - message.at < rememberMs) counted.messages += inbox.accept(message) ? 1 : 0;
+      // Too old to know whether it was seen.
+      else log("warn", `a message of ${new Date(message.at).toISOString()} is too old, and is left alone`);
+      await kept();
+      return {};
+    }
+    case "im.message.recalled_v1": {
+      const recall = readRecall(event);
+      if (recall) inbox.recall(recall);
+      await kept();
+      return {};
+    }
+    case "card.action.trigger": {
+      const click = readClick(envelope);
+      counted.clicks += click ? 1 : 0;
+      return click ? wireAnswer(await clicks.answer(click)) : {};
+    }
+    default:
+      return {};
+  }
 }
 
 /** Origin of links that the client opens, by the origin of the API. */

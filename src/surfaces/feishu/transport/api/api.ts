@@ -58,27 +58,6 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
     | undefined;
   const load = () => (loaded ??= loadLibrary(app, timings, libraryLogger(log, redact, "debug"))); // its errors reach us, and we log them
 
-  let token: { value: string; until: number } | undefined;
-  let fetching: Promise<string> | undefined;
-
-  const fetchToken = async (): Promise<string> => {
-    const path = "auth/v3/tenant_access_token/internal";
-    const data = { app_id: app.appId, app_secret: app.appSecret };
-    const answer = await send({ method: "POST", path, data }, {});
-    const [value, expire] = [answer["tenant_access_token"], answer["expire"]];
-    if (typeof value !== "string" || typeof expire !== "number")
-      throw new FeishuFailure("unknown", "Feishu gave no token");
-    token = { value, until: Date.now() + expire * 1_000 - EARLY_MS };
-    return value;
-  };
-
-  /** Concurrent callers share one fetch: a cold start with ten cards requests one token. */
-  const bearer = async (): Promise<string> => {
-    if (token && token.until > Date.now()) return token.value;
-    fetching ??= fetchToken().finally(() => (fetching = undefined));
-    return fetching;
-  };
-
   const send = async (request: Request, headers: Record<string, string>): Promise<Answer> => {
     const { send: raw } = await load();
     let answer: unknown;
@@ -105,15 +84,19 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
     return answer as Answer;
   };
 
+  const tokens = createTokens(async () => {
+    const path = "auth/v3/tenant_access_token/internal";
+    return send({ method: "POST", path, data: { app_id: app.appId, app_secret: app.appSecret } }, {});
+  });
+
   const attempt = async (request: Request): Promise<Answer> => {
-    const used = await bearer();
+    const used = await tokens.bearer();
     try {
       return await send(request, { Authorization: `Bearer ${used}` });
     } catch (error) {
       if (!(error instanceof FeishuFailure) || error.kind !== "token") throw error;
-      // Revoked or expired early: the first caller to notice drops the token.
-      if (token?.value === used) token = undefined;
-      return send(request, { Authorization: `Bearer ${await bearer()}` });
+      tokens.drop(used);
+      return send(request, { Authorization: `Bearer ${await tokens.bearer()}` });
     }
   };
 
@@ -151,6 +134,31 @@ export function createApi(app: FeishuApp, timings: Timings, log: Log, sleep: (ms
       const { bytes } = await call(request);
       if (!Buffer.isBuffer(bytes)) throw new FeishuFailure("unknown", "Feishu answered no bytes");
       return bytes;
+    },
+  };
+}
+
+/** The token of the app. Concurrent callers share one fetch: a cold start with ten cards requests one token. */
+function createTokens(fetch: () => Promise<Answer>): { bearer(): Promise<string>; drop(used: string): void } {
+  let token: { value: string; until: number } | undefined;
+  let fetching: Promise<string> | undefined;
+  const fetched = async (): Promise<string> => {
+    const answer = await fetch();
+    const [value, expire] = [answer["tenant_access_token"], answer["expire"]];
+    if (typeof value !== "string" || typeof expire !== "number")
+      throw new FeishuFailure("unknown", "Feishu gave no token");
+    token = { value, until: Date.now() + expire * 1_000 - EARLY_MS };
+    return value;
+  };
+  return {
+    async bearer() {
+      if (token && token.until > Date.now()) return token.value;
+      fetching ??= fetched().finally(() => (fetching = undefined));
+      return fetching;
+    },
+    /** Revoked or expired early: the first caller to notice drops it. */
+    drop(used) {
+      if (token?.value === used) token = undefined;
     },
   };
 }

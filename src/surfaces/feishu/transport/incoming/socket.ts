@@ -11,7 +11,8 @@ type Connection = {
 };
 
 type Client = InstanceType<Library["WSClient"]>;
-type One = { client: Client; stop(): void };
+/** `problem`: how its first attempt ended; undefined when it is connected. */
+type Started = { client: Client; problem: Promise<string | undefined>; stop(): void };
 
 /**
  * The long connection, supervised. The library reconnects by itself in ordinary cases. This notices the others: the library gave up,
@@ -21,126 +22,83 @@ export function createConnection(
   app: FeishuApp,
   { api, timings, log, receive }: { api: Api; timings: Timings; log: Log; receive(payload: unknown): Promise<unknown> },
 ): Connection {
-  let current: One | undefined;
+  let current: Started | undefined;
   let watch: NodeJS.Timeout | undefined;
-  let again: NodeJS.Timeout | undefined;
-  let failures = 0;
   let renewing = false;
   let closed = false;
   let heardAt: number | undefined;
   let wellAt = Date.now();
-  let status: ChannelStatus = { state: "idle", since: Date.now() };
+  const { status, become } = createStatus(log);
+  const retry = createRetry(timings.retryMs, () => void begin());
 
-  const become = (state: ChannelStatus["state"], problem?: string) => {
-    if (state === status.state && problem === status.problem) return;
-    const since = state === status.state ? status.since : Date.now();
-    status = { state, since, ...(problem !== undefined && { problem }) };
-    log(problem === undefined ? "info" : "warn", `long connection: ${state}${problem ? ` (${problem})` : ""}`);
-  };
-
-  /** Starts one client of the library; `ended` is told how its first attempt ended. */
-  const open = async (ended: (problem?: string) => void): Promise<One> => {
-    const library = await api.library();
-    const logger = libraryLogger(log, redactorOf(app));
-    class Dispatcher extends library.EventDispatcher {
-      /** The event as it was sent: the library would merge header and event into one object. */
-      override async invoke(payload: unknown): Promise<unknown> {
+  const open = async (): Promise<Started> =>
+    openClient(app, await api.library(), {
+      timings,
+      log,
+      receive(payload) {
         heardAt = Date.now();
         return receive(payload);
-      }
-    }
-    const client: Client = new library.WSClient({
-      appId: app.appId,
-      appSecret: app.appSecret,
-      domain: app.domain,
-      logger,
-      httpInstance: library.http,
-      ...(app.agent && { agent: app.agent }),
-      handshakeTimeoutMs: timings.callMs,
-      wsConfig: { pingTimeout: timings.pongMs / 1_000 },
-      onReady: () => ended(),
-      onReconnecting: () => current?.client === client && become("reconnecting"),
-      onReconnected: () => current?.client === client && well(),
-      onError: (error) => {
-        ended(redactorOf(app)(thrownText(error)));
-        if (current?.client === client) failed(redactorOf(app)(thrownText(error)));
+      },
+      changed(client, state, problem) {
+        if (state === "old-cards") become(status().state, "card-callback");
+        else if (current?.client !== client) return;
+        else if (state === "reconnecting") become("reconnecting");
+        else if (state === "reconnected") well();
+        else failed(problem);
       },
     });
-    noticeOldCards(client, () => become(status.state, "card-callback"));
-    await client.start({ eventDispatcher: new Dispatcher({ logger }) });
-    return { client, stop: () => client.close({ force: true }) };
-  };
 
   const well = () => {
-    failures = 0;
+    retry.reset();
     wellAt = Date.now();
     become("connected");
   };
 
-  /** Starts a new client, after a delay that grows with each attempt. */
   const failed = (problem: string) => {
-    if (closed || again) return;
+    if (closed || retry.waiting()) return;
     current?.stop();
     current = undefined;
     become("failed", problem);
-    const waitMs = Math.min(60_000, timings.retryMs * 2 ** Math.min(failures++, 10)) * (0.75 + Math.random() / 2);
-    again = setTimeout(() => {
-      again = undefined;
-      void begin();
-    }, waitMs);
+    retry.later();
   };
 
   const begin = async (): Promise<void> => {
     if (closed) return;
     become("connecting");
     wellAt = Date.now();
-    const { promise, resolve } = Promise.withResolvers<string | undefined>();
-    const timer = setTimeout(resolve, timings.callMs, "it takes long");
     try {
-      const opened = await open(resolve);
+      const opened = await open();
       if (closed) return opened.stop();
       current = opened;
-      const problem = await promise;
+      const problem = await opened.problem;
       if (problem === undefined && current === opened) well();
     } catch (error) {
       failed(thrownText(error));
-    } finally {
-      clearTimeout(timer);
     }
   };
 
-  /** Opens the new connection before closing the old one, so that no event is missed. */
   const renew = async (): Promise<void> => {
     if (renewing) return;
     renewing = true;
-    try {
-      const { promise, resolve } = Promise.withResolvers<string | undefined>();
-      const timer = setTimeout(resolve, timings.callMs, "it takes long");
-      const fresh = await open(resolve);
-      const problem = await promise;
-      clearTimeout(timer);
-      if (closed || problem !== undefined) return fresh.stop();
+    const fresh = await replacement(open, () => closed, log);
+    if (fresh) {
       current?.stop();
       current = fresh;
-      log("debug", "long connection: renewed, because nothing was heard for a while");
-    } catch (error) {
-      log("warn", `long connection: could not be renewed: ${thrownText(error)}`);
-    } finally {
-      heardAt = Date.now(); // replaced again only after another silence of that length
-      renewing = false;
     }
+    heardAt = Date.now(); // replaced again only after another silence of that length
+    renewing = false;
   };
 
   const look = () => {
-    if (!current || again) return;
+    if (!current || retry.waiting()) return;
     const { state } = current.client.getConnectionStatus();
     if (state === "connected") {
-      if (status.state !== "connected") well();
+      if (status().state !== "connected") well();
       wellAt = Date.now();
-      const quietSince = Math.max(heardAt ?? 0, status.since);
+      const quietSince = Math.max(heardAt ?? 0, status().since);
       if (Date.now() - quietSince > timings.quietMs) void renew();
     } else if (Date.now() - wellAt > timings.stuckMs) failed("no connection for too long");
-    else if (status.state === "connected") become("reconnecting");
+    else if (status().state === "connected") become("reconnecting");
   };
 
   return {
@@ -148,16 +106,122 @@ export function createConnection(
       watch = setInterval(look, timings.lookMs);
       await begin();
     },
-    status: () => ({ ...status, ...(heardAt !== undefined && { heardAt }) }),
+    status: () => ({ ...status(), ...(heardAt !== undefined && { heardAt }) }),
     close() {
       closed = true;
       clearInterval(watch);
-      clearTimeout(again);
+      retry.stop();
       current?.stop();
       current = undefined;
       become("closed");
     },
   };
+}
+
+/** A new connection that works, opened before the old one is closed, so that no event is missed. */
+async function replacement(
+  open: () => Promise<Started>,
+  isClosed: () => boolean,
+  log: Log,
+): Promise<Started | undefined> {
+  try {
+    const fresh = await open();
+    const problem = await fresh.problem;
+    if (isClosed() || problem !== undefined) return void fresh.stop();
+    log("debug", "long connection: renewed, because nothing was heard for a while");
+    return fresh;
+  } catch (error) {
+    return void log("warn", `long connection: could not be renewed: ${thrownText(error)}`);
+  }
+}
+
+/** Begins again, after a delay that grows with each attempt. */
+function createRetry(firstMs: number, begin: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let failures = 0;
+  return {
+    waiting: () => timer !== undefined,
+    reset() {
+      failures = 0;
+    },
+    later() {
+      const waitMs = Math.min(60_000, firstMs * 2 ** Math.min(failures++, 10)) * (0.75 + Math.random() / 2);
+      timer = setTimeout(() => {
+        timer = undefined;
+        begin();
+      }, waitMs);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+function createStatus(log: Log) {
+  let status: ChannelStatus = { state: "idle", since: Date.now() };
+  return {
+    status: () => status,
+    become(state: ChannelStatus["state"], problem?: string): void {
+      if (state === status.state && problem === status.problem) return;
+      const since = state === status.state ? status.since : Date.now();
+      status = { state, since, ...(problem !== undefined && { problem }) };
+      log(problem === undefined ? "info" : "warn", `long connection: ${state}${problem ? ` (${problem})` : ""}`);
+    },
+  };
+}
+
+type ClientParts = {
+  timings: Timings;
+  log: Log;
+  receive(payload: unknown): Promise<unknown>;
+  changed(client: Client, state: "reconnecting" | "reconnected" | "failed" | "old-cards", problem: string): void;
+};
+
+/** Starts a client of the library. */
+async function openClient(
+  app: FeishuApp,
+  library: Awaited<ReturnType<Api["library"]>>,
+  { timings, log, receive, changed }: ClientParts,
+): Promise<Started> {
+  const redact = redactorOf(app);
+  const logger = libraryLogger(log, redact);
+  const { promise: problem, resolve: ended } = Promise.withResolvers<string | undefined>();
+  class Dispatcher extends library.EventDispatcher {
+    /** The event as it was sent: the library would merge header and event into one object. */
+    override async invoke(payload: unknown): Promise<unknown> {
+      return receive(payload);
+    }
+  }
+  const client: Client = new library.WSClient({
+    appId: app.appId,
+    appSecret: app.appSecret,
+    domain: app.domain,
+    logger,
+    httpInstance: library.http,
+    ...(app.agent && { agent: app.agent }),
+    handshakeTimeoutMs: timings.callMs,
+    wsConfig: { pingTimeout: timings.pongMs / 1_000 },
+    onReady: () => ended(undefined),
+    onReconnecting: () => changed(client, "reconnecting", ""),
+    onReconnected: () => changed(client, "reconnected", ""),
+    onError(error) {
+      const words = redact(thrownText(error));
+      ended(words);
+      changed(client, "failed", words);
+    },
+  });
+  noticeOldCards(client, () => changed(client, "old-cards", ""));
+  const timer = setTimeout(ended, timings.callMs, "it takes long");
+  void problem.then(() => clearTimeout(timer));
+  try {
+    await client.start({ eventDispatcher: new Dispatcher({ logger }) });
+  } catch (error) {
+    ended(thrownText(error));
+    throw error;
+  }
+  const stop = () => {
+    ended("stopped");
+    client.close({ force: true });
+  };
+  return { client, problem, stop };
 }
 
 /**
