@@ -95,19 +95,28 @@ const ELSEWHERE_MS = 100;
 
 const sender = { by: "caller", surface: "sdk" };
 
-export function createTurns({ store, host, session, run, checkOpen }: Parts): TurnAgent {
-  let running: Promise<AgentOutcome> | undefined;
+export function createTurns(parts: Parts): TurnAgent {
+  const seen: Seen = { running: undefined, shown: undefined };
+  return { session: parts.session, ...createRunning(parts, seen), ...createAnswering(parts, seen) };
+}
+
+/** State that running and answering share. */
+type Seen = {
+  running: Promise<AgentOutcome> | undefined;
   /** The request that the caller was given last. */
-  let shown: string | undefined;
+  shown: string | undefined;
+};
+
+async function send(host: Host, response: InputResponse, by: string): Promise<Resolution | Approved> {
+  const reply = await host.send({ type: "respond", response, ...sender, by });
+  if (!reply.ok) throw errorOf(reply);
+  if (reply.resolution && reply.again) throw alreadyResolved(reply.resolution);
+  return reply.resolution ?? reply.approved;
+}
+
+function createRunning({ store, host, session, run, checkOpen }: Parts, seen: Seen): Pick<TurnAgent, "runTurn"> {
   const announced = new Set<string>();
   let told = newestSeq(store, session);
-
-  const send = async (response: InputResponse, by: string): Promise<Resolution | Approved> => {
-    const reply = await host.send({ type: "respond", response, ...sender, by });
-    if (!reply.ok) throw errorOf(reply);
-    if (reply.resolution && reply.again) throw alreadyResolved(reply.resolution);
-    return reply.resolution ?? reply.approved;
-  };
 
   const decide = async (request: PermissionRequest, confirm: NonNullable<TurnOptions["confirm"]>): Promise<void> => {
     const answered = new AbortController();
@@ -117,25 +126,13 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
         answered.signal.addEventListener("abort", () => done("elsewhere"), { once: true }),
       );
       const said = await Promise.race([confirm(request, answered.signal), elsewhere]);
-      if (said !== "elsewhere") await send(spellOut(request, responseTo(request, said)), sender.by);
+      if (said !== "elsewhere") await send(host, spellOut(request, responseTo(request, said)), sender.by);
     } catch (error) {
       // Somebody on another surface was faster: their answer stands, and the turn goes on with it.
       if (!(error instanceof SageError && error.code === "request-resolved")) throw error;
     } finally {
       forget();
     }
-  };
-
-  const shownRequest = (named: string | undefined): InputRequest => {
-    const id = named || shown;
-    const request = id === undefined ? undefined : store.find(id)?.request;
-    if (request?.session === session) return request;
-    if (named) throw new SageError("request-unknown", reason("request-missing", { request: named }));
-    const why =
-      store.pending(session).length > 0
-        ? "look at getPendingQuestion() first, or name it by requestId"
-        : "it waits for no answer";
-    throw new SageError("request-unknown", said(`no question of session ${session} was shown here; ${why}`));
   };
 
   /** Tells what happened since somebody last looked, then whatever comes. */
@@ -153,18 +150,18 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
   /** Follows the turn until it ends, or a request is open that `confirm` does not decide. */
   const endOfTurn = async ({ confirm, signal }: TurnOptions, begun: () => void): Promise<TurnResult> => {
     for (;;) {
-      const outcome = (running ??= run());
+      const outcome = (seen.running ??= run());
       begun();
       const next = await endOrRequest(store, session, outcome, signal);
       if ("outcome" in next && isElsewhere(next.outcome)) {
-        running = undefined;
+        seen.running = undefined;
         await changedElsewhere(store, session, signal);
       } else if ("outcome" in next) {
-        if (running === outcome) running = undefined;
+        if (seen.running === outcome) seen.running = undefined;
         return { needsInput: false, session, outcome: next.outcome };
       } else {
         const { request } = next;
-        shown = request.id;
+        seen.shown = request.id;
         // Code that decides has no name that stands for one person.
         if (!confirm || request.kind !== "permission" || needsConsent(request))
           return { needsInput: true, session, question: request };
@@ -174,7 +171,6 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
   };
 
   return {
-    session,
     runTurn(input, given = {}) {
       const after = told;
       const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -188,7 +184,7 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
           if (input !== "") {
             const said = await host.send({ type: "say", session, text: input, ...sender });
             if (!said.ok) throw errorOf(said);
-            running = undefined;
+            seen.running = undefined;
           }
           const result = await Promise.race([endOfTurn({ ...options, signal: heard.signal }, begin), heard.failed]);
           if (result.needsInput && !announced.has(result.question.id)) {
@@ -206,6 +202,26 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
       const parts = { store, host: () => host, session, after, begun, checkOpen };
       return createRun<TurnResult, TurnEvent>({ ...parts, result: turn(), last: () => pending });
     },
+  };
+}
+
+function createAnswering(
+  { store, host, session, run, checkOpen }: Parts,
+  seen: Seen,
+): Omit<TurnAgent, "session" | "runTurn"> {
+  const shownRequest = (named: string | undefined): InputRequest => {
+    const id = named || seen.shown;
+    const request = id === undefined ? undefined : store.find(id)?.request;
+    if (request?.session === session) return request;
+    if (named) throw new SageError("request-unknown", reason("request-missing", { request: named }));
+    const why =
+      store.pending(session).length > 0
+        ? "look at getPendingQuestion() first, or name it by requestId"
+        : "it waits for no answer";
+    throw new SageError("request-unknown", said(`no question of session ${session} was shown here; ${why}`));
+  };
+
+  return {
     isWaitingInput() {
       checkOpen();
       return store.pending(session).length > 0;
@@ -213,13 +229,13 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
     getPendingQuestion() {
       checkOpen();
       const [first] = store.pending(session);
-      shown = first?.id ?? shown;
+      seen.shown = first?.id ?? seen.shown;
       return first;
     },
     getAlike() {
       checkOpen();
       const open = store.pending(session);
-      const request = open.find(({ id }) => id === shown);
+      const request = open.find(({ id }) => id === seen.shown);
       return request ? alikeTo(request, open) : [];
     },
     async answerAll(requests, answer, options = {}) {
@@ -240,7 +256,7 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
       const response = spellOut(request, responseTo(request, answer));
       if (by === undefined && response.type === "granted" && needsConsent(request))
         throw refused("this takes the approval of people by name: pass { by } with the person's name");
-      return send(response, by ?? sender.by);
+      return send(host, response, by ?? sender.by);
     },
     async inquire(text, options = {}) {
       checkOpen();
@@ -248,7 +264,7 @@ export function createTurns({ store, host, session, run, checkOpen }: Parts): Tu
       const { id } = shownRequest(requestId);
       const sent = await host.send({ type: "inquire", requestId: id, text, ...sender, by });
       if (!sent.ok) throw errorOf(sent);
-      if (!sent.running) running ??= run(); // nobody else is there to reply
+      if (!sent.running) seen.running ??= run(); // nobody else is there to reply
       return replyTo(store, { requestId: id, inquiry: sent.inquiry }, signal);
     },
   };

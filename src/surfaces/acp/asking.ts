@@ -45,7 +45,7 @@ type AskingParts = {
 
 /** Open requests of one session, each asked by the editor's own means until somebody has answered it, wherever they are. */
 export function createAsking(parts: AskingParts): Asking {
-  const { session, editor, words, me, cwd, tell } = parts;
+  const { session, words, me, tell } = parts;
   const shown = new Map<string, AbortController>();
   const chatting: InputRequest[] = [];
 
@@ -76,48 +76,15 @@ export function createAsking(parts: AskingParts): Asking {
       const way = wayOf(request, words, { form: parts.form });
       if (way.type === "chat") return chat(request);
       const response =
-        way.type === "buttons" ? await chosen(request, way.buttons, signal) : await filled(request, way.schema, signal);
+        way.type === "buttons"
+          ? await chosen(parts, request, way.buttons, signal)
+          : await filled(parts, request, way.schema, signal);
       if (signal.aborted || response === undefined) return;
       if (response === "cannot") return request.kind === "permission" ? undefined : chat(request);
       const problem = await respond(response);
       if (problem === undefined) return;
       say(problem);
     }
-  };
-
-  /** Undefined where the editor put the question aside: a dismissal is no answer, and it stays open for everybody else. */
-  const chosen = async (
-    request: InputRequest,
-    buttons: readonly Button[],
-    signal: AbortSignal,
-  ): Promise<InputResponse | "cannot" | undefined> => {
-    const toolCall = { toolCallId: callIdOf(request), ...askedAs(request, words, cwd()) };
-    const options = buttons.map(({ option }) => option);
-    const params = { sessionId: session.id, toolCall, options };
-    const reply = await editor.request("session/request_permission", params, signal).catch(() => undefined);
-    if (!reply) return "cannot";
-    const { outcome, optionId } = (reply["outcome"] ?? {}) as { outcome?: unknown; optionId?: unknown };
-    if (outcome !== "selected") return undefined;
-    return buttons.find(({ option }) => option.optionId === optionId)?.response;
-  };
-
-  const filled = async (
-    request: InputRequest,
-    requestedSchema: object,
-    signal: AbortSignal,
-  ): Promise<InputResponse | "cannot" | undefined> => {
-    const call = callOfKey(splitRequestId(request.id).key);
-    const params = {
-      mode: "form",
-      sessionId: session.id,
-      ...(call !== undefined && { toolCallId: call }),
-      message: askText(request, words),
-      requestedSchema,
-    };
-    const reply = await editor.request("elicitation/create", params, signal).catch(() => undefined);
-    if (reply?.["action"] === "accept") return formAnswer(request, (reply["content"] ?? {}) as Record<string, unknown>);
-    if (reply?.["action"] === "decline") return { type: "denied", requestId: request.id };
-    return "cannot"; // closed without a word: it can still be answered in the conversation
   };
 
   return {
@@ -149,6 +116,43 @@ export function createAsking(parts: AskingParts): Asking {
       return false;
     },
   };
+}
+
+/** Undefined where the editor put the question aside: a dismissal is no answer, and it stays open for everybody else. */
+async function chosen(
+  { session, editor, words, cwd }: AskingParts,
+  request: InputRequest,
+  buttons: readonly Button[],
+  signal: AbortSignal,
+): Promise<InputResponse | "cannot" | undefined> {
+  const toolCall = { toolCallId: callIdOf(request), ...askedAs(request, words, cwd()) };
+  const options = buttons.map(({ option }) => option);
+  const params = { sessionId: session.id, toolCall, options };
+  const reply = await editor.request("session/request_permission", params, signal).catch(() => undefined);
+  if (!reply) return "cannot";
+  const { outcome, optionId } = (reply["outcome"] ?? {}) as { outcome?: unknown; optionId?: unknown };
+  if (outcome !== "selected") return undefined;
+  return buttons.find(({ option }) => option.optionId === optionId)?.response;
+}
+
+async function filled(
+  { session, editor, words }: AskingParts,
+  request: InputRequest,
+  requestedSchema: object,
+  signal: AbortSignal,
+): Promise<InputResponse | "cannot" | undefined> {
+  const call = callOfKey(splitRequestId(request.id).key);
+  const params = {
+    mode: "form",
+    sessionId: session.id,
+    ...(call !== undefined && { toolCallId: call }),
+    message: askText(request, words),
+    requestedSchema,
+  };
+  const reply = await editor.request("elicitation/create", params, signal).catch(() => undefined);
+  if (reply?.["action"] === "accept") return formAnswer(request, (reply["content"] ?? {}) as Record<string, unknown>);
+  if (reply?.["action"] === "decline") return { type: "denied", requestId: request.id };
+  return "cannot"; // closed without a word: it can still be answered in the conversation
 }
 
 /** The call that asks, as the editor knows it; a question of Sage's own stands by itself. */
