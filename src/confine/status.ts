@@ -4,6 +4,8 @@ import type { LaunchEnd } from "../tools/process/spawn.ts";
 import { type Mount, exists, isInside } from "./plan.ts";
 
 const POLL_MS = 5_000;
+/** After its last step a sandbox changes no mount: a few looks more, and what is wrong stays wrong. */
+const MAX_LOOKS = 20;
 
 /** Follows the status that bwrap writes: lines of JSON with the process inside, and at the end with its exit code. */
 export function createStatus(mounts: readonly Mount[]) {
@@ -69,6 +71,7 @@ async function checkMounts(pid: number, mounts: readonly Mount[], isOver: () => 
   const here = readMounts("self");
   const wanted = [...last.values()].map((mount) => ({ ...mount, ...sourceOf(mount.from, here) }));
   let wrong: string | undefined = "/";
+  let looks = 0;
   for (const until = performance.now() + POLL_MS; performance.now() < until && !isOver(); await sleep(1)) {
     const found = new Map(readMounts(pid).map((mount) => [mount.at, mount]));
     // The last step of all: until then folders come and go.
@@ -82,7 +85,7 @@ async function checkMounts(pid: number, mounts: readonly Mount[], isOver: () => 
         (mount.writable && !expected.writable)
       );
     })?.to;
-    if (wrong === undefined) return undefined;
+    if (wrong === undefined || ++looks === MAX_LOOKS) return wrong;
   }
   return wrong;
 }

@@ -106,6 +106,25 @@ const attempts: Record<string, string[]> = {
     must('python3 -c \'open("/proc/sysrq-trigger","a")\''),
     must("ls /dev/sda /dev/vda /dev/mem 2>/dev/null | grep ."),
   ],
+  "leave a file with somebody's rights": [
+    ...["chmod u+s bits", "chmod 2755 bits", "chmod g+s .", "install -m 4755 bits more", "mkdir d && chmod 6755 d"].map(
+      must,
+    ),
+    ...[
+      'os.fchmod(os.open("bits",2),0o4755)',
+      'os.open("made",0o101,0o4755)',
+      'os.open(".",0o20200002,0o4755)',
+      'os.mknod("made",0o104755)',
+    ].map((call) => must(`python3 -c 'import os; ${call}'`)),
+    ...["452,-100,b'bits',0o4755,0", "437,-100,b'bits',0,0"].map((given) =>
+      must(`python3 -c "import ctypes; exit(ctypes.CDLL(None).syscall(${given})==-1)"`),
+    ),
+    must("find . -perm /6000 | grep ."),
+  ],
+  "stop or change the process that ends it": [
+    ...[16, 0x4206].map((how) => must(`python3 -c 'import ctypes; exit(ctypes.CDLL(None).ptrace(${how},1,0,0)==-1)'`)),
+    must("kill -STOP 1; grep -q '^State:.*[Tt] ' /proc/1/status"),
+  ],
   "use what the kernel shares": [
     must("ls /dev/shm | grep ."),
     must("ipcs -m | grep -i sage"),
@@ -134,6 +153,7 @@ before(async () => {
     [`${state}/journal.db`]: "journal-canary",
     [`${state}/settings.json`]: "{}",
     [`${root}/README.md`]: "x",
+    [`${root}/bits`]: "x",
     [`${root}/AGENTS.md`]: "x",
     [`${root}/hidden.env`]: "hidden-canary",
     [`${root}/.vscode/settings.json`]: "{}",

@@ -86,7 +86,7 @@ export const spawnDirectly: Spawn = async ({ line, ...place }) => {
   const { launch } = place;
   if (launch) {
     const words = [...launch.words, "bash", "--noprofile", "--norc", "-c", line];
-    const { pid, child, ended } = await spawnNoted('exec "$@" 2>&1', words, { ...place, cwd: "/" }, "pipe");
+    const { pid, child, ended } = await spawnNoted('exec "$@" 2>&1 5<&-', words, { ...place, cwd: "/" }, "pipe");
     return { pid, output: child.stdout as Readable, ended };
   }
   // The outer shell only joins both outputs into one pipe, which keeps their order, and becomes the inner one.
@@ -107,7 +107,7 @@ export async function spawnNoted(
   stdout: "pipe" | "ignore",
 ): Promise<{ pid: number; child: ChildProcess; ended: Promise<Ending> }> {
   const opens =
-    'for fd in /proc/$$/fd/*; do fd=${fd##*/}; [ "$fd" -gt 5 ] && [ "$fd" != 255 ] && eval "exec $fd>&-"; done; ' +
+    'for fd in /proc/$$/fd/*; do fd=${fd##*/}; [ "$fd" -gt 3 ] && [ "$fd" != 5 ] && [ "$fd" != 255 ] && eval "exec $fd>&-"; done; ' +
     'exec 6<"$1" 8<"$2" 7<&0 </dev/null; shift 2; ';
   const files = launch ? [launch.args, launch.filter] : [];
   const child: ChildProcess = spawnChild(
@@ -202,7 +202,7 @@ function isAliveIn(group: number, entry: string): boolean {
   }
 }
 
-export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-group, signal);
   } catch {

@@ -13,7 +13,7 @@ import {
   type Spawned,
   boxedEnding,
   groupRuns,
-  signalGroup,
+  endHeld,
   spawnDirectly,
 } from "./spawn.ts";
 import { isHeld, KEEPER, keptEnding } from "./keeper.ts";
@@ -303,7 +303,7 @@ async function begin(
   const may = await launch.heard(said);
   const pid = await started;
   if (may === true) input.write("\n");
-  if (may === false && pid !== undefined) signalGroup(pid, "SIGKILL");
+  if (may === false && pid !== undefined) endHeld(launch.inner(), pid);
   return may === true;
 }
 
