@@ -9,6 +9,7 @@ import { stepKeys } from "../../protocol/key.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { misfits } from "../../protocol/reasons/misfit.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
 import type { Tool } from "../../tools/definition/tool.ts";
 import type { Self, Tools } from "./context.ts";
 import { canonical } from "./digest.ts";
@@ -17,6 +18,11 @@ import { canonical } from "./digest.ts";
 export type Permit = { request: InputRequest; judge(): Verdict };
 
 type Granted = { request: InputRequest; shown: Verdict };
+
+/** Names that the tool's input may have, for the error of one that it has not. */
+function inputFields({ inputSchema }: Tool): string[] {
+  return Object.keys(jsonSchemaOf(inputSchema)["properties"] ?? {});
+}
 
 type Parsed = { ok: true; input: ToolInput } | { ok: false; problem: Reason };
 
@@ -88,7 +94,7 @@ export class Memory {
     const result = tool.inputSchema.safeParse(tool.adapt?.(sent) ?? sent);
     const parsed: Parsed = result.success
       ? { ok: true, input: result.data as ToolInput }
-      : { ok: false, problem: misfits(result.error, sent) };
+      : { ok: false, problem: misfits(result.error, sent, (path) => (path.length === 0 ? inputFields(tool) : [])) };
     (this.#parsed ??= new WeakMap()).set(sent, parsed);
     return parsed;
   }

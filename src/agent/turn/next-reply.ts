@@ -8,6 +8,7 @@ import type { TaskEnd } from "../../protocol/facts/call.ts";
 import type { FactData, InjectedSkill } from "../../protocol/facts/fact.ts";
 import { type Heard, textOf } from "../../protocol/facts/message.ts";
 import { stepKeys } from "../../protocol/key.ts";
+import { forgiven } from "../../tools/definition/forgive.ts";
 import { loadImage } from "../../tools/content/image.ts";
 import type { ExecutionContext, Judging, Models, Observation, Progress, Tree } from "../state/context.ts";
 import { offeredTools } from "../state/offers.ts";
@@ -81,7 +82,8 @@ async function callModel(
     const reply = await unlessDeaf(model.reply(request, modelScope(scope)), scope.signal);
     checkReply(reply, model.id);
     for (const { id } of ended) context.tree.toldTasks.add(id);
-    return { ...reply, ...heard, ...told };
+    const parts = reply.parts.map((part) => (part.type === "call" ? forgiven(part, tools) : part));
+    return { ...reply, parts, ...heard, ...told };
   } finally {
     if (thinking) endThinking(thinking);
     working[Symbol.dispose]();

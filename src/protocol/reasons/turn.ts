@@ -1,7 +1,7 @@
 /** Why a call was refused or allowed outside of the rules, why a request opened or ended, and why a turn stopped. */
 export type TurnReasonArgs = OwnQuestionArgs & {
   // A call that is none, or may not be made here.
-  "unknown-tool": { tool: string; tools: readonly string[] };
+  "unknown-tool": { tool: string; tools: readonly string[]; /** The nearest name. */ meant?: string };
   "malformed-arguments": { tool: string; text: string };
   "subagent-may-not-ask": { tool: string };
   "skill-limits-tools": { tools: readonly string[] };

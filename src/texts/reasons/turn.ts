@@ -9,7 +9,8 @@ import type { Lang } from "../language.ts";
 type Table = Sentences<TurnReasonArgs & NestedReasonArgs["turn"]>;
 
 const en: Table = {
-  "unknown-tool": ({ tool, tools }) => `there is no tool "${tool}"; the tools are ${tools.join(", ")}`,
+  "unknown-tool": ({ tool, tools, meant }) =>
+    `there is no tool "${tool}"${meant === undefined ? "" : `; did you mean ${meant}?`}; the tools are ${tools.join(", ")}`,
   "malformed-arguments": ({ tool, text }) => `the arguments of ${tool} should be one JSON object; got ${text}`,
   "unfit-input": ({ tool, problem }, say) => `the input of ${tool} is invalid: ${say(problem)}`,
   "subagent-may-not-ask": ({ tool }) =>
@@ -120,7 +121,8 @@ const en: Table = {
 };
 
 const zh: Table = {
-  "unknown-tool": ({ tool, tools }) => `没有工具“${tool}”；可用的有 ${tools.join("、")}`,
+  "unknown-tool": ({ tool, tools, meant }) =>
+    `没有工具“${tool}”${meant === undefined ? "" : `，是否指 ${meant}？`}；可用的有 ${tools.join("、")}`,
   "malformed-arguments": ({ tool, text }) => `${tool} 的参数应是一个 JSON 对象，收到的是 ${text}`,
   "unfit-input": ({ tool, problem }, say) => `${tool} 的输入无效：${say(problem)}`,
   "subagent-may-not-ask": ({ tool }) => `子智能体不能用 ${tool}：只有主智能体可以问人`,

@@ -48,6 +48,10 @@ export const askUser: Tool<Input> = {
   name: "AskUserQuestion",
   description: describe("ask/ask-user"),
   inputSchema,
+  adapt: ({ questions, ...rest }) => ({
+    ...rest,
+    questions: Array.isArray(questions) ? questions.map(shortHeader) : questions,
+  }),
   effect: "waits",
   requiresUserInteraction: true,
   checkPermissions: () => ({ behavior: "ask", reason: reason("asks-person", {}) }),
@@ -55,6 +59,14 @@ export const askUser: Tool<Input> = {
   answered,
   execute: () => Promise.reject(new Error("AskUserQuestion is answered by a person, never executed")),
 };
+
+/** A tag that is too long is no reason to ask the model again. */
+function shortHeader(question: unknown): unknown {
+  const header = (question as { header?: unknown } | null)?.header;
+  if (typeof header !== "string" || countGraphemes(header) <= maxHeader) return question;
+  const cut = [...new Intl.Segmenter().segment(header)].slice(0, maxHeader - 1).map(({ segment }) => segment);
+  return { ...(question as object), header: `${cut.join("")}…` };
+}
 
 function answered(input: Input, resolution: Resolution): ToolResult {
   switch (resolution.outcome) {

@@ -7,7 +7,9 @@ import { canonicalPath, openDisk, type Disk } from "../../../permission/paths/ca
 import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { Call } from "../../../protocol/facts/message.ts";
 import type { PermissionOpinion, Verdict } from "../../../protocol/facts/permission.ts";
+import { closest } from "../../../base/name.ts";
 import { stepKeys } from "../../../protocol/key.ts";
+import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import type { Judging, Place, Tools } from "../../state/context.ts";
@@ -180,7 +182,7 @@ function check({ question: { context, call }, edited }: Case): Checked | { refus
   const needsPerson = tool?.requiresUserInteraction ?? call.tool === "AskUserQuestion";
   if (needsPerson && context.agent.length > 0 && !context.asksRoot)
     return { refused: reason("subagent-may-not-ask", { tool: call.tool }) };
-  if (!tool) return { refused: reason("unknown-tool", { tool: call.tool, tools: config.tools.names() }) };
+  if (!tool) return { refused: unknownTool(context, call.tool) };
   const { allowed } = memory;
   if (allowed && !allowed.includes(call.tool) && !harmless.includes(call.tool))
     return { refused: reason("skill-limits-tools", { tools: allowed }) };
@@ -191,6 +193,14 @@ function check({ question: { context, call }, edited }: Case): Checked | { refus
   const parsed = memory.parse(tool, edited ?? call.input);
   if (!parsed.ok) return { refused: reason("unfit-input", { tool: call.tool, problem: parsed.problem }) };
   return { tool, input: parsed.input };
+}
+
+/** Lists what is offered: the name of a tool that is not would be called next, in vain. */
+function unknownTool({ config, memory, mode }: Judging, tool: string): Reason {
+  const offered = config.tools.offers(memory.loaded).map(({ name }) => name);
+  const tools = mode() === "plan" ? offered : offered.filter((name) => name !== PLAN_TOOL);
+  const meant = closest(tool, tools);
+  return reason("unknown-tool", { tool, tools, ...(meant !== undefined && { meant }) });
 }
 
 function withCheck(at: Case, { tool, input }: Checked, view?: View): Case {
