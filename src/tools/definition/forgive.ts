@@ -1,9 +1,9 @@
 import type { ToolInput } from "../../protocol/facts/call.ts";
 import type { Call } from "../../protocol/facts/message.ts";
-import type { ToolRegistry } from "../registry.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import type { Tool } from "./tool.ts";
 
+type Known = { get(name: string): Tool | undefined; names(): string[] };
 type Json = Record<string, unknown>;
 
 /** Field names of other agents' tools, which models write out of habit. */
@@ -18,7 +18,7 @@ const habits: Readonly<Record<string, readonly string[]>> = {
  * or a list as text. Done once, before the reply is recorded, so that rules, hooks, requests and receipts all see the same input. Calls
  * of a server's tools are passed on as they are: their schemas are a stranger's.
  */
-export function forgiven(call: Call, tools: Pick<ToolRegistry, "get" | "names">): Call {
+export function forgiven(call: Call, tools: Known): Call {
   const name = tools.get(call.tool) ? call.tool : onlyOne(tools.names(), (known) => fold(known) === fold(call.tool));
   const tool = name === undefined ? undefined : tools.get(name);
   if (name === undefined || !tool || tool.server !== undefined) return call;
