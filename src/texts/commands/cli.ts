@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const count = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
@@ -291,9 +291,5 @@ const zh: CliTexts = {
   },
 };
 
-const tables = { en, zh } satisfies Record<Lang, CliTexts>;
-
 /** Texts of the command line, apart from help and demo. */
-export function cliTexts(lang: Lang): CliTexts {
-  return tables[lang];
-}
+export const cliTexts = inBoth<CliTexts>(en, zh);

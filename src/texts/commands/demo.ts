@@ -1,5 +1,5 @@
 import { sage, sageElsewhere } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   intro: [
@@ -72,8 +72,4 @@ const zh: DemoTexts = {
   ],
 };
 
-const tables = { en, zh } satisfies Record<Lang, DemoTexts>;
-
-export function demoTexts(lang: Lang): DemoTexts {
-  return tables[lang];
-}
+export const demoTexts = inBoth<DemoTexts>(en, zh);

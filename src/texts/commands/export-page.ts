@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   turn: (n: number) => `Turn ${n}`,
@@ -29,8 +29,4 @@ const zh: PageTexts = {
   made: (version, at) => `由 Sage ${version} 于 ${at} 导出。本页不加载任何内容，也不运行脚本。`,
 };
 
-const tables = { en, zh } satisfies Record<Lang, PageTexts>;
-
-export function pageTexts(lang: Lang): PageTexts {
-  return tables[lang];
-}
+export const pageTexts = inBoth<PageTexts>(en, zh);

@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   written: (path: string) => `saved to ${path}`,
@@ -20,8 +20,4 @@ const zh: ExportTexts = {
   removed: (n) => `已移除 ${n} 处机密`,
 };
 
-const tables = { en, zh } satisfies Record<Lang, ExportTexts>;
-
-export function exportTexts(lang: Lang): ExportTexts {
-  return tables[lang];
-}
+export const exportTexts = inBoth<ExportTexts>(en, zh);

@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 import { serving } from "./help-serving.ts";
 
 export type ExitName =
@@ -368,8 +368,4 @@ ${serving.zh}
   },
 };
 
-const tables = { en, zh } satisfies Record<Lang, HelpTexts>;
-
-export function helpTexts(lang: Lang): HelpTexts {
-  return tables[lang];
-}
+export const helpTexts = inBoth<HelpTexts>(en, zh);

@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   watching: (n: number) => `${n === 0 ? "No open requests" : `${n} open`}. New requests appear here (Ctrl-C exits).`,
@@ -40,8 +40,4 @@ const zh: InboxTexts = {
   how: (flag) => `用 ${sage(`${flag}inbox <编号>`)} 查看，用 ${sage(`${flag}answer <编号>`)} 回答。`,
 };
 
-const tables = { en, zh } satisfies Record<Lang, InboxTexts>;
-
-export function inboxTexts(lang: Lang): InboxTexts {
-  return tables[lang];
-}
+export const inboxTexts = inBoth<InboxTexts>(en, zh);

@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   noFolder: (flag: string, path: string) => `${flag} cannot write ${path}: no such folder`,
@@ -28,8 +28,4 @@ const zh: RecordingTexts = {
   unanswered: (path, request, what) => `${path} 中没有对 ${request} 的回答：${what}`,
 };
 
-const tables = { en, zh } satisfies Record<Lang, RecordingTexts>;
-
-export function recordingTexts(lang: Lang): RecordingTexts {
-  return tables[lang];
-}
+export const recordingTexts = inBoth<RecordingTexts>(en, zh);

@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`;
 const sessions = (n: number) => `${n} ${n === 1 ? "session" : "sessions"}`;
@@ -56,8 +56,4 @@ const zh: SessionTexts = {
   dryRun: "（--dry-run：未作改动）",
 };
 
-const tables = { en, zh } satisfies Record<Lang, SessionTexts>;
-
-export function sessionTexts(lang: Lang): SessionTexts {
-  return tables[lang];
-}
+export const sessionTexts = inBoth<SessionTexts>(en, zh);

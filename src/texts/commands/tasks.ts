@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   usage: `use \`${sage("tasks")}\` to list, or one of: output <id>, stop <id>, keep <id>`,
@@ -37,8 +37,4 @@ const zh: TaskTexts = {
   outputGone: (file) => `输出文件已不存在：${file}`,
 };
 
-const tables: Record<Lang, TaskTexts> = { en, zh };
-
-export function taskTexts(lang: Lang): TaskTexts {
-  return tables[lang];
-}
+export const taskTexts = inBoth<TaskTexts>(en, zh);

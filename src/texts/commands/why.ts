@@ -1,6 +1,6 @@
 import type { RuleDestination } from "../../protocol/decision.ts";
 import type { Reason } from "../../protocol/reasons/reason.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 import { sentence } from "../shared/sentence.ts";
 
 const en = {
@@ -78,8 +78,4 @@ const zh: WhyTexts = {
   removed: (n) => `已移除 ${n} 处机密。`,
 };
 
-const tables = { en, zh } satisfies Record<Lang, WhyTexts>;
-
-export function whyTexts(lang: Lang): WhyTexts {
-  return tables[lang];
-}
+export const whyTexts = inBoth<WhyTexts>(en, zh);

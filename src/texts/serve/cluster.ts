@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 /** Texts for whoever runs a shared journal. */
 export type ClusterTexts = {
@@ -297,8 +297,4 @@ const zh: ClusterTexts = {
   },
 };
 
-const tables = { en, zh } satisfies Record<Lang, ClusterTexts>;
-
-export function clusterTexts(lang: Lang): ClusterTexts {
-  return tables[lang];
-}
+export const clusterTexts = inBoth<ClusterTexts>(en, zh);

@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 /** Texts of `sage devices`. */
 const en = {
@@ -52,8 +52,4 @@ const zh: DeviceTexts = {
   usage: `可用 \`${sage("devices")}\`、\`${sage("devices add [名称] [--person <名字>]")}\`、\`${sage("devices remove <设备>")}\` 或 \`${sage("devices remove --all")}\``,
 };
 
-const tables = { en, zh } satisfies Record<Lang, DeviceTexts>;
-
-export function deviceTexts(lang: Lang): DeviceTexts {
-  return tables[lang];
-}
+export const deviceTexts = inBoth<DeviceTexts>(en, zh);

@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 /** Texts for an operator: setting Feishu up, checking it, and what is wrong with it. */
 const en = {
@@ -216,8 +216,4 @@ const zh: FeishuSetupTexts = {
   problems: (count) => `还缺 ${count} 样。`,
 };
 
-const tables = { en, zh } satisfies Record<Lang, FeishuSetupTexts>;
-
-export function feishuSetupTexts(lang: Lang): FeishuSetupTexts {
-  return tables[lang];
-}
+export const feishuSetupTexts = inBoth<FeishuSetupTexts>(en, zh);

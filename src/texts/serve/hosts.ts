@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 /** Texts of `sage --host` and `sage hosts`. */
 const en = {
@@ -45,8 +45,4 @@ const zh: HostsTexts = {
   needsId: (lines) => `请指定会话：\n${lines.map((line) => `  ${line}`).join("\n")}`,
 };
 
-const tables = { en, zh } satisfies Record<Lang, HostsTexts>;
-
-export function hostsTexts(lang: Lang): HostsTexts {
-  return tables[lang];
-}
+export const hostsTexts = inBoth<HostsTexts>(en, zh);

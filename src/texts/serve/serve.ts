@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 /** Texts for whoever runs the daemon. */
 const en = {
@@ -105,8 +105,4 @@ const zh: ServeTexts = {
   noManager: (platform) => `在 ${platform} 上无法安装；怎样运行见 docs/zh/feishu.md`,
 };
 
-const tables = { en, zh } satisfies Record<Lang, ServeTexts>;
-
-export function serveTexts(lang: Lang): ServeTexts {
-  return tables[lang];
-}
+export const serveTexts = inBoth<ServeTexts>(en, zh);

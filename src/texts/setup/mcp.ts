@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   usage: `usage: ${sage("mcp list")} | add <name> <command or url> … | remove <name> | test [name] | login <name> | import [file]`,
@@ -48,8 +48,4 @@ const zh: McpTexts = {
   notImported: "没有导入任何内容。",
 };
 
-const tables: Record<Lang, McpTexts> = { en, zh };
-
-export function mcpTexts(lang: Lang): McpTexts {
-  return tables[lang];
-}
+export const mcpTexts = inBoth<McpTexts>(en, zh);

@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const count = (n: number, singular: string, many = `${singular}s`) => `${n} ${n === 1 ? singular : many}`;
 
@@ -111,8 +111,4 @@ const zh: PastTexts = {
   },
 };
 
-const tables = { en, zh } satisfies Record<Lang, PastTexts>;
-
-export function pastTexts(lang: Lang): PastTexts {
-  return tables[lang];
-}
+export const pastTexts = inBoth<PastTexts>(en, zh);

@@ -1,6 +1,6 @@
 import type { PermissionBehavior, RuleDestination } from "../../protocol/decision.ts";
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 /** Why something of Claude Code's settings is not taken over, or means something else here. */
 export type ImportReason =
@@ -175,9 +175,5 @@ const zh: PermissionTexts = {
   },
 };
 
-const tables = { en, zh } satisfies Record<Lang, PermissionTexts>;
-
 /** Texts of `sage permissions`. */
-export function permissionTexts(lang: Lang): PermissionTexts {
-  return tables[lang];
-}
+export const permissionTexts = inBoth<PermissionTexts>(en, zh);

@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 /** Texts for people in Feishu when nothing better can be said. */
 export type FeishuServeTexts = {
@@ -16,8 +16,4 @@ const zh: FeishuServeTexts = {
   clickFailed: "出错了，请再试一次。",
 };
 
-const tables = { en, zh } satisfies Record<Lang, FeishuServeTexts>;
-
-export function feishuServeTexts(lang: Lang): FeishuServeTexts {
-  return tables[lang];
-}
+export const feishuServeTexts = inBoth<FeishuServeTexts>(en, zh);

@@ -1,6 +1,6 @@
 import type { DeadlinePolicy } from "../../protocol/facts/silence.ts";
 import { zh } from "./feishu-zh.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 function afterwards(policy: DeadlinePolicy): string {
   if (policy === "cancel") return "the task is cancelled";
@@ -268,8 +268,4 @@ const en = {
 /** Texts of a chat. */
 export type FeishuTexts = typeof en;
 
-const tables = { en, zh } satisfies Record<Lang, FeishuTexts>;
-
-export function feishuTexts(lang: Lang): FeishuTexts {
-  return tables[lang];
-}
+export const feishuTexts = inBoth<FeishuTexts>(en, zh);

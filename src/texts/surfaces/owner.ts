@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 /** Texts of a surface when another process, or a host that is elsewhere, runs the session it shows. */
 const en = {
@@ -17,8 +17,4 @@ const zh: OwnerTexts = {
   back: "已重新连接。",
 };
 
-const tables = { en, zh } satisfies Record<Lang, OwnerTexts>;
-
-export function ownerTexts(lang: Lang): OwnerTexts {
-  return tables[lang];
-}
+export const ownerTexts = inBoth<OwnerTexts>(en, zh);

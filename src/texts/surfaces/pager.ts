@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const number = (n: number) => n.toLocaleString("en");
 
@@ -16,8 +16,4 @@ const zh: PagerTexts = {
   notFound: (query) => `没有找到：${query} · / 重新搜索 · q 关闭`,
 };
 
-const tables: Record<Lang, PagerTexts> = { en, zh };
-
-export function pagerTexts(lang: Lang): PagerTexts {
-  return tables[lang];
-}
+export const pagerTexts = inBoth<PagerTexts>(en, zh);

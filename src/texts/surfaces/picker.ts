@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const number = (n: number) => n.toLocaleString("en");
 
@@ -61,8 +61,4 @@ const zh: PickerTexts = {
   needsId: (ids) => ["这里的 --resume 需要会话编号：", ...ids.map((line) => `  ${line}`)].join("\n"),
 };
 
-const tables = { en, zh } satisfies Record<Lang, PickerTexts>;
-
-export function pickerTexts(lang: Lang): PickerTexts {
-  return tables[lang];
-}
+export const pickerTexts = inBoth<PickerTexts>(en, zh);

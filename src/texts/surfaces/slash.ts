@@ -2,7 +2,7 @@ import type { SessionState } from "../../protocol/host/host.ts";
 import type { RuleInForce } from "../../protocol/host/about.ts";
 import { sage } from "../command.ts";
 import { rewindTexts } from "../commands/rewind.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const number = (n: number) => n.toLocaleString("en");
 const plural = (n: number, singular: string, many = `${singular}s`) => `${number(n)} ${n === 1 ? singular : many}`;
@@ -194,8 +194,4 @@ const zh: SlashTexts = {
     `${number(turns)} 轮：输入 ${number(tokensIn)} 个 token，输出 ${number(tokensOut)} 个${usd && `，${usd}`}`,
 };
 
-const tables = { en, zh } satisfies Record<Lang, SlashTexts>;
-
-export function slashTexts(lang: Lang): SlashTexts {
-  return tables[lang];
-}
+export const slashTexts = inBoth<SlashTexts>(en, zh);

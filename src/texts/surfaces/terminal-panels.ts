@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   // At the top
@@ -208,9 +208,5 @@ const zh: PanelTexts = {
   inquiryHere: "例如：为什么不用 sed？",
 };
 
-const tables = { en, zh } satisfies Record<Lang, PanelTexts>;
-
 /** Texts of the terminal's panels, besides those that every surface has. */
-export function panelTexts(lang: Lang): PanelTexts {
-  return tables[lang];
-}
+export const panelTexts = inBoth<PanelTexts>(en, zh);

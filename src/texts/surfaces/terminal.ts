@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const number = (n: number) => n.toLocaleString("en");
 const plural = (n: number, singular: string, many = `${singular}s`) => `${number(n)} ${n === 1 ? singular : many}`;
@@ -156,8 +156,4 @@ const zh: TerminalTexts = {
   inMode: { acceptEdits: "⏵ 接受编辑（Shift-Tab）", plan: "⏸ 计划模式（Shift-Tab）" },
 };
 
-const tables = { en, zh } satisfies Record<Lang, TerminalTexts>;
-
-export function terminalTexts(lang: Lang): TerminalTexts {
-  return tables[lang];
-}
+export const terminalTexts = inBoth<TerminalTexts>(en, zh);

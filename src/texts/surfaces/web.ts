@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const number = (n: number) => n.toLocaleString("en");
 const plural = (n: number, singular: string, many = `${singular}s`) => `${number(n)} ${n === 1 ? singular : many}`;
@@ -387,9 +387,5 @@ const zh: WebTexts = {
   notice: { permission: "需要许可", question: "有一个提问", text: "需要输入" },
 };
 
-const tables = { en, zh } satisfies Record<Lang, WebTexts>;
-
 /** Texts of the page, besides those that every surface has. */
-export function webTexts(lang: Lang): WebTexts {
-  return tables[lang];
-}
+export const webTexts = inBoth<WebTexts>(en, zh);
