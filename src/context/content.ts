@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, realpathSync, statSync, type Dirent } from "node:fs";
 import { join, sep } from "node:path";
+import { attempt } from "../base/attempt.ts";
 import { reasonOf, SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 
@@ -78,17 +79,11 @@ function commandsIn(folder: string, groups: readonly string[] = []): { path: str
 }
 
 function entries(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    return []; // most folders have none
-  }
+  return (
+    attempt(() => readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))) ?? []
+  ); // most folders have none
 }
 
 function names(folder: string): string[] {
-  try {
-    return readdirSync(folder).toSorted();
-  } catch {
-    return []; // most folders have none
-  }
+  return attempt(() => readdirSync(folder).toSorted()) ?? []; // most folders have none
 }

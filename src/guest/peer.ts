@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
+import { attempt } from "../base/attempt.ts";
 import { createQueue } from "./rpc.ts";
 
 /** A message as it comes off the wire: an object, of which nothing is known yet. */
@@ -119,9 +120,5 @@ export function readLines(from: NodeJS.ReadableStream, to: { line(text: string):
 /** Undefined for whatever else a program prints: a warning, a line of a library. */
 function parsed(line: string): Json | undefined {
   if (!line.trimStart().startsWith("{")) return undefined;
-  try {
-    return JSON.parse(line) as Json;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(line) as Json);
 }

@@ -1,4 +1,5 @@
 import { uptime } from "node:os";
+import { attempt } from "../base/attempt.ts";
 import { type InboundFact, type Store, storeNow } from "../journal/store/store.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";
 import type { Deadline } from "../protocol/facts/silence.ts";
@@ -78,19 +79,12 @@ function disarm(entry: Armed): void {
 }
 
 function isOver(store: Store, id: string): boolean {
-  try {
-    return store.resolution(id) !== undefined;
-  } catch {
-    return false; // a journal that cannot be read now: a number is kept for nothing
-  }
+  // A journal that cannot be read now: a number is kept for nothing.
+  return attempt(() => store.resolution(id) !== undefined) ?? false;
 }
 
 function isKnown(store: Store, id: string): boolean {
-  try {
-    return store.find(id) !== undefined;
-  } catch {
-    return false; // a journal that cannot be read now
-  }
+  return attempt(() => store.find(id) !== undefined) ?? false; // a journal that cannot be read now
 }
 
 /** A wall clock that was set back must not make anybody wait longer than was said. */

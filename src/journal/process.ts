@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { attempt } from "../base/attempt.ts";
 import { lazy } from "../base/lazy.ts";
 
 /** When a process was started, in a form that no other process with the same pid can have. "" when it does not live. */
@@ -26,11 +27,7 @@ export function isOfThisBoot(started: string): boolean {
 
 /** Names the numbering of processes that this one sees: in another container the same pid is another process. Null where there is one. */
 export const pidNamespace = lazy((): string | null => {
-  try {
-    return readlinkSync("/proc/self/ns/pid");
-  } catch {
-    return null;
-  }
+  return attempt(() => readlinkSync("/proc/self/ns/pid")) ?? null;
 });
 
 /** Names this machine since it was started, as far as its processes see each other. */
@@ -123,11 +120,7 @@ function stat(pid: number): Stat {
 
 /** "" on systems without it. */
 const boot = lazy(() => {
-  try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
-  } catch {
-    return "";
-  }
+  return attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8)) ?? "";
 });
 
 function livesByPid(pid: number): string {

@@ -8,6 +8,7 @@ import {
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
+import { attempt } from "../base/attempt.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import { type ServerDefinition, ServerFailure } from "./server.ts";
 import { secureAddress, guardedFetch } from "./http.ts";
@@ -153,9 +154,5 @@ function isSame(given: string, expected: string): boolean {
 }
 
 function readKept(store: TokenStore): Kept {
-  try {
-    return JSON.parse(store.read() ?? "{}") as Kept;
-  } catch {
-    return {}; // the person logs in again
-  }
+  return attempt(() => JSON.parse(store.read() ?? "{}") as Kept) ?? {}; // the person logs in again
 }

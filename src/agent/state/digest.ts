@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { attempt } from "../../base/attempt.ts";
 import type { Finding } from "../../permission/finding.ts";
 import { namedScripts } from "../../permission/shell/suspect/scripts.ts";
 import { withSortedKeys } from "../../base/canonical-json.ts";
@@ -96,11 +97,7 @@ export function scriptsOf(context: Place, finding: Finding | undefined): Record<
 
 /** sha-256 of a file's content; "" when it cannot be read, which for a file to be created is the same as not there. */
 function hashFile(path: string): string {
-  try {
-    return hash("sha256", readFileSync(path), "hex");
-  } catch {
-    return "";
-  }
+  return attempt(() => hash("sha256", readFileSync(path), "hex")) ?? "";
 }
 
 /** JSON with sorted keys: equal inputs give equal text however they were written. */

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { attempt } from "../../base/attempt.ts";
 import { sageHome } from "../../config/home/home.ts";
 import { ancestry } from "../../journal/process.ts";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
@@ -23,11 +24,8 @@ function isBelowGuest(env: NodeJS.ProcessEnv): boolean {
   if (process.platform !== "linux") return false;
   const mark = `SAGE_INSIDE=${sageHome(env).dir}`;
   return ancestry().some((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark);
-    } catch {
-      return false; // it has gone, or is somebody else's
-    }
+    // It has gone, or is somebody else's.
+    return attempt(() => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark)) ?? false;
   });
 }
 

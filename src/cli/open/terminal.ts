@@ -1,3 +1,4 @@
+import { attempt } from "../../base/attempt.ts";
 import { ask } from "../../protocol/host/refusal.ts";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -122,13 +123,7 @@ function createRuleTrials(store: Store, cwd: string, rules: () => readonly Rule[
 /** Messages that a person sent in a project, for the ↑ key; readable by them alone. Losing it must never stop anything. */
 export function createHistory(home: Home, cwd: string): { load(): readonly string[]; add(text: string): void } {
   const file = join(home.dir, "history", `${hash("sha256", cwd).slice(0, 16)}.jsonl`);
-  const read = (): string[] => {
-    try {
-      return readFileSync(file, "utf8").split("\n").filter(Boolean).flatMap(parse);
-    } catch {
-      return [];
-    }
-  };
+  const read = () => attempt(() => readFileSync(file, "utf8").split("\n").filter(Boolean).flatMap(parse)) ?? [];
   return {
     load() {
       const all = read();
@@ -136,6 +131,7 @@ export function createHistory(home: Home, cwd: string): { load(): readonly strin
         attempt(() => writeFileSync(file, all.slice(-MAX_ENTRIES).map(line).join(""), { mode: 0o600 }));
       return all.slice(-MAX_ENTRIES);
     },
+    // A full disk is told by the journal, which needs it more.
     add: (text) =>
       attempt(() => {
         mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -155,13 +151,5 @@ function parse(text: string): string[] {
     return typeof value === "string" ? [value] : [];
   } catch {
     return [];
-  }
-}
-
-function attempt(work: () => void): void {
-  try {
-    work();
-  } catch {
-    // A full disk is told by the journal, which needs it more.
   }
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
+import { attempt } from "../../base/attempt.ts";
 import { canonicalPath, isInside } from "../../permission/paths/canonical.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { projectRoot } from "../trust/trust.ts";
@@ -87,11 +88,7 @@ function isFolder(path: string): boolean {
 
 /** Undefined where it was removed: a daemon continues. */
 function workingFolder(): string | undefined {
-  try {
-    return process.cwd();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => process.cwd());
 }
 
 /** Clones that workers make: beside Sage's own folder and not in it, for everything in that one is protected. */

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { attempt } from "../../base/attempt.ts";
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Home } from "./home.ts";
@@ -96,11 +97,7 @@ function intoKeychain(variable: string, key: string): boolean {
 }
 
 function fromKeychain(variable: string): string | undefined {
-  try {
-    return keychain(variable).getPassword() ?? undefined;
-  } catch {
-    return undefined; // the model says which key is missing
-  }
+  return attempt(() => keychain(variable).getPassword() ?? undefined); // the model says which key is missing
 }
 
 function outOfKeychain(variable: string): void {

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { attempt } from "../../base/attempt.ts";
 import type { ContentFile } from "../../context/content.ts";
 import { isFolder, isInside } from "../../permission/paths/canonical.ts";
 import { reasonOf } from "../../protocol/reasons/error.ts";
@@ -85,9 +86,5 @@ function readModule(path: string, within: string | undefined): string | undefine
 }
 
 function realIfThere(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => realpathSync(path));
 }

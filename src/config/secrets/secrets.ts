@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute } from "node:path";
+import { attempt } from "../../base/attempt.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { holdsSecret, urlPassword } from "./secret-patterns.ts";
 
@@ -34,11 +35,7 @@ export function childEnv(env: NodeJS.ProcessEnv, workspace: string): NodeJS.Proc
 }
 
 function followed(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
+  return attempt(() => realpathSync.native(path)) ?? path;
 }
 
 /** Takes the values of secret variables out of text. Very short ones stay: replacing them would eat ordinary words. */
@@ -73,9 +70,5 @@ function spellings(value: string): string[] {
 }
 
 function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
+  return attempt(() => decodeURIComponent(value)) ?? value;
 }

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { attempt } from "../../base/attempt.ts";
 import { isInside } from "../../permission/paths/canonical.ts";
 import { protectedKind } from "../../permission/paths/protected.ts";
 import type { ConfineMode } from "../../protocol/confine.ts";
@@ -71,9 +72,5 @@ function checked(given: string, { root, state, writes }: { root: string; state: 
 }
 
 function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return attempt(() => realpathSync(path)) ?? path;
 }

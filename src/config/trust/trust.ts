@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, parse, relative } from "node:path";
 import { hash } from "node:crypto";
+import { attempt } from "../../base/attempt.ts";
 import { type Reason, reason } from "../../protocol/reasons/reason.ts";
 import { type NamedModule, moduleTexts, readModules } from "../modules/module-files.ts";
 import { changeFile } from "../files/locked-file.ts";
@@ -200,9 +201,6 @@ function readText(path: string, folder: string): string | undefined {
 }
 
 function leavesFolder(path: string, folder: string): boolean {
-  try {
-    return !isInside(realpathSync(folder), realpathSync(path));
-  } catch {
-    return false; // nothing is there, or the reader says why it cannot be read
-  }
+  // Nothing is there, or the reader says why it cannot be read.
+  return attempt(() => !isInside(realpathSync(folder), realpathSync(path))) ?? false;
 }

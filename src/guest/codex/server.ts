@@ -20,6 +20,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WebSocket } from "ws";
+import { attempt } from "../../base/attempt.ts";
 import { createQueue, type Wire } from "../rpc.ts";
 import type { Json } from "../peer.ts";
 
@@ -234,23 +235,19 @@ function used({ mark }: Place): void {
 type Note = { pid: number; started: string; command: string; since: number };
 
 function noted(path: string): Note | undefined {
-  try {
-    return JSON.parse(readFileSync(path, "utf8")) as Note;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(readFileSync(path, "utf8")) as Note);
 }
 
 /** When the process was started, so that another one under the same number is not taken for it. "" when it does not live. */
 function processStart(pid: number): string {
-  try {
-    return execFileSync("ps", ["-o", "lstart=", "-p", `${pid}`], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    }).trim();
-  } catch {
-    return "";
-  }
+  return (
+    attempt(() =>
+      execFileSync("ps", ["-o", "lstart=", "-p", `${pid}`], {
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }).trim(),
+    ) ?? ""
+  );
 }
 
 function endGroup(pid: number, by: NodeJS.Signals = "SIGTERM"): void {

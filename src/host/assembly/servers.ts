@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../../base/attempt.ts";
 import type { Config } from "../../config/config.ts";
 import type { Home } from "../../config/home/home.ts";
 import { keptKey, saveKey } from "../../config/home/keys.ts";
@@ -111,9 +112,5 @@ export function tokenStore(
 }
 
 function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return ""; // nothing is known yet
-  }
+  return attempt(() => readFileSync(path, "utf8")) ?? ""; // nothing is known yet
 }

@@ -1,3 +1,4 @@
+import { attempt } from "../../base/attempt.ts";
 import { messageOf } from "../../protocol/reasons/error.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { lstatSync, readlinkSync, realpathSync, statSync, type Stats } from "node:fs";
@@ -186,17 +187,9 @@ export function statOf(path: string): Stats | undefined {
 
 /** A path that may not be looked up counts as not there. */
 function isThere(path: string): boolean {
-  try {
-    return statOf(path) !== undefined;
-  } catch {
-    return false;
-  }
+  return attempt(() => statOf(path) !== undefined) ?? false;
 }
 
 export function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return attempt(() => statSync(path).isDirectory()) ?? false;
 }

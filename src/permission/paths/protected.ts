@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs";
+import { attempt } from "../../base/attempt.ts";
 import type { ProtectedKind } from "../../protocol/reasons/permission.ts";
 
 /**
@@ -39,11 +40,7 @@ export function holdsProtected(folder: string, home: string): boolean {
 }
 
 function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return []; // a file, or not to be looked into
-  }
+  return attempt(() => readdirSync(folder)) ?? []; // a file, or not to be looked into
 }
 
 /** Like `protectedKind`, for a path inside a folder that is removed: only kinds that cannot be restored, or that guard. */

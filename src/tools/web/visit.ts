@@ -1,4 +1,5 @@
 import type { Agent } from "node:http";
+import { attempt } from "../../base/attempt.ts";
 import type { Reason } from "../../protocol/reasons/reason.ts";
 import { isPrivateAddress } from "../../permission/web.ts";
 import { type Answer, type Limits, type Way, exchange, locationOf } from "./exchange.ts";
@@ -142,11 +143,8 @@ function decode(body: Buffer, type: string): string {
     marked(body) ??
     /charset\s*=\s*["']?([\w:.-]+)/i.exec(type)?.[1] ??
     /<meta[^>]{0,200}charset\s*=\s*["']?([\w:.-]+)/i.exec(head)?.[1];
-  try {
-    return new TextDecoder(named).decode(body);
-  } catch {
-    return new TextDecoder().decode(body); // an encoding that nobody knows
-  }
+  // An encoding that nobody knows.
+  return attempt(() => new TextDecoder(named).decode(body)) ?? new TextDecoder().decode(body);
 }
 
 function marked(body: Buffer): string | undefined {

@@ -1,3 +1,4 @@
+import { attempt } from "../../../base/attempt.ts";
 import type { HookOutcome } from "../../../hooks/hook.ts";
 import { Stopped, type Durable } from "../../../journal/session/durable.ts";
 import { isPromised, type Awaitable } from "../../../journal/store/store.ts";
@@ -94,11 +95,7 @@ function isSettled(context: Tools & Place, earlier: readonly Call[], call: Call)
 
 function fileOf(context: Place, { input }: Call): string | undefined {
   const path = input["file_path"];
-  try {
-    return typeof path === "string" ? canonicalPath(path, toolPlace(context)).real : undefined;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => (typeof path === "string" ? canonicalPath(path, toolPlace(context)).real : undefined));
 }
 
 /** Judges a call with the hooks' say. Runs inside the step of the whole batch: on replay no hook is called again. */

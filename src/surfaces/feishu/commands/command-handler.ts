@@ -1,3 +1,4 @@
+import { attempt } from "../../../base/attempt.ts";
 import type { Sender } from "../../../protocol/sender.ts";
 import { slashTexts } from "../../../texts/surfaces/slash.ts";
 import { runSlash, type Reply } from "../../../view/slash/run.ts";
@@ -275,9 +276,5 @@ function isIn(folder: string, path: string): boolean {
 }
 
 function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return join(path);
-  }
+  return attempt(() => realpathSync(path)) ?? join(path);
 }

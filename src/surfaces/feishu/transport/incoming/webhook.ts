@@ -1,3 +1,4 @@
+import { attempt } from "../../../../base/attempt.ts";
 import { thrownText } from "../../../../texts/shared/error.ts";
 import type { Log } from "../api/config.ts";
 import { type Envelope, readEnvelope } from "./event.ts";
@@ -117,11 +118,7 @@ function same(a: string, b: string): boolean {
 }
 
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(text));
 }
 
 function stringIn(value: unknown, key: string): string | undefined {

@@ -1,3 +1,4 @@
+import { attempt } from "../../../../base/attempt.ts";
 import type { Draft } from "../../../../protocol/facts/request.ts";
 
 /** Rest after the last letter before a draft is saved, and the least time between two: each one is written to disk. */
@@ -84,9 +85,5 @@ export function createDrafts({
 export type Drafts = ReturnType<typeof createDrafts>;
 
 function parsed(text: string | undefined): Draft | undefined {
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as Draft);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => (text === undefined ? undefined : (JSON.parse(text) as Draft)));
 }

@@ -1,3 +1,5 @@
+import { attempt } from "../../../../base/attempt.ts";
+
 /** Address within the page. It is a fragment: no server, proxy or log sees it. */
 export type Place =
   | { page: "inbox" | "sessions" | "receipts" | "rules" | "devices" | "stats" }
@@ -29,9 +31,5 @@ export function fragmentFor(place: Place): string {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return "";
-  }
+  return attempt(() => decodeURIComponent(text)) ?? "";
 }

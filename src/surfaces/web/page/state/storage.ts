@@ -1,13 +1,10 @@
+import { attempt } from "../../../../base/attempt.ts";
 import type { Shelf } from "./drafts.ts";
 
 /** The browser's own storage of this origin. One that keeps nothing, as in a private window, is no error. */
 export const storage: Shelf = {
   get(name) {
-    try {
-      return localStorage.getItem(name) ?? undefined;
-    } catch {
-      return undefined;
-    }
+    return attempt(() => localStorage.getItem(name) ?? undefined);
   },
   put(name, value) {
     try {
@@ -18,10 +15,6 @@ export const storage: Shelf = {
     }
   },
   names() {
-    try {
-      return Object.keys(localStorage);
-    } catch {
-      return [];
-    }
+    return attempt(() => Object.keys(localStorage)) ?? [];
   },
 };
