@@ -19,7 +19,7 @@ import { pendingOf } from "./find-request.ts";
 import type { Opened } from "../host/open-host.ts";
 import { agrees } from "../host/journal.ts";
 import { continueAfterAnswer } from "./resume-session.ts";
-import { styleOf } from "../process/stdout.ts";
+import { styleOf, fail } from "../process/stdout.ts";
 
 type Parts = Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang };
 
@@ -35,19 +35,14 @@ export async function answerAlike(
   const { host, me } = opened;
   const [t, w] = [texts(lang), inboxTexts(lang)];
   const alike = alikeTo(request, await pendingOf(host));
-  if (alike.length === 0) {
-    console.error(`sage: ${w.noneAlike}`);
-    return exitCodes.failure;
-  }
+  if (alike.length === 0) return fail(`sage: ${w.noneAlike}`);
   if (seen !== undefined && seen !== codeOfList(alike))
     throw new SageError("input-invalid", reason("list-changed", {}));
   if (seen === undefined) {
     console.log((await alikeLines(host, alike, lang)).join("\n"));
     const question = answer.type === "granted" ? t.permitAll(alike.length) : w.refuseAll(alike.length);
-    if (!(await agrees(`${question} > `))) {
-      console.error(`sage: ${w.notAgreed(shortRequestId(request.id), codeOfList(alike))}`);
-      return exitCodes.failure;
-    }
+    if (!(await agrees(`${question} > `)))
+      return fail(`sage: ${w.notAgreed(shortRequestId(request.id), codeOfList(alike))}`);
   }
   const { results } = await ask(host, { type: "respondAll", requestIds: alike.map(({ id }) => id), answer, ...me });
   for (const result of results) {

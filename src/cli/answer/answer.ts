@@ -1,3 +1,4 @@
+import { fail, succeed } from "../process/stdout.ts";
 import { ask, factsOf } from "../../protocol/host/refusal.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { oneLine } from "../../base/visible.ts";
@@ -83,8 +84,7 @@ async function allLike(
 function tooLate(reply: Omit<Refused, "ok" | "code">, me: Opened["me"], lang: Lang): number {
   const t = texts(lang);
   const text = reply.resolution ? cliTexts(lang).tooLate(headline(reply.resolution, t, me)) : errorText(reply, t);
-  console.error(`sage: ${text}`);
-  return exitCodes.failure;
+  return fail(`sage: ${text}`);
 }
 
 type Answered = CommandReply<"respond"> & { ok: true; resolution: Resolution };
@@ -121,8 +121,7 @@ function afterwards(opened: Opened, store: Store): After {
     }
     if (reply.running && rulesIn(reply.resolution) > 0) await tellAlsoDecided(host, reply.resolution, lang);
     if (!reply.running && values.run) return goOn(store, session, values.model, lang);
-    console.log(await continueAfterAnswer(opened, { session, running: reply.running }, lang));
-    return exitCodes.success;
+    return succeed(await continueAfterAnswer(opened, { session, running: reply.running }, lang));
   };
 }
 
@@ -139,15 +138,13 @@ function elsewhere(opened: Opened): After {
     }
     const next = await continueAfterAnswer(opened, { session, running: reply.running }, lang);
     if (rulesIn(reply.resolution) > 0) await tellAlsoDecided(host, reply.resolution, lang);
-    console.log(next);
-    return exitCodes.success;
+    return succeed(next);
   };
 }
 
 /** Nothing of Sage's continues: the agent that asked hears it by itself. */
 function toldOutside({ agent }: InputRequest, lang: Lang): number {
-  console.log(cliTexts(lang).heardOutside(oneLine(agent[0] ?? "")));
-  return exitCodes.success;
+  return succeed(cliTexts(lang).heardOutside(oneLine(agent[0] ?? "")));
 }
 
 function rulesIn(resolution: Resolution): number {
@@ -179,8 +176,7 @@ function signed(request: InputRequest, approved: Approved, me: Opened["me"], lan
   const t = texts(lang);
   const name = clipped(nameOf(request, t), MAX_NAME_LENGTH);
   if (approved.again) console.log(t.approvedAgain);
-  console.log(cliTexts(lang).recorded(name, consentSoFar(approved, t, me)));
-  return exitCodes.success;
+  return succeed(cliTexts(lang).recorded(name, consentSoFar(approved, t, me)));
 }
 
 /** The request as it will run: an answer may have edited its input. */
@@ -223,8 +219,7 @@ async function goOn(store: Store, session: string, model: string | undefined, la
   const { openToResume } = await import("./resume-session.ts");
   const { print } = await import("../open/print/print.ts");
   const takenUp = () => {
-    console.log(cliTexts(lang).takenUp);
-    return exitCodes.success;
+    return succeed(cliTexts(lang).takenUp);
   };
   const row = store.session(session);
   if (!row || isTakenUp(store, session)) return takenUp();

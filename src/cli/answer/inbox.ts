@@ -16,7 +16,7 @@ import { noWords, readFlags } from "../process/flags.ts";
 import { hostFlag, openHost } from "../host/open-host.ts";
 import { findSession } from "../host/host-client.ts";
 import { requestLines } from "../open/print/request-lines.ts";
-import { styleOf, writeStdout } from "../process/stdout.ts";
+import { styleOf, fail, printJson } from "../process/stdout.ts";
 import { oneLine } from "../../base/visible.ts";
 import { needsConsent } from "../../protocol/facts/consent.ts";
 import { shortRequestId } from "../../protocol/key.ts";
@@ -51,13 +51,10 @@ export async function inbox(args: string[]): Promise<number> {
     }
     if (target !== undefined) {
       const found = await requestBy(host, target, t);
-      if ("outcome" in found) {
-        console.error(`sage: ${headline(found, texts(lang), me)}`);
-        return exitCodes.failure;
-      }
+      if ("outcome" in found) return fail(`sage: ${headline(found, texts(lang), me)}`);
       if (values.json) {
         const { inquiries = [] } = await ask(host, { type: "request", id: found.id });
-        writeStdout(`${JSON.stringify({ ...found, inquiries }, undefined, 2)}\n`);
+        printJson({ ...found, inquiries });
       } else await show(found);
       const alike = values.json ? [] : alikeTo(found, await pendingOf(host));
       if (alike.length > 0) {
@@ -67,7 +64,7 @@ export async function inbox(args: string[]): Promise<number> {
       return exitCodes.success;
     }
     const { requests } = await ask(host, { type: "pending" });
-    if (values.json) writeStdout(`${JSON.stringify(requests, undefined, 2)}\n`);
+    if (values.json) printJson(requests);
     else if (requests.length === 0) console.log(t.inboxEmpty);
     else {
       const { sessions } = await ask(host, { type: "sessions" });

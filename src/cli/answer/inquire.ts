@@ -12,7 +12,7 @@ import type { InquiryItem } from "../../view/transcript/item.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import type { Opened } from "../host/open-host.ts";
 import { openToResume, sessionPlace } from "./resume-session.ts";
-import { styleOf } from "../process/stdout.ts";
+import { styleOf, succeed } from "../process/stdout.ts";
 
 type Options = {
   values: { run?: boolean | undefined; model?: string | undefined };
@@ -33,8 +33,7 @@ export async function inquire(
   const row = local?.store.session(session);
   if (!sent.running && (!values.run || !row)) {
     const place = await sessionPlace(host, session);
-    console.log(place ? clusterTexts(lang).inquiredAt(place.name) : cliTexts(lang).inquiryRecorded(session));
-    return exitCodes.success;
+    return succeed(place ? clusterTexts(lang).inquiredAt(place.name) : cliTexts(lang).inquiryRecorded(session));
   }
   const { inquiry } = sent;
   if (sent.running || !row || !local) return show(host, requestId, inquiry, { lang, waits: true });

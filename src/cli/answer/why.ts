@@ -10,7 +10,7 @@ import { changeLine, headline, timeOf, whoOf } from "../../texts/shared/resoluti
 import { type WhyTexts, whyTexts } from "../../texts/commands/why.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { styleOf, writeStdout } from "../process/stdout.ts";
+import { styleOf, printJson } from "../process/stdout.ts";
 import { hostFlag, openHost } from "../host/open-host.ts";
 import { hostsTexts } from "../../texts/serve/hosts.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -45,10 +45,7 @@ export async function why(args: string[]): Promise<number> {
   const broken = records.filter(({ state }) => state === "broken" || state === "rewritten");
   const redaction = ownRedaction(process.env);
   const receipts = redaction.value(found.receipts);
-  if (values.json) {
-    writeStdout(`${JSON.stringify({ intact: broken.length === 0, records, receipts }, undefined, 2)}\n`);
-    return exitCodes.success;
-  }
+  if (values.json) return printJson({ intact: broken.length === 0, records, receipts });
   const style = styleOf(process.stdout, lang);
   const worth = receipts.filter(
     (receipt) => values.all || found.file !== undefined || !isFree(receipt) || receipts.length === 1,

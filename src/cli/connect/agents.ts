@@ -7,7 +7,7 @@ import { agentsTexts, type AgentsTexts } from "../../texts/setup/agents.ts";
 import { tableLines } from "../../view/lines/table.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { writeStdout } from "../process/stdout.ts";
+import { succeed, printJson } from "../process/stdout.ts";
 
 /** Lists the agents that can run turns in Sage's place: which are installed, and what Sage can keep and refuse for each. */
 export async function agents(args: string[]): Promise<number> {
@@ -16,16 +16,10 @@ export async function agents(args: string[]): Promise<number> {
   const [word, ...rest] = positionals;
   const dir = guestsDir(sageHome(process.env));
   if (rest.length > 0 || (word !== undefined && word !== "stop")) throw usage(t.usage);
-  if (word === "stop") {
-    console.log(t.stopped(await stopCodex(dir)));
-    return exitCodes.success;
-  }
+  if (word === "stop") return succeed(t.stopped(await stopCodex(dir)));
   const { settings } = readInstallation(process.env);
   const found = await installedAgents(guestPrograms(settings.agents), process.env);
-  if (values.json) {
-    writeStdout(`${JSON.stringify(found, undefined, 2)}\n`);
-    return exitCodes.success;
-  }
+  if (values.json) return printJson(found);
   console.log([...rows(found, t), "", ...t.legend, t.use()].join("\n"));
   for (const { since, parked, lives } of serversIn(dir))
     if (lives) console.log(t.server(new Date(since).toLocaleString(lang), parked));

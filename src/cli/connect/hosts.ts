@@ -1,3 +1,4 @@
+import { succeed } from "../process/stdout.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { changeSettings } from "../../config/settings/settings.ts";
 import { oneLine } from "../../base/visible.ts";
@@ -33,8 +34,7 @@ export async function hosts(args: string[]): Promise<number> {
     const told = await unpair(address, { home, env });
     const names = Object.keys(known).filter((name) => known[name] === address);
     if (names.length > 0) changeSettings(home.settings, (all) => ({ ...all, hosts: without(all.hosts ?? {}, names) }));
-    console.log((told ? w.removed : w.removedHere)(target));
-    return exitCodes.success;
+    return succeed((told ? w.removed : w.removedHere)(target));
   }
   const found = targetOf(target, settings);
   const { address, invitation } = found;
@@ -46,8 +46,7 @@ export async function hosts(args: string[]): Promise<number> {
   const waits = () => console.error(`sage: ${w.waiting}`);
   const paired = await pair(found, by, { home, env, waits });
   console.log(w.paired(address, paired.by, w.places[paired.place]));
-  console.log(w.goOn(`--host ${nameHost(address, home, name)}`));
-  return exitCodes.success;
+  return succeed(w.goOn(`--host ${nameHost(address, home, name)}`));
 }
 
 function without(all: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {

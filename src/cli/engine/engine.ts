@@ -8,7 +8,7 @@ import { clusterTexts, type ClusterTexts } from "../../texts/serve/cluster.ts";
 import { engineUrl, workplaceName } from "../host/join-engine.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { writeStdout } from "../process/stdout.ts";
+import { writeStdout, fail } from "../process/stdout.ts";
 
 /** `sage engine`: the database that machines share. */
 export async function engine(args: string[]): Promise<number> {
@@ -49,14 +49,10 @@ async function prepare(args: string[]): Promise<number> {
     if (isOpen) console.error(t.openSchema);
     return exitCodes.success;
   } catch (error) {
-    if (error instanceof NotLimited) {
-      console.error(`${t.loginBeyond(error.beyond)}\n${t.nothingChanged}`);
-      return exitCodes.failure;
-    }
+    if (error instanceof NotLimited) return fail(`${t.loginBeyond(error.beyond)}\n${t.nothingChanged}`);
     const isForeign = (error as { code?: string }).code === "42501";
     if (!(error instanceof MayNotMakeRoles) && !isForeign) throw explained(publicAddress(url), error);
-    console.error(error instanceof MayNotMakeRoles ? t.mayNotMakeRoles(inSql(error.roles)) : t.notOwner);
-    return exitCodes.failure;
+    return fail(error instanceof MayNotMakeRoles ? t.mayNotMakeRoles(inSql(error.roles)) : t.notOwner);
   } finally {
     await pool.end();
   }

@@ -6,7 +6,7 @@ import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { engineUrl, joinEngine, workplaceName } from "../host/join-engine.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { writeStdout } from "../process/stdout.ts";
+import { writeStdout, fail } from "../process/stdout.ts";
 
 /** `sage move`: gives a session to the workers of another place. Its files are brought there by whoever moves it. */
 export async function move(args: string[]): Promise<number> {
@@ -26,11 +26,9 @@ export async function move(args: string[]): Promise<number> {
         if (!(await cluster.ledger.staffed()).includes(place)) console.error(t.nobodyThere(place));
         return exitCodes.success;
       case "runs":
-        console.error(t.notMoved(session, moved.at));
-        return exitCodes.failure;
+        return fail(t.notMoved(session, moved.at));
       case "unknown":
-        console.error(t.noSession(session));
-        return exitCodes.failure;
+        return fail(t.noSession(session));
     }
   } catch (error) {
     throw explained(publicAddress(url), error);

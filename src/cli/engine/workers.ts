@@ -6,7 +6,7 @@ import type { LivingGateway } from "../../journal/postgres/surface-table.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/serve/cluster.ts";
 import { engineUrl } from "../host/join-engine.ts";
 import { readFlagsOnly, usage } from "../process/flags.ts";
-import { writeStdout } from "../process/stdout.ts";
+import { writeStdout, printJson } from "../process/stdout.ts";
 import { tableLines } from "../../view/lines/table.ts";
 
 type Row = { place: string; process: string | null; since: Date | null; runs: string; address: string | null };
@@ -58,7 +58,7 @@ function show(rows: readonly Row[], gateways: readonly LivingGateway[], json: bo
       ...rows.map((row) => ({ ...row, runs: Number(row.runs) })),
       ...gateways.map(({ id, ...gateway }) => ({ gateway: id, ...gateway })),
     ];
-    writeStdout(`${JSON.stringify(all, undefined, 2)}\n`);
+    printJson(all);
     return 0;
   }
   const { place, worker, since, sessions, address } = t.workerColumns;

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
+import { fail } from "../process/stdout.ts";
 import { loadConfig } from "../../config/config.ts";
 import { sageHome } from "../../config/home/home.ts";
 import { childEnv } from "../../config/secrets/secrets.ts";
@@ -71,10 +72,7 @@ async function tryOut(command: string, lang: "en" | "zh"): Promise<number> {
   });
   await confining.ready();
   const problem = confining.problem();
-  if (problem) {
-    console.error(`sage: ${oneLine(sentence(problem, lang))}`);
-    return exitCodes.failure;
-  }
+  if (problem) return fail(`sage: ${oneLine(sentence(problem, lang))}`);
   const launch = await confining.launch({
     cwd,
     env: { ...childEnv(process.env, cwd), HOME: homedir() },

@@ -5,7 +5,7 @@ import { projectTrust, revoke, trust } from "../../config/trust/trust.ts";
 import { checkApprover } from "../host/account.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { styleOf } from "../process/stdout.ts";
+import { styleOf, succeed } from "../process/stdout.ts";
 import { agrees } from "../host/journal.ts";
 import { guestTrustLines, trustLines } from "./trust-prompt.ts";
 
@@ -19,13 +19,13 @@ export async function trustFolder(args: string[]): Promise<number> {
   const root = oneLine(project.root);
   if (values.revoke) {
     revoke(file, project.root);
-    return told(t.revoked(root));
+    return succeed(t.revoked(root));
   }
   const guests = guestTrust(file, process.cwd());
   const states = [state, guests.state];
-  if (states.every((each) => each === "nothing-to-trust")) return told(t.trustNothing(root));
+  if (states.every((each) => each === "nothing-to-trust")) return succeed(t.trustNothing(root));
   const isOpen = (candidate: typeof state) => candidate === "untrusted" || candidate === "changed";
-  if (!states.some(isOpen)) return told(t.trusted(root));
+  if (!states.some(isOpen)) return succeed(t.trusted(root));
   const style = styleOf(process.stdout, lang);
   if (isOpen(state)) console.log(trustLines(project, style, t).join("\n"));
   if (isOpen(guests.state)) console.log(guestTrustLines(guests, style, t).join("\n"));
@@ -36,10 +36,5 @@ export async function trustFolder(args: string[]): Promise<number> {
   checkApprover();
   if (isOpen(state)) trust(file, project);
   if (isOpen(guests.state)) trustGuests(file, guests);
-  return told(t.trusted(root));
-}
-
-function told(text: string): number {
-  console.log(text);
-  return exitCodes.success;
+  return succeed(t.trusted(root));
 }

@@ -5,6 +5,7 @@ import { fitted } from "../../view/lines/safe.ts";
 import { type Style, createPaint } from "../../view/lines/paint.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
+import { exitCodes } from "./exit-codes.ts";
 
 /** The codes of Sage's own colours. Anything else that steers a terminal came out of a file, a name, a model or a server. */
 const paint = /(\x1b\[(?:1|2|7|22|27|31|32|33|36|39)m)/;
@@ -12,6 +13,24 @@ const paint = /(\x1b\[(?:1|2|7|22|27|31|32|33|36|39)m)/;
 /** Writes what a program may read: as it is into a pipe or a file. On a terminal no character of it steers. */
 export function writeStdout(text: string): boolean {
   return process.stdout.write(process.stdout.isTTY ? harmless(text) : text);
+}
+
+/** Prints for programs. Returns the exit code, as the end of a command. */
+export function printJson(value: unknown): number {
+  writeStdout(`${JSON.stringify(value, undefined, 2)}\n`);
+  return exitCodes.success;
+}
+
+/** Prints for people. Returns the exit code, as the end of a command. */
+export function succeed(text: string): number {
+  console.log(text);
+  return exitCodes.success;
+}
+
+/** Prints why a command failed. Returns the exit code, as the end of a command. */
+export function fail(text: string): number {
+  console.error(text);
+  return exitCodes.failure;
 }
 
 /** Keeps Sage alive when its reader stops, as in `sage sessions | head -1`. A stream is made when it is first used: most runs print no error. */

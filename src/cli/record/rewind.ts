@@ -1,3 +1,4 @@
+import { succeed } from "../process/stdout.ts";
 import { planRewind, rewindSession } from "../../archive/rewind.ts";
 import { sageHome } from "../../config/home/home.ts";
 import type { RewindWhat } from "../../protocol/facts/rewind.ts";
@@ -36,8 +37,7 @@ export async function rewind(args: string[]): Promise<number> {
     const session = sessionBy(store.sessions(), target);
     if (turn === undefined) {
       const points = rewindPoints(store.load(session.id));
-      console.log([...pointLines(points, w), ...(points.length > 0 ? [w.next(session.id)] : [])].join("\n"));
-      return exitCodes.success;
+      return succeed([...pointLines(points, w), ...(points.length > 0 ? [w.next(session.id)] : [])].join("\n"));
     }
     const { output } = sageHome(process.env);
     const back = { turn, what, output, sageHome: process.env["SAGE_HOME"] };

@@ -12,7 +12,7 @@ import { sessionBy } from "../../view/find-session.ts";
 import { duration, readFlagsOnly } from "../process/flags.ts";
 import { engineFlag, openJournal } from "../host/journal.ts";
 import { ownRedaction } from "../host/redaction.ts";
-import { styleOf, writeStdout } from "../process/stdout.ts";
+import { styleOf, printJson } from "../process/stdout.ts";
 
 const options = {
   all: { type: "boolean" },
@@ -39,7 +39,7 @@ export async function stats(args: string[]): Promise<number> {
   });
   await host.close();
   const shown = ownRedaction(process.env).value(found);
-  if (values.json) writeStdout(`${JSON.stringify(shown, undefined, 2)}\n`);
+  if (values.json) printJson(shown);
   else console.log(lines(shown, pastTexts(lang), styleOf(process.stdout, lang)).join("\n"));
   return exitCodes.success;
 }

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { succeed } from "../process/stdout.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";
@@ -72,8 +73,7 @@ export async function uninstall(args: string[]): Promise<number> {
   if (!existsSync(manager.file)) throw new SageError("config-invalid", said(t.notInstalled));
   if (!args.includes("--no-start")) run(manager.stop, t);
   rmSync(manager.file);
-  console.log(t.uninstalled(manager.file));
-  return exitCodes.success;
+  return succeed(t.uninstalled(manager.file));
 }
 
 function managerOf(t: ServeTexts): Manager {

@@ -1,3 +1,4 @@
+import { succeed } from "../process/stdout.ts";
 import { version } from "../../config/version.ts";
 import { sage } from "../../texts/command.ts";
 import { helpTexts, type ExitName } from "../../texts/commands/help.ts";
@@ -23,8 +24,7 @@ export async function help(args: string[], commands: readonly string[] = []): Pr
 }
 
 export async function showVersion(): Promise<number> {
-  console.log(version);
-  return exitCodes.success;
+  return succeed(version);
 }
 
 /** On a terminal lines are broken between words, below the column where their text begins. */

@@ -8,7 +8,7 @@ import { sentence } from "../../texts/shared/sentence.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags } from "../process/flags.ts";
 import { modelOf, modelName } from "../assemble/model-choice.ts";
-import { writeStdout } from "../process/stdout.ts";
+import { printJson } from "../process/stdout.ts";
 import { tableLines } from "../../view/lines/table.ts";
 
 type Row = AboutModel & { model: string; used: boolean };
@@ -38,7 +38,7 @@ export async function models(args: string[]): Promise<number> {
   for (const { provider, problem } of failed)
     console.error(`sage: ${oneLine(own.fails(provider, sentence(classify(problem).problem, lang)))}`);
   const isNothing = offers.length === 0 && !choice;
-  if (values.json) writeStdout(`${JSON.stringify(rows, undefined, 2)}\n`);
+  if (values.json) printJson(rows);
   else if (isNothing) console.error(`sage: ${t.noModel}`);
   else console.log((rows.length === 0 ? [own.none] : [...lines(rows, own), "", own.legend, own.howToPrice]).join("\n"));
   return isNothing || (failed.length > 0 && rows.length === 0) ? exitCodes.failure : exitCodes.success;

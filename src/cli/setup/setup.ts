@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { succeed } from "../process/stdout.ts";
 import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choice/choose.ts";
 import { listModels } from "../../models/wire/list.ts";
 import { oneLine } from "../../base/visible.ts";
@@ -36,10 +37,7 @@ export async function setup(args: string[]): Promise<number> {
   const { lang } = readFlagsOnly("setup", args, {});
   const words = firstRunTexts(lang);
   if (!process.stdin.isTTY || !process.stdout.isTTY) throw usage(words.needsTerminal);
-  if (!(await setUpModel(lang))) {
-    console.log(words.nothing);
-    return exitCodes.success;
-  }
+  if (!(await setUpModel(lang))) return succeed(words.nothing);
   await offerSandbox(lang);
   if ((await asksTrust(sageHome(process.env), process.cwd(), lang)) === "go on") console.log(words.start);
   return exitCodes.success;

@@ -9,7 +9,7 @@ import { titleOf } from "../../view/items/summary.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { openLocalJournal } from "../host/journal.ts";
-import { styleOf, writeStdout } from "../process/stdout.ts";
+import { styleOf, printJson } from "../process/stdout.ts";
 import { runTaskAction, isAction, taskBy, taskLines } from "./task-lines.ts";
 
 const options = { json: { type: "boolean" }, all: { type: "boolean" } } as const;
@@ -27,7 +27,7 @@ export async function tasks(args: string[]): Promise<number> {
       const shown = sessions
         .map((session) => ({ ...session, tasks: session.tasks.filter((task) => values.all || !endOfTask(task)) }))
         .filter((session) => session.tasks.length > 0);
-      if (values.json) writeStdout(`${JSON.stringify(shown.flatMap(asData), undefined, 2)}\n`);
+      if (values.json) printJson(shown.flatMap(asData));
       else {
         const style = styleOf(process.stdout, lang);
         const lines = shown.flatMap((session) => [

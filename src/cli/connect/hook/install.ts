@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { succeed } from "../../process/stdout.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { changeFile, lockIn } from "../../../config/files/locked-file.ts";
 import { findProgram } from "../../../host/guests/guest-programs.ts";
@@ -27,10 +28,7 @@ export async function changeHook(args: string[]): Promise<number> {
   } catch (error) {
     throw usage(t.unreadable(path, error instanceof Error ? error.message : String(error)));
   }
-  if (change.before === change.after) {
-    console.log(installs ? t.there(path) : t.notThere(path));
-    return exitCodes.success;
-  }
+  if (change.before === change.after) return succeed(installs ? t.there(path) : t.notThere(path));
   console.log(installs ? t.adds(path) : t.removes(path));
   for (const line of JSON.stringify(change.hooks, undefined, 2).split("\n"))
     console.log(`${installs ? "+" : "-"} ${oneLine(line)}`);

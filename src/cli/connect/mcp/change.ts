@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { succeed } from "../../process/stdout.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { changeFile, lockIn } from "../../../config/files/locked-file.ts";
 import { serversSchema } from "../../../config/settings/servers.ts";
@@ -14,7 +15,6 @@ import { misfits } from "../../../protocol/reasons/misfit.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
 import { checkApprover } from "../../host/account.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 
 type Entry = Record<string, unknown>;
@@ -50,8 +50,7 @@ export async function add(args: string[]): Promise<number> {
     : { command: what, ...(rest.length > 0 && { args: rest }), ...(values.env && { env }) };
   if (isAddress) await checkAddress(what);
   const file = save(name, entry, place);
-  console.log(texts.added(oneLine(name), oneLine(file)));
-  return exitCodes.success;
+  return succeed(texts.added(oneLine(name), oneLine(file)));
 }
 
 export async function remove(args: string[]): Promise<number> {
@@ -66,8 +65,7 @@ export async function remove(args: string[]): Promise<number> {
   const file = change(found, (servers) =>
     Object.fromEntries(Object.entries(servers).filter(([other]) => other !== name)),
   );
-  console.log(texts.removed(oneLine(name), oneLine(file)));
-  return exitCodes.success;
+  return succeed(texts.removed(oneLine(name), oneLine(file)));
 }
 
 /** An address that no connection would ever go to is told before it is saved. One with a variable in it is known later. */

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { succeed } from "../../process/stdout.ts";
 import { commandLine, readServers } from "../../../config/settings/servers.ts";
 import { readSmallFile } from "../../../config/files/small-file.ts";
 import { projectRoot } from "../../../config/trust/trust.ts";
@@ -33,10 +34,7 @@ export async function importServers(args: string[]): Promise<number> {
   const own = serversIn("user");
   const fresh = found.filter(({ name }) => !Object.hasOwn(own, name));
   for (const { name } of found.filter((server) => !fresh.includes(server))) console.log(texts.skipped(oneLine(name)));
-  if (fresh.length === 0) {
-    console.log(texts.nothingToImport);
-    return exitCodes.success;
-  }
+  if (fresh.length === 0) return succeed(texts.nothingToImport);
   for (const { name, entry, from } of fresh) {
     const named = Object.keys(entry.env ?? entry.headers ?? {});
     const how = entry.command === undefined ? (entry.url ?? "") : commandLine(entry);

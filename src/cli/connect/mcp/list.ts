@@ -1,3 +1,4 @@
+import { printJson } from "../../process/stdout.ts";
 import { type Config, loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { withKeys } from "../../../config/home/keys.ts";
@@ -38,10 +39,7 @@ export async function list(args: string[]): Promise<number> {
         ],
   );
   const all = [...counting, ...waiting];
-  if (values.json) {
-    console.log(JSON.stringify(all, undefined, 2));
-    return exitCodes.success;
-  }
+  if (values.json) return printJson(all);
   const texts = mcpTexts(lang);
   if (all.length === 0) console.log(texts.none);
   for (const { name, file, how, counts } of all)
@@ -59,7 +57,7 @@ export async function test(args: string[]): Promise<number> {
   if (name !== undefined) serverNamed(config, name);
   const texts = mcpTexts(lang);
   const tried = await tryServers(config, lang, name);
-  if (values.json) console.log(JSON.stringify(tried, undefined, 2));
+  if (values.json) printJson(tried);
   else if (tried.length === 0) console.log(texts.none);
   else
     for (const { server, tools, prompts, ms, problem } of tried) {

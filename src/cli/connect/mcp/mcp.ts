@@ -1,10 +1,10 @@
+import { succeed } from "../../process/stdout.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
 import { langOf, readFlags, usage } from "../../process/flags.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { tokenStore } from "../../../host/assembly/servers.ts";
 import { ServerFailure } from "../../../mcp/server.ts";
 import { oneLine } from "../../../base/visible.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
 import { configHere, serverNamed } from "./list.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 
@@ -43,6 +43,5 @@ async function login(args: string[]): Promise<number> {
   } catch (error) {
     throw error instanceof ServerFailure ? new SageError("config-invalid", error.reason) : error;
   }
-  console.log(texts.loggedIn(name));
-  return exitCodes.success;
+  return succeed(texts.loggedIn(name));
 }

@@ -14,7 +14,7 @@ import { readFlags, readFlagsOnly, usage } from "../../process/flags.ts";
 import { openLocalJournal } from "../../host/journal.ts";
 import { readPast } from "../../../archive/trials.ts";
 import { ownRedaction } from "../../host/redaction.ts";
-import { styleOf, writeStdout } from "../../process/stdout.ts";
+import { styleOf, printJson, succeed } from "../../process/stdout.ts";
 
 const options = { json: { type: "boolean" }, behavior: { type: "string", default: "allow" } } as const;
 
@@ -37,10 +37,7 @@ export async function backtest(args: string[]): Promise<number> {
     positionals.length > 0 ? positionals.map((text) => ({ text, behavior })) : rules;
   const results = ownRedaction(process.env).value(asked.map((rule) => trials.of(rule)));
   await close();
-  if (values.json) {
-    writeStdout(`${JSON.stringify(results, undefined, 2)}\n`);
-    return exitCodes.success;
-  }
+  if (values.json) return printJson(results);
   const style = styleOf(process.stdout, lang);
   if (asked.length === 0) console.log(w.noRules);
   else if (calls.length === 0) console.log(w.noPast);
@@ -60,21 +57,14 @@ export async function suggestRules(args: string[]): Promise<number> {
   const ideas = ownRedaction(process.env).value(trials.ideas(offers));
   await close();
   const asked = calls.filter((call) => call.asked !== undefined).length;
-  if (values.json) {
-    writeStdout(`${JSON.stringify({ asked, ideas }, undefined, 2)}\n`);
-    return exitCodes.success;
-  }
-  if (ideas.length === 0) {
-    console.log(w.noIdeas(asked));
-    return exitCodes.success;
-  }
+  if (values.json) return printJson({ asked, ideas });
+  if (ideas.length === 0) return succeed(w.noIdeas(asked));
   const style = styleOf(process.stdout, lang);
   const rules = ideas.flatMap((idea) => idea.rules);
   const spared = ideas.reduce((sum, idea) => sum + idea.spared, 0);
   console.log(w.ideas(rules.length, spared, asked));
   console.log(ideaLines(ideas, { style, w }).join("\n"));
-  console.log(w.keep(`'${oneLine(rules[0]!).replaceAll("'", `'\\''`)}'`));
-  return exitCodes.success;
+  return succeed(w.keep(`'${oneLine(rules[0]!).replaceAll("'", `'\\''`)}'`));
 }
 
 async function open() {

@@ -12,7 +12,7 @@ import { pastTexts } from "../../../texts/setup/past.ts";
 import { timeOf } from "../../../texts/shared/resolution.ts";
 import { trialLines } from "../../../view/lines/past.ts";
 import { ownRedaction } from "../../host/redaction.ts";
-import { styleOf } from "../../process/stdout.ts";
+import { styleOf, succeed } from "../../process/stdout.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { permissionTexts } from "../../../texts/setup/permissions.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
@@ -81,11 +81,9 @@ export async function remove(args: string[]): Promise<number> {
   if (file === undefined) {
     const session = asked === undefined ? await takenBack(rule) : undefined;
     if (session === undefined) throw new SageError("config-invalid", said(texts.notFound(oneLine(rule))));
-    console.log(texts.removed(oneLine(rule), session));
-    return exitCodes.success;
+    return succeed(texts.removed(oneLine(rule), session));
   }
-  console.log(texts.removed(oneLine(rule), oneLine(file)));
-  return exitCodes.success;
+  return succeed(texts.removed(oneLine(rule), oneLine(file)));
 }
 
 /** Takes the rule back in the newest session of this folder that has it, and returns that session. */

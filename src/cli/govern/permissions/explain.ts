@@ -13,7 +13,7 @@ import { rows } from "../../../view/lines/safe.ts";
 import { permissionTexts, type PermissionTexts } from "../../../texts/setup/permissions.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
-import { styleOf, writeStdout } from "../../process/stdout.ts";
+import { styleOf, printJson } from "../../process/stdout.ts";
 import { loadDecision } from "../../../archive/decision.ts";
 
 /** Tells the verdict on a call here and now, and the rule and file behind it. Nothing runs. */
@@ -37,9 +37,13 @@ export async function explain(args: string[]): Promise<number> {
   const file = result.source && result.source !== "session" ? ruleFiles[result.source] : undefined;
   const number = decisionSteps.indexOf(step) + 1;
   if (values.json)
-    writeStdout(
-      `${JSON.stringify({ ...result, message: sentence(result.reason, lang), step: number, stepName: step, ...(file !== undefined && { file }) }, undefined, 2)}\n`,
-    );
+    printJson({
+      ...result,
+      message: sentence(result.reason, lang),
+      step: number,
+      stepName: step,
+      ...(file !== undefined && { file }),
+    });
   else {
     const lines = resultLines(tool, result, file, styleOf(process.stdout, lang), t);
     console.log(lines.toSpliced(1, 0, `  ${t.step(number, decisionSteps.length, t.steps[step])}`).join("\n"));

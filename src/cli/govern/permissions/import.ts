@@ -15,7 +15,7 @@ import { permissionTexts, type PermissionTexts } from "../../../texts/setup/perm
 import { checkApprover } from "../../host/account.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
-import { styleOf } from "../../process/stdout.ts";
+import { styleOf, succeed } from "../../process/stdout.ts";
 import { agrees } from "../../host/journal.ts";
 import { convertSettings, type Finding, type Origin } from "./claude-code.ts";
 import { type Destination, destinationOf } from "./change.ts";
@@ -36,10 +36,7 @@ export async function importRules(args: string[]): Promise<number> {
   for (const { file } of known)
     if (positionals[0] !== undefined && !existsSync(file)) throw usage(texts.importMissing(file));
   const sources = positionals[0] === undefined ? known.filter(({ file }) => existsSync(file)) : known;
-  if (sources.length === 0) {
-    console.log(texts.importNothing(known.map(({ file }) => file)));
-    return exitCodes.success;
-  }
+  if (sources.length === 0) return succeed(texts.importNothing(known.map(({ file }) => file)));
   const style = styleOf(process.stdout, lang);
   const plans = sources.map((source) => planFor(source, asked ?? source.kind, config, t));
   for (const plan of plans) console.log(reportLines(plan, style, texts).join("\n"));

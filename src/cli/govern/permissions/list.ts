@@ -5,7 +5,7 @@ import { sentence } from "../../../texts/shared/sentence.ts";
 import { permissionTexts } from "../../../texts/setup/permissions.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags } from "../../process/flags.ts";
-import { styleOf, writeStdout } from "../../process/stdout.ts";
+import { styleOf, printJson } from "../../process/stdout.ts";
 import { type ListedRule, listedRules } from "../../assemble/listed-rules.ts";
 import type { Style } from "../../../view/lines/paint.ts";
 import { exact, fitted } from "../../../view/lines/safe.ts";
@@ -18,10 +18,7 @@ export async function list(args: string[]): Promise<number> {
   const config = loadConfig(home, process.cwd(), process.env);
   const rules = listedRules(config, home.settings);
   const warnings = config.warnings.map((why) => sentence(why, lang));
-  if (values.json) {
-    writeStdout(`${JSON.stringify({ rules, warnings }, undefined, 2)}\n`);
-    return exitCodes.success;
-  }
+  if (values.json) return printJson({ rules, warnings });
   const style = styleOf(process.stdout, lang);
   if (rules.length === 0) console.log(t.noRules);
   for (const file of new Set(rules.map((rule) => rule.file))) {

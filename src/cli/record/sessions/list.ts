@@ -13,7 +13,7 @@ import { readFlagsOnly, usage } from "../../process/flags.ts";
 import { hostFlag, openHost } from "../../host/open-host.ts";
 import { applyRetention } from "./retention.ts";
 import { readInstallation } from "../../../config/home/installation.ts";
-import { styleOf, writeStdout } from "../../process/stdout.ts";
+import { styleOf, printJson } from "../../process/stdout.ts";
 import { titleOf } from "../../../view/items/summary.ts";
 import { sessionStateText } from "./pick-session.ts";
 
@@ -32,10 +32,7 @@ export async function list(args: string[]): Promise<number> {
   const where = search === undefined || !store ? undefined : new Map(await found(store, search));
   await host.close();
   const shown = all.filter(({ id, title }) => (where ? where.has(id) : title !== "" || values.json));
-  if (values.json) {
-    writeStdout(`${JSON.stringify(shown, undefined, 2)}\n`);
-    return exitCodes.success;
-  }
+  if (values.json) return printJson(shown);
   if (shown.length === 0)
     console.log(search === undefined ? t.noSessions : sessionTexts(lang).nothingFound(oneLine(search)));
   const { age } = texts(lang);

@@ -1,3 +1,4 @@
+import { succeed } from "../../process/stdout.ts";
 import { ask } from "../../../protocol/host/refusal.ts";
 import { sessionTexts } from "../../../texts/commands/sessions.ts";
 import { langOf, readFlags, usage } from "../../process/flags.ts";
@@ -56,8 +57,7 @@ async function fork(args: string[]): Promise<number> {
   const { session: id } = await ask(host, { type: "fork", session: source.id, ...at, ...sender });
   await host.close();
   console.log(w.forked(id, source.id));
-  console.log(w.goOn(id));
-  return exitCodes.success;
+  return succeed(w.goOn(id));
 }
 
 async function deleteSessions(args: string[]): Promise<number> {
@@ -77,8 +77,7 @@ async function deleteSessions(args: string[]): Promise<number> {
     const waiting = chosen.reduce((n, { pending }) => n + pending, 0);
     for (const { id } of chosen) await deleteSession(store, home, id, { by: person(), surface: "cli" });
     if (waiting > 0) console.log(w.cancelled(waiting));
-    console.log(w.deleted(chosen.length));
-    return exitCodes.success;
+    return succeed(w.deleted(chosen.length));
   } finally {
     await host.close();
   }
