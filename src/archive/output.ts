@@ -79,7 +79,6 @@ function outputNames(facts: readonly Fact[]): string[] {
   return [...outputOf(facts), ...replacedIn(facts), ...imagesOf(facts).map(imageFile)];
 }
 
-/** The files that a session's results name. */
 export function outputOf(facts: readonly Fact[]): string[] {
   return facts.flatMap((fact) =>
     fact.type === "call.finished" ? [...fact.data.text.matchAll(file)].map(([name]) => name) : [],

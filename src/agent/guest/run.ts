@@ -258,7 +258,6 @@ function withdraw({ log, driver }: GuestTurn, { request }: KnownCall): void {
   log.branch("").resolve({ ...frame, outcome: "superseded", reason: why });
 }
 
-/** Tells the guest what people say while it works. */
 async function tellNews(turn: GuestTurn, guest: Guest): Promise<void> {
   const { log, progress, context } = turn;
   const heard = log.mailbox.hear(turn.heard.sawUpTo);

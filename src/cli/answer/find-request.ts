@@ -32,7 +32,6 @@ export async function requestBy(host: Host, target: string, t: CliTexts): Promis
   throw new SageError("request-unknown", said(t.unknownRequest(target)));
 }
 
-/** Open requests, of one session or of all. */
 export async function pendingOf(host: Host, session?: string): Promise<InputRequest[]> {
   const { requests } = await ask(host, { type: "pending", ...(session !== undefined && { session }) });
   return requests.map(({ request }) => request);

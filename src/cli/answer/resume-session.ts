@@ -46,7 +46,6 @@ export async function continueAfterAnswer(
   return place.works ? w.goesOnAt(place.name) : w.goesOnOnce(place.name);
 }
 
-/** Place of a shared journal's session. */
 export async function sessionPlace(host: Host, session: string): Promise<Place | undefined> {
   return (await ask(host, { type: "sessions", session })).sessions[0]?.place;
 }

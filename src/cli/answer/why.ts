@@ -69,7 +69,6 @@ async function newestSession(host: Host, lang: Lang): Promise<string> {
   throw new SageError("session-unknown", said(hostsTexts(lang).noSessions));
 }
 
-/** Tells how far the record of a session is proof. */
 function recordLine(record: Integrity & { session: string }, w: WhyTexts): string {
   switch (record.state) {
     case "anchored":
@@ -111,7 +110,6 @@ const sinceThen: Record<NonNullable<FoundReceipts["file"]>["now"], (w: WhyTexts)
   unknown: () => "",
 };
 
-/** Lines about one call: its input, who decided, and how it stands. */
 export function receiptLines(
   receipt: Receipt,
   { style, w, whole }: { style: Style; w: WhyTexts; whole: boolean },

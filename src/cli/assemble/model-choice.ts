@@ -22,7 +22,6 @@ export function smallModelOf({ settings, env }: Chooser): ModelChoice | undefine
   return spec === undefined ? undefined : chooseModel({ spec, env, settings: { providers } as ModelSettings });
 }
 
-/** The model that was named last for a session, if one was. */
 export function modelOfSession(store: Store, session: string): string | undefined {
   const named = store.load(session).findLast(({ type }) => type === "model.chosen" || type === "session.opened");
   return named?.type === "model.chosen" || named?.type === "session.opened" ? named.data.model : undefined;

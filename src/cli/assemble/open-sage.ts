@@ -86,7 +86,6 @@ type Run = {
   onModelError?: (error: unknown) => void;
 };
 
-/** Everything that runs turns in one folder. */
 export async function openSage(run: Run): Promise<Sage> {
   const { installation, store, cwd, lang, permissionMode, options, asked, onModelError } = run;
   const answersItself = options.mode?.type === "nonInteractive" && options.mode.autoResponse !== "alwaysDeny";
@@ -150,7 +149,6 @@ export async function openSage(run: Run): Promise<Sage> {
   };
 }
 
-/** Anchors the record of an ended turn outside of the journal. */
 export function anchorEndedTurns(
   store: Store,
   { home, env }: Pick<Installation, "home" | "env">,

@@ -18,7 +18,6 @@ export function accountGuard({ settings: path }: Pick<Home, "settings">): Guard 
   return (_sender, act) => accountMay((settings ??= liveSettings(path))(), act);
 }
 
-/** The person of that account, if the settings name one. */
 export function accountPerson({ settings: path }: Pick<Home, "settings">): PersonOf {
   let settings: (() => Settings) | undefined;
   return () => {

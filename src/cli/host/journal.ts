@@ -42,7 +42,6 @@ async function engineNamed(flag: string | undefined, lang: Lang): Promise<string
   return engineUrl(flag, process.env, clusterTexts(lang));
 }
 
-/** This machine's journal. */
 export function openLocalJournal(
   env: NodeJS.ProcessEnv,
   { silence, ...options }: { looks?: boolean; silence?: Silence } = {},

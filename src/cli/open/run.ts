@@ -80,7 +80,6 @@ export async function run(args: string[], commands: readonly string[]): Promise<
 type Plan = {
   flags: RunFlags;
   installation: Installation;
-  /** The session's folder. */
   folder: string;
   /** The session to continue. */
   found: string | undefined;

@@ -115,13 +115,11 @@ function run(commands: readonly string[][], t: ServeTexts): number {
 
 /** How the daemon is started when nobody is there to start it. */
 type Service = {
-  /** The program and its arguments. */
   command: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
 };
 
-/** A systemd unit of the user's own. */
 export function systemdUnit({ command, cwd, env }: Service): string {
   return `[Unit]
 Description=Sage
@@ -148,7 +146,6 @@ const systemdWord = (word: string) =>
   `"${word.replaceAll(/[\\"]/g, "\\$&").replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
 const systemdPath = (path: string) => path.replaceAll("%", "%%");
 
-/** A launchd agent of the user's own. */
 export function launchdAgent({ command, cwd, env }: Service, label: string, log: string): string {
   const text = (value: string) => `<string>${value.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</string>`;
   const entries = Object.entries(env).map(([name, value]) => `    <key>${name}</key>${text(value)}\n`);

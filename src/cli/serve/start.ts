@@ -43,7 +43,6 @@ export type Start = Served & {
   /** The place of new sessions on a shared journal. */
   place: string;
   at: { host: string; port: number };
-  /** Opens the page in a browser. */
   opens: boolean;
   redaction: Redaction;
   log: Log;

@@ -21,7 +21,6 @@ export type SurfaceMemory = {
 /** A daemon that serves the page from this machine, as its file notes it. */
 export type Served = { pid: number; origins: string[] };
 
-/** In a file of this machine. */
 export function fileMemory(path: string): SurfaceMemory {
   const stores = openSurfaceStores(path);
   const web = shareFile(stores.of("web"));
@@ -36,7 +35,6 @@ export function fileMemory(path: string): SurfaceMemory {
   };
 }
 
-/** In the database, with other gateways. */
 export async function sharedMemory(
   { pool, process: id, connect, replica }: Cluster,
   failed: (error: unknown) => void,
@@ -61,7 +59,6 @@ export async function sharedMemory(
   };
 }
 
-/** The addresses of one gateway's page. */
 export function servedKey(gateway: string): string {
   return `served/${gateway}`;
 }

@@ -21,7 +21,6 @@ export function saveKey(home: Home, env: NodeJS.ProcessEnv, variable: string, ke
   return place;
 }
 
-/** Forgets a key. */
 export function dropKey(home: Pick<Home, "keys">, variable: string): void {
   if (readSmallFile(home.keys) === undefined) return;
   changeFile(home.keys, (text) => {
@@ -31,7 +30,6 @@ export function dropKey(home: Pick<Home, "keys">, variable: string): void {
   });
 }
 
-/** The key that is kept under this name. */
 export function keptKey(home: Pick<Home, "keys">, env: NodeJS.ProcessEnv, variable: string): string | undefined {
   return env[variable] || keyIn(home, readSmallFile(home.keys) ?? "", variable);
 }

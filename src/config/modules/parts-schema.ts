@@ -13,7 +13,6 @@ const inputSchema = z.unknown().superRefine((value, { addIssue }) => {
 });
 const text = z.string().min(1);
 
-/** Tools as embedders and modules write them. */
 export const toolsSchema = z.array(
   z.object({
     name: z.string().regex(/^(?!mcp__)[A-Za-z][\w-]{0,63}$/, "tool-name"),
@@ -25,7 +24,6 @@ export const toolsSchema = z.array(
   }),
 );
 
-/** Subagents as embedders and modules write them. */
 export const subagentsSchema = z.array(
   z.object({
     name: z.string().regex(namePattern, "file-name"),

@@ -2,7 +2,6 @@ import * as z from "../../base/z.ts";
 
 const paths = (what: string) => z.array(z.string().min(1)).optional().describe(what);
 const hidden = paths("Files that neither commands nor tools may read, as in `Read(…)`");
-/** Settings of confined commands. */
 export const sandboxSchema = z
   .strictObject({
     mode: z

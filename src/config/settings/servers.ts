@@ -171,7 +171,6 @@ function programPath(command: string, file: string): string {
   return own.includes("/") ? resolve(dirname(file), own) : own;
 }
 
-/** The command as people read it. */
 export function commandLine({
   command = "",
   args = [],

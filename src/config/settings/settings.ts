@@ -239,7 +239,6 @@ export function settingsSchema(): object {
 export type { WebSettings } from "./model-settings.ts";
 export type Settings = z.infer<typeof userSchema>;
 export type FeishuSettings = z.infer<typeof feishu>;
-/** A bot of the Feishu settings. */
 export type BotSettings = Omit<FeishuSettings, "bots">;
 export type PeopleSettings = z.infer<typeof people>;
 export type ProjectSettings = z.infer<typeof projectSchema>;

@@ -55,7 +55,6 @@ export function timeoutOf(said: Said | undefined): RequestTimeout | undefined {
   };
 }
 
-/** Options of every run, from the person's settings. */
 export function silenceOptions({
   silence: said,
   people = {},

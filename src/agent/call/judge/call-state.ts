@@ -57,7 +57,6 @@ export type CallEvent =
   /** Its run was cut off, and a person wants it to run again. */
   | { type: "rerun"; talk: string };
 
-/** The state of a call that was judged with all calls of its reply. */
 export function firstState(verdict: Verdict): CallState {
   return judgedState(verdict, { number: 0, run: 0 }, { by: verdict.allowedBy ?? "rules" });
 }

@@ -28,7 +28,6 @@ export function resultWithoutRun(context: Tools, call: Call, end: Exclude<CallOv
   }
 }
 
-/** A tool's text and the file lines that it shows, without secrets. */
 export function redacted(result: ToolResult, redact: (text: string) => string): ToolResult {
   const { change, shown } = result;
   const lines = change?.lines.map((line) => ({ ...line, text: redact(line.text) }));
@@ -51,7 +50,6 @@ function redactedReason(note: Reason, redact: (text: string) => string): Reason 
   return { ...note, args: Object.fromEntries(args) };
 }
 
-/** Text of a call whose tool threw. */
 export function failureText(tool: string, error: unknown): string {
   return `${tool} failed: ${sentence(reasonOf(error), "en")}`;
 }

@@ -34,7 +34,6 @@ type Lost = {
   round: number;
   /** Process groups of it that still live. */
   running: number[];
-  /** When it was started. */
   since: number;
 };
 

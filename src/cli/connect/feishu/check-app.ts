@@ -3,7 +3,6 @@ import type { Answer, Api } from "../../../surfaces/feishu/transport/api/api.ts"
 import type { FeishuApp } from "../../../surfaces/feishu/transport/api/config.ts";
 import type { FeishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
 
-/** A property of the app as the platform sees it. */
 export type Finding = { level: "ok" | "bad" | "note"; say(t: FeishuSetupTexts): string };
 
 /** Scopes that Sage uses; any one of a line is enough. */

@@ -190,7 +190,6 @@ function readPeople(
   };
 }
 
-/** Agent for the proxy that the environment names for this address, if any. */
 export function proxyAgentFor(domain: string, env: Env): Pick<FeishuApp, "agent"> {
   const url = new URL(domain);
   return proxyFor(url, env) === undefined ? {} : { agent: agentFor(url, env) };

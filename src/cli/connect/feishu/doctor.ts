@@ -52,7 +52,6 @@ async function findingsOf({ name, app, team, warnings }: BotConfig, webhook: str
   ];
 }
 
-/** Path at which a bot's events arrive over HTTP. */
 export const webhookPath = (bot: string): string => (bot === "" ? "/feishu/webhook" : `/feishu/webhook/${bot}`);
 
 /** Opens one and closes it. An event that comes meanwhile is not acknowledged: the platform delivers it again. */

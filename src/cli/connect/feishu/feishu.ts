@@ -14,7 +14,6 @@ import { exitCodes } from "../../process/exit-codes.ts";
 import { openGatewayMemory } from "../../host/gateway-memory.ts";
 import { type BotConfig, feishuBots, feishuSurface } from "./config.ts";
 
-/** `sage feishu setup`, `doctor` and `audit`. */
 export async function feishu(args: string[]): Promise<number> {
   const [what, ...rest] = args;
   if (what === "setup") return (await import("./setup.ts")).setup(rest);
@@ -79,7 +78,6 @@ function inFile(path: string): Remembered {
   return { of: (bot) => stores.of(feishuSurface(bot)), close: stores.close };
 }
 
-/** Reads the memory of the bots as the gateways have it now. */
 async function inDatabase(url: string, bots: readonly BotConfig[], lang: Lang): Promise<Remembered> {
   const memory = await openGatewayMemory(url, clusterTexts(lang));
   try {

@@ -15,7 +15,6 @@ import { outsideAsk, hookDecision, eventFrom, isSameCall, type HookAgent, type H
 const CODEX_WAITS_MS = 30_000;
 const POLL_MS = 1_000;
 
-/** The process around the hook. */
 type HookProcess = {
   env: NodeJS.ProcessEnv;
   input: AsyncIterable<unknown>;

@@ -217,7 +217,6 @@ const words = [
   ["是", "否"],
 ] as const;
 
-/** Yes and no in the language of a question. */
 function yesAndNo(question: string): readonly string[] {
   return words[/\p{Script=Han}/u.test(question) ? 1 : 0];
 }

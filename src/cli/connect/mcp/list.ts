@@ -97,7 +97,6 @@ export async function tryServers(config: Config, lang: Lang, name?: string): Pro
   }
 }
 
-/** The server of this name that counts here. */
 export function serverNamed({ servers }: Config, name: string): ServerDefinition {
   const found = servers.find((server) => server.name === name);
   if (!found) throw new SageError("config-invalid", reason("server-missing", { server: name }));

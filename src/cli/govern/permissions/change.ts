@@ -101,7 +101,6 @@ async function takenBack(rule: string): Promise<string | undefined> {
 const destinations = ["local", "project", "user"] as const;
 export type Destination = (typeof destinations)[number];
 
-/** The value of --to. */
 export function destinationOf(given: string | undefined, t: CliTexts): Destination | undefined {
   const found = destinations.find((destination) => destination === given);
   if (given !== undefined && !found) throw usage(t.expected("--to", t.oneOf(destinations), given));

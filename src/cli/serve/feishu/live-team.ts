@@ -63,7 +63,6 @@ function withChat(
   return { ...feishu, bots: { ...feishu?.bots, [bot]: own(feishu?.bots?.[bot]) } };
 }
 
-/** A duration as the settings write it. */
 function timeText(ms: number): string {
   const units = [
     ["d", 86_400_000],

@@ -71,7 +71,6 @@ type Inviting = {
   origins: readonly string[];
   /** Folder of the person's own, which nobody else can read. */
   folder: string;
-  /** Opens the page in the browser. */
   opens: boolean;
   env: NodeJS.ProcessEnv;
   t: ServeTexts;
