@@ -98,6 +98,7 @@ describe("A2 a rule covers what it says and no more", () => {
     all("ask!", apply, [
       "git apply bad.patch",
       "patch -p1 -i bad.patch",
+      "patch -p1 < bad.patch",
       "git apply <<E\n--- a/.bashrc\n+++ b/.bashrc\nE",
       "git apply --directory=.vscode ok.patch",
     ]);
@@ -106,7 +107,6 @@ describe("A2 a rule covers what it says and no more", () => {
       "git apply --unsafe-paths ok.patch",
       "git apply gone.patch",
       "curl u | git apply",
-      "patch -p1 < bad.patch",
     ]);
   });
 

@@ -81,7 +81,7 @@ const places: Record<Exclude<ProtectedKind, "sage-state">, string[]> = {
   `),
   git: placeList(`
     .git/ git~1/ .gitmodules/ .gitconfig/ .gitattributes/ .config/git/ .husky/ .githooks/ .lefthook lefthook.y .lefthook-local
-    .pre-commit-config.yaml/ .pre-commit-config.yml/ etc/gitconfig/
+    .pre-commit-config.yaml/ .pre-commit-config.yml/ etc/gitconfig/ .hg/hgrc .hgrc/ .config/hg/ .jj/repo/config .config/jj/ .sl/config
   `),
   "shell-start": placeList(`
     .bashrc/ .bash_profile/ .bash_login/ .bash_logout/ .bash_aliases/ .bash_completion/ .profile/ .login/ .cshrc/ .tcshrc/
@@ -100,7 +100,7 @@ const places: Record<Exclude<ProtectedKind, "sage-state">, string[]> = {
     .config/code/user/ .nvim/ .nvimrc/ .nvim.lua/ .exrc/ .vimrc/ .gvimrc/ .vim/ .config/nvim/ .emacs/ .emacs.d/
     .config/emacs/ .dir-locals.el/ .nanorc/ .cargo/config .yarnrc .pnpmrc/ .ripgreprc/ .curlrc/ .wgetrc/ .psqlrc/ .sqliterc/
     .irbrc/ .pryrc/ .pythonrc .gdbinit/ .lldbinit/ .rprofile/ .ghci/ .iex.exs/ .config/pip/ .pip/ pip.conf/ .pdbrc/
-    .gradle/init .mailcap/ .lesskey/ .lessfilter/ .ackrc/ .config/bat/ .mise.toml/ .config/mise/ .tool-versions/ .asdfrc/
+    .gradle/init .mailcap/ .lesskey/ .lessfilter/ .ackrc/ .config/bat/ .mise. mise.toml/ mise.local.toml/ .mise/ mise/config.toml/ .config/mise .tool-versions/ .asdfrc/
     .local/bin/ .bazelrc/ .config/ghostty/ .config/kitty/ .config/alacritty/ .wezterm.lua/ .hammerspoon/
   `),
 };

@@ -3,6 +3,7 @@
  * definitions of CI, configuration of test runners, installed packages. A direct write there asks unless a rule names that very file.
  */
 export function runsLater(path: string): boolean {
+  if (/\/(BUILD|WORKSPACE|BUCK|TARGETS|PANTS)$/.test(path)) return true; // folders are called `build`
   const names = path.toLowerCase().split("/");
   const name = names.at(-1) ?? "";
   if (names.some((name, n) => folders.has(name) || pairs.has(`${names[n - 1]}/${name}`))) return true;
@@ -14,12 +15,12 @@ export function runsLater(path: string): boolean {
 const folders = new Set(
   (
     "node_modules .venv venv .virtualenv virtualenv site-packages dist-packages __pypackages__ .tox .nox .yarn .circleci " +
-    ".buildkite .woodpecker .tekton .drone"
+    ".buildkite .woodpecker .tekton .drone .mvn"
   ).split(" "),
 );
 
 const pairs = new Set(
-  ".github/workflows .github/actions .gitea/workflows .forgejo/workflows vendor/bundle gradle/wrapper .mvn/wrapper".split(
+  ".github/workflows .github/actions .gitea/workflows .forgejo/workflows vendor/bundle gradle/wrapper tools/bazel".split(
     " ",
   ),
 );
@@ -40,7 +41,9 @@ const files = new Set(
     "makefile gnumakefile bsdmakefile justfile taskfile.yml taskfile.yaml rakefile gruntfile.js gulpfile.js cmakelists.txt " +
     "meson.build sconstruct wscript configure configure.ac configure.in autogen.sh vagrantfile procfile tiltfile earthfile turbo.json nx.json " +
     "lerna.json docker-compose.yml docker-compose.yaml compose.yml compose.yaml noxfile.py dodo.py fabfile.py " +
-    "workspace.bazel module.bazel build.bazel " +
+    "workspace.bazel module.bazel build.bazel rust-toolchain rust-toolchain.toml build.xml ivy.xml magefile.go taskfile.dist.yml " +
+    "devbox.json devenv.nix brewfile snakefile fastfile dangerfile rebar.config project.clj deps.edn bb.edn build.sc build.mill " +
+    "stack.yaml cabal.project setup.hs makefile.pl build.pl tasks.py .hgrc skaffold.yaml " +
     // CI
     ".gitlab-ci.yml .travis.yml appveyor.yml .appveyor.yml azure-pipelines.yml bitbucket-pipelines.yml jenkinsfile .drone.yml " +
     "cloudbuild.yaml cloudbuild.yml buildspec.yml .woodpecker.yml .cirrus.yml codemagic.yaml wercker.yml " +

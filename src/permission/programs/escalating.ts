@@ -1,7 +1,8 @@
 import { optionOf, type Word } from "../shell/read/word.ts";
 import { asksConfig, subcommandAt } from "./git/git-words.ts";
 import { isPlain } from "./files/sed.ts";
-import { baseName, wrappers } from "../text/tokens.ts";
+import { isA } from "./table.ts";
+import { baseName } from "../text/tokens.ts";
 
 /**
  * Options that make a harmless looking program run another one or write a file. A star does not cover them.
@@ -60,7 +61,7 @@ const checks = new Map<string, Check>([
 /** Words that stand literally in the rule were meant. */
 export function escalates(words: readonly Word[], literal: ReadonlySet<string>): boolean {
   // Only the wrapper knows where the arguments of a wrapped program begin, so any of its words may be that program.
-  const reach = wrappers.has(baseName(words[0]?.text ?? "")) ? words.length : 1;
+  const reach = isA("wrapper", baseName(words[0]?.text ?? "")) ? words.length : 1;
   const seen = new Set<string>();
   for (const [at, { text = "" }] of words.slice(0, reach).entries()) {
     const program = baseName(text);
@@ -141,7 +142,7 @@ function gitRuns(_: readonly string[], all: readonly string[], literal: Readonly
  * Subcommands that a star meant for git at large covers. The list is closed: an alias, a subcommand of another program and
  * whatever runs programs, serves, hands out passwords, or writes files where it is told to has to stand in the rule.
  */
-const ordinary = new Set(
+export const ordinary = new Set(
   (
     "add archive bisect blame branch cat-file check-attr check-ignore cherry cherry-pick checkout clean clone commit " +
     "count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck gc grep help init log " +

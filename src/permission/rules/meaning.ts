@@ -1,6 +1,6 @@
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { readsCode, runsScript } from "../programs/runners.ts";
-import { baseName, wrappers } from "../text/tokens.ts";
+import { isA } from "../programs/table.ts";
+import { baseName } from "../text/tokens.ts";
 import { parseRule } from "./rules.ts";
 
 /** Effect of an allow rule beyond its words; undefined where there is none. */
@@ -39,8 +39,8 @@ function commandMeaning(specifier: string): Reason | undefined {
   if (/[^\s:*]\*$/.test(specifier) && !/[/=]\*$/.test(specifier))
     return reason("allows-longer", { text: specifier.slice(0, -1) });
   const isBare = words.length === 1 || (words.length === 2 && second === "*");
-  if (isBare && (wrappers.has(program) || runsScript(program) || readsCode(program)))
-    return isOpen || readsCode(program) ? reason("allows-any-code", { program }) : undefined;
+  if (isBare && (isA("wrapper", program) || isA("runner", program) || isA("stdin", program)))
+    return isOpen || isA("stdin", program) ? reason("allows-any-code", { program }) : undefined;
   if (
     (/^(npx|bunx|uvx|pipx)$/.test(program) && (second === "" || second === "*")) ||
     (/^(go|cargo|uv|deno|bun|npm|pnpm|yarn|docker|kubectl)$/.test(program) &&

@@ -3,7 +3,7 @@ import type { CommandView } from "../shell/judge/command-view.ts";
 import type { Word } from "../shell/read/word.ts";
 import { escapeSpecifier } from "../text/wild.ts";
 import { baseName } from "../text/tokens.ts";
-import { runsScript } from "../programs/runners.ts";
+import { isA } from "../programs/table.ts";
 import { codeIn } from "../shell/suspect/code.ts";
 
 /** A rule for this command and its like, or for exactly this one; undefined when neither is fit to be kept. */
@@ -25,7 +25,7 @@ function runsInput(words: readonly Word[]): boolean {
   const program = baseName(texts[0]!);
   if (
     /^(xargs|parallel|at|batch)$/.test(program) ||
-    texts.some((text) => /^(-|\/dev\/stdin)$/.test(text) && runsScript(program))
+    texts.some((text) => /^(-|\/dev\/stdin)$/.test(text) && isA("runner", program))
   )
     return true;
   if (program === "ssh" && texts.slice(1).filter((text) => !text.startsWith("-")).length < 2) return true;

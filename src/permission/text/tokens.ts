@@ -47,17 +47,6 @@ export const keywords: ReadonlySet<string> = new Set(
   "if then else elif fi for while until do done case esac in select function coproc".split(" "),
 );
 
-/** Programs whose arguments are themselves a command. */
-export const wrappers: ReadonlySet<string> = new Set(
-  (
-    "sudo doas su env timeout time nice nohup stdbuf command builtin exec eval trap xargs parallel watch setsid ionice chrt taskset " +
-    "flock faketime chroot unshare strace ltrace busybox toybox caffeinate sh bash zsh dash ksh fish bwrap firejail proot " +
-    "setpriv nsenter numactl systemd-run runuser runcon choom cgexec prlimit pkexec gosu chpst softlimit setuidgid s6-setuidgid " +
-    "fakeroot fakechroot minijail0 nsjail sandbox-exec schroot setarch cpulimit daemonize start-stop-daemon timelimit lockf sem " +
-    "chronic ifne dtach abduco nq tsp coreutils"
-  ).split(" "),
-);
-
 export function baseName(word: string): string {
   const base = word.slice(word.lastIndexOf("/") + 1);
   return base.toLowerCase().endsWith(".exe") ? base.slice(0, -4) : base;

@@ -136,6 +136,7 @@ export type PermissionReasonArgs = {
   /** It may be what a deny or ask rule is about: a word of it is not known, or it is spelled otherwise. */
   "resembles-rule": { command: string; rule: NamedRule };
   /** Code that a program runs is known only when it runs, or is kept from being read. */
+  "copies-program": { program: string };
   "code-unknown": { program: string };
   "code-hidden": { program: string };
   "stays-inside": {};

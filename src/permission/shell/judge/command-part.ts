@@ -2,10 +2,14 @@ import type { Rule } from "../../../protocol/facts/permission.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import { namePattern } from "../../paths/pattern.ts";
 import { downloadsOf } from "../../programs/files/downloads.ts";
+import { isA } from "../../programs/table.ts";
+import { baseName } from "../../text/tokens.ts";
 import { currentFolder } from "../../programs/files/use.ts";
 import type { RuleBook } from "../../rules/book.ts";
 import { allowedBy, namedRule } from "../../rules/compile.ts";
+import type { Simple } from "../read/script.ts";
 import type { Word } from "../read/word.ts";
+import { trueNames } from "./files/copied-programs.ts";
 import { disguised } from "../suspect/disguised.ts";
 import { gather, waysToRun, type PossibleCommand } from "../suspect/possible.ts";
 import type { CommandView } from "./command-view.ts";
@@ -17,7 +21,7 @@ import type { JudgedPart, Need } from "./shell-finding.ts";
 
 /** The command itself, its files aside. There is none where something is only redirected. */
 export function commandPart(
-  { command }: Step,
+  { command, bases }: Step,
   view: CommandView,
   { book, exact, source }: { book: RuleBook; exact: Rule | undefined; source(word: Word): string },
 ): JudgedPart[] {
@@ -36,7 +40,7 @@ export function commandPart(
       reason: rule ? allowedBy(rule) : view.reason,
       ...(rule && { rule: rule.text, found: rule }),
       ...(!allowed && { need }),
-      ...against(text, waysOf(command.words, book), book),
+      ...against(text, waysOf(command, bases, book), book),
     },
   ];
 }
@@ -53,13 +57,22 @@ export function against(text: string, ways: readonly PossibleCommand[], book: Ru
   return { behavior: "ask", reason: mustAsk, mustAsk };
 }
 
-/** `/bin/r?` may be any program that its last name fits. */
-export function waysOf(words: readonly Word[], book: RuleBook): PossibleCommand[] {
+/** `/bin/r?` may be any program that its last name fits, and a file may be a program under another name. */
+export function waysOf({ words, assignments }: Simple, bases: readonly string[], book: RuleBook): PossibleCommand[] {
   const texts = words.map(knownText);
+  const set = assignments.map(({ name, value }) => `${name}=${knownText(value)}`);
   const pattern = words[0]?.glob?.split("/").at(-1);
   const fits = pattern === undefined ? undefined : namePattern(pattern);
   const names = fits === undefined ? [] : book.namedAgainst.filter(fits);
-  return [...waysToRun(texts), ...names.flatMap((name) => waysToRun([name, ...texts.slice(1)]))];
+  const reach = isA("wrapper", baseName(texts[0] ?? "")) ? texts.length : 1;
+  const others = texts
+    .slice(0, reach)
+    .flatMap((text, at) =>
+      [...(at === 0 ? names : []), ...trueNames(text, bases, book.namedAgainst)].flatMap((name) =>
+        waysToRun([name, ...texts.slice(at + 1)]),
+      ),
+    );
+  return [...waysToRun([...set, ...texts]), ...others];
 }
 
 /** The files of a command. Of a program that is known, and words that are not, any word may be one. */

@@ -9,7 +9,7 @@ import type { CommandReading } from "./flow/command-reading.ts";
 export function outsidePrograms({ commands }: CommandReading, outside: readonly string[]): string[] {
   const programs = new Set([...needOutside, ...outside]);
   const found = commands
-    .flatMap(({ possible }) => possible)
+    .flatMap(({ possible }) => possible.filter(({ reworded }) => !reworded))
     .flatMap(({ words, anywhere }) => {
       if (anywhere) return words.map((_, at) => words.slice(at));
       return [words.slice(words.findIndex((word) => !keywords.has(word)))];

@@ -1,8 +1,9 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import { isInside, type Disk } from "../../paths/canonical.ts";
-import { addressesIn, isAddress, runsScript, sameAddress } from "../../programs/runners.ts";
+import { addressesIn, isAddress, sameAddress } from "../../programs/addresses.ts";
 import { escalates } from "../../programs/escalating.ts";
+import { isA } from "../../programs/table.ts";
 import { transparent } from "../../programs/wrappers.ts";
 import type { CommandRule, CompiledRule } from "../../rules/compile.ts";
 import { isStar, matchesGlob, star, wild, type Glob } from "../../text/wild.ts";
@@ -67,7 +68,7 @@ function otherScript(
   { bases, session, disk }: Place,
 ): Reason | undefined {
   const program = words[0]!.text!;
-  if (!runsScript(baseName(program))) return undefined;
+  if (!isA("runner", baseName(program))) return undefined;
   const each = ({ choices, ...word }: Word) => choices?.map((text): Word => ({ ...word, text })) ?? [word];
   for (const word of words.slice(1).flatMap(each)) {
     const { text } = word;

@@ -3,7 +3,8 @@ import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { RuleBook } from "../../rules/book.ts";
 import { pathTrouble, type Disk } from "../../paths/canonical.ts";
-import { builtInCode, codeIn, listsFiles, namesInCode, type Fed } from "../suspect/code.ts";
+import { codeIn, type Fed } from "../suspect/code.ts";
+import { builtInCode, listsFiles, namesInCode } from "../suspect/names-in-code.ts";
 import { viewOf, type CommandView } from "./command-view.ts";
 import { hasOpaqueVariable, stepStart, stepsOf, type Flow, type Step } from "./flow/flow.ts";
 import { followsOwnLink, type Linking } from "./files/links.ts";
@@ -11,10 +12,12 @@ import type { ShellGrammar } from "../read/grammar.ts";
 import type { Word } from "../read/word.ts";
 import { readCommand, type CommandReading } from "./flow/command-reading.ts";
 import type { Redirect, Script } from "../read/script.ts";
-import { runsScript } from "../../programs/runners.ts";
+import { isA } from "../../programs/table.ts";
 import { isHarmlessVariable } from "../../programs/harmless.ts";
 import { programOf } from "../../programs/program.ts";
+import { aliasIn } from "../../programs/git/aliases.ts";
 import { foldersOfGit } from "../../programs/git/git-words.ts";
+import { copiedProgram } from "./files/copied-programs.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
 import { mayRun, commandPatternOf, type PossibleCommand } from "../suspect/possible.ts";
 import { builtPath, protectedPath, protectedWrite, rootRemoval, rulesAgainst } from "./files/possible-paths.ts";
@@ -97,7 +100,7 @@ function* guess(reading: CommandReading, call: ShellCall): Generator<Found> {
     .map(({ words }) => servesRuledFolder(words, { bases: [call.cwd], home: call.home }, call.reach))
     .find(Boolean);
   // Code from standard input is part of the text.
-  const looks = ways.some(({ words: [name = ""] }) => runsScript(baseName(name))) && listsFiles(call.command);
+  const looks = ways.some(({ words: [name = ""] }) => isA("runner", baseName(name))) && listsFiles(call.command);
   const held = looks && call.reach.watchful ? ruleInside(["."], [call.cwd], call) : undefined;
   const mustAsk = shown ?? held;
   if (mustAsk) yield { mustAsk };
@@ -114,8 +117,9 @@ type Given = { fed: Fed; bases: readonly string[] };
 function* judgeCode(ways: readonly PossibleCommand[], { fed, bases }: Given, call: ShellCall): Generator<Found> {
   const { depth = 0, book, reach, disk, home } = call;
   const isGuarded = reach.watchful || book.namedAgainst.length > 0;
+  const alias = aliasIn(bases, home);
   for (const code of new Map(
-    ways.flatMap((way) => codeIn(way, fed)).map((found) => [JSON.stringify(found), found]),
+    ways.flatMap((way) => codeIn(way, fed, alias)).map((found) => [JSON.stringify(found), found]),
   ).values()) {
     switch (code.type) {
       case "shell":
@@ -130,6 +134,8 @@ function* judgeCode(ways: readonly PossibleCommand[], { fed, bases }: Given, cal
         const words = namesInCode(code.text);
         const mustAsk = protectedPath(words, bases, { disk, home, reach });
         if (mustAsk) yield { mustAsk };
+        const copied = copiedProgram([{ words: ["cp", ...words], anywhere: false }], bases, book);
+        if (copied) yield { mustAsk: copied };
         const built = builtPath(builtInCode(code.text), bases, { home, reach });
         if (built) yield { mustAsk: reason("code-builds", { program: code.program, path: built }) };
         const held = reach.watchful && listsFiles(code.text) ? ruleInside(["."], bases, { home, reach }) : undefined;
@@ -241,13 +247,16 @@ function* proveStep(
   const parts = [
     ...targets.flatMap((target) => judgeTarget(target, reach, view.meant)),
     ...unlistedParts(view, here, reach),
-    ...patchedParts(view, step.fed, here, reach),
+    ...patchedParts(view, step, here, reach),
   ];
   const command = commandPart(step, view, { book, exact, source: common.source });
   if (reach.watchful) yield { words: doubtful(view, carries).flatMap((word) => namesIn(word, where)) };
   // Files that `xargs` is known to hand on were judged above.
   const isKnown = view.words[0]?.text === "xargs" && view.program.use?.readOnly === true;
-  if (!isKnown) yield* judgeCode(waysOf(step.command.words, book), { fed: step.fed, bases: step.bases }, call);
+  const ways = waysOf(step.command, step.bases, book);
+  if (!isKnown) yield* judgeCode(ways, { fed: step.fed, bases: step.bases }, call);
+  const copied = copiedProgram(ways, step.bases, book);
+  if (copied) yield { mustAsk: copied };
   const shown =
     shownByGit(view, { ...where, bases: folders }, reach) ??
     packed(view, where, reach) ??
@@ -313,6 +322,7 @@ function guessed(
   const runsOther = programs.some((name) => !isReader(name) && !keywords.has(name));
   const mustAsk =
     rootRemoval(scene) ??
+    copiedProgram(possible.readings.flat(), [call.cwd], call.book) ??
     foundWrite(possible, [call.cwd], call) ??
     (carried ? protectedWrite(text, scene, runsOther) : undefined);
   return { ...rulesAgainst(words, scene), ...(mustAsk && { mustAsk }) };

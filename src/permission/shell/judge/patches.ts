@@ -6,7 +6,7 @@ import type { Write } from "../../programs/files/use.ts";
 import type { Reach } from "../../rules/access.ts";
 import { baseName } from "../../text/tokens.ts";
 import { literalWord, type Word } from "../read/word.ts";
-import type { Fed } from "../suspect/code.ts";
+import type { Step } from "./flow/flow.ts";
 import type { CommandView } from "./command-view.ts";
 import type { JudgedPart } from "./shell-finding.ts";
 import { judgeTarget } from "./judge-target.ts";
@@ -19,22 +19,29 @@ const largest = 1024 * 1024;
  * those that run later and those outside of the workspace ask. A patch that cannot be read here asks as well where a rule would
  * allow the command.
  */
-export function patchedParts(view: CommandView, fed: Fed, where: Where, reach: Reach): JudgedPart[] {
+export function patchedParts(
+  view: CommandView,
+  { fed, command }: Pick<Step, "fed" | "command">,
+  where: Where,
+  reach: Reach,
+): JudgedPart[] {
   const moved = movedByGit(view.words);
   if (moved.length > 0) return changedParts(moved, where, reach);
   const given = patchesOf(view.words.map(({ text }) => text ?? "\0"));
   if (given === undefined) return [];
+  const input = command.redirects.findLast(({ op }) => op === "<")?.target.text;
+  const files = given.files.length > 0 || input === undefined ? given.files : [input];
   const texts =
-    given.files.length === 0
+    files.length === 0
       ? [typeof fed === "object" ? fed.text : undefined]
-      : given.files.flatMap((name) => where.bases.map((base) => read(isAbsolute(name) ? name : join(base, name))));
+      : files.flatMap((name) => where.bases.map((base) => read(isAbsolute(name) ? name : join(base, name))));
   const shown = view.words.map(where.source).join(" ");
   if (texts.includes(undefined)) {
     const why = reason("write-unclear", {});
     return view.allowed ? [{ text: shown, behavior: "ask", reason: why, need: { kind: "nothing" } }] : [];
   }
-  const files = new Set(texts.flatMap((text) => filesIn(text!, given.strip)));
-  const writes = [...files].map((name) => ({ target: literalWord(join(given.folder, name), view.words[0]) }));
+  const changed = new Set(texts.flatMap((text) => filesIn(text!, given.strip)));
+  const writes = [...changed].map((name) => ({ target: literalWord(join(given.folder, name), view.words[0]) }));
   return changedParts(writes, where, reach, shown);
 }
 

@@ -7,6 +7,7 @@ import { operandTargets, type Where } from "./files/targets.ts";
 import { subcommandAt } from "../../programs/git/git-words.ts";
 import { repositoryOf } from "../../programs/git/repository.ts";
 import { trackedFiles } from "../../programs/git/tracked-files.ts";
+import { isA } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 
 /** Git shows what it keeps without being told any name, files that a rule is against included. */
@@ -74,7 +75,9 @@ function saidIn(subcommand: string, args: readonly string[], base: string): { pl
 }
 
 /** Subcommands that, unless they are given a revision, show files as they are now. */
-const presents = new Set("status diff grep diff-files checkout-index unpack-file am".split(" "));
+const presents = new Set(
+  "status diff grep diff-files checkout-index unpack-file am add commit checkout restore reset rerere".split(" "),
+);
 const wholes = new Set("worktree clone bundle fast-export format-patch cat-file am merge-tree range-diff".split(" "));
 
 function isFile(path: string): boolean {
@@ -96,7 +99,7 @@ function blobsIn(args: readonly string[], base: string): string[] | undefined {
 /** Whole folders are packed or sent away with what a rule is against in them. */
 export function packed({ words }: CommandView, where: Where, reach: Reach): Reason | undefined {
   const program = baseName(words[0]?.text ?? "");
-  if (!reach.watchful || !packers.has(program)) return undefined;
+  if (!reach.watchful || !isA("packer", program)) return undefined;
   // Names that come from a list or from the input are known only then.
   if (program === "cpio" || program === "pax" || words.some(({ text = "" }) => listed.test(text))) {
     const rule = where.bases.map((base) => reach.ruleBelow(base)).find(Boolean);
@@ -110,7 +113,6 @@ export function packed({ words }: CommandView, where: Where, reach: Reach): Reas
   return undefined;
 }
 
-const packers = new Set("tar gtar bsdtar zip 7z 7za rsync scp cpio pax".split(" "));
 const listed = /^(-[A-Za-z]*T|--files-from|--from0|-@|--names-stdin|-i?@)/;
 
 const summary = /^--(stat|numstat|shortstat|dirstat|name-only|name-status|summary|compact-summary|no-patch|quiet)|^-s$/;
@@ -121,11 +123,27 @@ const asPatch = (args: readonly string[]) => args.some((arg) => patch.test(arg))
 const unlessSummary = (args: readonly string[]) => asPatch(args) || !args.some((arg) => summary.test(arg));
 
 /** Subcommands that show no content, whatever words they are given. */
-const silent = new Set("add commit tag branch checkout switch merge push pull fetch config remote restore".split(" "));
+const silent = new Set("tag branch switch merge push pull fetch config remote".split(" "));
+
+/** Choosing among changes shows them. Behind a letter that takes a value comes that value: `-mv` is a message. */
+const asksEach = (letters: string) => (args: readonly string[]) => {
+  const cluster = new RegExp(`^-[a-zA-Z]*[${letters}]`);
+  return args.some((arg, n) => {
+    if (/^-[a-zA-Z]*[mFCc]$/.test(args[n - 1] ?? "")) return false;
+    if (arg.startsWith("--")) return /^--(pat|int|ed|verb)/.test(arg);
+    return cluster.test(arg.replace(/^(-[a-zA-Z]*?[mFCcUtSs])[^]*$/, "$1"));
+  });
+};
 
 /** True if a subcommand shows the content of files, given these words. */
 const shows: Record<string, (args: readonly string[]) => boolean> = {
   status: (args) => args.some((arg) => /^-[a-z]*v|^--verb/.test(arg)),
+  add: asksEach("pie"),
+  commit: asksEach("pv"),
+  checkout: asksEach("p"),
+  restore: asksEach("p"),
+  reset: asksEach("p"),
+  rerere: (args) => args[0] === "diff",
   "cat-file": (args) => !args.some((arg) => /^-[tse]$|^--batch-check/.test(arg)),
   "fast-export": () => true,
   bundle: (args) => args[0] === "create",

@@ -9,6 +9,7 @@ import { judgeTarget } from "./judge-target.ts";
 import { type Target, type Where, gluedTo, namesIn, operandTargets } from "./files/targets.ts";
 import type { Word } from "../read/word.ts";
 import { isInside, statOf } from "../../paths/canonical.ts";
+import { isA } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 
 /**
@@ -141,8 +142,8 @@ function opensHome(
       .replace(/(^|=)\$HOME\b/g, (_, before: string) => before + home);
   const texts = words.map((word) => word.text ?? spelled(word));
   const program = baseName(texts[0] ?? "");
-  const isContainer = containers.has(program) && texts.some((text) => /^(-v|--volume|--mount)/.test(text));
-  if (!unpackers.has(program) && !isContainer) return undefined;
+  const isContainer = isA("container", program) && texts.some((text) => /^(-v|--volume|--mount)/.test(text));
+  if (!isA("unpacker", program) && !isContainer) return undefined;
   const real = followed(home, disk);
   const given = isContainer ? mounted(texts) : names;
   const path = given
@@ -202,9 +203,6 @@ function extracts(program: string, args: readonly string[]): boolean {
       return false;
   }
 }
-
-const unpackers = new Set("tar gtar bsdtar unzip 7z 7za cpio pax jar rsync".split(" "));
-const containers = new Set("docker podman nerdctl".split(" "));
 
 function followed(path: string, disk: Where["disk"]): string {
   try {

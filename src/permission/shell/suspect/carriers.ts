@@ -1,4 +1,5 @@
 import { isReader } from "../../programs/files/readers.ts";
+import { factsOf, isA } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 
 /**
@@ -8,7 +9,9 @@ import { baseName } from "../../text/tokens.ts";
 export function handedOn(words: readonly string[]): string[][] {
   const found: string[][] = [];
   const name = baseName(words.find((word) => !word.includes("=")) ?? "").toLowerCase();
-  const verbs = carriers.get(name);
+  const verbs = factsOf(name)
+    .carries?.split(" ")
+    .filter((verb) => verb !== "");
   const verb = verbs === undefined || verbs.length === 0 ? 0 : words.findIndex((word) => verbs.includes(word));
   if (verbs !== undefined && verb >= 0) {
     const end = words.indexOf("--", verb);
@@ -23,7 +26,7 @@ export function handedOn(words: readonly string[]): string[][] {
     if (value !== undefined) found.push([value, ...rest]);
     if (/^-[xX]$/.test(word) && /^fd(find)?$/.test(name)) found.push([...rest]);
     if (word === "--pre" && name === "rg") found.push([...rest]);
-    if (/[\s"'(){};]/.test(word) && (isCode(at) || takesScripts.has(name))) found.push(...scriptsIn(word));
+    if (/[\s"'(){};]/.test(word) && (isCode(at) || isA("texts", name))) found.push(...scriptsIn(word));
     else if (isCode(at)) found.push(words.slice(at));
     const bound = binds.get(name)?.(word, words[at - 1]);
     if (bound !== undefined) found.push(...scriptsIn(bound));
@@ -49,30 +52,6 @@ export function fed(command: string, words: readonly string[]): string[][] {
 
 const feeds =
   /(^|[\s;&|(`/])(sh|bash|zsh|dash|ksh|fish|source|\.)($|[\s;&|)`<])|(^|[;&|(\n])\s*(`|\$\()\s*(echo|printf)\b/;
-
-/** Programs that run another, after one of these verbs if there are any. */
-const carriers = new Map(
-  `npm exec x, pnpm exec dlx, yarn exec dlx, bun x, uv run, poetry run, pipenv run, bundle exec, direnv exec,
-   git foreach run, npx, bunx, uvx, script, systemd-run, entr, numactl, proxychains, proxychains4, torsocks,
-   faketime, valgrind, screen, tmux, dotenv, xvfb-run, firejail, pkexec, bwrap, proot, fakeroot, dbus-run-session,
-   concurrently, hyperfine, setarch, linux32, linux64, setpriv, cgexec, gosu, chpst, tini, dumb-init, eatmydata,
-   rr run record, perf stat record trace, ld.so, ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld-musl-x86_64.so.1,
-   cpulimit, tsocks, trickle, aws-vault exec, doppler run, infisical run, chamber exec, op run, envdir, cross-env,
-   env-cmd, watchexec, nodemon, retry, conda run, micromamba run, pixi run, hatch run, pdm run, rye run,
-   pyenv exec, rbenv exec, asdf exec, mise exec, volta run, apptainer exec, singularity exec, runuser, nsenter,
-   rlwrap, unbuffer, prlimit, gdb, expect, nix-shell, at, batch`
-    .split(/,\s+/)
-    .map((line) => {
-      const [name = "", ...verbs] = line.split(" ");
-      return [name, verbs] as const;
-    }),
-);
-
-const takesScripts = new Set(
-  "tmux screen script nix-shell expect gdb at batch entr vim vi nvim ex less sqlite3 concurrently hyperfine nodemon watchexec".split(
-    " ",
-  ),
-);
 
 const codeOption = /^(-c|-lc|-e|-E|-x|-P|-ex|--run|--exec|--command|--eval)$/;
 

@@ -1,4 +1,7 @@
+import { subcommandAt } from "../../programs/git/git-words.ts";
+import { factsOf, isA, runsVariable } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
+import { acts } from "./names-in-code.ts";
 import type { PossibleCommand } from "./possible.ts";
 
 /**
@@ -15,15 +18,25 @@ type Code =
   /** Nothing of it is known before it runs. `hidden`: it is kept from being read on purpose. */
   | { type: "unknown"; program: string; hidden: boolean };
 
-export function codeIn({ words, anywhere }: PossibleCommand, fed: Fed): Code[] {
+/** `alias`: the command that a subcommand of this program stands for, as its settings say. */
+type Alias = (program: string, args: readonly string[]) => string | undefined;
+
+export function codeIn({ words, anywhere }: PossibleCommand, fed: Fed, alias: Alias = () => undefined): Code[] {
   const starts = anywhere ? [...words.keys()] : [0];
-  return starts.flatMap((at) => {
+  const found = starts.flatMap((at) => {
     const name = baseName(words[at] ?? "");
     const args = words.slice(at + 1);
-    if (shells.has(name)) return inShell(name, args, fed);
+    if (isA("shell", name)) return inShell(name, args, fed);
     const builtin = at === 0 || anywhere ? inBuiltin(name, args, fed) : [];
-    return [...builtin, ...inInterpreter(name, args, fed)];
+    return [
+      ...builtin,
+      ...inOptions(name, args),
+      ...inAlias(name, args, alias),
+      ...inInput(name, args, fed),
+      ...inInterpreter(name, args, fed),
+    ];
   });
+  return [...words.flatMap(inVariable), ...found];
 }
 
 /** Programs whose output is code that could not be read in what they were given. */
@@ -34,8 +47,6 @@ export function decodes(words: readonly string[]): boolean {
     return args.some((arg) => /^-(-?d|[a-z]*[dDr])/.test(arg) || arg === "enc");
   return /^(gunzip|zcat|gzcat|bzcat|xzcat|zstdcat|unxz|rev|tr|iconv|uncompress|bunzip2|unzstd|hexdump|od)$/.test(name);
 }
-
-const shells = new Set("sh bash zsh dash ksh ash mksh rbash fish".split(" "));
 
 function inShell(program: string, args: readonly string[], fed: Fed): Code[] {
   let isCode = false;
@@ -72,24 +83,16 @@ function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
     case "xargs":
       return fedWords(args);
     case "git":
-      return args.flatMap((arg, n) => inGit(arg, args[n - 1]));
-    case "watch":
-    case "parallel":
-      return operands.length > 0 ? shellCode(name, operands.join(" ")) : [];
-    case "env":
-    case "su":
-    case "runuser":
-    case "script":
-    case "flock":
-      return args.flatMap((arg, n) => {
-        const value = /^(-[A-Za-z]*S|-c|--split-string|--command)$/.test(args[n - 1] ?? "")
-          ? arg
-          : /^-[A-Za-z]*?S(.+)$|^--(?:split-string|command)=(.+)$/.exec(arg)?.slice(1).find(Boolean);
-        return value === undefined ? [] : shellCode(name, value);
-      });
+      return args.flatMap((arg, n) => inFilter(arg, args[n - 1]));
     default:
-      return [];
+      return isA("lines", name) ? inLines(name, operands) : [];
   }
+}
+
+/** Each operand may be a line for a shell, and so may all that follow the first. */
+function inLines(name: string, operands: readonly string[]): Code[] {
+  const lines = [...operands.filter((text) => /\s/.test(text)), operands.join(" "), operands.slice(1).join(" ")];
+  return [...new Set(lines)].filter((text) => text !== "").flatMap((text) => shellCode(name, text));
 }
 
 /** The command that `xargs` runs, with a word in it that is known only then. */
@@ -106,34 +109,125 @@ function fedWords(args: readonly string[]): Code[] {
   }
   const words = args.slice(at);
   if (words.length === 0) return [];
-  const quoted = (text: string) => (text === "" ? "" : `'${text.replaceAll("'", String.raw`'\''`)}'`);
   const spelled = words.map((word) => (hole ? word.split(hole).map(quoted).join('"$_"') : quoted(word)) || "''");
   return [{ type: "shell", text: [...spelled, ...(hole ? [] : ["$_"])].join(" ") }];
 }
 
-/** Commands that settings and filters of git name. */
-function inGit(arg: string, before: string | undefined): Code[] {
+function quoted(text: string): string {
+  return text === "" ? "" : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** `--tree-filter cmd` of git. */
+function inFilter(arg: string, before: string | undefined): Code[] {
   const filter = /^--(?:[a-z]+-)+filter(?:=([^]*))?$/;
   const filtered = filter.exec(arg)?.[1] ?? (filter.test(before ?? "") ? arg : undefined);
-  if (filtered !== undefined) return shellCode("git", filtered);
-  const [, key = "", value = ""] = (before === "-c" ? /^([^=]+)=([^]*)$/ : /^-c([^=]+)=([^]*)$/).exec(arg) ?? [];
+  return filtered === undefined ? [] : shellCode("git", filtered);
+}
+
+/** Values that the table says are run, and values of settings whose name says so. */
+function inOptions(name: string, args: readonly string[]): Code[] {
+  const { runs = "", sets = "" } = factsOf(name);
+  const found: Code[] = [];
+  for (const group of runs.split("|")) {
+    const [, subcommand, names = ""] = /^(?:([a-z-]+): )?(.*)$/.exec(group)!;
+    if (subcommand !== undefined && args[subcommandAt(args)] !== subcommand) continue;
+    for (const value of valuesOf(args, names)) found.push(...shellCode(name, value.replace(/^(\w+),/, "$1 ")));
+  }
+  for (const value of valuesOf(args, sets)) found.push(...inSetting(name, value));
+  return found;
+}
+
+/** `core.pager=less`, `ProxyCommand x`, `-extld=x`: only where the name is that of something that is run. */
+function inSetting(program: string, setting: string): Code[] {
+  const linkers = [...setting.matchAll(/-extld[= ](?:'([^']*)'|(\S+))/g)].map(([, quotes, bare]) => quotes ?? bare!);
+  if (linkers.length > 0) return linkers.flatMap((text) => shellCode(program, text));
+  const [, key = "", value = ""] = /^([^=\s]+?)(?:\s*=\s*|\s+)([^]*)$/.exec(setting) ?? [];
+  const inner = /^\w+\(([^]*)\)$/.exec(value)?.[1] ?? /^exec=([^]*)$/.exec(setting)?.[1];
+  if (inner !== undefined) return shellCode(program, inner);
   if (value === "" || !namesProgram.test(key)) return [];
-  return shellCode("git", value.startsWith("!") ? value.slice(1) : /^alias\./i.test(key) ? `git ${value}` : value);
+  if (value.startsWith("!")) return shellCode(program, value.slice(1));
+  if (/^alias\./i.test(key)) return shellCode(program, `${program} ${value}`);
+  return shellCode(program, program === "cargo" ? value.replace(/["'[\],]/g, " ") : value);
 }
 
 const namesProgram =
-  /^(alias|pager|core|filter)\.|command|cmd|pager|editor|program|helper|hook|driver|textconv|external|filter|browser|httpd|askpass|uploadpack|receivepack|update$/i;
+  /^(alias|pager|core|filter|hooks|extdiff|merge-tools|tunnels)\.|command|cmd|pager|editor|program|helper|hook|driver|textconv|external|filter|browser|httpd|askpass|uploadpack|receivepack|update$|exec|runner|linker|wrapper|rustc|invoke|[.]ssh$|[.]merge$|tunnels/i;
+
+/** Values of these options: the word after one, or what is glued to it; long ones may be abbreviated, letters stand in clusters. */
+function valuesOf(args: readonly string[], names: string): string[] {
+  if (names === "") return [];
+  return args.flatMap((arg, n) =>
+    names.split(" ").flatMap((option): string[] => {
+      const next = args[n + 1] === undefined ? [] : [args[n + 1]!];
+      if (option === "+") return arg.length > 1 && arg.startsWith("+") ? [arg.slice(1)] : [];
+      const [, given = "", , glued] = /^([^=]*)(=([^]*))?$/.exec(arg) ?? [];
+      if (option.startsWith("--")) {
+        const isMeant = given.length > 3 && given.startsWith("--") && option.startsWith(given);
+        return isMeant ? (glued === undefined ? next : [glued]) : [];
+      }
+      if (option.length > 2) return given === option ? (glued === undefined ? next : [glued]) : [];
+      const at = /^-[^-]/.test(arg) ? arg.indexOf(option[1]!, 1) : -1;
+      if (at < 0) return [];
+      return at + 1 === arg.length ? next : [arg.slice(at + 1).replace(/^=/, "")];
+    }),
+  );
+}
+
+/** `EDITOR=x`, before a command, among the words of `env` or `make`, or exported. A variable of `make` may be any program. */
+function inVariable(word: string, at: number, words: readonly string[]): Code[] {
+  const [, name = "", value = ""] = /^([A-Za-z_]\w*)[:+?]?=([^]+)$/.exec(word) ?? [];
+  if (name === "" || word.startsWith("-")) return [];
+  if (runsVariable(name)) return shellCode(name, value.replace(/^\|+-?/, ""));
+  const isMade = at > 0 && /^g?make$/.test(baseName(words[0]!)) && !marks.test(value);
+  return isMade ? shellCode("make", value) : [];
+}
+
+function inAlias(name: string, args: readonly string[], alias: Alias): Code[] {
+  const meant = alias(name, args);
+  if (meant === undefined) return [];
+  const rest = args.slice(subcommandAt(args) + 1).map((arg) => (marks.test(arg) ? arg : quoted(arg) || "''"));
+  return shellCode(name, [meant, ...rest].join(" "));
+}
+
+/** Lines of an editor, a debugger or a client, some of which run a command or open a file here. */
+function inInput(name: string, args: readonly string[], fed: Fed): Code[] {
+  const { input, scripts = "" } = factsOf(name);
+  if (input === undefined) return [];
+  const texts = valuesOf(args, scripts);
+  const isOpen = input !== "console" && typeof fed === "string";
+  const unread: Code[] = isOpen ? [{ type: "unknown", program: name, hidden: fed === "hidden" }] : [];
+  if (typeof fed === "object") texts.push(fed.text);
+  return [...unread, ...texts.flatMap((text) => text.split("\n").flatMap((line) => inLine(name, input, line)))];
+}
+
+function inLine(name: string, input: string, line: string): Code[] {
+  if (input === "words") return shellCode(name, `${name} ${line}`);
+  const runs = (input === "console" ? consoleRuns : editorRuns).flatMap((pattern) => pattern.exec(line)?.[1] ?? []);
+  const names = input === "console" ? [] : (opens[input as keyof typeof opens].exec(line)?.[1] ?? "").split(/\s+/);
+  const files = [...names, names.join(" ")].filter((file) => file !== "" && !file.startsWith("-"));
+  const named = files.map((file) => `"${file}"`).join(" ");
+  return [...runs.flatMap((text) => shellCode(name, text)), ...programCode(name, `${line}\n${named}`)];
+}
+
+const editorRuns = [/!([^]+)/, /(?:system(?:list)?|termopen|job_start|os\.execute|popen)\(\s*["']([^"']+)/];
+const consoleRuns = [
+  /^\s*(?:\\?!|\.shell|\.system|system|shell|pipe)\s*([^]+)/,
+  /\\!\s*([^]+)/,
+  /\|\s*([^]+)/,
+  /\bprogram\s+'([^']+)'/i,
+  /(?:system|popen)\(\s*["']([^"']+)/,
+];
+const opens = {
+  editor:
+    /(?:^|[\s:;,\d$%.'"])(?:[rweEfW]|wq|read|write|edit|saveas|so|source|sp|split|vs|tabe\w*|view?|ru\w*)!?\s+(?:>>\s*)?([^!\s][^]*)$/,
+  transfer: /^\s*-?@?(?:put|mput|reput|get|mget|reget|lcd|lmkdir|lls|mirror)\s+([^]+)$/,
+};
 
 /** Languages in which a program can be written on the command line; those that take it from their input are `full`. */
-const interpreters =
-  /^(python|node|nodejs|deno|bun|ruby|perl|php|lua|luajit|rscript|julia|osascript|pwsh|powershell|tsx|ts-node|jshell|groovy|scala|elixir|tclsh|guile|racket)[\d.]*$/;
-const others =
-  /^(awk|gawk|mawk|nawk|sqlite3?|psql|mysql|mariadb|ed|ex|vim|vi|nvim|emacs|bc|gdb|expect|make|gmake|duckdb)$/;
-
 function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] {
   if (name === "sed" || name === "gsed") return args.flatMap(inSed);
-  const isFull = interpreters.test(name.toLowerCase());
-  if (!isFull && !others.test(name)) return [];
+  const isFull = isA("interpreter", name);
+  if (!isFull && !isA("language", name)) return [];
   const code = args.flatMap((arg, n): string[] => {
     if (codeOption.test(args[n - 1] ?? "") || args[n - 1] === "eval") return [arg];
     const glued = /^-[ceEr](.{2,})$|^--(?:eval|print|command)=(.+)$/.exec(arg)?.slice(1).find(Boolean);
@@ -143,34 +237,50 @@ function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] 
   const programs = [
     ...code.flatMap((text): Code[] => programCode(name, text)),
     ...args.flatMap((arg) => runIn(name, arg)),
+    ...(/^(jq|gojq|jaq)$/.test(name) ? modulesOf(name, args) : []),
   ];
   const runsFile = args.some((arg) => !arg.startsWith("-")) || args.includes("-m");
   if (code.length > 0 || (runsFile && !args.includes("-"))) return programs;
-  return isFull && args.every((arg) => arg === "-" || !/^-(h|V|v|-help|-version)/.test(arg))
+  return isFull && args.every((arg) => arg === "-" || !/^-(h|V|v|help|version)/.test(arg.replace(/^--/, "-")))
     ? fromInput(name, fed, "program")
     : programs;
 }
 
+/** Files that a filter of jq imports, in each place where it looks for them. */
+function modulesOf(name: string, args: readonly string[]): Code[] {
+  const text = args.join(" ");
+  const places = ["", ".", ...valuesOf(args, "-L"), ...matchesOf(text, /search"?\s*:\s*"([^"]*)"/g)];
+  const files = matchesOf(text, /\b(?:import|include)\s+"([^"]*)"/g).flatMap((module) =>
+    places.flatMap((place) => {
+      const path = place === "" ? module : `${place}/${module}`;
+      return [`${path}.json`, `${path}.jq`, `${path}/${baseName(module)}.jq`];
+    }),
+  );
+  return files.length === 0 ? [] : programCode(name, files.map((file) => `"${file}"`).join(" "));
+}
+
+function matchesOf(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, found = ""]) => found);
+}
+
 /** Commands that are run from within: `$(shell …)` of make, texts that awk pipes into a shell. */
 function runIn(name: string, code: string): Code[] {
-  if (name.endsWith("make"))
-    return [...code.matchAll(/\$[({]shell\s+([^)}]*)/g)].flatMap(([, text = ""]) => shellCode(name, text));
+  if (name.endsWith("make")) return matchesOf(code, /\$[({]shell\s+([^)}]*)/g).flatMap((text) => shellCode(name, text));
+  if (name === "m4") return matchesOf(code, /syscmd\(`?([^')]*)/g).flatMap((text) => shellCode(name, text));
   if (!name.endsWith("awk") || !/\|&?\s*"([^"]*\/)?(sh|bash|zsh|dash|ksh)\b/.test(code)) return [];
-  return [...code.matchAll(/"((?:\\.|[^"\\])*)"/g)].flatMap(([, text = ""]) => shellCode(name, text));
+  return matchesOf(code, /"((?:\\.|[^"\\])*)"/g).flatMap((text) => shellCode(name, text));
 }
 
 /** Files that `w` of a script names, up to the end of its line, and commands that `e` runs. */
 function inSed(script: string): Code[] {
-  const run = [...script.matchAll(/(?:^|[\s;{}\d$/!])e[ \t]+([^\n]+)/g)].flatMap(([, code = ""]) =>
-    shellCode("sed", code),
-  );
+  const run = matchesOf(script, /(?:^|[\s;{}\d$/!])e[ \t]+([^\n]+)/g).flatMap((code) => shellCode("sed", code));
   // `s/…/…/e` runs what comes of it.
   const isRun = /(?:^|[\s;{}\d$/!])s([^\w\s]).*\1.*\1[gpiImM\d]*e/.test(script);
   return [...run, ...(isRun ? shellCode("sed", "\0") : []), ...writtenBySed(script)];
 }
 
 function writtenBySed(script: string): Code[] {
-  const names = [...script.matchAll(/[wW](?:[ \t]+|(?=\.))([^\n]+)/g)].map(([, name = ""]) => name.trim());
+  const names = matchesOf(script, /[wW](?:[ \t]+|(?=\.))([^\n]+)/g).map((name) => name.trim());
   return names.map((name) => ({ type: "program", program: "sed", text: `"${name}"` }));
 }
 
@@ -182,9 +292,11 @@ function fromInput(program: string, fed: Fed, type: "shell" | "program"): Code[]
   return type === "shell" ? shellCode(program, fed.text) : programCode(program, fed.text);
 }
 
+const marks = /[\0\u0001\u0002]/;
+
 /** An unknown part of a text may be any code. */
 function shellCode(program: string, text: string): Code[] {
-  const unknown: Code[] = /[\0\u0001\u0002]/.test(text) ? [{ type: "unknown", program, hidden: false }] : [];
+  const unknown: Code[] = marks.test(text) ? [{ type: "unknown", program, hidden: false }] : [];
   return [{ type: "shell", text: text.replace(/[\0\u0001\u0002]+/g, "$$_") }, ...unknown];
 }
 
@@ -198,77 +310,5 @@ function programCode(program: string, text: string): Code[] {
   return [{ type: "program", program, text }, ...unread];
 }
 
-const acts =
-  /open|write|append|put_contents|touch|\bfs\b|unlink|rename|remove|rmtree|symlink|chmod|copy|mkdir|exec|spawn|system|popen|subprocess|eval|child_process|shutil|pathlib|\bFile\b|\bIO\b|Deno|Bun|ctypes|qx|`/;
 const decoding =
   /\bchr\b|fromCharCode|fromCodePoint|b64|base64|atob|unhex|fromhex|from_hex|\[::-1\]|revers|rot_?13|codecs|\bpack\b|unpack|\\x[0-9a-fA-F]{2}|\\u\{?[0-9a-fA-F]{2}|\\[0-3][0-7]{2}|decompress|inflate|gunzip|marshal|pickle/;
-
-/** Code that looks for files by itself, and may open whichever it finds. */
-export function listsFiles(code: string): boolean {
-  return /\bi?r?glob|listdir|scandir|iterdir|\bwalk|readdir|opendir|opendirsync|\bDir\b|\bfind\b|<\s*[^<>\s]*\*[^<>]*>|list\.files|fs\.(dir|list)/i.test(
-    code,
-  );
-}
-
-/**
- * Names that code may put together from the texts in it: texts that follow one another, any two of them, with and without a
- * slash between, one that is set into another, and one in which a piece is replaced. Code that can do no more than compute has
- * none.
- */
-export function builtInCode(code: string): string[] {
-  if (!acts.test(code)) return [];
-  const texts = textsIn(code).slice(0, mostTexts);
-  const built = new Set<string>([...filled(texts), ...(replaces.test(code) ? replaced(texts) : [])]);
-  for (const [from, first] of texts.entries()) {
-    let [glued, joined] = [first, first];
-    for (const next of texts.slice(from + 1, from + 1 + longestRun)) {
-      [glued, joined] = [glued + next, `${joined}/${next}`];
-      built.add(glued).add(joined);
-    }
-    for (const other of texts) built.add(first + other).add(`${first}/${other}`);
-  }
-  // Perl opens a file to write it by a sign in front of its name.
-  return [...built].map((name) => name.replace(/^\s*\+?[<>]+\s*/, "")).filter((name) => /[./~]/.test(name));
-}
-
-/** Texts in quotes, and those in quotes within them. */
-function textsIn(code: string): string[] {
-  const outer = [...code.matchAll(/"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`/gs)]
-    .map(([, double, single, tick]) => double ?? single ?? tick ?? "")
-    .filter((text) => text.length < 200);
-  const inner = outer.flatMap((text) => [...text.matchAll(/["'`]([^"'`]*)["'`]/g)].map(([, quoted = ""]) => quoted));
-  return [...outer, ...inner];
-}
-
-/** `%s`, `{}`, `${x}`, `#{x}` and `$x` in a text stand for another one, or for a name that is made elsewhere. */
-function filled(texts: readonly string[]): string[] {
-  const hole = /%\(?\w*\)?[-\d.]*[sdrv]|[$#]?\{[^{}]*\}|\$\w+/g;
-  const wholes = texts.filter((text) => text.search(hole) >= 0);
-  return wholes.flatMap((whole) => {
-    const once = [...texts, ...oftenMeant].map((text) => whole.replace(hole, () => text));
-    let next = 0;
-    const inTurn = texts.map((_, from) => ((next = from), whole.replace(hole, () => texts[++next] ?? "")));
-    return [...once, ...inTurn];
-  });
-}
-
-const oftenMeant = ["git", "ssh", "bash"];
-
-/** Each text with each pair of neighbours replaced in it. */
-function replaced(texts: readonly string[]): string[] {
-  return texts.flatMap((text) =>
-    texts.flatMap((from, n) => (from === "" || texts[n + 1] === undefined ? [] : text.replaceAll(from, texts[n + 1]!))),
-  );
-}
-
-const replaces = /replace|\bg?sub\b|translate|\btr\b|\bs\/|removeprefix|removesuffix|strip/;
-
-const mostTexts = 40;
-const longestRun = 8;
-
-/** Pieces of code that may be the name of a file. */
-export function namesInCode(code: string): string[] {
-  const quoted = code.split(/["'`]/).filter((_, n) => n % 2 === 1);
-  const bare = code.split(/[^\w./~$+@%-]+/).filter((word) => /[./]/.test(word));
-  return [...new Set([...quoted, ...bare])].filter((word) => word !== "" && word.length < 1_000).slice(0, 500);
-}

@@ -1,5 +1,6 @@
 import { isReader } from "../../programs/files/readers.ts";
 import { isWriter } from "../../programs/files/writers.ts";
+import { isA } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 
 /**
@@ -36,30 +37,13 @@ function behind(args: readonly string[], names: readonly string[]): string[][] {
 
 /** Programs whose words are known to be no commands; some of those have a verb that is called like a program. */
 function isKnown(name: string, args: readonly string[]): boolean {
-  if (isReader(name) || isWriter(name) || elsewhere.has(name)) return name !== "arch";
+  if (isReader(name) || isWriter(name) || isA("elsewhere", name)) return name !== "arch";
   // Runs a script of a package, whatever that is called.
   const runsScript = /^(npm|pnpm|yarn|bun|deno)$/.test(name) && args.includes("run");
   if (!runsScript && args.some((arg) => /^(run|exec|watch|unshare|x|dlx|shell|develop|enter)$/.test(arg)))
     return name === "git";
-  return known.has(name) || /^(python|pip|node|ruby|perl|php)[\d.]*$/.test(name);
+  return isA("known", name);
 }
-
-/** Their commands run in another place than this one. */
-const elsewhere = new Set(
-  "ssh docker nerdctl docker-compose kubectl helm minikube heroku fly vercel netlify".split(" "),
-);
-
-const known = new Set(
-  (
-    "cd pushd popd export unset set local declare readonly typeset alias read wait kill return exit : [ [[ test true false " +
-    "git hub gh glab npm pnpm yarn bun deno pipx uv poetry pipenv conda cargo rustup go mvn gradle gem bundle composer dotnet " +
-    "mix brew apt apt-get dnf yum apk pacman snap flatpak choco winget podman " +
-    "terraform aws gcloud az systemctl service journalctl make gmake cmake ninja bazel rake tox nox " +
-    "tsc eslint prettier jest vitest mocha pytest mypy ruff black flake8 pylint playwright cypress turbo nx lerna psql mysql sqlite3 " +
-    "redis-cli mongosh scp sftp rsync curl wget tar unzip gzip man tldr which whereis type hash code open xdg-open less more " +
-    "vim vi nvim nano emacs jj hg svn sl gt pass op tmux screen useradd usermod groupadd adduser"
-  ).split(" "),
-);
 
 /** Commits go to another repository by this command, or may. */
 function isPush(name: string, args: readonly string[]): boolean {

@@ -4,10 +4,14 @@ import { fed, handedOn } from "./carriers.ts";
 import { linesOf, type Line } from "./lines.ts";
 import { resemblanceOf, type Resemblance } from "./resemblance.ts";
 import { matchesGlob, openEnd, star, unitsOf, wild, withStars, type Glob, type Star } from "../../text/wild.ts";
-import { baseName, keywords, wrappers } from "../../text/tokens.ts";
+import { isA, plainWords } from "../../programs/table.ts";
+import { baseName, keywords } from "../../text/tokens.ts";
 
-/** Words that may run as a command. `anywhere`: the first word runs what comes after its options, and only it knows where. */
-export type PossibleCommand = { words: readonly string[]; anywhere: boolean };
+/**
+ * Words that may run as a command. `anywhere`: the first word runs what comes after its options, and only it knows where.
+ * `reworded`: the line says it in other words.
+ */
+export type PossibleCommand = { words: readonly string[]; anywhere: boolean; reworded?: true };
 
 /** All commands that a text may run, in two readings: with the quotes as they stand, and as if there were none. */
 export type PossibleCommands = {
@@ -17,7 +21,13 @@ export type PossibleCommands = {
 
 /** Commands that the text may run, by the most generous reading: a deny needs no proof. */
 export function possibleCommands(command: string, found: readonly PossibleCommand[] = []): PossibleCommands {
-  const spellings = [command, unescaped(command), withoutBraces(command), withPlainNames(command)];
+  const spellings = [
+    command,
+    unescaped(command),
+    withoutBraces(command),
+    withPlainNames(command),
+    withoutTicks(command),
+  ];
   const texts = [...new Set(spellings)].map((text) => [...text]);
   const isContinued = command.includes("\\\n");
   const joins = isContinued ? (["always", "outside comments", "never"] as const) : (["always"] as const);
@@ -38,6 +48,30 @@ function unescaped(command: string): string {
     from = text === undefined ? at + 2 : end!;
   }
   return plain + command.slice(from);
+}
+
+/** Backticks as `$(…)`: in them a backslash before a backtick belongs to the next level. */
+export function withoutTicks(text: string): string {
+  let plain = "";
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!;
+    const end = char === "`" ? tickAfter(text, at + 1) : -1;
+    if (char === "\\") plain += char + (text[++at] ?? "");
+    else if (end < 0) plain += char;
+    else {
+      plain += `$(${withoutTicks(text.slice(at + 1, end).replace(/\\([`\\$])/g, "$1"))})`;
+      at = end;
+    }
+  }
+  return plain;
+}
+
+function tickAfter(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === "`") return at;
+    if (text[at] === "\\") at++;
+  }
+  return -1;
 }
 
 /** Other ways to write `$PWD` and its like. */
@@ -83,10 +117,19 @@ function starts(words: readonly string[], loose: boolean): PossibleCommand[] {
   const found = [plainly(words)];
   if (loose) found.push({ words: words.slice(1), anywhere: false });
   if (command > 0) found.push({ words: words.slice(command), anywhere: false });
-  if (command >= 0 && wrappers.has(baseName(words[command]!)))
+  if (command >= 0 && isA("wrapper", baseName(words[command]!)))
     found.push({ words: words.slice(command), anywhere: true });
   if (runs >= 0) found.push({ words: words.slice(runs + 1), anywhere: true });
-  return [...found, ...handedOn(words).map(plainly)];
+  found.push(...handedOn(words).map(plainly));
+  return [...found, ...found.flatMap(inPlainWords)];
+}
+
+/** The same act in other words: `npm pub` is `npm publish`. */
+function inPlainWords({ words, anywhere }: PossibleCommand): PossibleCommand[] {
+  const tails = anywhere ? words.map((_, at) => words.slice(at)) : [words];
+  return tails
+    .flatMap((tail) => plainWords(tail).flatMap((plain) => [plain, ...plainWords(plain)]))
+    .map((plain) => ({ words: plain, anywhere: false, reworded: true }));
 }
 
 function isAssignment(word: string): boolean {
@@ -100,6 +143,8 @@ export type CommandPattern = {
   head: string | undefined;
   /** For commands that may be the same in another spelling; undefined for a rule of several commands. */
   resemblance: Resemblance | undefined;
+  /** The same rule in other words. */
+  also?: CommandPattern;
 };
 /** The words of one line. The first is compared by its base name too, wherever the program may lie. */
 type Expected = {
@@ -111,6 +156,7 @@ type Expected = {
 
 export function commandPatternOf(specifier: string): CommandPattern {
   const rule = openEnd(unitsOf(specifier));
+  const plain = plainRule(specifier);
   // Each reading of the rule is held against the same reading of the command, so a rule always meets its own text.
   const read = (quotes: boolean) =>
     linesOf(rule, { quotes, joins: "never" }).map(({ words }): Expected => {
@@ -130,11 +176,21 @@ export function commandPatternOf(specifier: string): CommandPattern {
   );
   const [first, ...more] = readings[0];
   const resemblance = first?.base && more.length === 0 ? resemblanceOf(first.words, first.base) : undefined;
-  return { readings, head: isPlain ? names[0]!.join("") : undefined, resemblance };
+  const also = plain === undefined ? undefined : commandPatternOf(plain);
+  const head = isPlain && (also === undefined || also.head === names[0]!.join("")) ? names[0]!.join("") : undefined;
+  return { readings, head, resemblance: also?.resemblance ?? resemblance, ...(also && { also }) };
+}
+
+/** The rule in the words that commands are read in too. */
+function plainRule(specifier: string): string | undefined {
+  const [, text = "", end = ""] = /^([^'"\\;|&<>()$`]*?)((?::\*| \*|\*)?)$/.exec(specifier) ?? [];
+  const words = plainWords(text.split(" ").filter((word) => word !== ""))[0];
+  return words && words.join(" ") !== text ? words.join(" ") + end : undefined;
 }
 
 /** Every line of the rule is met by something in the command. */
-export function mayRun({ readings, head }: CommandPattern, possible: PossibleCommands): boolean {
+export function mayRun({ readings, head, also }: CommandPattern, possible: PossibleCommands): boolean {
+  if (also && mayRun(also, possible)) return true;
   if (head !== undefined && !possible.names.has(head)) return false;
   return readings.some((lines, i) =>
     lines.every(

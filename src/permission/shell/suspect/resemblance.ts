@@ -1,5 +1,5 @@
-import { aliasesOf } from "../../programs/aliases.ts";
-import { baseName, keywords, wrappers } from "../../text/tokens.ts";
+import { aliasesOf, isA } from "../../programs/table.ts";
+import { baseName, keywords } from "../../text/tokens.ts";
 import { commonText, matchesGlob, star, type Glob, type Star } from "../../text/wild.ts";
 import type { PossibleCommand } from "./possible.ts";
 
@@ -40,7 +40,7 @@ export function isUnknownProgram({ words, anywhere }: PossibleCommand): boolean 
   let mayBeValue = false;
   for (const word of words.slice(1)) {
     if (isUnknownName(word)) return true;
-    if (/^-|^[A-Za-z_]\w*=|^[\d.]+[a-z]?$/.test(word) || wrappers.has(baseName(word)) || keywords.has(word)) {
+    if (/^-|^[A-Za-z_]\w*=|^[\d.]+[a-z]?$/.test(word) || isA("wrapper", baseName(word)) || keywords.has(word)) {
       mayBeValue = word.startsWith("-");
       continue;
     }

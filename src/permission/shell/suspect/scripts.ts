@@ -1,18 +1,9 @@
 import { globSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { expandHome, isInside } from "../../paths/canonical.ts";
+import { isA } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 import type { PossibleCommands } from "./possible.ts";
-
-/** Programs that run the files they are given, or do what those say. Version numbers behind the name do not count. */
-const interpreters: ReadonlySet<string> = new Set(
-  (
-    "sh bash dash zsh ksh ash csh tcsh fish nu . source python pypy node nodejs deno bun bunx tsx ts-node vite-node zx ruby perl php lua " +
-    "luajit rscript julia octave pwsh osascript tclsh expect awk gawk groovy scala java kotlin clojure bb elixir dart swift go guile racket " +
-    "sbcl make gmake just uv pytest mocha jest patch psql mysql mariadb sqlite3 duckdb ansible-playbook kubectl docker podman at crontab " +
-    "vim nvim emacs gdb"
-  ).split(" "),
-);
 
 const mostFolders = 20;
 const mostWords = 300;
@@ -64,10 +55,8 @@ function filesOf(word: string, folder: string, isInterpreted: boolean): string[]
     .map((path) => resolve(folder, path));
 }
 
-/** `python3.12` is a `python`. */
 function isInterpreter(word: string): boolean {
-  const name = baseName(word).toLowerCase();
-  return interpreters.has(name) || interpreters.has(name.replace(/(?<=\w)[\d.]+$/, ""));
+  return isA("obedient", baseName(word));
 }
 
 function mayBePath(name: string): boolean {

@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { reason, type Reason } from "../../../../protocol/reasons/reason.ts";
 import { expandHome } from "../../../paths/canonical.ts";
 import type { Reach } from "../../../rules/access.ts";
-import { baseName, wrappers } from "../../../text/tokens.ts";
+import { isA } from "../../../programs/table.ts";
+import { baseName } from "../../../text/tokens.ts";
 
 /** Whole folders are served, copied away or given to a container with what a rule is against in them. */
 export function servesRuledFolder(
@@ -16,7 +17,7 @@ export function servesRuledFolder(
   );
   // Behind another program it may be any of the words.
   const first = baseName(plain[0] ?? "");
-  const starts = wrappers.has(first) || runners.has(first) ? plain.keys() : [0];
+  const starts = isA("wrapper", first) || runners.has(first) ? plain.keys() : [0];
   const places = [...starts].flatMap((at) => servedPlaces(plain.slice(at)));
   return ruleInside([...new Set(places)], bases, { home, reach });
 }
@@ -27,7 +28,7 @@ const runners = new Set(
 
 function servedPlaces([program = "", ...args]: readonly string[]): string[] {
   const name = baseName(program).toLowerCase();
-  if (containers.has(name)) return mounted(args);
+  if (isA("container", name)) return mounted(args);
   return serves(name, args) ? [".", ...given(args)] : [];
 }
 
@@ -48,8 +49,6 @@ export function ruleInside(
     }
   return undefined;
 }
-
-const containers = new Set("docker podman nerdctl".split(" "));
 
 /** Folders of this machine that a container is given, or that are copied into one. */
 function mounted(args: readonly string[]): string[] {

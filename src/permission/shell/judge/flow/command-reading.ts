@@ -5,7 +5,13 @@ import { linesOf } from "../../suspect/lines.ts";
 import { readScript, readWord, type Script } from "../../read/script.ts";
 import { spelled, type Word } from "../../read/word.ts";
 import { anyFile, anyText, anyWords } from "../../suspect/resemblance.ts";
-import { waysToRun, possibleCommands, type PossibleCommand, type PossibleCommands } from "../../suspect/possible.ts";
+import {
+  waysToRun,
+  possibleCommands,
+  withoutTicks,
+  type PossibleCommand,
+  type PossibleCommands,
+} from "../../suspect/possible.ts";
 import { joinLines, troubleWith } from "../../read/text.ts";
 import { variablesOf } from "./variables.ts";
 import { commandsIn, marksOf, uncoveredNode } from "../../read/tree.ts";
@@ -42,7 +48,16 @@ export function readCommand(command: string, grammar: ShellGrammar | undefined, 
   const joined = joinLines(command);
   const text = joined ?? command.replaceAll("\\\n", "");
   const tree = grammar.parse(text);
-  const found = { text, ...seen(tree === undefined ? [] : commandsOf(tree.root, text, home)) };
+  // The grammar does not take nested backticks apart.
+  const plain = text.includes("\\`") ? withoutTicks(text) : text;
+  const inTicks = plain === text ? undefined : grammar.parse(plain);
+  const found = {
+    text,
+    ...seen([
+      ...(tree === undefined ? [] : commandsOf(tree.root, text, home)),
+      ...(inTicks === undefined ? [] : commandsOf(inTicks.root, plain, home)),
+    ]),
+  };
   if (tree?.sound !== true) return { ...found, trouble: unread("unparsable") };
   const uncovered = uncoveredNode(tree.root);
   if (uncovered !== undefined) return { ...found, unclear: uncovered };

@@ -28,14 +28,38 @@ function printedBy(command: Command | undefined): Fed {
   if (command?.kind !== "simple") return "unknown";
   const words = command.words.map(knownText);
   const name = baseName(words[0] ?? "");
+  // Escapes of another kind than a line break spell characters that are not there to be read.
+  const isSpelled = words.some((word) => /\\(x|u|U|0|c|[1-7])/.test(word));
   if (name === "echo" || name === "printf") {
-    const printed = words.slice(1).filter((word, n) => !(name === "echo" && n === 0 && /^-[neE]+$/.test(word)));
-    const text = printed.join(" ").replaceAll("\\n", "\n");
-    // Escapes of another kind spell characters that are not there to be read.
-    return /\\(x|u|0|[1-7])/.test(text) ? "hidden" : { text: name === "printf" ? text.replace(/%[sb]/g, " ") : text };
+    if (isSpelled) return "hidden";
+    const given = words.slice(1).map((word) => word.replaceAll("\\n", "\n").replaceAll("\\t", "\t"));
+    if (name === "printf") return formatted(given[0] === "--" ? given.slice(1) : given);
+    const from = given.findIndex((word) => !/^-[neE]+$/.test(word));
+    return { text: given.slice(from < 0 ? given.length : from).join(" ") };
   }
   if (decodes(words)) return "hidden";
   const own = command.redirects.findLast(({ op }) => op.startsWith("<"));
   if (own && /^(cat|tee)$/.test(name)) return redirected(own);
   return "unknown";
 }
+
+/** Prints as `printf` does: the format again and again until there is no word left. */
+function formatted([format = "", ...words]: readonly string[]): Fed {
+  const holes = format.match(/%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z%]/g)?.filter((hole) => hole !== "%%") ?? [];
+  if (holes.some((hole) => !/^%[sbcdi]$/.test(hole))) return "hidden";
+  let rest = words;
+  let text = "";
+  do {
+    let next = 0;
+    const given = rest;
+    text += format.replace(/%[sbcdi%]/g, (hole) => {
+      if (hole === "%%") return "%";
+      const word = given[next++] ?? "";
+      return hole === "%c" ? word.slice(0, 1) : word;
+    });
+    rest = rest.slice(Math.max(next, 1));
+  } while (holes.length > 0 && rest.length > 0 && text.length < MAX_PRINTED);
+  return rest.length > 0 && holes.length > 0 ? "hidden" : { text };
+}
+
+const MAX_PRINTED = 20_000;

@@ -1,20 +1,5 @@
 import { matchesGlob, star, type Glob } from "../text/wild.ts";
 
-/** Programs that run the script they are given. */
-export function runsScript(program: string): boolean {
-  return scripts.test(program);
-}
-
-const scripts =
-  /^(sh|bash|zsh|dash|ksh|fish|python|pypy|node|nodejs|deno|bun|tsx|ts-node|ruby|perl|php|lua|luajit|rscript|julia|osascript|pwsh|java|groovy|elixir|tclsh|expect|make|gmake|source|\.|xargs|npx|bunx|uvx|uv|pipx)[\d.]*$/i;
-
-/** Programs that take code from their standard input when they are given none. */
-export function readsCode(program: string): boolean {
-  return /^(sh|bash|zsh|dash|ksh|ash|fish|python|pypy|node|nodejs|deno|bun|tsx|ts-node|ruby|perl|php|lua|luajit|rscript|julia|osascript|pwsh|tclsh|guile|irb|ghci|iex|psql|mysql|mariadb|sqlite3|xargs|parallel|at|batch|crontab|ssh|docker|kubectl)[\d.]*$/i.test(
-    program,
-  );
-}
-
 export function isAddress(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }

@@ -1,0 +1,103 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { expandHome } from "../../paths/canonical.ts";
+import { ordinary } from "../escalating.ts";
+import { subcommandAt } from "./git-words.ts";
+import { gitDirOf, repositoryOf } from "./repository.ts";
+
+/**
+ * The command that a subcommand stands for, by the settings of git and of cargo that hold in these folders: with a `!` before it in
+ * git's, it is one of the shell. Only words: what becomes of it is judged as if it stood on the line.
+ */
+export function aliasIn(
+  bases: readonly string[],
+  home: string,
+): (program: string, args: readonly string[]) => string | undefined {
+  return (program, args) => {
+    if (program === "git") return gitAlias(args, bases, home);
+    return program === "cargo" ? cargoAlias(args, bases, home) : undefined;
+  };
+}
+
+function gitAlias(args: readonly string[], bases: readonly string[], home: string): string | undefined {
+  const at = subcommandAt(args);
+  const name = args[at];
+  if (name === undefined || ordinary.has(name) || !/^[\w.-]+$/.test(name)) return undefined;
+  const own = args.slice(0, at);
+  const moves = own.flatMap((arg, n) => (own[n - 1] === "-C" && !arg.includes("\0") ? [arg] : []));
+  const folder = own.flatMap((arg, n) =>
+    own[n - 1] === "--git-dir" ? [arg] : (/^--git-dir=(.+)$/.exec(arg)?.[1] ?? []),
+  );
+  for (const base of bases) {
+    const from = moves.reduce((here, to) => resolve(here, expandHome(to, home) ?? ""), base);
+    const files = [...folder.map((path) => resolve(from, path, "config")), ...configsOf(from), ...personal(home)];
+    const found = files.map((file) => aliasFrom(file, name.toLowerCase(), home)).find(Boolean);
+    if (found !== undefined) return found.startsWith("!") ? found.slice(1) : `git ${found}`;
+  }
+  return undefined;
+}
+
+function configsOf(from: string): string[] {
+  try {
+    const found = repositoryOf(from);
+    if (found === undefined) return [];
+    if (found.bare) return [join(found.root, "config")];
+    const { gitDir, common } = gitDirOf(found.root);
+    return [join(common, "config"), join(gitDir, "config.worktree"), join(common, "config.worktree")];
+  } catch {
+    return [];
+  }
+}
+
+function personal(home: string): string[] {
+  return [join(home, ".gitconfig"), join(home, ".config/git/config"), "/etc/gitconfig"];
+}
+
+/** The value of `alias.name` in a file of settings, or in one that it includes. */
+function aliasFrom(file: string, name: string, home: string, depth = 0): string | undefined {
+  let [section, found, goesOn] = ["", undefined as string | undefined, false];
+  for (const line of (textOf(file) ?? "").replace(/\\\r?\n/g, "").split(/\r?\n/)) {
+    const header = /^\s*\[\s*([\w.-]+)\s*(?:"((?:\\.|[^"\\])*)")?\s*\](.*)$/.exec(line);
+    if (header) section = header[1]!.toLowerCase() + (header[2] === undefined ? "" : `.${header[2].toLowerCase()}`);
+    const [, key = "", value = ""] = /^\s*([\w-]+)\s*=\s*(.*)$/.exec(header?.[3] ?? line) ?? [];
+    const isNamed = section === "alias" ? key.toLowerCase() === name : section === `alias.${name}` && key === "command";
+    if (isNamed && key !== "") found = plainValue(value);
+    goesOn = depth < 5 && /^include(if)?(\.|$)/.test(section) && key.toLowerCase() === "path";
+    if (!goesOn) continue;
+    const path = expandHome(plainValue(value), home) ?? "";
+    found = aliasFrom(isAbsolute(path) ? path : join(dirname(file), path), name, home, depth + 1) ?? found;
+  }
+  return found;
+}
+
+/** Without quotes, escapes and what is said behind it. */
+function plainValue(text: string): string {
+  const [kept = ""] = /^(?:\\.|"(?:\\.|[^"\\])*"|[^\\"#;])*/.exec(text) ?? [];
+  return kept.replace(/\\(.)|"/g, (_, char: string | undefined) => (char === "n" ? "\n" : (char ?? ""))).trim();
+}
+
+/** `[alias]` in `.cargo/config.toml` of this folder and those above it. */
+function cargoAlias(args: readonly string[], bases: readonly string[], home: string): string | undefined {
+  const name = args[subcommandAt(args)];
+  if (name === undefined || !/^[\w-]+$/.test(name)) return undefined;
+  for (const base of [...bases, home])
+    for (let here = base; ; here = dirname(here)) {
+      const text = textOf(join(here, ".cargo/config.toml")) ?? textOf(join(here, ".cargo/config")) ?? "";
+      const table = /^\s*\[alias\]([^[]*(?:\[[^\]\n]*\][^[]*)*?)(?=^\s*\[\w|(?![^]))/m.exec(text)?.[1] ?? "";
+      const value = new RegExp(String.raw`^\s*"?${name}"?\s*=\s*(.+)$`, "m").exec(table)?.[1];
+      if (value !== undefined) return `cargo ${value.replace(/["'[\],]/g, " ")}`;
+      if (dirname(here) === here) break;
+    }
+  return undefined;
+}
+
+const MAX_BYTES = 256 * 1024;
+
+function textOf(path: string): string | undefined {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}
