@@ -126,7 +126,7 @@ const requiredRooms: readonly RequiredRoom[] = [
       "shell/suspect/possible.ts",
       "shell/suspect/resemblance.ts",
       "shell/suspect/scripts.ts",
-      "programs/runners.ts",
+      "programs/table.ts",
       "programs/git/repository.ts",
       "suggest/suggest.ts",
     ].map((file) => join(permission, file)),

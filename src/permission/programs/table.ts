@@ -1,7 +1,7 @@
 import { baseName } from "../text/tokens.ts";
 
 /**
- * What programs do with their words, for allow and deny, paths and protected files alike: who runs what, in which spelling, from
+ * Facts about programs and their words, for allow and deny, paths and protected files alike: who runs what, in which spelling, from
  * which option, variable or input. `npm run test:exec` holds it against what really runs.
  */
 type Facts = {
@@ -27,7 +27,7 @@ type Facts = {
   starts?: string;
 };
 
-export function factsOf(program: string): Facts {
+export function programFacts(program: string): Facts {
   return table.get(program) ?? table.get(program.replace(/(?<=[a-z])[\d.]+$/, "")) ?? nothing;
 }
 

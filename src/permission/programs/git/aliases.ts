@@ -56,7 +56,7 @@ function personal(home: string): string[] {
 /** The value of `alias.name` in a file of settings, or in one that it includes. */
 function aliasFrom(file: string, name: string, home: string, depth = 0): string | undefined {
   let [section, found, goesOn] = ["", undefined as string | undefined, false];
-  for (const line of (textOf(file) ?? "").replace(/\\\r?\n/g, "").split(/\r?\n/)) {
+  for (const line of (settingsIn(file) ?? "").replace(/\\\r?\n/g, "").split(/\r?\n/)) {
     const header = /^\s*\[\s*([\w.-]+)\s*(?:"((?:\\.|[^"\\])*)")?\s*\](.*)$/.exec(line);
     if (header) section = header[1]!.toLowerCase() + (header[2] === undefined ? "" : `.${header[2].toLowerCase()}`);
     const [, key = "", value = ""] = /^\s*([\w-]+)\s*=\s*(.*)$/.exec(header?.[3] ?? line) ?? [];
@@ -82,7 +82,7 @@ function cargoAlias(args: readonly string[], bases: readonly string[], home: str
   if (name === undefined || !/^[\w-]+$/.test(name)) return undefined;
   for (const base of [...bases, home])
     for (let here = base; ; here = dirname(here)) {
-      const text = textOf(join(here, ".cargo/config.toml")) ?? textOf(join(here, ".cargo/config")) ?? "";
+      const text = settingsIn(join(here, ".cargo/config.toml")) ?? settingsIn(join(here, ".cargo/config")) ?? "";
       const table = /^\s*\[alias\]([^[]*(?:\[[^\]\n]*\][^[]*)*?)(?=^\s*\[\w|(?![^]))/m.exec(text)?.[1] ?? "";
       const value = new RegExp(String.raw`^\s*"?${name}"?\s*=\s*(.+)$`, "m").exec(table)?.[1];
       if (value !== undefined) return `cargo ${value.replace(/["'[\],]/g, " ")}`;
@@ -93,7 +93,7 @@ function cargoAlias(args: readonly string[], bases: readonly string[], home: str
 
 const MAX_BYTES = 256 * 1024;
 
-function textOf(path: string): string | undefined {
+function settingsIn(path: string): string | undefined {
   try {
     const stat = statSync(path);
     return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(path, "utf8") : undefined;

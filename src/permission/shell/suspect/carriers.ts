@@ -1,5 +1,5 @@
 import { isReader } from "../../programs/files/readers.ts";
-import { factsOf, isA } from "../../programs/table.ts";
+import { programFacts, isA } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 
 /**
@@ -9,7 +9,7 @@ import { baseName } from "../../text/tokens.ts";
 export function handedOn(words: readonly string[]): string[][] {
   const found: string[][] = [];
   const name = baseName(words.find((word) => !word.includes("=")) ?? "").toLowerCase();
-  const verbs = factsOf(name)
+  const verbs = programFacts(name)
     .carries?.split(" ")
     .filter((verb) => verb !== "");
   const verb = verbs === undefined || verbs.length === 0 ? 0 : words.findIndex((word) => verbs.includes(word));

@@ -1,5 +1,5 @@
 import { subcommandAt } from "../../programs/git/git-words.ts";
-import { factsOf, isA, runsVariable } from "../../programs/table.ts";
+import { programFacts, isA, runsVariable } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 import { acts } from "./names-in-code.ts";
 import type { PossibleCommand } from "./possible.ts";
@@ -109,11 +109,11 @@ function fedWords(args: readonly string[]): Code[] {
   }
   const words = args.slice(at);
   if (words.length === 0) return [];
-  const spelled = words.map((word) => (hole ? word.split(hole).map(quoted).join('"$_"') : quoted(word)) || "''");
+  const spelled = words.map((word) => (hole ? word.split(hole).map(literally).join('"$_"') : literally(word)) || "''");
   return [{ type: "shell", text: [...spelled, ...(hole ? [] : ["$_"])].join(" ") }];
 }
 
-function quoted(text: string): string {
+function literally(text: string): string {
   return text === "" ? "" : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
@@ -126,14 +126,14 @@ function inFilter(arg: string, before: string | undefined): Code[] {
 
 /** Values that the table says are run, and values of settings whose name says so. */
 function inOptions(name: string, args: readonly string[]): Code[] {
-  const { runs = "", sets = "" } = factsOf(name);
+  const { runs = "", sets = "" } = programFacts(name);
   const found: Code[] = [];
   for (const group of runs.split("|")) {
     const [, subcommand, names = ""] = /^(?:([a-z-]+): )?(.*)$/.exec(group)!;
     if (subcommand !== undefined && args[subcommandAt(args)] !== subcommand) continue;
-    for (const value of valuesOf(args, names)) found.push(...shellCode(name, value.replace(/^(\w+),/, "$1 ")));
+    for (const value of optionValues(args, names)) found.push(...shellCode(name, value.replace(/^(\w+),/, "$1 ")));
   }
-  for (const value of valuesOf(args, sets)) found.push(...inSetting(name, value));
+  for (const value of optionValues(args, sets)) found.push(...inSetting(name, value));
   return found;
 }
 
@@ -154,7 +154,7 @@ const namesProgram =
   /^(alias|pager|core|filter|hooks|extdiff|merge-tools|tunnels)\.|command|cmd|pager|editor|program|helper|hook|driver|textconv|external|filter|browser|httpd|askpass|uploadpack|receivepack|update$|exec|runner|linker|wrapper|rustc|invoke|[.]ssh$|[.]merge$|tunnels/i;
 
 /** Values of these options: the word after one, or what is glued to it; long ones may be abbreviated, letters stand in clusters. */
-function valuesOf(args: readonly string[], names: string): string[] {
+function optionValues(args: readonly string[], names: string): string[] {
   if (names === "") return [];
   return args.flatMap((arg, n) =>
     names.split(" ").flatMap((option): string[] => {
@@ -185,15 +185,15 @@ function inVariable(word: string, at: number, words: readonly string[]): Code[] 
 function inAlias(name: string, args: readonly string[], alias: Alias): Code[] {
   const meant = alias(name, args);
   if (meant === undefined) return [];
-  const rest = args.slice(subcommandAt(args) + 1).map((arg) => (marks.test(arg) ? arg : quoted(arg) || "''"));
+  const rest = args.slice(subcommandAt(args) + 1).map((arg) => (marks.test(arg) ? arg : literally(arg) || "''"));
   return shellCode(name, [meant, ...rest].join(" "));
 }
 
 /** Lines of an editor, a debugger or a client, some of which run a command or open a file here. */
 function inInput(name: string, args: readonly string[], fed: Fed): Code[] {
-  const { input, scripts = "" } = factsOf(name);
+  const { input, scripts = "" } = programFacts(name);
   if (input === undefined) return [];
-  const texts = valuesOf(args, scripts);
+  const texts = optionValues(args, scripts);
   const isOpen = input !== "console" && typeof fed === "string";
   const unread: Code[] = isOpen ? [{ type: "unknown", program: name, hidden: fed === "hidden" }] : [];
   if (typeof fed === "object") texts.push(fed.text);
@@ -249,7 +249,7 @@ function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] 
 /** Files that a filter of jq imports, in each place where it looks for them. */
 function modulesOf(name: string, args: readonly string[]): Code[] {
   const text = args.join(" ");
-  const places = ["", ".", ...valuesOf(args, "-L"), ...matchesOf(text, /search"?\s*:\s*"([^"]*)"/g)];
+  const places = ["", ".", ...optionValues(args, "-L"), ...matchesOf(text, /search"?\s*:\s*"([^"]*)"/g)];
   const files = matchesOf(text, /\b(?:import|include)\s+"([^"]*)"/g).flatMap((module) =>
     places.flatMap((place) => {
       const path = place === "" ? module : `${place}/${module}`;

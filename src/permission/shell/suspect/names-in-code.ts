@@ -1,4 +1,4 @@
-/** What code that writes or runs something calls for it. */
+/** Calls of code that writes or runs something. */
 export const acts =
   /open|write|append|put_contents|touch|\bfs\b|unlink|rename|remove|rmtree|symlink|chmod|copy|mkdir|exec|spawn|system|popen|subprocess|eval|child_process|shutil|pathlib|\bFile\b|\bIO\b|Deno|Bun|ctypes|qx|`/;
 

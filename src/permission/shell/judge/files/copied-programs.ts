@@ -11,10 +11,10 @@ export function trueNames(program: string, bases: readonly string[], named: read
   if (!program.includes("/") || named.length === 0) return [];
   const found = bases.flatMap((base) => {
     const path = resolve(base, program);
-    const real = realOf(path);
+    const real = followedLinks(path);
     if (real === undefined) return [];
     const name = baseName(real).toLowerCase();
-    return named.filter((one) => one === name || (one !== baseName(path).toLowerCase() && isCopy(real, one)));
+    return named.filter((rule) => rule === name || (rule !== baseName(path).toLowerCase() && isCopy(real, rule)));
   });
   return [...new Set(found)];
 }
@@ -30,7 +30,7 @@ export function copiedProgram(
   for (const words of lists) {
     const [name = "", ...args] = words.slice(words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word)));
     if (!isA("copier", baseName(name))) continue;
-    const program = args.map((arg) => arg.replace(/^if=/, "")).find((arg) => isNamed(arg, bases, namedAgainst));
+    const program = args.map((arg) => arg.replace(/^if=/, "")).find((arg) => isRuledProgram(arg, bases, namedAgainst));
     if (program !== undefined) return reason("copies-program", { program });
     // `cp $(which rm) z`
     const isSought = args.some((arg) => /^[$`]/.test(arg));
@@ -46,11 +46,11 @@ function soughtIn([name = "", ...args]: readonly string[]): string[] {
   return /^(which|command|type|whereis|hash)$/.test(baseName(name)) ? args.map(baseName) : [];
 }
 
-function isNamed(arg: string, bases: readonly string[], named: readonly string[]): boolean {
+function isRuledProgram(arg: string, bases: readonly string[], named: readonly string[]): boolean {
   return bases.some((base) => {
     const path = resolve(base, arg);
-    const paths = [path, realOf(path) ?? path].filter((one) => places.test(one));
-    return paths.some((one) => named.includes(baseName(one).toLowerCase()));
+    const paths = [path, followedLinks(path) ?? path].filter((file) => places.test(file));
+    return paths.some((file) => named.includes(baseName(file).toLowerCase()));
   });
 }
 
@@ -73,7 +73,7 @@ function isCopy(path: string, name: string): boolean {
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-function realOf(path: string): string | undefined {
+function followedLinks(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {
