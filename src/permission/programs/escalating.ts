@@ -1,5 +1,5 @@
 import { optionOf, type Word } from "../shell/read/word.ts";
-import { asksConfig, subcommandAt } from "./git/git-words.ts";
+import { asksConfig, ordinary, subcommandAt } from "./git/git-words.ts";
 import { isPlain } from "./files/sed.ts";
 import { isA } from "./table.ts";
 import { baseName } from "../text/tokens.ts";
@@ -137,20 +137,6 @@ function gitRuns(_: readonly string[], all: readonly string[], literal: Readonly
     given(after, runners.get(subcommand) ?? /^-O/)
   );
 }
-
-/**
- * Subcommands that a star meant for git at large covers. The list is closed: an alias, a subcommand of another program and
- * whatever runs programs, serves, hands out passwords, or writes files where it is told to has to stand in the rule.
- */
-export const ordinary = new Set(
-  (
-    "add archive bisect blame branch cat-file check-attr check-ignore cherry cherry-pick checkout clean clone commit " +
-    "count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck gc grep help init log " +
-    "ls-files ls-remote ls-tree merge merge-base merge-tree mv name-rev notes pull push range-diff rebase reflog remote " +
-    "rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref stash status submodule switch tag " +
-    "verify-commit verify-tag version whatchanged worktree"
-  ).split(" "),
-);
 
 const runners = new Map<string, RegExp>(
   Object.entries({

@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { expandHome } from "../../paths/canonical.ts";
-import { ordinary } from "../escalating.ts";
-import { subcommandAt } from "./git-words.ts";
+import { ordinary, subcommandAt } from "./git-words.ts";
 import { gitDirOf, repositoryOf } from "./repository.ts";
 
 /**

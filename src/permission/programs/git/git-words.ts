@@ -68,3 +68,17 @@ export function asksConfig(args: readonly string[]): boolean {
 
 const plainConfig =
   /^(--(global|local|system|worktree|show-origin|show-scope|name-only|null|no-null|bool|int|bool-or-int|path|includes|no-includes|type=[a-z-]*|default=[^]*|get|get-all|get-regexp|get-urlmatch|get-color|get-colorbool|list|all|regexp|fixed-value|value=[^]*)|-z|-l)$/;
+
+/**
+ * Subcommands that a star meant for git at large covers. The list is closed: an alias, a subcommand of another program and
+ * whatever runs programs, serves, hands out passwords, or writes files where it is told to has to stand in the rule.
+ */
+export const ordinary = new Set(
+  (
+    "add archive bisect blame branch cat-file check-attr check-ignore cherry cherry-pick checkout clean clone commit " +
+    "count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck gc grep help init log " +
+    "ls-files ls-remote ls-tree merge merge-base merge-tree mv name-rev notes pull push range-diff rebase reflog remote " +
+    "rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref stash status submodule switch tag " +
+    "verify-commit verify-tag version whatchanged worktree"
+  ).split(" "),
+);
