@@ -7,10 +7,10 @@ import type { Fact } from "../protocol/facts/fact.ts";
 import { imageFile, type ImagePart } from "../protocol/image.ts";
 
 const HOUR_MS = 3_600_000;
-/** Version 0.1.0 put what people sent to a bot into one folder, for so long. */
+/** Version 0.1.0 kept files sent to a bot in one folder, for this long. */
 const RECEIVED_MS = 30 * 24 * HOUR_MS;
 
-/** Removes files of long output that no result in the journal names. One that is younger than an hour may be in the making. */
+/** Removes files of long output that no result in the journal refers to. A file younger than an hour may still be being written. */
 export async function collectOutput(
   store: Store,
   folder: string,
@@ -30,7 +30,7 @@ export async function collectOutput(
   return { files, bytes };
 }
 
-/** Files that somebody sent belong to their session for as long as it is there. */
+/** Files that people sent live as long as their session. */
 function isReceived(path: string, folder: string, store: Store): boolean {
   const [session = ""] = relative(receivedFor(folder), path).split(sep);
   return isInside(receivedFor(folder), path) && store.session(session) !== undefined;
@@ -53,7 +53,7 @@ function imagesOf(facts: readonly Fact[]): ImagePart[] {
   );
 }
 
-/** Removes the files of a session that is gone. Those of version 0.1.0 lie beside each other, and another session may name them too. */
+/** Removes the files of a deleted session. Files of version 0.1.0 share one folder, and another session may refer to them too. */
 export async function dropOutput(
   store: Store,
   folder: string,

@@ -24,7 +24,7 @@ export function receiptsOf(facts: readonly Fact[], ruleFile: RuleFile): Receipt[
     .sort((left, right) => left.at - right.at);
 }
 
-/** Did it do something to this file, or to a folder that holds it? */
+/** Did the call change this file, or a folder that contains it? */
 export function changed({ files, runs }: Receipt, path: string): boolean {
   return runs.length > 0 && files.some((file) => file === path || path.startsWith(`${file}/`));
 }

@@ -104,7 +104,7 @@ export function replayAnswers(
   };
 }
 
-/** For a file that is kept beside the code: without secrets, and the same however often it is recorded. */
+/** For a file that is checked in with the code: without secrets, and identical each time it is recorded. */
 export function fixed<T>(redaction: Redaction, recorded: T): T {
   return JSON.parse(JSON.stringify(redaction.value(recorded)).replace(/\[secret #[0-9a-f]{6}\]/g, "[secret]")) as T;
 }

@@ -35,7 +35,7 @@ type RewindOptions = {
   sageHome: string | undefined;
 };
 
-/** Plans a rewind. Nothing is changed. One to the same turn that was interrupted is shown as it was decided. */
+/** Plans a rewind without changing anything. An interrupted rewind to the same turn is shown as it was decided. */
 export async function planRewind(store: Store, session: SessionRow, options: RewindOptions): Promise<RewindPlan> {
   checkOwnConversation(store, session.id);
   const facts = store.load(session.id);
@@ -50,9 +50,8 @@ export async function planRewind(store: Store, session: SessionRow, options: Rew
 }
 
 /**
- * Goes back. The decision is one fact with the files as they were found; then they are put back, which is ended by another. Killed in
- * between, the next turn or the next rewind finishes it. `overwrite`: files in doubt that the person wants back, with the content they
- * had when that was said.
+ * Rewinds. One fact records the decision and the files as they were found; another, that they are restored. After a crash in between, the
+ * next turn or rewind finishes the work. `overwrite`: modified files that the person wants restored anyway, with the content they saw.
  */
 export async function rewindSession(
   store: Store,

@@ -45,7 +45,7 @@ export async function renameSession(store: Store, session: string, title: string
   await store.append(session, { key: titleKey(randomUUID()), type: "session.titled", at: Date.now(), data });
 }
 
-/** A new session that begins where the other is, or was at `at`. The other is left as it is, running or not. */
+/** A new session that continues from the other's current state, or from `at`. The other is unaffected, even if it is running. */
 export async function forkSession(
   store: Store,
   session: string,
@@ -63,7 +63,7 @@ export async function forkSession(
   return id;
 }
 
-/** First ends its requests, so that whoever sees one learns what became of it; what was allowed in it stays on record. */
+/** Ends its requests first, so that surfaces that show one can say how it ended. Receipts are kept. */
 export async function deleteSession(store: Store, home: Kept, session: string, sender: Sender): Promise<void> {
   const { cwd, title, owned } = existingSession(store, session);
   if (owned) throw new SageError("session-owned", reason("session-runs", { session }));
@@ -83,7 +83,7 @@ export async function deleteSession(store: Store, home: Kept, session: string, s
   if (!store.shared) await dropOutput(store, home.output, session, outputOf(facts));
 }
 
-/** How long sessions and receipts are kept, in ms; for ever where nothing is said. */
+/** Retention of sessions and receipts in ms; undefined: forever. */
 type Retention = { sessions?: number | undefined; receipts?: number | undefined };
 
 type Retained = {
@@ -93,7 +93,7 @@ type Retained = {
   forgotten: number;
 };
 
-/** Deletes what is older than the person wants to keep. Never a session with an open turn: somebody may still answer it. */
+/** Deletes sessions past their retention, but never one with an open turn: somebody may still answer it. */
 export async function retain(store: Store, home: Kept, retention: Retention, now = Date.now()): Promise<Retained> {
   const { sessions = Infinity, receipts = Infinity } = retention;
   const old = store.sessions().filter(({ lastAt }) => now - lastAt > sessions);
@@ -162,7 +162,7 @@ export function forkOf(facts: readonly Fact[], cut: number): Fact[] {
   const replied = kept.filter(
     (fact) => fact.type === "model.replied" && !isInSubagent(fact.key),
   ) as Fact<"model.replied">[];
-  // A turn in which nothing had happened yet did not take place here, and what was said for it was not said.
+  // A turn that had done nothing yet is left out of the fork, with its message.
   const happened = new Set(kept.flatMap(({ type, key }) => (type === "turn.begun" ? [] : [placeOfKey(key)?.turn])));
   const turns = kept.filter(({ type, key }) => type !== "turn.begun" || happened.has(key));
   const heard = Math.max(0, ...turns.map(({ data }) => ("sawUpTo" in data ? data.sawUpTo : 0)));
@@ -199,7 +199,7 @@ function opened(cut: number): (fact: Fact) => Fact {
   };
 }
 
-/** Files that the other session replaced are for that one to put back. */
+/** Files replaced by the other session are restored by that session alone. */
 function unchanged(fact: Fact): Fact {
   if (fact.type !== "call.finished" || !fact.data.replaced) return fact;
   const { replaced: _, ...data } = fact.data;

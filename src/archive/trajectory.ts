@@ -34,7 +34,7 @@ function writeAll(file: number, lines: Iterable<string>): void {
   }
 }
 
-/** Opening a pipe that nobody reads would hold up this process for ever: without waiting, it fails. */
+/** Opening a pipe without a reader would block forever; non-blocking, it fails. */
 function openThrough(path: string): number {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NONBLOCK } = constants;
   const first = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0o600);

@@ -25,7 +25,7 @@ export function issueOf(finding: Finding, value: unknown): Issue {
   return { ...finding, path: finding.path ?? [], message: finding.message ?? messageFor(finding, value) };
 }
 
-/** A value with such an issue is of another kind than the schema: it makes no sense to check it any further. */
+/** The value has the wrong type altogether: further checks would only add noise. */
 export function isFatal({ code }: Issue): boolean {
   return !["too_small", "too_big", "invalid_format", "custom", "unrecognized_keys"].includes(code);
 }

@@ -19,14 +19,14 @@ export function personName(by: string): string {
 /** `/name` or `/group:name`, and the words after it. */
 type Slash = { name: string; args: string };
 
-/** A message that begins with a command; undefined for anything else. A path such as /etc/hosts is none. */
+/** A message that begins with a command; undefined for anything else, such as the path /etc/hosts. */
 export function readSlash(text: string): Slash | undefined {
   if (!text.trimStart().startsWith("/")) return undefined; // most texts, without the pattern, which takes half a millisecond to be made
   const [, name, args = ""] = /^\/([\p{L}\p{N}_-]+(?::[\p{L}\p{N}_-]+)*)(?:\s+([^]*))?$/u.exec(text.trim()) ?? [];
   return name === undefined ? undefined : { name, args: args.trim() };
 }
 
-/** The nearest word, when it is near enough to have been meant. */
+/** The closest word, if it is close enough to be a typo of it. */
 export function closest(
   word: string,
   words: readonly string[],

@@ -21,10 +21,10 @@ export type Infer<S> = S extends Schema<infer T> ? T : never;
 type Presence = "given" | "optional" | "defaulted";
 
 export type Kind = {
-  /** Adds an issue for everything that does not fit; gives what it read. */
+  /** Adds an issue for each mismatch; returns the parsed value. */
   read(value: unknown, issues: Issue[]): unknown;
   json: JsonSchema | (() => JsonSchema);
-  /** The schema that this one wraps: whatever the wrapper does not say of itself is said by that. */
+  /** The wrapped schema, which answers everything that the wrapper does not. */
   inner?: Schema;
   /** Keys that an object knows. */
   keys?: readonly string[];
@@ -35,7 +35,7 @@ export type Kind = {
 export type Step = {
   /** Also looks at lists with wrong entries. */
   ofSize?: true;
-  /** Gives the value, or another one in its place. */
+  /** Returns the value, or a replacement. */
   run(value: unknown, add: (finding: Finding) => void): unknown;
   json?: JsonSchema;
 };

@@ -3,7 +3,7 @@ import { lazy } from "./lazy.ts";
 // Characters that a screen obeys instead of showing, or shows as nothing, or as a blank that is none. The signs that tokens are
 // made of are among them, so that no text can spell a token.
 const hidden = String.raw`[[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800‹⇥␠]--[\n\t\u0020\u3000]]`;
-// Marks that stand on no letter, or in a heap, disfigure their neighbours.
+// Combining marks without a letter, or stacked, garble their neighbours.
 const strayMarks = String.raw`(?<![\p{L}\p{M}])\p{M}+|(?<=\p{M}{4})\p{M}+`;
 const emoji = String.raw`[0-9#*]\ufe0f?\u20e3|[\p{Emoji}--[0-9#*]][\ufe0e\ufe0f]`;
 const everyTrick = lazy(() => new RegExp(`(${emoji})|${hidden}|\u3000|${strayMarks}`, "gv"));

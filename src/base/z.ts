@@ -12,7 +12,7 @@ export class Text extends Schema<string, "given"> {
   max(maximum: number): this {
     return this.with(atMost("string", maximum, "maxLength"));
   }
-  /** `expected` names the pattern for the person who reads of it. */
+  /** `expected` describes the pattern in error messages. */
   regex(pattern: Pick<RegExp, "source" | "flags" | "test">, expected?: string): this {
     const { source, flags } = pattern;
     return this.#format("regex", (text) => pattern.test(text), { pattern: source }, `/${source}/${flags}`, expected);

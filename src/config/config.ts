@@ -43,9 +43,9 @@ export type Config = {
   warnings: Reason[];
   /** Files in which rules may be saved: a folder's own only when its settings are trusted. */
   ruleFiles: RuleFiles;
-  /** Puts a rule into the file of its destination, and gives the file's path. */
+  /** Saves a rule to the file of its destination and returns that file's path. */
   saveRule(grant: RuleGrant): string;
-  /** Takes a rule out of the file of its destination, whatever it says there; undefined when it does not stand there. */
+  /** Removes a rule from the file of its destination, with any approvals; undefined if it is not there. */
   dropRule(rule: string, destination: RuleDestination): string | undefined;
 };
 
@@ -153,7 +153,7 @@ export function knownTools(): Set<string> {
   return new Set([...builtinTools().map(({ name }) => name), ...others]);
 }
 
-/** A deny rule for a tool that does not exist guards nothing: better said than found out. */
+/** A deny rule for an unknown tool protects nothing: warn instead of letting people find out. */
 export function rulesForNoTool(rules: readonly Rule[], tools: ReadonlySet<string> = knownTools()): Reason[] {
   return rules.flatMap(({ behavior, text, source }) => {
     const name = text.split("(")[0] ?? "";
@@ -162,7 +162,7 @@ export function rulesForNoTool(rules: readonly Rule[], tools: ReadonlySet<string
   });
 }
 
-/** Elsewhere a leading slash means the folder of the settings: a rule that was meant so guards nothing here. */
+/** In other agents a leading slash means the settings folder: a rule written that way protects nothing here. */
 function rulesForNoPath(rules: readonly Rule[]): Reason[] {
   return rules.flatMap(({ behavior, text, source }) => {
     const first = /^(?:Read|Edit|Write|Grep|Glob)\(\/+([^/*?[\\)]+)(?:\/|\)$)/.exec(text)?.[1];

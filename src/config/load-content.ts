@@ -8,7 +8,7 @@ import type { Home } from "./home/home.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { ProjectTrust } from "./trust/trust.ts";
 
-/** Skills, subagents and commands: the person's own first, then those of a folder that is trusted, as they were when it was looked at. */
+/** Skills, subagents and commands: the person's own first, then those of a trusted folder, in the version that was trusted. */
 export function loadContent(
   home: Home,
   project: ProjectTrust,

@@ -51,7 +51,7 @@ function partsOf(module: NamedModule): Promise<ModuleParts> {
   if (before) return before;
   const parts = load(module);
   loaded.set(id, parts);
-  parts.catch(() => loaded.delete(id)); // what it lacked may be there the next time
+  parts.catch(() => loaded.delete(id)); // a missing dependency may be there next time
   return parts;
 }
 
@@ -111,8 +111,8 @@ const known = new Map<string, Known>();
 let isHooked = false;
 
 /**
- * Imports a module from the text that was read, and trusted, before: a file that changes meanwhile is another module. Each content has
- * addresses of its own, so that a process that stays loads what was changed and trusted anew.
+ * Imports a module from the text that was read and trusted, not from the file, which may have changed since. Each content has its own URL,
+ * so that a long-lived process loads a changed module once it is trusted again.
  */
 async function importModule({ path, files, within }: NamedModule): Promise<unknown> {
   if (typeof nodeModule.registerHooks !== "function")

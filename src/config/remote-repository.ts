@@ -4,7 +4,7 @@ import { SageError } from "../protocol/reasons/error.ts";
 
 /** A repository elsewhere, and the branch to begin from. */
 export type Remote = {
-  /** The address as it was given, in one spelling. */
+  /** The address as given, in its canonical spelling. */
   name: string;
   scheme: "https" | "ssh" | "file";
   /** Address that git takes. */
@@ -71,7 +71,7 @@ function isBranch(name: string): boolean {
   return name.split("/").every((part) => !part.startsWith(".") && !part.endsWith(".lock"));
 }
 
-/** For a message: whatever stands before an @ could be a password. */
+/** For messages: everything before an @ could be a password. */
 function withoutSecrets(given: string): string {
   return given.slice(0, 200).replace(/\/\/.*@/s, "//…@");
 }

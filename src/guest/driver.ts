@@ -26,7 +26,7 @@ export type GuestAsk = {
   insists?: true;
 };
 
-/** Everything that a guest is told about a prompt. `words` are for its model. */
+/** Answer to a guest's prompt. `words` are for its model. */
 export type GuestAnswer =
   /** `input` replaces the call's own. `by`: a rule let it through, or a person did. */
   | { type: "allowed"; by: "rule" | "person"; input?: ToolInput }
@@ -40,7 +40,7 @@ export type GuestEvent =
   /** Something happening: a token, or a line of output of the call that is named. */
   | { type: "delta"; kind: "text" | "reasoning" | "output"; text: string; call?: string }
   | { type: "asks"; ask: GuestAsk }
-  /** It does not want to know any more: answered elsewhere, or the call is gone. */
+  /** The guest withdrew the prompt: answered elsewhere, or the call is gone. */
   | { type: "withdrawn"; id: string }
   | { type: "result"; call: string; ok: boolean; text: string }
   /**
@@ -55,13 +55,13 @@ export type Guest = {
   /** Its own name of the conversation; not the one that was to be resumed where that could not be found. */
   session: string;
   version: string;
-  /** Set where it tells before it has said anything. */
+  /** Set if it reports calls before any message. */
   model?: string;
   /** It has something to do without being spoken to: a parked call, or a turn that continued. */
   goesOn: boolean;
   /** Ends with `ended`, and always does. Read once. */
   events: AsyncIterable<GuestEvent>;
-  /** Begins a turn of it, or joins the one that runs. Returns when the guest has it. */
+  /** Starts a turn, or adds to the running one. Resolves once the guest has the message. */
   say(text: string): Promise<void>;
   answer(ask: GuestAsk, answer: GuestAnswer): void;
   /**

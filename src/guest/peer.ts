@@ -93,7 +93,7 @@ export function startPeer(command: string, args: readonly string[], { cwd, env, 
   };
 }
 
-/** Lines of a stream, each whole; one that does not end is dropped and told of. */
+/** Complete lines of a stream; a line that never ends is dropped and reported. */
 export function readLines(from: NodeJS.ReadableStream, to: { line(text: string): void; tooLong(): void }): void {
   const decoder = new StringDecoder("utf8");
   let rest: string[] = [];

@@ -25,16 +25,16 @@ export class RpcError extends Error {
 }
 
 export type Rpc = {
-  /** Aborted, the request is taken back: the other side is told, and what it answers all the same is not heard. */
+  /** On abort the request is cancelled at the other side, and a late answer is ignored. */
   request(method: string, params: unknown, signal?: AbortSignal): Promise<Json>;
   notify(method: string, params: unknown): void;
   reply(id: RpcId, result: unknown): void;
   refuse(id: RpcId, code: number, message: string): void;
-  /** Messages of the other side, asked and told, in order, to the end of the wire. Read once. */
+  /** Requests and notifications of the other side, in order, until the connection ends. Can be read once. */
   incoming: AsyncIterable<Incoming>;
 };
 
-/** JSON-RPC in both directions. `version` is sent along with each message where the protocol wants it. */
+/** JSON-RPC in both directions. `version` is added to each message if the protocol requires it. */
 export function createRpc(wire: Wire, { version }: { version?: "2.0" } = {}): Rpc {
   const mark = version === undefined ? {} : { jsonrpc: version };
   const waiting = new Map<unknown, { resolve(result: Json): void; reject(error: RpcError): void }>();

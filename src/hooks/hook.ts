@@ -12,7 +12,7 @@ export type Hook = {
   timeoutMs: number;
   /** A folder's own hook: where commands are confined, it is as well. */
   confined?: true;
-  /** The folder it runs in: beside the settings it stands in. By default that of the session. */
+  /** Folder it runs in: that of the settings that define it; by default the session's. */
   folder?: string;
   /** The file that the command names and that is not what the person trusted, if any: then it does not run. */
   changed?(): string | undefined;

@@ -96,7 +96,7 @@ type HookPlace = { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal; sta
 type Ended = { code: number | string; out: string; err: string };
 
 async function run(hook: Hook, input: string, { cwd, env, signal, start }: HookPlace): Promise<Ended | Reason> {
-  // A relative command means a file beside the settings, and never one of that name in the repository.
+  // A relative command is a file next to the settings, never one of the same name in the repository.
   const place = { cwd: hook.folder ?? cwd, env: { ...env, SAGE_CWD: cwd } };
   const shell = ["/bin/bash", "--noprofile", "--norc", "-c", hook.command] as const;
   let child: ChildProcessWithoutNullStreams;
@@ -138,7 +138,7 @@ async function run(hook: Hook, input: string, { cwd, env, signal, start }: HookP
     };
     child.on("error", (error) => end(reason("hook-not-started", { problem: error.message })));
     child.on("close", (code, killed) => end({ code: code ?? killed ?? "unknown", out, err }));
-    // A process that it left in the background may hold the pipes open for ever; its answer is in them by now.
+    // A background process of the hook may keep the pipes open forever; the answer has arrived by now.
     child.on("exit", () =>
       setTimeout(() => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy()), GRACE_MS).unref(),
     );

@@ -88,7 +88,7 @@ export async function findFromOutside(
   { id, agent }: { id: string; agent: string },
 ): Promise<Found> {
   const found = parts.store.find(id);
-  // Ids can be guessed: what people told another agent is not for this one.
+  // Ids can be guessed: answers given to another agent must not leak to this one.
   if (!found || !isOutsideRequest(found.request) || found.request.agent[0] !== agent)
     throw new SageError("request-unknown", reason("request-missing", { request: id }));
   return rejoin(parts, found);
@@ -117,7 +117,7 @@ async function rejoin(
   return { request };
 }
 
-/** Ends a request in its asker's name. Somebody's answer that came first stands. */
+/** Ends a request on behalf of its asker. An earlier answer wins. */
 export async function endFromOutside(
   store: Store,
   { requestId: id, end, by, surface }: { requestId: string; end: OutsideEnd; by: string; surface: string },
@@ -237,7 +237,7 @@ function problemIn({ question, options }: Question): string | undefined {
   return new Set(options.map(({ label }) => label)).size < options.length ? "an option is there twice" : undefined;
 }
 
-/** Reminders and the end come from whichever process counts; whoever comes later to a request that is overdue ends it. */
+/** Reminders and expiry come from the process that runs the timer; any process that later meets an overdue request expires it. */
 function countTime(store: Store, request: InputRequest, signal: AbortSignal): void {
   const counted = store.member(createCounted);
   if ((!request.deadline && !request.remind) || signal.aborted || counted.has(request.id)) return;

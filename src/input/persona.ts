@@ -7,12 +7,12 @@ import { SageError } from "../protocol/reasons/error.ts";
 const SURFACE = "persona";
 const PREFIX = "persona ";
 
-/** Marks an answer as a persona's, whoever hands it on: copied, wrapped, or sent to another process as JSON. */
+/** Marks an answer as a persona's. The mark survives copying, wrapping and JSON. */
 export function asPersona(response: InputResponse, name: string): InputResponse {
   return { ...response, persona: name };
 }
 
-/** The answer as it is recorded, without the mark, and in whose name: a persona's is never anybody else's. */
+/** The answer to record, without the mark, and its sender: a persona's answer is always recorded as a persona's. */
 export function senderOf(given: InputResponse, otherwise: Sender): { response: InputResponse; sender: Sender } {
   if (!("persona" in given)) return { response: { ...given }, sender: otherwise };
   const { persona: name, ...response } = given;

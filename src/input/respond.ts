@@ -16,8 +16,8 @@ type Granted = InputResponse & { type: "granted" };
 export type Responded = { won: true; resolution: Resolution } | { won: false; resolution: Resolution };
 
 /**
- * Answers an open request from wherever it is. The first valid answer wins; whoever comes later is told who won.
- * Throws when there is no such request or the answer does not fit it; the request then stays as it was.
+ * Answers an open request, from any process. The first valid answer wins; later ones are told who won. Throws if the request is unknown or
+ * the answer does not fit it; the request then stays open.
  */
 export async function respond(
   store: Store,
@@ -29,7 +29,7 @@ export async function respond(
   return "won" in ready ? ready : settle(store, ready.request, ready.resolution);
 }
 
-/** A responder, a recording or a channel has no name that stands for one person. */
+/** A responder, a recording or a channel has no name of a single person. */
 function needsPeople({ consent }: ConsentRequest): SageError {
   return new SageError("request-invalid", reason("needs-people", { approvals: consent.approvals }));
 }
@@ -94,7 +94,7 @@ function isOrphan(store: Store, { source, session }: InputRequest): boolean {
   return source === "mcp" && store.session(session)?.owned === false;
 }
 
-/** Passed while nobody measured the time: whoever runs the session does, and whoever waits for it to be answered. */
+/** Deadline passed while no process enforced it. The session's owner enforces it, and so does any process that waits for the answer. */
 function isOverdue(store: Store, { id, session, deadline }: InputRequest): boolean {
   if (!deadline || storeNow(store) <= deadline.at) return false;
   return !duesOf(store).has(id) && store.session(session)?.owned === false;

@@ -196,7 +196,7 @@ function checkAnswers(request: InputRequest, response: InputResponse & { type: "
   throw refused(reason("answers-missing", { answered, of: request.questions.length }));
 }
 
-/** Every field of a form may be optional: sent empty, it is sent. */
+/** All fields of a form may be optional: an empty form is a valid answer. */
 function isForm({ source }: InputRequest): boolean {
   return source === "mcp";
 }

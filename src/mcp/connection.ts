@@ -21,7 +21,7 @@ import { type ServerDefinition, ServerFailure } from "./server.ts";
 import type { Known } from "./memory.ts";
 import { stdioTransport, type StdioPlace } from "./stdio.ts";
 
-/** Longer than any timer of the library may be: time is measured here, where waiting for a person does not count. */
+/** Disables the library's timeouts: time is measured here, and waiting for a person does not count. */
 const NEVER_MS = 2 ** 31 - 1;
 const MAX_ELICITATIONS = 5;
 const SHOWN_EVERY_MS = 200;
@@ -34,7 +34,7 @@ export type CallListener = {
   signal: AbortSignal;
   /** A word of the server on how far it is. */
   progress(text: string): void;
-  /** Asks the person for the server; without it nobody may be asked. */
+  /** Asks the person on the server's behalf; without it nobody can be asked. */
   elicit?(params: ElicitRequestParams, signal: AbortSignal): Promise<ElicitResult>;
 };
 
@@ -202,7 +202,7 @@ function fewest<T extends { description: string }>(list: readonly T[], most: num
     .filter((entry) => JSON.stringify(entry).length <= MAX_LOG_BYTES);
 }
 
-/** Only while a call of this server runs, one at a time, and not for ever: a server may ask for what its call needs, and no more. */
+/** Only during a call of this server, one at a time and limited in number: a server may ask for what its call needs, and no more. */
 async function elicit(
   inFlight: readonly InFlight[],
   params: ElicitRequestParams,

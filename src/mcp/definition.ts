@@ -64,7 +64,7 @@ export function definitionHash({ description, inputSchema }: Described): string 
   return hash("sha256", canonicalJson([description, inputSchema]), "base64url");
 }
 
-/** Both definitions as lines of a change; whoever shows it finds those that stayed. */
+/** Both definitions as lines of a change; the view finds unchanged lines. */
 export function definitionChange(tool: string, before: Described, now: Described): Preview {
   const marked = (mark: "-" | "+", described: Described) =>
     [...described.description.split("\n"), ...canonicalJson(described.inputSchema).split("\n")].map((text) => ({

@@ -11,7 +11,7 @@ const MAX_OPTIONS = 50;
 const MAX_TEXT_LENGTH = 1_000;
 const MAX_URL_LENGTH = 2_000;
 
-/** Names under which no server gets an answer: a secret has no place in a form, whoever asks. */
+/** Field names that no server gets an answer to: secrets do not belong in a form. */
 const secret =
   /pass(?:word|wd|phrase|code)|secret|token|api.?key|private.?key|credential|\bpin\b|\bcvv\b|\bssn\b|\botp\b|密码|口令|密钥|验证码/i;
 
@@ -66,12 +66,12 @@ export async function askFor(
   return { action: "accept", content };
 }
 
-/** The text beside a field says what to write there, and the message says it for every field that takes any words. */
+/** A field's description says what to write there; for a free-text field the form's message does, too. */
 function wantsSecret(name: string, schema: Schema, message: string): boolean {
   const { title, description, format } = schema;
   const isFree =
     readChoices(schema).length === 0 && fieldForm(schema).type === "string" && fieldForm(schema).format === undefined;
-  // Beside a number, a warning against secrets is taken for one; beside a field for words it could be a trick.
+  // "Never enter a secret" is harmless next to a number; next to a text field it could be a trick.
   const beside = fieldForm(schema).type === "string" ? description : description?.replaceAll(warning, "");
   const words = [name, title, beside, ...(isFree ? [message] : [])].join("\n");
   return format === "password" || secret.test(plain(words));
@@ -79,7 +79,7 @@ function wantsSecret(name: string, schema: Schema, message: string): boolean {
 
 const warning = /\b(?:do not|don't|never) (?:give|enter|share|send|provide|type)\b[^.!?;)\n]*/gi;
 
-/** As it looks: wide letters are letters, and what shows as nothing is nothing. */
+/** As it looks: full-width letters count as letters, invisible characters as nothing. */
 function plain(text: string): string {
   return text.normalize("NFKC").replaceAll(/[\p{Cf}\p{Mn}]/gu, "");
 }

@@ -55,10 +55,10 @@ function isThisMachine({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** Written as such an address; names are the resolver's business. */
+/** Only literal addresses; names are checked when they are resolved. */
 function isPrivate(url: URL): boolean {
   const hostname = url.hostname.replace(/\.$/, "");
-  // Only the global range is public, and of it not the parts that stand for an IPv4 address.
+  // Only the global range is public, without the parts that embed an IPv4 address.
   if (hostname.startsWith("[")) return !/^\[(?!2002:|2001:0?:)[23]/.test(hostname);
   if (!hostname.includes(".") || /\.(localhost|internal|local|lan|home|corp|intranet)$/.test(hostname)) return true;
   return /^(0|10|127|169\.254|192\.168|192\.0\.0|198\.1[89]|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))(\.\d+)+$/.test(

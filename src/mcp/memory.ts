@@ -35,7 +35,7 @@ export function createServerMemory(file: MemoryFile): ServerMemory {
     keep(server, known) {
       const id = identity(server);
       if (JSON.stringify(own(now().servers, id)) === JSON.stringify(known)) return;
-      // A memory that cannot be written is none; the server works all the same.
+      // A cache that cannot be written is skipped; the server works without it.
       try {
         change((before) => ({ ...before, servers: { ...others(before.servers, place(server)), [id]: known } }));
       } catch {}

@@ -20,7 +20,7 @@ export function mentionsServer(text: string, servers: readonly { name: string }[
 
 type Place = { session: string; keepDir: string };
 
-/** The message with everything that it names of servers. A prompt that cannot be had is told to whoever asked for it. */
+/** The message with the server content that it mentions. The sender is told about a prompt that cannot be loaded. */
 export async function expandMentions(servers: Servers, text: string, message: string, place: Place): Promise<string> {
   const slash = readSlash(text);
   const signal = AbortSignal.timeout(TIMEOUT_MS);

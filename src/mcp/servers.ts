@@ -12,7 +12,7 @@ import { serverTool } from "./tool.ts";
 /** A run that is over sooner pays nothing for servers that it did not need. */
 const BACKGROUND_MS = 1_000;
 const REFRESH_MS = 1_000;
-/** A server that failed is left alone for so long, then for twice as long, and so on. */
+/** First pause after a failure of a server; it doubles with each further one. */
 const REST_MS = 5_000;
 const MAX_REST_MS = 300_000;
 const IDLE_MS = 600_000;

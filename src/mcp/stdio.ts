@@ -69,7 +69,7 @@ export function stdioTransport(
           if (!closing) ended ??= ending(code, signal);
           release(child);
         });
-        // After its pipes: what it said last is heard, and told.
+        // After its pipes: its last output is read and reported.
         child.once("close", (code, signal) => {
           if (ended?.code === "server-ended") ended = ending(code, signal);
           transport.onclose?.();
@@ -91,7 +91,7 @@ export function stdioTransport(
       new Promise((sent, failed) => {
         const input = child?.stdin;
         if (!input || input.destroyed || ended) return failed(new Error("the server has ended"));
-        input.write(`${JSON.stringify(message)}\n`, () => sent()); // where it has just ended, that is told with the reason
+        input.write(`${JSON.stringify(message)}\n`, () => sent()); // if it has just exited, that is reported with the reason
       }),
     async close() {
       if (!child || closing) return;

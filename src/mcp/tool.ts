@@ -167,7 +167,7 @@ async function callResult(
   };
 }
 
-/** A picture that cannot be kept is told of in words. */
+/** A picture that cannot be stored is replaced by a description. */
 function keptImage({ data }: Block & { type: "image" }, keepDir: string): ImagePart | string {
   const kept = keepImage(keepDir, { name: "image", content: Buffer.from(data, "base64") });
   return "image" in kept ? kept.image : "[a picture that cannot be shown]";

@@ -95,7 +95,7 @@ function listening(scope: ModelScope, alive: () => void): ModelScope {
   };
 }
 
-/** Waits for somebody else, but not longer than the asker wants to. */
+/** Waits for another request's attempt, but no longer than the caller's signal allows. */
 export function unlessAborted(waited: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

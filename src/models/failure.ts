@@ -65,7 +65,7 @@ export function classify(error: unknown, secret?: string): Failure {
   };
 }
 
-/** The server failed so often in a row that it is left in peace for a while. */
+/** The server failed too often in a row, and its breaker is open for a while. */
 export class CircuitOpen extends Error {
   override readonly name = "CircuitOpen";
   readonly retryable = true;
@@ -146,7 +146,7 @@ export function backOff(retry: number): number {
   return Math.min(1000 * 2 ** retry, 30_000) * (0.5 + Math.random() / 2);
 }
 
-/** A server of one's own takes any word for a key, such as "x", which is no secret and a part of other words. */
+/** Self-hosted servers accept any key, such as "x": no secret, and part of other words. */
 const SHORTEST_KEY = 4;
 
 /** Servers like to quote the key that they refuse. */

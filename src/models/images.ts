@@ -1,6 +1,6 @@
 import { imageLabel, type ImagePart } from "../protocol/image.ts";
 
-/** Gives a kept picture as base64; undefined when its file is gone. */
+/** Returns a stored picture as base64; undefined if its file is gone. */
 export type LoadImage = (image: ImagePart) => string | undefined;
 
 /** A picture as a request carries it, or the words in its place. */
@@ -8,7 +8,7 @@ export type ShownImage =
   | { type: "image" | "file"; mime: string; data: string; name: string }
   | { type: "text"; text: string };
 
-/** Pictures and PDF files for a model that takes them; every other model is told that there are some. */
+/** Pictures and PDF files for a model that takes them; other models get a note in their place. */
 export function showImages(
   images: readonly ImagePart[] | undefined,
   { takes, files = false, load }: { takes: boolean; files?: boolean; load: LoadImage | undefined },

@@ -66,7 +66,7 @@ export function createLimiter(limits: Limits, clock: Clock = realClock): Limiter
   return { pace };
 }
 
-/** Before a reply has told what it took: tokens by the letter, of which Chinese needs more. */
+/** Estimate before a reply reports its usage: by characters, with more tokens for Chinese. */
 function estimate({ system, messages, tools }: ModelRequest): number {
   const text = system + JSON.stringify(messages) + JSON.stringify(tools);
   let tokens = 0;

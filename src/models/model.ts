@@ -11,7 +11,7 @@ export type ModelRequest = {
   system: string;
   messages: readonly Message[];
   tools: readonly ToolOffer[];
-  /** Without it pictures are told in words. */
+  /** Without it pictures are described in words. */
   image?: LoadImage;
   options: LlmOptions;
   /** Names of the agents from the root down to the asker. */

@@ -1,6 +1,6 @@
 import type { Usage } from "../protocol/facts/message.ts";
 
-/** US dollars for a million tokens. What is not said of the cache costs as input does. */
+/** US dollars per million tokens. Cache prices default to the price of input. */
 export type Price = { input: number; output: number; cacheRead?: number; cacheWrite?: number };
 
 /** Prices by provider/model. */

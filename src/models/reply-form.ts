@@ -7,7 +7,7 @@ import { SageError } from "../protocol/reasons/error.ts";
 /** Time that a model has to stop after its signal aborted. One that passes the signal on needs none of it. */
 const GRACE_MS = 250;
 
-/** Refuses a reply that is none: a model of an embedder may return anything, and what is recorded is read for ever. */
+/** Rejects a malformed reply: an embedder's model may return anything, and recorded replies are read forever. */
 export function checkReply(reply: Reply, model: string): void {
   if (isReply(reply)) return;
   const { error } = schema().safeParse(reply);
@@ -75,7 +75,7 @@ export function unlessDeaf<Reply>(replying: Promise<Reply>, signal: AbortSignal)
     };
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop);
-    // A model of somebody's own may return its reply at once.
+    // A custom model may return its reply synchronously.
     Promise.resolve(replying).then(resolve, reject).finally(settled);
   });
 }

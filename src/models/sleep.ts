@@ -5,7 +5,7 @@ export type Clock = { now(): number; sleep(ms: number, signal: AbortSignal): Pro
 
 export const realClock: Clock = { now: () => performance.now(), sleep };
 
-/** Rejects with the signal's own reason, where Node gives an AbortError. */
+/** Rejects with the signal's own reason; Node would throw an AbortError. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => {
     throw signal.reason;

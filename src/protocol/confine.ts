@@ -5,7 +5,7 @@ export type ConfineMode = "off" | "contain" | "autoAllow";
 export type Confined = {
   /** Git's own folder: `write` only for commands that are git and nothing else. */
   repository: "read" | "write";
-  /** Hosts that this very call may reach, beside those that rules allow. */
+  /** Hosts that this call alone may reach, in addition to those that rules allow. */
   hosts: readonly string[];
   /** Paths outside of the workspace that this very call may write. */
   writable: readonly string[];

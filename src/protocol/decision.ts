@@ -7,10 +7,10 @@ export type RuleBehavior = "allow" | "deny" | "ask";
 /** The place of a rule: this session, or one of three settings files. */
 export type RuleDestination = "session" | "local" | "project" | "user";
 
-/** Settings files in which a rule may be kept now. */
+/** Settings files that a rule can be saved to. */
 export type RuleFiles = Partial<Record<Exclude<RuleDestination, "session">, string>>;
 
-/** Something that is not as it was when a call was shown or ruled. */
+/** Something that changed since a call was shown or judged. */
 export type Drift =
   /** `from` and `to` are where the path led then and leads now; absent where it is no link. */
   | { what: "link"; path: string; from?: string; to?: string }

@@ -120,7 +120,7 @@ export function parentCallOfKey(key: string): string | undefined {
   return at < 0 ? undefined : key.slice(0, at);
 }
 
-/** The call of the root agent below which this key stands. */
+/** The root agent's call that contains this key. */
 export function rootCallOfKey(key: string): string | undefined {
   const place = placeOfKey(key);
   return place?.within[0] ?? place?.call;
@@ -199,7 +199,7 @@ export const doneKey = (call: string): string => `${call}/${callKeys.done}`;
 /** Key of requests that a turn carries on for an older one. */
 export const carriedKey = "carried";
 
-/** Keys that lie side by side: from the first one up to `end`, which is none of them. */
+/** A range of adjacent keys: from the first up to, and without, `end`. */
 export type KeyRange = { from: string; end: string };
 export const saidKeys: KeyRange = { from: "said/", end: "said0" };
 /** Everything of turns; titles lie there too. */
@@ -249,7 +249,7 @@ export const carriedSaidPattern = `^${saidKeys.from}t[0-9]+[.]${carriedKey}$`;
 export const callModeEnd = `/${callKeys.mode}`;
 export const permitResolvedPattern = "^permit[0-9]+[.]resolved$";
 
-/** Inquiries about one request lie side by side, and each reply beside its inquiry. */
+/** Inquiries about one request have adjacent keys, each followed by its reply. */
 export const inquiryKeys = (requestKey: string): KeyRange => ({
   from: `${requestKey}/inquiry/`,
   end: `${requestKey}/inquiry0`,
@@ -275,7 +275,7 @@ export function shortRequestId(id: string): string {
   return requestId(splitRequestId(id).session, codeOf(id));
 }
 
-/** Five letters that stand for a text. */
+/** Five letters derived from a text. */
 export function codeOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;

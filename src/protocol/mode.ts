@@ -14,7 +14,7 @@ export const modeWords: Readonly<Record<string, SessionMode>> = {
   plan: "plan",
 };
 
-/** The tool with which an agent puts its plan before the person. */
+/** The tool by which an agent presents its plan. */
 export const PLAN_TOOL = "ExitPlanMode";
 
 /** The mode that follows on this one. */

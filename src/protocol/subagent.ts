@@ -13,7 +13,7 @@ export type SubagentDefinition = {
   type: SubagentType;
   /** When to use it; the model reads this. */
   description: string;
-  /** Its role, told above the task itself. */
+  /** Its role, placed before the task in the prompt. */
   prompt: string;
   toolAccess: ToolAccess;
   workingDirectory: WorkingDirectory;

@@ -19,7 +19,7 @@ export type RemoteHost = Host & {
 type ClientOptions = {
   hello: Omit<Hello, "protocols">;
   key?: string;
-  /** Gives up the try to connect. */
+  /** Aborts the attempt to connect. */
   signal: AbortSignal;
   /** Why commands are refused once the wire is over. */
   lost?: Reason;
@@ -122,7 +122,7 @@ export function connectHost(open: OpenWire, options: ClientOptions): Promise<Rem
   });
 }
 
-/** The wire ended before the host had said hello. */
+/** The connection ended before the host's hello. */
 export class LinkClosed extends Error {
   override readonly name = "LinkClosed";
   readonly closed: Closed;

@@ -13,7 +13,7 @@ export const FRAME_ROOM = 200;
 export const clientSurfaces = ["web", "tui", "plain", "sdk", "process"] as const;
 export type ClientSurface = (typeof clientSurfaces)[number];
 
-/** The client's first words. The person is whoever owns the key, never what a client says. */
+/** First frame of a client. The person is the key's owner, never a name that the client sends. */
 export type Hello = { protocols: readonly number[]; surface: ClientSurface; client: string; lang?: string };
 
 export type HelloFrame = { hello: Hello; key?: string };
@@ -23,7 +23,7 @@ export type Welcome = {
   /** The protocol that both speak from now on. */
   hello: number;
   version: string;
-  /** Made with the journal. Another one than before: nothing that was told holds any more. */
+  /** Id of the journal. If it differs from before, everything received so far is void. */
   journal: string;
   /** The name and the surface under which everything from this connection is recorded. */
   me: Pick<Sender, "by" | "surface">;

@@ -10,7 +10,7 @@ import { closeCodes, closedBy, isForGood, type Closed, type OpenWire } from "./w
 
 /** Nothing that lets something run is sent later than this after the person pressed. */
 export const LATE_MS = 5_000;
-/** Everything else that may be repeated waits so long for the host to come back. */
+/** Other repeatable commands wait this long for the host to come back. */
 const TIMEOUT_MS = 60_000;
 /** The host says something every 20 s. */
 const SILENT_MS = 45_000;
@@ -24,7 +24,7 @@ export type LinkState =
   | { name: "open"; welcome: Welcome }
   /** It was open, and is being dialled again. */
   | { name: "lost"; since: number }
-  /** The host does not want this client, and dialling again is of no use. */
+  /** The host rejected this client; redialling would not help. */
   | { name: "refused"; closed: Closed }
   | { name: "left" };
 
@@ -44,12 +44,12 @@ export type LastingHost = Host & {
   state(): LinkState;
   /** The first welcome. Rejects when the host refuses, or when nobody waits for it any more. */
   readonly welcome: Promise<Welcome>;
-  /** Dials now instead of after the pause: the network is back, somebody looks at the page again. */
+  /** Redials now instead of after the pause, for example when the network is back or the page becomes visible. */
   hurry(): void;
   close(): void;
 };
 
-/** Comes back by itself, continues where each watch was, and repeats what may be repeated. */
+/** Reconnects by itself, resumes each watch where it was, and repeats commands that are safe to repeat. */
 export function lastingHost(options: LastingOptions): LastingHost {
   const { clock = realClock } = options;
   const line = keepLine(options, clock);
@@ -97,7 +97,7 @@ export function lastingHost(options: LastingOptions): LastingHost {
         seen = seq;
         if (!isKnownType(type)) continue;
       } else if (event.type === "ready") {
-        // Whatever changed meanwhile came as facts, but for who runs the session.
+        // All changes in between came as facts, except for the session's owner.
         if (ready) {
           yield { type: "owner", live: event.live, stopped: !event.owned };
           continue;
@@ -105,7 +105,7 @@ export function lastingHost(options: LastingOptions): LastingHost {
         ready = true;
       } else if (event.type === "delta" && event.delta.kind === "notice") {
         const { key, attempt, n } = event.delta;
-        if (event.delta.whole && noticed.has(`${key} ${attempt} ${n}`)) continue; // it stands there already
+        if (event.delta.whole && noticed.has(`${key} ${attempt} ${n}`)) continue; // already shown
         noticed.add(`${key} ${attempt} ${n}`);
       }
       yield event;
@@ -133,9 +133,9 @@ function withId<C extends Command>(command: C): C {
 type Line = {
   state(): LinkState;
   welcome: Promise<Welcome>;
-  /** The connection that stands, or the next one. Undefined: none came in time, or nobody waits any more. Rejects when refused. */
+  /** The current connection, or the next one. Undefined: none in time, or the wait was aborted. Rejects when the host refuses. */
   standing(until: { within?: number; signal?: AbortSignal }): Promise<RemoteHost | undefined>;
-  /** Events of one connection after the other, with `link` events where one is lost and the next one stands. */
+  /** Events of one connection after the other, with `link` events when one is lost and the next one is open. */
   each<E>(
     start: (link: RemoteHost) => AsyncIterable<E>,
     signal: AbortSignal,
@@ -286,7 +286,7 @@ function createPauses(clock: Clock, leaving: AbortSignal): { pause(ms: number): 
   };
 }
 
-/** Hangs up on a host that says nothing any more: a connection may be dead long before it is closed. */
+/** Closes the connection to a silent host: it may be dead long before it is closed. */
 function untilOver({ over, close }: RemoteHost, heardAt: () => number, clock: Clock): Promise<Closed> {
   return new Promise((resolve) => {
     let stop = () => {};

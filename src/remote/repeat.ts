@@ -7,7 +7,7 @@ type Test<C> = boolean | ((command: C) => boolean);
 type Sending<C> = {
   /** May it go out once more when its reply was lost? The host then does it once, or does the same again. */
   repeat: Test<C>;
-  /** Does it act on what the person sees at this moment? Such a command is never sent late. */
+  /** Does it act on what the person sees right now? Such a command is never sent late. */
   forNow: Test<C>;
 };
 

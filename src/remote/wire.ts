@@ -1,6 +1,6 @@
 /** A connection that carries frames: a WebSocket, or a socket between processes with a line for each. */
 export type Wire = {
-  /** Before the connection stands, frames wait. A promise when the other side is slow: what comes next should wait for it. */
+  /** Frames wait until the connection is open. A promise when the other side is slow: wait for it before sending more. */
   send(frame: object): Promise<void> | undefined;
   /** Aborted when the connection is over, from whichever side; its reason is a `Closed`. */
   readonly over: AbortSignal;
@@ -10,7 +10,7 @@ export type Wire = {
 /** Opens a wire. A frame that `hear` throws on ends the connection: the other side speaks something else. */
 export type OpenWire = (hear: (frame: unknown) => void) => Wire;
 
-/** The end of a wire. 1006: nobody said why. */
+/** Why a connection ended. 1006: no reason was given. */
 export type Closed = { code: number; why: string };
 
 export const closeCodes = {

@@ -7,7 +7,7 @@ export function startsAs(command: string, fromElsewhere = command): void {
   elsewhere = fromElsewhere;
 }
 
-/** How the person starts Sage: every hint is something they can type as it stands. */
+/** How the person starts Sage, so that every hint can be typed as it is shown. */
 export function sage(args = ""): string {
   if (args === "") return start;
   return start === "sage" ? `${start} ${args}` : `${start} -- ${args}`;

@@ -19,7 +19,7 @@ export type KnownCall = {
   started: boolean;
   /** `unknown`: it was started, and nobody here knows how it ended. */
   end: "open" | "finished" | "unknown";
-  /** The guest has told of it itself; a prompt may come before that. */
+  /** The guest reported the call itself; a prompt for it may come earlier. */
   told: boolean;
   /** It belongs to a conversation that the guest has lost. */
   forgotten: boolean;

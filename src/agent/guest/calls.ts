@@ -30,7 +30,7 @@ import type { GuestTurn, Resolved } from "./state.ts";
 
 type Said = GuestEvent & { type: "said" };
 
-/** Notes what the guest's model said: a step of its own, but for calls that are known already. */
+/** Records a reply of the guest's model as a step, without calls that are known already. */
 export function noteSaid(turn: GuestTurn, { parts, usage, model, agent }: Said): void {
   const fresh = parts.filter((part) => part.type !== "call" || isNews(turn, part));
   // Only the calls of subagents count: what they say is between them and the guest.
@@ -130,7 +130,7 @@ export function again({ log, context }: GuestTurn, { request }: KnownCall): Open
 export function resolvedOf({ log, context, ends }: GuestTurn, known: KnownCall, opened: Opened): Promise<Resolved> {
   const waited = ends.get(known) ?? waitForAnswer(log.branch(known.place), context, opened, 0);
   ends.set(known, waited);
-  waited.catch(() => {}); // whoever waits for it hears of it
+  waited.catch(() => {}); // the awaiting caller handles it
   return waited;
 }
 
@@ -184,7 +184,7 @@ async function approvedVerdict(
   return verdicts[0] as Verdict;
 }
 
-/** The reason not to allow a call whose input was changed, where the guest would run its own all the same. */
+/** Why an edited call must not be allowed: this guest would still run its own input. */
 function notTaken({ driver }: GuestTurn, { call }: KnownCall, edited: ToolInput | undefined): Reason | undefined {
   const input = { ...call.input, ...edited };
   if (driver.edits || canonicalJson(input) === canonicalJson(call.input)) return undefined;

@@ -47,7 +47,7 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
   }
 }
 
-/** Waits for whatever was asked in this turn and has no end. It is open anyway, whoever asked it. */
+/** Waits for every open request of this turn, no matter which attempt asked it. */
 async function everyAnswer(turn: GuestTurn): Promise<void> {
   const open = turn.book.all.filter(({ request, end }) => request && end === "open");
   const opened = open.map((known) => ({ known, opened: again(turn, known) }));

@@ -38,8 +38,8 @@ const never = (): never => {
 };
 
 /**
- * May this call run? Sage's rules, mode and hooks say so, as for its own calls. `before`: the same call ran already, or may have, so
- * that only a person who is told so may allow it. Runs inside a step.
+ * May this call run? Decided by Sage's rules, mode and hooks, as for its own calls. `before`: the same call has run already, or may have;
+ * only a person who is shown that may allow it. Runs inside a step.
  */
 export async function judgeGuestCall(
   context: Judging,
@@ -76,7 +76,7 @@ function asRerun(verdict: Verdict, { agent, before }: { agent: string; before: "
   return { ...asked, behavior: "ask", hard: true, reason: reason("guest-may-have-run", { agent, before, ...why }) };
 }
 
-/** Once more, for a call that a person has allowed, perhaps with another input: a rule that came meanwhile still refuses it. */
+/** Judges a call again after a person allowed it, perhaps with edited input: a rule added since then can still refuse it. */
 export async function judgeApproved(
   context: Judging,
   ask: Pick<GuestAsk, "call" | "judged">,

@@ -43,7 +43,7 @@ export function openGuestRequest(
     },
     context.asking,
   );
-  // A rule that comes meanwhile may refuse a second run; it does not allow one.
+  // A rule added meanwhile can refuse a second run, but never allow it.
   const isRerun = verdict.reason.code === "guest-may-have-run";
   watchPermit(context, opened, verdict, () => {
     const now = judgeCall(context, first);

@@ -36,9 +36,9 @@ type Run = {
   asking: Promise<void> | undefined;
   /** The attempt has ended, and the guest is being stopped. */
   winding: boolean;
-  /** Nobody may be asked here: whatever runs ends first. */
+  /** Nobody can be asked here: running calls end first. */
   needed: NeedsInput | undefined;
-  /** Messages of people are told to the guest in order. */
+  /** Messages of people are passed to the guest in order. */
   telling: Promise<void>;
   shown: number;
 };
@@ -106,7 +106,7 @@ function review({ turn, held, work, needed, broken }: Run): void {
   if (needed && !runs) broken.reject(needed);
 }
 
-/** Ends the attempt, whoever meets it. */
+/** Ends the attempt. */
 function fail(run: Run, error: unknown): void {
   if (error instanceof NeedsInput) run.needed = error;
   else run.broken.reject(run.turn.log.stopped ?? error);
@@ -174,7 +174,7 @@ async function wait(run: Run, { ask, known }: Held, opened: Opened): Promise<voi
   held.set(ask.id, { ask, known });
   review(run);
   const resolved = await resolvedOf(turn, known, opened);
-  if (!held.has(ask.id)) return; // it is not there any more: whoever continues the turn uses the answer
+  if (!held.has(ask.id)) return; // the guest is gone: the next attempt uses the answer
   const concluding = conclude(turn, ask, known, resolved);
   settling.add(concluding);
   const settled = await concluding.finally(() => settling.delete(concluding));
@@ -195,7 +195,7 @@ async function wind(run: Run, pumping: Promise<Ended>, error: unknown): Promise<
   return orLater(pumping);
 }
 
-/** A guest that is about to keep its call has kept it only when it has ended. */
+/** A guest saves its open call while it shuts down, so the call is safe only once the process has ended. */
 async function leave(run: Run, pumping: Promise<Ended>): Promise<void> {
   await run.asking?.catch(() => {});
   if (run.parking) await pumping;
@@ -250,7 +250,7 @@ function noteResult(turn: GuestTurn, { call, ok, text }: GuestEvent & { type: "r
   finish(turn, known, { ok, text, end });
 }
 
-/** The guest knows the end of a call by itself: whoever is still asked about it need not be. */
+/** The guest reported how the call ended: an open request about it is moot. */
 function withdraw({ log, driver }: GuestTurn, { request }: KnownCall): void {
   if (!request || log.store.resolution(request.id)) return;
   const frame = { requestId: request.id, by: driver.name, surface: driver.name, at: Date.now() };

@@ -19,7 +19,7 @@ export type GuestTurn = {
   /** The messages that began it, and up to where older ones go. */
   begun: Heard;
   older: number;
-  /** How far the guest has heard people. */
+  /** Seq of the newest message that the guest was given. */
   heard: Heard;
   /** The guest's session, by which it is resumed. */
   joined: { session: string; version: string } | undefined;
@@ -30,7 +30,7 @@ export type GuestTurn = {
   /** Times that it joined, and was parked, in this turn. */
   joins: number;
   parks: number;
-  /** Calls of earlier turns that it was left with, by id: whoever asks about them asks for nobody. */
+  /** Calls left over from earlier turns, by id: requests about them are moot. */
   leftover: ReadonlySet<string>;
   /** Calls of this turn that it was left with last. */
   parked: ReadonlySet<string>;
@@ -95,7 +95,7 @@ function noteEnd({ memory }: Tools, progress: Progress, book: Book, { key, data 
   progress.toolHistory.push({ tool, input, result: data });
 }
 
-/** The guest has joined: on disk before anything is said to it. */
+/** The guest has joined: recorded before the first message is sent to it. */
 export async function noteJoined(turn: GuestTurn, { session, version, model }: Guest): Promise<void> {
   if (turn.joined?.session !== session) turn.book.forget();
   const isNew = turn.joins === 0 || turn.joined?.session !== session || turn.joined.version !== version;

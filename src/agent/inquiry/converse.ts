@@ -151,7 +151,7 @@ function refused(why: string): ToolResult {
   return { ok: false, text: `Not run: ${why}.`, end: "not-run" };
 }
 
-/** The conversation as it stands: every provider wants a result for each call, and some of the last reply have none yet. */
+/** The conversation so far. Providers require a result for each call, and some calls of the last reply have none yet. */
 function pausedConversation(side: People, facts: readonly Fact[], { id }: InputRequest): Message[] {
   const messages = side.conversation();
   const last = messages.at(-1);

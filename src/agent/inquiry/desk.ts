@@ -11,7 +11,7 @@ const MAX_INQUIRIES = 20;
 
 type Made = Fact<"inquiry.made">;
 
-/** A request that is open: whoever asks about it is replied to from this agent's conversation. */
+/** An open request. Inquiries about it are answered from this agent's conversation. */
 type Following = {
   context: ExecutionContext;
   request: InputRequest;
@@ -64,7 +64,7 @@ export function createInquiries(log: SessionLog): Inquiries {
     spend(context, said);
   };
 
-  /** An answer of a person that is there already stands. Nothing else that a reply says has any effect on the request. */
+  /** A person's answer that came first wins. Nothing else in the reply affects the request. */
   const withdraw = ({ id }: InputRequest, { withdraws: why }: InquiryReplied): void => {
     if (why === undefined || log.store.resolution(id)) return;
     const frame = { requestId: id, by: "agent", surface: "inquiry", at: Date.now() };
@@ -116,7 +116,7 @@ export function createInquiries(log: SessionLog): Inquiries {
   };
 }
 
-/** Quoted, so that nothing that was said can look like another line of the result. */
+/** Quoted, so that no message can pose as another line of the result. */
 function told({ by, text }: Made["data"], said: InquiryReplied | undefined): string {
   const question = `- ${by} asked: ${JSON.stringify(text)}`;
   if (!said || said.problem) return `${question} This was not replied to.`;

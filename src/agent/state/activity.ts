@@ -59,7 +59,7 @@ function openedBy(fact: Fact): readonly string[] {
   return fact.type === "turn.begun" ? (fact.data.carries ?? []) : [];
 }
 
-/** Any process may write it, whoever runs the turn. */
+/** Any process may write it, not only the one that runs the turn. */
 export function isInbound(type: Fact["type"]): boolean {
   return Object.hasOwn(inbound, type);
 }

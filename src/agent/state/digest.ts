@@ -15,7 +15,7 @@ type Files = { file?: Operand | undefined; scripts?: Record<string, string> | un
 /** `lines`: hash of the lines that a person sees of it, where the approval is bound to them and not to the whole file. */
 type Operand = { path: string; hash: string; lines?: string };
 
-/** The rule by which a digest was made stands before it. Digests of 0.1.0 and 0.2.0 have nothing there. */
+/** Prefix of a digest: the version of the rule it was made by. Digests of 0.1.0 and 0.2.0 have none. */
 const RULE = "2:";
 
 /** Binds an approval to the tool, its exact input and the files above; for a server's tool, also to its definition. */

@@ -62,7 +62,7 @@ export class LifecycleManager {
     }
   }
 
-  /** Set by whoever runs the agent, and called by an interrupt that stops it. */
+  /** Set by the agent's runner and called when an interrupt stops it. */
   onInterrupt(stop: ((action: "pause" | "cancel") => void) | undefined): void {
     this.#stop = stop;
   }

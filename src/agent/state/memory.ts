@@ -99,7 +99,10 @@ export class Memory {
     return parsed;
   }
 
-  /** The calls of a step are over: nobody looks at their inputs again. A table of all of them is what collecting garbage would cost most. */
+  /**
+   * The calls of a step are over and their inputs are no longer needed. Keeping all of them would be the largest cost of garbage
+   * collection.
+   */
   forgetInputs(): void {
     this.#parsed = this.#opinions = this.#addresses = undefined;
   }
@@ -162,7 +165,7 @@ export class Memory {
     for (const [n, call] of calls.entries()) this.#blocked = blockedBy(this.#blocked, call, results[n]);
   }
 
-  /** Did the person refuse this very call since they last said something? */
+  /** Has the person refused exactly this call since their last message? */
   refused(call: Call): boolean {
     return this.#refused?.has(sameCall(call)) ?? false;
   }
@@ -176,7 +179,7 @@ export class Memory {
       this.refusalsInRow++;
     }
   }
-  /** The person spoke: what they refused before may be asked again. */
+  /** The person sent a message: calls that they refused before may be asked again. */
   forgetRefusals(): void {
     this.#refused = undefined;
     this.refusalsInRow = 0;
@@ -207,7 +210,7 @@ const TOO_MANY = 5;
 /** Five refusals in a row mean that the agent and the person are at odds: better to talk than to click. */
 export function pauseIfRefused(durable: Durable, { memory, agent }: Tools & Self): void {
   if (memory.refusalsInRow < TOO_MANY || durable.known(stepKeys.paused)) return;
-  // The person's next message goes to the main agent. A subagent would never hear it, so it gives its task back.
+  // The person's next message goes to the main agent. A subagent would never see it, so it returns its task.
   if (agent.length > 0) throw new SageError("turn-failed", reason("subagent-refused", { times: TOO_MANY }));
   durable.decide(stepKeys.paused, "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
   durable.stop(new Stopped("interrupted", reason("refused-in-a-row", { times: TOO_MANY })));

@@ -2,7 +2,7 @@ import { costOf } from "../../models/prices.ts";
 import { addUsage, type Usage } from "../../protocol/facts/message.ts";
 import type { Models, Tree } from "./context.ts";
 
-/** Counts what replies took. One without a known price leaves the cost of the turn unknown: half a sum is a wrong one. */
+/** Adds up usage and cost of replies. A single reply without a known price makes the turn's cost unknown: a partial sum would be wrong. */
 export function spend(
   { tree, config }: Models & Tree,
   { usage, model, modelCalls = 1 }: { usage: Usage; model: string; modelCalls?: number },

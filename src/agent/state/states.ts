@@ -35,7 +35,7 @@ export function stateShower(durable: Durable, agent: readonly string[]): (state:
   return (state) => durable.showState({ agent, state, n: n++ });
 }
 
-/** Phase of an agent, for whoever watches. Subagents work inside of the root's tool phase, so its lifecycle hears nothing of them. */
+/** Phase of an agent, for watchers. Subagents work within the root's tool phase, so its lifecycle does not see them. */
 export function enterPhase({ agent, lifecycle, show }: Observation, phase: ExecutionPhase): void {
   const isRoot = agent.length === 0;
   if (isRoot && lifecycle.state.state !== "executing") return;

@@ -8,7 +8,9 @@ const GRACE_MS = 2_000;
 const POLL_MS = 5_000;
 const MAX_OUTPUT_BYTES = 100 * 1024 * 1024;
 
-/** Undefined while anything of it runs: its shell may have left a server behind. From another process, or after a restart, it looks the same. */
+/**
+ * Undefined while any of its processes runs: its shell may have left a server behind. Works from another process and after a restart too.
+ */
 export function endOfTask({ id, command, file, pid, started }: BackgroundTask): TaskEnd | undefined {
   if (groupLives(pid, started)) return undefined;
   const code = codeIn(`${file}.end`);
@@ -25,7 +27,10 @@ export async function stopTask(task: BackgroundTask): Promise<"stopped" | "ended
   return "stopped";
 }
 
-/** A person wants it to go on when Sage exits. A file beside its output says so: every process that may have its session sees it. */
+/**
+ * The person wants it to keep running after Sage exits. Marked by a file next to its output, which any process that owns the session can
+ * see.
+ */
 export function keepTask({ file }: BackgroundTask): void {
   writeFileSync(`${file}.keep`, "", { mode: 0o600 });
 }

@@ -8,7 +8,7 @@ const lines = [
   ".gitignore",
 ];
 
-/** Keeps what Sage writes for one person out of `git status`. A file that is there already is somebody's, and stays as it is. */
+/** Keeps Sage's personal files out of `git status`. An existing file belongs to somebody and is not changed. */
 export function keepFromGit(root: string): void {
   try {
     writeFileSync(join(root, ".sage", ".gitignore"), `${lines.join("\n")}\n`, { flag: "wx" });

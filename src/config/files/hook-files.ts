@@ -61,7 +61,7 @@ export function scriptsIn(commands: readonly string[], folder: string): ContentF
   });
 }
 
-/** The first of these files that is not as it was; a hook that runs it would be another one than the person trusted. */
+/** The first of these files that has changed: a hook that runs it is no longer the one the person trusted. */
 export function changedScript(scripts: readonly ContentFile[], folder: string): string | undefined {
   return scripts.find(({ path, text }) => contentOf(path, folder) !== text)?.path;
 }

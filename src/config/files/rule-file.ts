@@ -11,8 +11,8 @@ type Lists = Partial<Record<RuleBehavior, Listed[]>>;
 type RuleFile = { permissions?: Lists } & Record<string, unknown>;
 
 /**
- * Puts a rule into a settings file, and is satisfied only when it stands there on reading it again. One that stands there with
- * approvals stays as it is: a plain one beside it would say less.
+ * Adds a rule to a settings file and verifies it by reading the file again. An existing rule with approvals is kept: a plain one would
+ * weaken it.
  */
 export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule" | "behavior">, lock?: string): void {
   const reading = readRule(rule, behavior);
@@ -29,7 +29,7 @@ export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule"
     throw new SageError("config-invalid", reason("rule-not-saved", { rule, path }));
 }
 
-/** False when no such rule stands there. */
+/** False if there is no such rule. */
 export function removeRule(
   path: string,
   { rule, behavior }: { rule: string; behavior?: RuleBehavior },

@@ -4,7 +4,7 @@ import { reason } from "../../protocol/reasons/reason.ts";
 
 /** Settings are short. */
 const MAX_FILE_BYTES = 1024 * 1024;
-/** The folders that a person trusts are kept with what they said. */
+/** Trusted folders are stored with what was trusted in them. */
 export const MAX_STATE_BYTES = 64 * MAX_FILE_BYTES;
 
 /**

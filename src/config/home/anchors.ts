@@ -19,7 +19,7 @@ export type Anchors = {
 
 const VARIABLE = "SAGE_ANCHOR_KEY";
 
-/** A line for each turn that ended, in a file beside the journal; the key is where the person's other keys are. */
+/** A line per ended turn in a file next to the journal; its key is stored with the person's other keys. */
 export function createAnchors(home: Pick<Home, "anchors" | "keys">, env: NodeJS.ProcessEnv): Anchors {
   let key: string | undefined;
   return {

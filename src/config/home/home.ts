@@ -91,7 +91,7 @@ function workingFolder(): string | undefined {
   return attempt(() => process.cwd());
 }
 
-/** Clones that workers make: beside Sage's own folder and not in it, for everything in that one is protected. */
+/** Clones made by workers: next to Sage's own folder, since everything inside it is protected. */
 export function workspacesOf({ dir }: Pick<Home, "dir">): string {
   return join(dirname(dir), "sage-workspaces");
 }

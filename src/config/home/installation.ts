@@ -5,7 +5,7 @@ import { readSettings, type Settings } from "../settings/settings.ts";
 /** The person's own part of every run: where state lives, their settings, and the environment with the keys they kept. */
 export type Installation = { home: Home; settings: Settings; env: NodeJS.ProcessEnv };
 
-/** Read once for a run: files that change meanwhile count for the next one. */
+/** Read once per run: later changes take effect in the next one. */
 export function readInstallation(env: NodeJS.ProcessEnv): Installation {
   const home = sageHome(env);
   return { home, settings: readSettings(home.settings), env: withKeys(env, home) };

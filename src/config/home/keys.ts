@@ -34,7 +34,7 @@ export function keptKey(home: Pick<Home, "keys">, env: NodeJS.ProcessEnv, variab
   return env[variable] || keyIn(home, readSmallFile(home.keys) ?? "", variable);
 }
 
-/** The same, made where there is none yet: in the keychain if the person's other keys are there, else in the file. */
+/** As above, creating it if needed: in the keychain if the person's other keys are there, otherwise in the file. */
 export function keptOrNewKey(
   home: Pick<Home, "keys">,
   env: NodeJS.ProcessEnv,
@@ -46,7 +46,7 @@ export function keptOrNewKey(
   const key = make();
   let found: string | undefined;
   changeFile(home.keys, (text) => {
-    found = keyIn(home, text, variable); // another process may have made it meanwhile
+    found = keyIn(home, text, variable); // another process may have created it
     if (found !== undefined) return text;
     const kept = parse(home, text);
     const there = Object.values(kept).some((at) => "keychain" in at) && intoKeychain(variable, key);

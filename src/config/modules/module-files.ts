@@ -48,7 +48,7 @@ export function moduleTexts(modules: readonly NamedModule[]): ContentFile[] {
   return [...new Map(modules.flatMap(({ files }) => files).map((file) => [file.path, file])).values()];
 }
 
-/** Packages that a file seems to import: nobody binds their content, so the person is told. */
+/** Packages that a file seems to import. Trust does not cover their content, so the person is warned. */
 export function packagesIn(text: string): string[] {
   const found = text.matchAll(/\b(?:from|import|require)\s*\(?\s*["'`]([^"'`.\s/][^"'`\s]*)["'`]/g);
   return [...new Set([...found].map(([, name = ""]) => name))].filter((name) => !isBuiltin(name));

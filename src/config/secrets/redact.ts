@@ -16,12 +16,12 @@ export type Redaction = {
   removed(): number;
 };
 
-/** Nothing shorter is a secret by its looks, or with a name beside it. */
+/** Shorter strings are never treated as secrets, by shape or by name. */
 const SHORTEST = 8;
-/** Names of fields that were looked at already; there are few, and every fact has the same ones. */
+/** Field names seen before: there are few, and facts repeat them. */
 const MAX_NAMES = 1_000;
 
-// Equal secrets look equal to whoever reads one process's output, and tell nothing about themselves.
+// Equal secrets get equal placeholders within one process, which reveal nothing about them.
 const salt = lazy(() => randomBytes(16));
 
 export function createRedaction(env: NodeJS.ProcessEnv): Redaction {

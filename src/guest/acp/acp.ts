@@ -65,7 +65,7 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
   }
 
   function hear({ id, method, params }: Incoming): void {
-    // Before it was spoken to it tells of the past, which the journal knows.
+    // Updates before our first message replay the past, which the journal has.
     if (turn === "none") return id === undefined ? undefined : rpc.refuse(id, NOT_OFFERED, "not now");
     if (method === "session/update") news.update(fields(params["update"]));
     else if (id === undefined) return;
@@ -82,7 +82,7 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
   async function prompted(line: string): Promise<void> {
     const said = rpc.request("session/prompt", { sessionId: session, prompt: [{ type: "text", text: line }] });
     const result = await said.catch((error: RpcError) => error);
-    // Everything that it told before it answered is heard first.
+    // Process everything it sent before its answer first.
     await new Promise((resolve) => setImmediate(resolve));
     if (!(result instanceof RpcError)) ended(result);
     else if (result.code !== undefined) end({ how: "failed", words: result.message });
@@ -124,7 +124,7 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
   };
 }
 
-/** Refusals, whose reasons have no place in the protocol: they are said once the turn has ended. */
+/** Refusals. The protocol has no field for their reasons, so they are sent as a message after the turn. */
 function createRefusals() {
   let refusals: Refusal[] = [];
   let hasGoneOn = true;
@@ -184,7 +184,7 @@ async function join(rpc: Rpc, joining: Joining): Promise<{ session: string; vers
   }
 }
 
-/** The session to continue. What the agent tells of the past meanwhile is dropped: the journal knows it. */
+/** The session to continue. Its replay of the past is dropped: the journal has it. */
 async function resumed(rpc: Rpc, { resume, cwd }: Joining, can: Fields): Promise<Fields | undefined> {
   if (resume === undefined) return undefined;
   const canResume = "resume" in fields(can["sessionCapabilities"]);
@@ -192,11 +192,11 @@ async function resumed(rpc: Rpc, { resume, cwd }: Joining, can: Fields): Promise
   const way = canResume ? "session/resume" : "session/load";
   return rpc.request(way, { sessionId: resume, cwd, mcpServers: [] }).then(
     (opened) => ({ ...opened, sessionId: resume }),
-    () => undefined, // swept, or never written: a new one is told what there is to know
+    () => undefined, // deleted, or never written: a new session gets a summary instead
   );
 }
 
-/** No agent keeps its mode. One that cannot be put into the mode in which it asks does not run. */
+/** Agents do not persist their mode. An agent without a mode that asks for permission is not run. */
 async function setMode(rpc: Rpc, sessionId: string, modes: Fields, mode: string | undefined): Promise<void> {
   const offered = list(modes["availableModes"]).map((offer) => text(fields(offer)["id"]));
   const wanted = mode ?? (offered.includes("default") ? "default" : undefined);

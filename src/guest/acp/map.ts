@@ -5,7 +5,7 @@ import type { Question } from "../../protocol/facts/request.ts";
 import { commandLine } from "../command.ts";
 import { count, fields, list, text, told, type Fields } from "../json.ts";
 
-/** Everything that an agent has told about one call so far: each message may add a part of it. */
+/** Everything an agent has reported about one call so far: each update may add a part. */
 export type Seen = Fields & { toolCallId: string };
 
 export function seenWith(before: Seen | undefined, update: unknown): Seen | undefined {
@@ -32,7 +32,7 @@ export function judgedOf(seen: Seen, cwd: string): { tool: string; input: ToolIn
   return command === undefined ? [] : [{ tool: "Bash", input: { command } }];
 }
 
-/** The whole command. Its title is not taken for it, since that may be cut short, and a rule would allow what it does not show. */
+/** The whole command, never its title: a title may be truncated, and a rule would then allow more than it shows. */
 function commandOf(seen: Seen, cwd: string): string | undefined {
   if (seen["kind"] !== "execute") return undefined;
   const input = fields(seen["rawInput"]);

@@ -5,9 +5,9 @@ import { fields, text, type Fields } from "../json.ts";
 /** Everything that an agent says and does in a turn, as events. */
 export type News = {
   update(news: Fields): void;
-  /** The call with all that was told of it so far; undefined when it has no id. */
+  /** The call merged from all updates so far; undefined if it has no id. */
   seen(call: Fields): Seen | undefined;
-  /** A call is asked about: words before it come first, and it is not told again. */
+  /** Permission is requested for a call: text before it is flushed, and the call is not reported again. */
   asksAbout(call: string): void;
   flush(usage?: unknown): void;
 };

@@ -39,7 +39,7 @@ const DEFERS_SINCE = [2, 1, 89] as const;
 
 const another = "Another call of this reply waits for the person. Make this call again once that one has its result.";
 
-/** Claude Code, spoken to over its own control messages. A call that a person is asked about is deferred: nothing is held meanwhile. */
+/** Claude Code over its own control protocol. A call that waits for a person is deferred, so no process is kept waiting. */
 export function claudeDriver({ name, command, args, mode = "default" }: ClaudeOptions): GuestDriver {
   const open = (start: GuestStart, session: string, how: "--resume" | "--session-id") =>
     startPeer(
@@ -99,7 +99,7 @@ async function meet(peer: Peer, session: string, signal: AbortSignal): Promise<{
 
 type Speaking = {
   greeting: Promise<Json>;
-  /** Does a call come before anything was said? */
+  /** Did the turn begin with a call, before any message? */
   asksSoon(): Promise<boolean>;
   control(request: Json): void;
   guest(defers: boolean): Omit<Guest, "session" | "version" | "goesOn">;
@@ -146,7 +146,7 @@ function createSpeaking(peer: Peer): Speaking {
         return;
       case "result": {
         const ended = readEnd(message);
-        // It does not find the call that it was left with: whoever continues tells it in words.
+        // It does not know the call it was left with: the next attempt describes it in a message.
         if (ended === "unavailable") return peer.kill();
         return ended && end(ended);
       }
@@ -192,14 +192,14 @@ function createSpeaking(peer: Peer): Speaking {
 type Prompts = {
   readonly isWaiting: boolean;
   requested(id: string, request: Json): void;
-  /** False where no such prompt waits. */
+  /** False if no such prompt is waiting. */
   withdraw(id: string): boolean;
   answer(id: string, given: GuestAnswer | "defer"): void;
   /** Leaves the process with the one call that it asks for, and refuses the others. False where something would be lost. */
   defer(asks: readonly GuestAsk[]): boolean;
 };
 
-/** Prompts without an answer. `arrived` is told of each, `asks` of those that a person is to answer. */
+/** Unanswered prompts. `arrived` is called for each, `asks` for those that a person has to answer. */
 function createPrompts(peer: Peer, on: { arrived(): void; asks(prompt: GuestAsk): void }): Prompts {
   const open = new Map<string, { ask: GuestAsk; from: "hook" | "prompt" }>();
   /** Calls that a person has allowed, as they run: a prompt of its own rules for them is answered already. */

@@ -129,7 +129,7 @@ function commandAsk(frame: AskFrame, cwd: string): CodexAsk {
   const { id, callId, params } = frame;
   const { kind, networkApprovalContext: host, additionalPermissions: wanted } = params;
   const { input = {} } = readCall({ type: "commandExecution", id: callId, ...params }, { cwd }) ?? {};
-  // Words for a program that runs already, a host to connect to, and more than the usual permissions: a person looks at these.
+  // Input to a running program, a network host, or extra permissions: always for a person.
   const more = { ...(host ? { host } : {}), ...(wanted ? { permissions: wanted } : {}) };
   const isPlain = (kind ?? "command") === "command" && Object.keys(more).length === 0 && input["command"] !== "";
   const tool = isPlain ? "Bash" : kind === "writeStdin" ? "write_stdin" : "exec_command";
@@ -154,7 +154,7 @@ function patchAsk(frame: AskFrame, item: Fields | undefined, cwd: string): Codex
   return { id, ask: askOf(frame, { tool: "Patch", input }, { judged }), kind: "approval" };
 }
 
-/** A patch that was not announced here. It has its own names, so that a yes to one is none to another. */
+/** A patch that was not announced here. It gets a name of its own, so that a yes to one never counts for another. */
 function unannouncedPatch(params: Fields): Omit<Call, "type" | "id"> {
   const { threadId: thread, itemId: item, grantRoot: writesUnder } = params;
   return { tool: "Patch", input: { thread, item, ...(typeof writesUnder === "string" && { writesUnder }) } };
@@ -166,7 +166,7 @@ function permissionsAsk(frame: AskFrame): CodexAsk {
   return { id: frame.id, ask, kind: "permissions", wanted };
 }
 
-/** Asks questions; undefined where there are none that could be shown. */
+/** Asks questions; undefined if there is none to show. */
 function questionsAsk(frame: AskFrame): CodexAsk | undefined {
   const questions = readQuestions(frame.params);
   if (!questions || questions.length === 0) return undefined;

@@ -120,7 +120,7 @@ async function openThread(rpc: Rpc, cwd: string, resume: string | undefined): Pr
     capabilities: { experimentalApi: true, requestAttestation: false },
   });
   rpc.notify("initialized", {});
-  // No thread keeps its policy: whoever resumes it says it again. A model does not review what a person is to be asked.
+  // Threads do not persist their policy, so it is sent on every resume. Requests meant for a person are not reviewed by a model.
   const policy = { cwd, approvalPolicy: "untrusted", approvalsReviewer: "user", sandbox: "workspace-write" };
   const resumed =
     resume === undefined
@@ -129,7 +129,7 @@ async function openThread(rpc: Rpc, cwd: string, resume: string | undefined): Pr
   return resumed ?? rpc.request("thread/start", policy);
 }
 
-/** Tells of the work of the turn that the thread is in, and gives its id. */
+/** Reports the work of the thread's current turn and returns its id. */
 function replayTurn(thread: Fields, worked: (item: Fields) => void): string {
   const current = list(thread["turns"]).map(fields).at(-1);
   for (const item of list(current?.["items"]).map(fields)) worked(item);

@@ -11,7 +11,7 @@ import { count, fields, list, text, told, type Fields } from "../json.ts";
 type Judged = { tool: string; input: ToolInput };
 type Place = { cwd: string };
 
-/** A piece of Codex's work as a call; undefined for what is none, such as a message. */
+/** A Codex item as a call; undefined for anything else, such as a message. */
 export function readCall(item: Fields, { cwd }: Place): Call | undefined {
   const id = text(item["id"]);
   if (id === undefined) return undefined;
@@ -50,7 +50,10 @@ export function changesOf(item: Fields): Change[] {
   });
 }
 
-/** A patch in Sage's tools: each file it writes, changes, deletes or moves. No changes, no judgement: a person looks at it. */
+/**
+ * A patch as calls of Sage's tools: each file it writes, changes, deletes or moves. A patch without changes cannot be judged and is for a
+ * person.
+ */
 export function judgedPatch(changes: readonly Change[], { cwd }: Place): Judged[] {
   return changes.flatMap(({ path, kind, diff, movedTo }) => {
     const file_path = resolve(cwd, path);

@@ -12,7 +12,7 @@ export type CodexNews = {
   flush(): void;
   /** A patch as it was announced: a request for one does not show it. */
   item(call: string): Fields | undefined;
-  /** A subagent's call is asked about: its result is told. */
+  /** Permission was requested for a subagent's call: its result is reported too. */
   follow(call: string): void;
 };
 

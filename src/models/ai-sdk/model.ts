@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Model } from "../model.ts";
 import { fromLanguageModel } from "./language-model.ts";
 
-/** A language model of the AI SDK (`LanguageModelV4`), as far as Sage looks at it. */
+/** The part of the AI SDK's `LanguageModelV4` that Sage uses. */
 export type AiSdkLanguageModel = {
   readonly specificationVersion: "v4";
   readonly provider: string;
@@ -11,8 +11,8 @@ export type AiSdkLanguageModel = {
 };
 
 /**
- * A model of any provider of the AI SDK, such as Gemini or Bedrock. Anthropic, OpenAI and servers like them need none. `id` is
- * provider/model, by default as the model names itself. `images`: does it take pictures? By default its name tells.
+ * A model of any provider of the AI SDK, such as Gemini or Bedrock. Anthropic, OpenAI and compatible servers do not need it. `id` is
+ * provider/model, by default the model's own. `images`: does it take pictures? By default guessed from its name.
  */
 export function aiSdkModel(model: AiSdkLanguageModel, options: { id?: string; images?: boolean } = {}): Model {
   return fromLanguageModel(model as unknown as LanguageModelV4, options);

@@ -14,8 +14,8 @@ import { fromLanguageModel } from "./language-model.ts";
 type Given = WireOptions & { name: string; env: Env; options: Record<string, unknown> };
 
 /**
- * A model of a provider package that the person installed beside their settings. Never from the folder of a project: whoever
- * wrote that could put a package of the same name there.
+ * A model of a provider package that the person installed next to their settings. Never loaded from a project folder, which could contain a
+ * malicious package of the same name.
  */
 export async function packageModel(name: string, given: Given): Promise<Model> {
   const { modelId, name: provider, env, baseURL, apiKey, headers, images, files, options } = given;
@@ -45,7 +45,7 @@ export async function packageModel(name: string, given: Given): Promise<Model> {
 }
 
 async function load(name: string, folder: string): Promise<Record<string, unknown>> {
-  // Node would also look in the folders above, of which one may be anybody's.
+  // Node would also search parent folders, which may belong to somebody else.
   if (!existsSync(join(folder, "node_modules", name, "package.json")))
     throw new SageError("config-invalid", reason("provider-package-missing", { package: name, folder }));
   try {
@@ -61,7 +61,7 @@ async function load(name: string, folder: string): Promise<Record<string, unknow
 
 type Provider = { languageModel(modelId: string): LanguageModelV4 };
 
-/** Packages export one function that makes their provider, `createGroq` or the like, beside helpers that may be called so too. */
+/** Packages export a function that creates their provider, such as `createGroq`, and sometimes helpers with similar names. */
 function creatorIn(exported: Record<string, unknown>, name: string): (options: object) => Provider {
   const creators = Object.entries(exported).filter(
     (entry): entry is [string, (options: object) => Provider] =>

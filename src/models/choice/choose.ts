@@ -178,7 +178,7 @@ async function connectPackage(name: string, address: Address, options: Record<st
   return (await import("../ai-sdk/package.ts")).packageModel(name, { ...address, options });
 }
 
-/** The format of a provider of which nobody said it. */
+/** Wire format of a provider whose settings do not name one. */
 export function formatOf(provider: string, baseURL: string | undefined): WireFormat {
   if (provider === "anthropic") return "messages";
   if (provider === "google") return "google";

@@ -21,7 +21,7 @@ export function throughEndpoint(model: Model, endpoint: Endpoint): Model {
   const { provider, baseURL = "", limits, secret } = endpoint;
   const name = `${provider} ${baseURL}`;
   const { requestsPerMinute, tokensPerMinute } = limits;
-  // The breaker stands outside: who is turned away there has taken nothing from the limit.
+  // The breaker is outermost: a request it rejects does not count against the limit.
   const paced =
     requestsPerMinute === undefined && tokensPerMinute === undefined
       ? model
@@ -43,7 +43,7 @@ export type RetryOptions = {
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Never repeated in a message, even when the server does. */
   secret?: string | undefined;
-  /** Another model stands by: there is no point in waiting for a server that nobody asks for a while. */
+  /** There is a fallback model, so do not wait for a server whose breaker is open. */
   standby?: boolean;
 };
 

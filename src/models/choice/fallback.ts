@@ -36,7 +36,7 @@ export function withFallback(primary: Model, standby: Standby): Model {
   };
 }
 
-/** A refused key or a wrong name would hide behind the fallback for ever: only what may work again later counts. */
+/** Only temporary failures fall back: a rejected key or a wrong model name would stay hidden forever. */
 function isUnavailable(error: unknown): error is SageError {
   return error instanceof SageError && error.code === "model-unavailable" && error.retryable;
 }

@@ -9,7 +9,7 @@ import { knownWindow } from "../window.ts";
 /** The models of one provider, or why they are not known. */
 export type Offer = { provider: string; models: string[] } | { provider: string; problem: unknown };
 
-/** Asks every provider that is set up, all at once. `heard` is told as each answers. */
+/** Asks every configured provider in parallel. `heard` is called as each answers. */
 export async function offeredModels(
   { env, settings = {} }: { env: Env; settings?: ModelSettings },
   heard: (offer: Offer) => void,

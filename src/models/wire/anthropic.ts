@@ -286,7 +286,7 @@ function createReader(scope: ModelScope) {
   };
 }
 
-/** Tokens from the cache are counted beside the rest of the input. */
+/** Cached tokens are counted separately from the rest of the input. */
 function readUsage(used: Tokens): Usage {
   const cacheReadTokens = used.cache_read_input_tokens ?? 0;
   const cacheWriteTokens = used.cache_creation_input_tokens ?? 0;
@@ -339,7 +339,7 @@ function claudeOf(modelId: string): Claude {
   return claudes.find(([name]) => name.test(modelId))?.[1] ?? other;
 }
 
-/** Earlier ones refuse to be told to think. */
+/** Earlier models reject a thinking parameter. */
 function thinksAtAll(modelId: string): boolean {
   return !/claude-(instant|v?2|3-(haiku|opus|sonnet|5))/.test(modelId);
 }

@@ -89,7 +89,7 @@ export function settle(parts: Part[], finish: Finish): { parts: Part[]; finish: 
   const last = callsOf({ parts: kept }).at(-1);
   // The token limit may have struck before the first argument: an empty input is then no input.
   if (finish === "length" && last && Object.keys(last.input).length === 0) last.malformed ??= "{}";
-  // Compatible servers say "stop" beside calls.
+  // Compatible servers may report "stop" although there are calls.
   return { parts: kept, finish: finish === "stop" && last ? "calls" : finish };
 }
 

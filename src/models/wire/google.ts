@@ -65,7 +65,7 @@ function generation(modelId: string, options: ModelRequest["options"]): object {
 
 const budgets: Record<Effort, number> = { low: 1_024, medium: 8_192, high: 24_576 };
 
-/** Gemini 2.5 takes a number of tokens, later ones a level; those before and Gemma think not at all, and refuse to be told how. */
+/** Gemini 2.5 takes a token budget, later models a level; earlier ones and Gemma do not think and reject the parameter. */
 function thinking(modelId: string, tokens: number | undefined, effort: Effort | undefined): object {
   const [, major = "", minor = "0"] = /gemini-(\d+)(?:\.(\d+))?/.exec(modelId) ?? [];
   if (!modelId.includes("gemini") || (major !== "" && Number(major) < 3 && minor !== "5")) return {};
@@ -124,7 +124,7 @@ function inline(image: ShownImage): object {
   return image.type === "text" ? { text: image.text } : { inlineData: { mimeType: image.mime, data: image.data } };
 }
 
-/** Thoughts are not sent back, only the signatures that stand for them, and those only to the model that gave them. */
+/** Thoughts are not sent back, only their signatures, and only to the model that issued them. */
 function writePart(part: Part, isOwn: boolean): object[] {
   const signature = isOwn ? part.metadata?.["google"]?.["thoughtSignature"] : undefined;
   const signed = typeof signature === "string" ? { thoughtSignature: signature } : {};

@@ -9,7 +9,7 @@ export type WireOptions = {
   apiKey?: string;
   /** The provider's name in the model's id. */
   name?: string;
-  /** Sent with every request, beside those that the format needs. */
+  /** Sent with every request, in addition to headers of the wire format. */
   headers?: Record<string, string> | undefined;
   /** Does the model take pictures? By default its name tells. */
   images?: boolean | undefined;
@@ -20,7 +20,7 @@ export type WireOptions = {
   env?: Env;
 };
 
-/** No bytes for so long means that the server hangs. */
+/** Without any bytes for this long, the server counts as hung. */
 const IDLE_TIMEOUT_MS = 5 * 60_000;
 
 type PostOptions = {

@@ -24,11 +24,11 @@ export type WholeAnswer = LooseResponse extends infer R
   : never;
 
 /**
- * A reply to a request, which it names by its id. `persona` marks a reply that no person gave: it counts in test journals alone, in the
- * name of that persona, whoever sends it.
+ * A reply to the request with this id. `persona` marks a reply that no person gave: it counts in test journals only, and in the name of
+ * that persona.
  */
 export type InputResponse = { persona?: string } &
-  /** Leaving out a question is refused unless `partial` says it is meant. */
+  /** Unanswered questions are refused unless `partial` is set. */
   (
     | { type: "answers"; requestId: string; answers: Answers; remark?: string; partial?: boolean }
     | {
@@ -40,7 +40,7 @@ export type InputResponse = { persona?: string } &
         /** Rules to take back with this answer. With one in `rules`, that one takes the place of the other. */
         removeRules?: RuleRemoval[];
         /** Runs it outside of the sandbox, this once; only where the request offers it. */ outside?: true;
-        /** With a yes to a plan: the mode in which it is carried out; `ask` when nothing is said. */ mode?: PlanEnd;
+        /** With a yes to a plan: the mode to carry it out in; `ask` by default. */ mode?: PlanEnd;
       }
     /** On a question: the person chooses not to answer it. */
     | { type: "denied"; requestId: string; reason?: string }

@@ -13,7 +13,7 @@ export type BackgroundTask = {
   at: number;
 };
 
-/** How a command in the background ended. The reply to the first prompt that tells of it holds this. */
+/** How a background command ended. Stored in the reply to the first prompt that mentions it. */
 export type TaskEnd = Pick<BackgroundTask, "id" | "command" | "file"> & {
   /** Exit code; missing when nobody was left to write it: it was stopped, killed, or went down with the machine. */
   code?: number;

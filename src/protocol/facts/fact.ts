@@ -11,7 +11,7 @@ import type { ImagePart } from "../image.ts";
 import type { SessionMode } from "../mode.ts";
 import type { Reason } from "../reasons/reason.ts";
 
-/** A skill whose text Sage put into the prompt by itself, because it fits. */
+/** A matching skill whose text Sage added to the prompt by itself. */
 export type InjectedSkill = { name: string; text: string };
 
 /** Data of each kind of fact. */
@@ -25,7 +25,7 @@ export type FactData = {
   };
   /** The session was opened on a remote: its clone is this folder, and it works there from now on. */
   "workspace.made": { cwd: string; /** The same as in `session.opened`. */ from: string; commit: string };
-  /** Remains of a session that was deleted: who did what in it is told for as long as receipts are kept. */
+  /** Receipts of a deleted session, kept until their retention ends. */
   "session.removed": {
     session: string;
     cwd: string;
@@ -88,13 +88,13 @@ export type FactData = {
     /** Text that the model reads instead: the message with a word on the skill that it calls or may need. */ expanded?: string;
     /** Limits of the turn that it begins, if it begins one. */ limits?: TurnLimits;
   };
-  /** Somebody took back a message, by its seq. A prompt that had it by then has read it all the same. */
+  /** Somebody withdrew a message, by its seq. If a prompt already contained it, it counts as read. */
   "message.withdrawn": { message: number; by: string; surface: string };
   "model.replied": Reply &
     Heard & {
-      /** Commands in the background whose end the prompt told. */ ended?: readonly TaskEnd[];
-      /** Skill that was put into the prompt of this step, and its text as it was then. */ skill?: InjectedSkill;
-      /** Inquiries about a question of Sage's own, with the replies, as the prompt told them. */ talk?: string;
+      /** Background commands whose end the prompt reported. */ ended?: readonly TaskEnd[];
+      /** Skill added to the prompt of this step, with its text at that time. */ skill?: InjectedSkill;
+      /** Inquiries about a question of Sage's own and their replies, as worded in the prompt. */ talk?: string;
     };
   "calls.judged": { verdicts: Verdict[] };
   "input.requested": InputRequest;
@@ -134,7 +134,7 @@ export type FactData = {
     surface: string;
     destination?: RuleDestination;
     /** Without it, whatever the rule said. */ behavior?: "allow" | "deny" | "ask";
-    /** The file it was taken from, or why it still stands. */ saved?: string;
+    /** The file it was removed from, or why it is still there. */ saved?: string;
     problem?: Reason;
   };
   "draft.saved": { requestId: string; draft: Draft; by: string; surface: string };

@@ -41,7 +41,7 @@ export type ToolResult = {
   text: string;
   /** Set where people read something else: this many characters of `text`, then these sentences. */
   shown?: { characters: number; notes?: readonly Reason[] };
-  /** Pictures that belong to it, kept beside the journal. */
+  /** Its pictures, stored next to the journal. */
   images?: readonly ImagePart[];
   /** The command that runs on in the background. */
   background?: BackgroundTask;
@@ -108,7 +108,7 @@ export function textOf(reply: { parts: Part[] }): string {
     .join("");
 }
 
-/** How far a prompt has heard people. */
+/** Newest message of people that a prompt contains. */
 export type Heard = {
   /** Messages up to this seq were in it, */
   sawUpTo: number;

@@ -4,12 +4,12 @@ import type { Effect, InputChange, ToolInput } from "./call.ts";
 import type { RequestTimeout } from "./silence.ts";
 import type { Reason } from "../reasons/reason.ts";
 
-/** A rule as it stands in a settings file, such as `Bash(npm test)`. */
+/** A rule as written in a settings file, such as `Bash(npm test)`. */
 export type Rule = {
   behavior: "allow" | "deny" | "ask";
   text: string;
   source: RuleDestination;
-  /** Of an ask rule: people whose yes it takes; one, and anybody who may approve, where nothing is said. */
+  /** Of an ask rule: how many people have to approve, and who; by default any one approver. */
   consent?: Consent;
   /** Of an ask rule: what happens when nobody answers. */
   silence?: RequestTimeout;
@@ -97,7 +97,7 @@ export type Verdict = Omit<PermissionResult, "behavior"> & {
   input?: ToolInput;
   /** The person or hook that edited it. Version 0.1.0 did not keep that. */
   changed?: InputChange;
-  /** Paths that the decision looked at and that lead elsewhere, and where. */
+  /** Symbolic links that the decision followed, and their targets. */
   links?: Record<string, string>;
   /** sha-256 of the scripts of the workspace that the call names and so runs, by their real paths. */
   scripts?: Record<string, string>;

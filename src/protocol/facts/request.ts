@@ -53,7 +53,7 @@ export type RequestBody =
       spared?: true;
       suggestions: PermissionSuggestion[];
       hard: boolean;
-      /** It runs as it is or not at all: the agent that asks takes no edited input. */
+      /** The input cannot be edited: the asking agent runs it as it is or not at all. */
       fixed?: true;
       /** Set where one yes of anybody is not enough. */
       consent?: RequestConsent;
@@ -94,7 +94,7 @@ export function takesOwnWords({ source }: Pick<NewRequest, "source">): boolean {
  * earlier versions have none.
  */
 export type RequestOrigin = {
-  /** Whole path, with `~` for the home of whoever runs the session. */
+  /** Whole path, with `~` for the home folder of the user who runs the session. */
   folder: string;
   branch?: string;
   machine: string;

@@ -12,5 +12,5 @@ export type Replaced = {
 /** A file to put back: `from` is its content as it was found, `to` the content that it gets back; "" where there is none. */
 export type Restoring = { path: string; from: string; to: string; mode?: number };
 
-/** Why a file was left as it is. `moved`: a link leads elsewhere now. `lost`: its old content was not kept, or is damaged. */
+/** Why a file was not restored. `moved`: a link points elsewhere now. `lost`: its old content was not kept or is damaged. */
 export type RestoreProblem = "changed" | "moved" | "lost" | "not-a-file" | "failed";

@@ -9,7 +9,7 @@ export type RewindPoint = { turn: number; text: string; at: number };
 /** A file that a rewind is about. */
 export type PlannedFile = { path: string } & (
   | { will: "restore" | "remove"; file: Restoring; /** Only with a word of its own. */ asks?: RestoreDoubt }
-  /** It is as it was already. */
+  /** The file already has that content. */
   | { will: "nothing" }
   | { will: "leave"; why: RestoreProblem }
 );
@@ -48,7 +48,7 @@ export function withoutRewound(facts: readonly Fact[]): readonly Fact[] {
   return kept;
 }
 
-/** A message that came while the rewind was being decided is not part of it: nobody has heard it, and it was taken. */
+/** A message that arrived while the rewind was decided is not part of it: it was accepted, and no prompt has contained it. */
 function isUndone({ type, key, seq }: Fact, { turn, heard, upTo = Infinity }: FactData["session.rewound"]): boolean {
   if (type === "user.said") return seq > heard && seq <= upTo;
   const at = conversation.includes(type) ? turnNumber(key) : undefined;
@@ -106,7 +106,7 @@ export function fileChanges(facts: readonly Fact[]): Map<string, FileChange[]> {
   return changes;
 }
 
-/** A rewind whose files were not all looked at: the process that did it was killed. */
+/** An unfinished rewind: the process was killed before it had handled all files. */
 export function unfinishedRewind(facts: readonly Fact[]): Fact<"session.rewound"> | undefined {
   const last = facts.findLast((fact) => fact.type === "session.rewound" || fact.type === "rewind.ended");
   return last?.type === "session.rewound" && last.data.files.length > 0 ? last : undefined;

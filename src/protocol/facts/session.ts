@@ -8,7 +8,7 @@ export type RuleChange =
   | { type: "rule.added"; data: FactData["rule.added"] }
   | { type: "rule.removed"; data: FactData["rule.removed"] };
 
-/** Rules that were given in a session and hold there, each once. Rules of files are read from the files: a person may have taken them back there. */
+/** Session rules, without duplicates. Rules saved to files are read from the files, where a person may have removed them. */
 export function sessionRules(facts: readonly Fact[]): Rule[] {
   let rules: readonly Rule[] = [];
   for (const fact of facts) {
@@ -18,7 +18,7 @@ export function sessionRules(facts: readonly Fact[]): Rule[] {
   return [...rules];
 }
 
-/** The rules after one was given or taken back. One that still stands although somebody wanted it gone is kept. */
+/** The rules after one was added or removed. A rule whose removal failed is kept. */
 export function changedRules(rules: readonly Rule[], change: RuleChange): readonly Rule[] {
   if (change.type === "rule.removed") {
     const { data } = change;
@@ -53,7 +53,7 @@ export function beginsAttempt(fact: Fact): boolean {
   return fact.type === "state.changed" && fact.data.from.state === "initializing";
 }
 
-/** Commands that a session started in the background, and those whose end the model was told. */
+/** Background commands of a session, and those whose end the model was told about. */
 export function tasksIn(facts: readonly Fact[]): { tasks: BackgroundTask[]; told: Set<string> } {
   const tasks = new Map<string, BackgroundTask>();
   const told = new Set<string>();

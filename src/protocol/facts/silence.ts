@@ -14,7 +14,7 @@ export type SilentEnd = "fail" | "cancel" | "deny";
  */
 export type AskerPolicy = "wait" | TimeoutPolicy | DeadlinePolicy | { default: DefaultAnswer };
 
-/** An answer for the case that nobody gives one, in short form and without the id of a request. */
+/** A default answer in short form, without the id of a request. */
 export type DefaultAnswer =
   | { type: "answers"; answers: LooseAnswers; remark?: string; partial?: boolean }
   | { type: "denied"; reason?: string }

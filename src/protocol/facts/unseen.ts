@@ -1,7 +1,7 @@
 import type { Fact } from "./fact.ts";
 import type { Heard } from "./message.ts";
 
-/** The newest message that this fact shows to have been in a prompt, by its seq; 0 where it says nothing about messages. */
+/** Seq of the newest message that, according to this fact, a prompt has contained; 0 if it says nothing about messages. */
 export function seenBy(fact: Fact): number {
   return heardBy(fact)?.sawUpTo ?? 0;
 }

@@ -6,12 +6,12 @@ export type Named = { name: string; description: string };
 /** A folder of the host in which sessions may be opened, by the name that its settings give it. */
 export type WorkFolder = { name: string; cwd: string };
 
-/** A rule that counts for a session, and where it stands. */
+/** A rule in force for a session, and its source. */
 export type RuleInForce = {
   rule: string;
   behavior: "allow" | "deny" | "ask";
   source: RuleDestination;
-  /** The settings file that it stands in. */ file?: string;
+  /** Its settings file. */ file?: string;
 };
 
 /** The surroundings of a session, which its facts do not tell. */
@@ -25,7 +25,7 @@ export type SessionAbout = {
   contextWindow: number;
   /** How commands are confined; absent where they are not. */
   sandbox?: "contain" | "autoAllow";
-  /** `invocable`: also said with its name, as a command is. */
+  /** `invocable`: can also be typed by name, like a command. */
   skills: (Named & { invocable: boolean })[];
   subagents: Named[];
   /** Own commands. */

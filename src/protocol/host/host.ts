@@ -47,7 +47,7 @@ export type Command =
   | ({ type: "ask" } & OutsideAsk)
   /** The asker's own end of a request that it opened with `ask`. `by` and `surface` say who answered it where, if somebody did. */
   | ({ type: "unask"; requestId: string; end: OutsideEnd } & Sender)
-  /** Asks about an open request instead of answering it. Whoever runs the session replies. `id` makes a redelivered one harmless. */
+  /** Asks about an open request instead of answering it. The session's owner replies. `id` makes redelivery harmless. */
   | ({ type: "inquire"; requestId: string; text: string; id?: string } & Sender)
   /**
    * Pauses a running turn; cancels one that is paused or waits for a person. `cancel: true` cancels in any case, `cancel: false` pauses
@@ -85,7 +85,7 @@ export type Command =
   | ({ type: "rename"; session: string; title: string } & Sender)
   /** A new session that begins where another is, or was at `at`: the end of a turn (`t2`), of a step (`t2/5`), or a fact by its number. */
   | ({ type: "fork"; session: string; at?: string } & Sender)
-  /** Gives a rule to a session, or writes it to a settings file. */
+  /** Adds a rule to a session or to a settings file. */
   | ({
       type: "addRule";
       session: string;
@@ -104,7 +104,10 @@ export type Command =
   | { type: "rewindPoints"; session: string }
   /** Everything that going back to before a turn would change. Nothing is changed. */
   | { type: "planRewind"; session: string; turn: number; what: RewindWhat }
-  /** Goes back; a paused turn is cancelled first. `overwrite`: files in doubt that the person wants back, with the content they had when that was said. */
+  /**
+   * Rewinds; a paused turn is cancelled first. `overwrite`: modified files that the person wants restored anyway, with the content they
+   * saw.
+   */
   | ({
       type: "rewind";
       session: string;
@@ -237,7 +240,7 @@ export type WatchEvent =
    * a turn that is open and that nobody has paused is continued by whoever sends `resume`.
    */
   | { type: "owner"; live: boolean; stopped: boolean }
-  /** The connection to a host that is elsewhere broke, or is back. What happened meanwhile follows as facts. */
+  /** The connection to a remote host broke, or is back. Facts that were missed follow. */
   | { type: "link"; lost: boolean };
 
 /** Events of all sessions: whatever waits, and the facts that change it. */

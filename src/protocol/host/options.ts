@@ -22,10 +22,10 @@ export type ExecutionMode =
   | {
       type: "nonInteractive";
       autoResponse: AutoResponse;
-      /** In whose name a responder of one's own answers; `auto` by default. */
+      /** Sender of a custom responder's answers; `auto` by default. */
       sender?: Sender;
     }
-  /** Nobody may be asked: ends in `needs-input`, and the turn stays open. */
+  /** Nobody can be asked: the run ends in `needs-input` and the turn stays open. */
   | { type: "batch" };
 
 /** Hours of the day in which a person is not called, in minutes after midnight on this machine's clock; `to` may be on the next day. */

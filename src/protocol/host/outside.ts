@@ -15,7 +15,7 @@ export type OutsideAsk = {
   cwd: string;
   /** Title of the session, when this request is its first. */
   title?: string;
-  /** The same id again is the same request, whoever asks and however often. */
+  /** A repeated id is the same request. */
   id: string;
   body: OutsideBody;
   /** The agent's own words on why it asks. */
@@ -51,7 +51,7 @@ export function isOutsideRequest({ id }: { id: string }): boolean {
   return isOutsideSession(splitRequestId(id).session);
 }
 
-/** `letters` stand for the agent and its conversation. */
+/** `letters` identify the agent and its conversation. */
 export function outsideSession(agent: string, letters: string): string {
   return `${OUTSIDE}${agent.replaceAll(" ", "-")}.${letters}`;
 }

@@ -22,12 +22,12 @@ export type PastCall = {
 export type RuleTrial = {
   rule: string;
   behavior: "allow" | "deny" | "ask";
-  /** Calls that were looked at, and the time of the first. */
+  /** Calls examined, and the time of the first. */
   calls: number;
   since?: number;
   /** Calls that it would have decided otherwise: allowed without a question, refused, or asked about. */
   changed: number;
-  /** Calls among them about which a person had said the contrary. */
+  /** The ones among them that a person had decided the other way. */
   against: number;
   /** The most surprising of them, the contrary ones first. */
   surprising: PastCall[];

@@ -7,7 +7,7 @@ import type { Approval, InputRequest, Resolution } from "../facts/request.ts";
 import type { SessionSummary } from "./host.ts";
 import type { Reason } from "../reasons/reason.ts";
 
-/** How a call stands. Every surface, the export and the receipts use this definition and no other. */
+/** Status of a call: the one definition for every surface, the export and receipts. */
 export type Standing =
   /** Not judged yet, or allowed and waiting for its turn. */
   | "new"
@@ -54,7 +54,7 @@ export type Receipt = {
   input: ToolInput;
   /** Set when that is not what the model sent. */
   changed?: InputChange;
-  /** How the call stands. Receipts that version 0.1.0 kept of deleted sessions do not say it. */
+  /** Status of the call. Missing in receipts that version 0.1.0 kept of deleted sessions. */
   standing?: Standing;
   effect: Effect;
   decision: "allowed" | "refused" | "answered" | "open";
@@ -82,7 +82,7 @@ export type Receipt = {
 export type Integrity =
   /** The record up to the end of the turn at `at` is the one that Sage wrote; `since`: records after it, which are chained only. */
   | { state: "anchored"; at: number; since: number }
-  /** Every hash follows from the one before; whoever can compute hashes could have written all of them. */
+  /** Every hash follows from the previous one. This detects damage, not somebody who rewrites the whole chain. */
   | { state: "chained" }
   /** A record does not follow from the one before it. */
   | { state: "broken"; seq: number; key: string }

@@ -4,7 +4,7 @@ import type { Command, CommandReply, Host, Refused } from "./host.ts";
 import { SageError, messageOf } from "../reasons/error.ts";
 import { said } from "../reasons/reason.ts";
 
-/** An error as the reply to a command. Its reason goes along, so that each reader is told in their own language. */
+/** An error as the reply to a command. It carries the reason, which each reader sees in their own language. */
 export function refusalOf(error: unknown): Refused {
   if (!(error instanceof SageError)) return { ok: false, code: "turn-failed", message: messageOf(error) };
   const { code, message, cause, reason } = error;

@@ -26,6 +26,6 @@ export interface SharedStore extends Pick<SurfaceStore, "get" | "list"> {
   change<T>(work: (store: SurfaceStore) => T): Promise<T>;
   /** Reads what others have changed since the last look. */
   refresh(): Promise<void>;
-  /** False: the others have not been heard of for so long that they may have changed it. */
+  /** False: after too long without contact, other processes may have changed it. */
   isCurrent(): boolean;
 }

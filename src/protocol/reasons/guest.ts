@@ -8,8 +8,8 @@ export type GuestReasonArgs = {
   /** It was stopped between the start of a call and its result. */
   "guest-knows-end": { agent: string };
   /**
-   * The same call was started before: nobody heard how that ended, or the agent lost the conversation in which it ran. `why`: a person
-   * would have been asked anyway.
+   * The same call was started before, and its end is unknown or the agent lost that conversation. `why`: a person would have been asked
+   * anyway.
    */
   /** It was stopped while it asked: the answer goes to it in words. */
   "guest-carried": { agent: string };

@@ -133,7 +133,7 @@ export type PermissionReasonArgs = {
   "command-too-long": { length: number; most: number };
   "hidden-character": { codePoint: string };
   "runs-sage": {};
-  /** It may be what a deny or ask rule is about: a word of it is not known, or it is spelled otherwise. */
+  /** A deny or ask rule may apply: a word of the command is unknown or spelled differently. */
   "resembles-rule": { command: string; rule: NamedRule };
   /** Code that a program runs is known only when it runs, or is kept from being read. */
   "copies-program": { program: string };

@@ -65,7 +65,7 @@ export type NestedReasonArgs = {
     "servers-failed": { server: string; problem: Reason };
   };
   model: {
-    /** The server is asked no more for a while, after so many failures in a row. */
+    /** The server's breaker is open, after this many failures in a row. */
     "server-rests": { failures: number; problem?: Reason };
     "tries-again": { problem: Reason; waitMs: number; attempt: number; of: number };
     /** Given up. `again`: the same request may work later, after `waitMs` where the server has said so. */

@@ -8,7 +8,7 @@ export type LinkReasonArgs = {
   "reply-lost": {};
   /** It would have let something run, and the person pressed too long ago. */
   "sent-too-late": { limitMs: number };
-  /** Another journal is behind the same address: nothing that was told before holds. */
+  /** The address serves another journal now: everything received before is void. */
   "journal-changed": {};
   "device-key-unknown": {};
   /** The host cannot see at the moment whether the device was removed. */

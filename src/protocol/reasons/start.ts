@@ -80,7 +80,7 @@ export type StartReasonArgs = {
         )
       | ("toolRegistry" | "subagentRegistry" | "hooks" | "channel");
   };
-  /** The schema of a tool's input that no model can be told of. */
+  /** A tool's input schema that cannot be expressed for a model. */
   "schema-not-json": { problem: string };
   "module-import-untrusted": { path: string };
   "module-needs-node": { version: string };

@@ -1,6 +1,6 @@
 /** Why a call was refused or allowed outside of the rules, why a request opened or ended, and why a turn stopped. */
 export type TurnReasonArgs = OwnQuestionArgs & {
-  // A call that is none, or may not be made here.
+  // A malformed call, or one that is not permitted here.
   "unknown-tool": { tool: string; tools: readonly string[]; /** The nearest name. */ meant?: string };
   "malformed-arguments": { tool: string; text: string };
   "subagent-may-not-ask": { tool: string };
@@ -115,7 +115,7 @@ export type Changes =
       files: Listed;
       /** Folders in which something was removed or renamed. */
       folders: Listed;
-      /** How many files were looked at. */
+      /** Number of files examined. */
       looked: number;
       /** Not all of it was seen. */
       missed?: "too-many" | "unreadable";

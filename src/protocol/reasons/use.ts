@@ -1,6 +1,6 @@
 import type { Outcome } from "../decision.ts";
 
-/** Why Sage cannot do as it was told, by a person or by their settings. */
+/** Why Sage cannot do what a person or their settings ask for. */
 export type UseReasonArgs = {
   // Sessions.
   "session-missing": { session: string };

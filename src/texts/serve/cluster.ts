@@ -1,6 +1,6 @@
 import { inBoth } from "../language.ts";
 
-/** Texts for whoever runs a shared journal. */
+/** Texts for operators of a shared journal. */
 export type ClusterTexts = {
   engineMissing: string;
   noDemo: string;

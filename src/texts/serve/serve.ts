@@ -1,7 +1,7 @@
 import { sage } from "../command.ts";
 import { inBoth } from "../language.ts";
 
-/** Texts for whoever runs the daemon. */
+/** Texts for operators of the daemon. */
 const en = {
   botTaken: (app: string) => `speaking for bot ${app} from now on`,
   botLeft: (app: string) => `no longer speaking for bot ${app}`,

@@ -198,7 +198,7 @@ export const en = {
   says: (by: string) => `${by}:`,
   youSaid: "You:",
   startsAgain: "— reply restarted —",
-  /** How a call stands. */
+  /** Status of a call. */
   standing: {
     new: "not started",
     waiting: "waiting for you",

@@ -1,6 +1,6 @@
 import { inBoth } from "../language.ts";
 
-/** Texts for people in Feishu when nothing better can be said. */
+/** Fallback texts for people in Feishu. */
 export type FeishuServeTexts = {
   clickReceived: string;
   clickFailed: string;

@@ -198,7 +198,7 @@ const en = {
     ["?", "these keys"],
   ] as readonly (readonly [string, string])[],
 
-  // Being told
+  // Notifications
   notify: "Notify me",
   notice: { permission: "Permission needed", question: "A question", text: "Input needed" },
 };
