@@ -7,7 +7,7 @@ import { git, isCloneOf } from "./clones.ts";
 
 type Options = { folder: string; env: NodeJS.ProcessEnv; signal: AbortSignal; dryRun?: boolean };
 
-/** Removes clones of sessions that were deleted. One with work in it that is nowhere else is kept, and told. */
+/** Removes clones of deleted sessions. A clone with work that exists nowhere else is kept and reported. */
 export async function collectClones(
   store: Pick<Store, "housekeeping">,
   { folder, dryRun = false, ...options }: Options,
@@ -15,7 +15,7 @@ export async function collectClones(
   const [removed, kept]: [string[], string[]] = [[], []];
   for (const { data } of await store.housekeeping.removed()) {
     const { session, cwd } = data;
-    // A worker wrote the path: only a folder of that very session is looked at.
+    // A worker wrote the path: only a folder of that session is accepted.
     const name = basename(cwd);
     if (!isCloneOf(session, name) || cwd !== join(folder, name) || !isKind("isDirectory", cwd)) continue;
     const goes = await isPushed(cwd, options);
@@ -54,7 +54,7 @@ async function isPushed(cwd: string, { env, signal }: Pick<Options, "env" | "sig
       if (filter(join(theirs, name)))
         cpSync(join(theirs, name), join(own, name), { recursive: true, force: true, filter });
     const commits = ["rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stash", "--not", "--remotes"];
-    // Into a repository inside of it git would go with the settings that are there: nobody looks, and it stays.
+    // Git would enter a nested repository with that one's settings: it is not inspected, and the clone is kept.
     const status = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"];
     return (await ask(...status)) && (await ask(...commits)) && !(await holdsAnother(cwd));
   } catch {

@@ -70,7 +70,7 @@ export function isCloneOf(session: string, name: string): boolean {
   return name.startsWith(`${session}-`) && /^-[0-9a-f]{6}$/.test(name.slice(session.length));
 }
 
-/** Clones into an empty folder, and gives the commit that it is at. */
+/** Clones into an empty folder and returns the commit that is checked out. */
 async function clone({ name, scheme, url, branch }: Remote, cwd: string, options: CloneOptions): Promise<string> {
   const { env, signal, limitMs = LIMIT_MINUTES * 60_000 } = options;
   const late = AbortSignal.timeout(limitMs);

@@ -84,7 +84,7 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
   };
 }
 
-/** Messages: said, and taken back. */
+/** Messages: sent and withdrawn. */
 function messageCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
   const { store, expand, keepDir, runner, personOf, leaving } = parts;
   return {
@@ -150,7 +150,7 @@ function messageCommands(parts: CommandParts): Handlers<"say" | "withdraw"> {
   };
 }
 
-/** On disk before the fact that names them. A message with a picture that cannot be kept is not said. */
+/** Stored before the fact that refers to them. A message whose picture cannot be stored is refused. */
 function keepImages(folder: string | undefined, given: readonly GivenImage[]): ImagePart[] {
   if (given.length > MAX_IMAGES)
     throw new SageError("input-invalid", reason("images-too-many", { limit: MAX_IMAGES, count: given.length }));

@@ -22,10 +22,10 @@ export type PersonOf = (sender: Sender) => string | null | undefined;
 
 /** Throws when the sender may not do this: nothing is written then, and an open request stays open. */
 export function checkSender(guard: Guard, command: Command, requestOf: (id: string) => InputRequest | undefined): void {
-  if (!("by" in command)) return; // whoever lets people in from elsewhere has checked those: see `guarded`
+  if (!("by" in command)) return; // rights of remote people are checked at the entrance: see `guarded`
   const right = rightOf(command, requestOf);
   if (right === "look") return;
-  // The session's beginner is known to the surface; here, whoever may talk may answer.
+  // The surface knows who began the session; here, everybody who may talk may answer.
   const act = right === "answer" ? "talk" : right;
   const { by, surface, person } = command;
   if (guard({ by, surface, ...(person !== undefined && { person }) }, act)) return;
@@ -41,11 +41,11 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     case "saveDraft":
     case "ask":
     case "unask":
-    case "inquire": // it looks where the agent may look without asking, and decides nothing
+    case "inquire": // it reads only what needs no permission, and decides nothing
     case "resume":
     case "compact":
     case "rename":
-    case "fork": // it takes over what was said, and nothing that was granted
+    case "fork": // it copies the conversation, but no grants
       return "talk";
     case "choose": // as for a session that is opened with one
     case "addRule":
@@ -53,7 +53,7 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     case "rewind": // files are put back
       return "approve";
     case "open":
-      return command.model === undefined && command.agent === undefined ? "talk" : "approve"; // they cost money, and are told everything
+      return command.model === undefined && command.agent === undefined ? "talk" : "approve"; // models cost money and see everything
     case "respond": {
       const request = requestOf(command.response.requestId);
       // A permission, or the repetition of an interrupted command, lets something run.
@@ -63,9 +63,9 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
       return "approve";
     case "about": // programs are started for prompts
       return command.prompts ? "talk" : "look";
-    case "models": // a provider is asked, with the key of whoever pays
+    case "models": // it queries a provider with the paying account's key
       return command.provider === undefined ? "look" : "talk";
-    case "past": // calls of other sessions are in it, and it is for whoever decides
+    case "past": // it shows calls of other sessions, and is for approvers
       return "approve";
     case "chooseMode":
       return command.mode === "plan" ? "talk" : "approve";

@@ -22,7 +22,7 @@ const LEAVING_MS = 5_000;
 
 /** A host in this process, which also runs turns. */
 export type LocalHost = Host & {
-  /** Runs the session's open turn or begins one, in this process, and gives its outcome. */
+  /** Runs the session's open turn in this process, or begins one, and returns its outcome. */
   run(session: string): Promise<AgentOutcome>;
   /** Lets go of one session, as `close` does of all. */
   leave(session: string): void;
@@ -49,7 +49,7 @@ export type HostParts = {
   silence?: Silence;
   /** Without it there are no receipts and no rewinds. */
   home?: HostHome;
-  /** Without them nobody is told about folders and models, and no model is chosen. */
+  /** Without them folders and models cannot be listed, and no model can be chosen. */
   surroundings?: Surroundings;
   /** Told when a turn of a session has ended and that is on disk. */
   turnEnded?(session: string): void;
@@ -57,7 +57,7 @@ export type HostParts = {
   namer?(): Promise<Model>;
   /** How long a session waits for people alone before it is let out of memory; it continues as if it had not been. */
   sleepAfterMs?: number;
-  /** True where sessions are run by whichever process comes first: one that sleeps is let go of. */
+  /** True if any process may run a session: a sleeping one is released. */
   letsGo?: boolean;
   /** Set where other processes alone run sessions: wakes them, and follows sessions there. */
   elsewhere?: { wake(session: string): void; peers?: Peers | undefined; kept?: CommandParts["keptElsewhere"] };
@@ -85,7 +85,7 @@ export function createHost(parts: HostParts): LocalHost {
         turnEnded: (session) => parts.turnEnded?.(session),
         sleepAfterMs: parts.sleepAfterMs,
         letsGo: parts.letsGo,
-        // A process that comes through the socket is told what happens here, and not what this process hears of others.
+        // A process connected to the socket gets what happens here, not what this process receives from others.
         serve: (session) =>
           peers?.serve(session, { send, inbox, watch: (id, options) => watchHere(id, options, undefined) }),
       });

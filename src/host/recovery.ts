@@ -33,7 +33,7 @@ export async function recover(store: Store, host: Host, sessions: readonly strin
       waiting++;
       const letGo = paused ? () => {} : hold(store, session);
       const goOn = () => {
-        letGo(); // whoever cannot continue here, because the folder is gone, must not keep others from it
+        letGo(); // a session that cannot continue here, because its folder is gone, must not block other processes
         void host.send({ type: "resume", session });
       };
       stops.push(sleepOn(store, requests, session, goOn));
@@ -56,7 +56,7 @@ function sleepOn(store: Store, requests: readonly InputRequest[], session: strin
   return end;
 }
 
-/** Takes the lease, until the process leaves: whoever answers elsewhere is told that the session continues, and nobody else takes it up. */
+/** Holds the lease until the process leaves: people who answer elsewhere see that the session continues, and no other process takes it. */
 function hold(store: Store, session: string): () => void {
   try {
     const epoch = store.claim(session);

@@ -34,19 +34,19 @@ type ClusterOptions = {
   local: Pick<Store, "noteChild" | "children" | "callOf" | "place">;
   /** The place of new sessions. */
   place(): string;
-  /** False: no notifications and no locks of the server are used; others are heard of at the next look, and everything still happens. */
+  /** False: neither notifications nor advisory locks are used. Changes are found by polling, so everything still works, later. */
   notified?: boolean;
   graceMs?: number;
   /** Keeps a list of all sessions and of everything that waits. */
   roster?: boolean;
-  /** How long a connection may be silent before it is taken for lost. */
+  /** How long a connection may be silent before it counts as lost. */
   silentMs?: number;
   /** Told of problems that the operator of this process should see to. */
   note?: ((why: Reason) => void) | undefined;
 };
 
 const CATCH_UP_MS = 1_000;
-/** A process that has just lost the connection judges nobody for so long: the server was away, and everybody lives. */
+/** Grace period after a lost connection: the server was away, so missing heartbeats of others mean nothing. */
 const GRACE_MS = 10_000;
 
 /** Joins a shared journal. */
@@ -82,7 +82,7 @@ export async function joinCluster({
   const listening = notified
     ? listen({ connect, heard: replica.heard, back: catchUp, signal: over.signal })
     : undefined;
-  // A process that hears nothing looks: a second late, and nothing is lost.
+  // Without notifications the process polls: a second late, but nothing is lost.
   const timer = notified ? undefined : setInterval(catchUp, CATCH_UP_MS);
   return {
     process,
@@ -122,7 +122,7 @@ export async function moveSession(
     const [standing] = await ledger.standing(session);
     return standing ? { how: "runs", at: standing.place } : { how: "unknown" };
   }
-  // A message or a deadline may be waiting in the queue of the other place.
+  // The queue of the other place may hold a message or a deadline for it.
   await dispatch.wake(session, place);
   return { how: "moved" };
 }

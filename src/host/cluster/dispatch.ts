@@ -21,7 +21,7 @@ export type Job = {
 };
 
 export type Dispatch = {
-  /** Puts a session into the queue of its place; in the transaction of whoever asks, or by itself. */
+  /** Queues a session at its place, in the caller's transaction or in one of its own. */
   wake(session: string, place: string, asks?: Pick<PoolClient, "query">): Promise<void>;
   /** Puts it there at a time, for what is due then. */
   wakeAt(session: string, place: string, at: number): Promise<void>;
@@ -29,7 +29,7 @@ export type Dispatch = {
   work(place: string, run: (job: Job) => Promise<void>, options: { atOnce: number }): Promise<void>;
   /** Begins nothing more: what runs continues until its job ends. */
   pause(place: string): Promise<void>;
-  /** Gives the job of a process that is gone to another. */
+  /** Hands the job of a dead process to another one. */
   failJob(place: string, job: { id: string; attempt: number }): Promise<void>;
   /** True for a while after the connection was lost. */
   isInGracePeriod(): boolean;
@@ -42,7 +42,7 @@ type DispatchOptions = {
   /** False: jobs are found by looking, within half a second. */
   notified: boolean;
   graceMs: number;
-  /** How long a question may be without an answer. */
+  /** Query timeout. */
   silentMs?: number | undefined;
 };
 
@@ -98,7 +98,7 @@ export async function startDispatch(url: string, pool: Pool, options: DispatchOp
       clearInterval(timer);
       const stopped = new AbortController();
       const stopping = boss.stop({ graceful: true, timeout: timeoutMs, close: true });
-      // It says goodbye on each connection, and would wait for ever for an answer on one that the network has forgotten.
+      // It closes each connection politely, and would wait forever on one that the network has dropped.
       const timeout = sleep(timeoutMs + DISCONNECT_MS, undefined, { signal: stopped.signal });
       await Promise.race([stopping, timeout]).catch(() => {});
       stopped.abort();
@@ -108,7 +108,7 @@ export async function startDispatch(url: string, pool: Pool, options: DispatchOp
 
 type QueueOptions = {
   notified: boolean;
-  /** This login may make queues itself. */
+  /** This login may create queues itself. */
   migrate: boolean;
 };
 
@@ -132,7 +132,7 @@ async function startBoss(
     queueCacheIntervalSeconds: 1,
     reindex: migrate,
   });
-  boss.on("error", () => {}); // told by the look, which decides what it means
+  boss.on("error", () => {}); // reported by the poll, which decides what it means
   await boss.start().catch((error: unknown) => {
     const problem = explained(unprepared(pool).args.path, error); // a server that is away says nothing about what is prepared
     throw migrate || problem !== error ? problem : new SageError("config-invalid", unprepared(pool), { cause: error });
@@ -212,7 +212,7 @@ async function moveDues(boss: PgBoss, dues: string, turns: string): Promise<void
   });
 }
 
-/** True for the owner of the queues, and where there are none yet for whoever may make them. */
+/** True for the owner of the queues; while there are none, for any login that may create them. */
 async function mayMake(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query<{ may: boolean }>(
     "SELECT coalesce(has_schema_privilege(to_regnamespace('pgboss'), 'CREATE'), has_database_privilege(current_database(), 'CREATE')) AS may",

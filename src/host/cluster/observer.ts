@@ -7,7 +7,7 @@ import { createReplica, type Replica } from "../../journal/replica/replica.ts";
 import { createServerClock } from "./server-clock.ts";
 import { startDispatch, type Dispatch } from "./dispatch.ts";
 
-/** A shared journal as somebody sees it who looks and answers, and runs nothing. */
+/** A shared journal for clients that read and answer but run nothing. */
 type Observer = {
   replica: Replica;
   /** Has a worker of its place look at a session. */
@@ -17,7 +17,7 @@ type Observer = {
 
 const TIMEOUT_MS = 10_000;
 
-/** Looks into a shared journal, and makes none where there is none. Jobs are joined by the first answer that wakes somebody. */
+/** Opens an existing shared journal. The connection to the queues is made by the first answer that has to wake a worker. */
 export async function openObserver(url: string): Promise<Observer | { missing: string }> {
   const where = publicAddress(url);
   const connection = { connectionString: url, connectionTimeoutMillis: TIMEOUT_MS };

@@ -18,7 +18,7 @@ type Prepared = {
   made: string[];
   /** A worker's login may do more than workers may. */
   beyond?: Beyond;
-  /** Anybody may put functions where others find them: a worker could have a gateway run its own. */
+  /** The schema is writable for everybody: a worker could plant a function that a gateway then runs. */
   isOpen: boolean;
 };
 
@@ -82,7 +82,7 @@ async function databaseOf(client: ClientBase): Promise<string> {
   return rows[0]?.name ?? "";
 }
 
-/** Gives the logins that were made. */
+/** Returns the logins it created. */
 async function makeRoles(client: ClientBase, roles: Roles, logins: Logins): Promise<string[]> {
   const made: string[] = [];
   const missing = async (name: string) =>
@@ -164,7 +164,7 @@ SELECT rolname AS login, beyond AS "as", bound AS "isBound" FROM found WHERE bey
 const openSchema =
   "SELECT bool_or(has_schema_privilege($1, oid, 'CREATE')) AS open FROM pg_catalog.pg_namespace WHERE nspname = 'public'";
 
-/** Makes the queues of a place for logins that may not make any. */
+/** Creates the queues of a place on behalf of logins that may not. */
 export const queueMaker = `
 CREATE OR REPLACE FUNCTION sage.make_queue(queue text, notified boolean) RETURNS void ${definer("plpgsql")} AS $$
 BEGIN

@@ -15,7 +15,7 @@ export function createServerClock(): ServerClock {
       const sent = performance.now();
       const { rows } = await pool.query<{ now: string }>("SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now");
       const heard = performance.now();
-      // The server said it after it was asked and before it was heard.
+      // The server read its clock between our request and its reply.
       const [least, most] = [Number(rows[0]?.now) - heard, Number(rows[0]?.now) - sent];
       ahead = Math.min(Math.max(ahead ?? least, least), most);
     },

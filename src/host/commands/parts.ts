@@ -36,11 +36,11 @@ export type CommandParts = {
   surroundings: Surroundings | undefined;
   /** Asks the machines on which output is kept. */
   keptElsewhere: ((command: Extract<Command, { type: "output" }>) => Promise<Reply<"output">>) | undefined;
-  /** Aborted when the host lets go of everything. */
+  /** Aborted when the host closes. */
   leaving: AbortSignal;
 };
 
-/** Places of a host's files beside the journal. */
+/** Where a host keeps files next to the journal. */
 export type HostHome = Pick<Home, "settings" | "output"> & {
   /** The folder of Sage's own state, where it is not in the usual place. */
   dir: string | undefined;
@@ -48,18 +48,18 @@ export type HostHome = Pick<Home, "settings" | "output"> & {
   anchors(): Anchors;
 };
 
-/** Everything about a session's folder and models that the journal does not tell: whoever made the host knows it. */
+/** Everything about a session's folder and models that is not in the journal: provided by the host's creator. */
 export type Surroundings = {
-  /** Folders in which sessions may be opened from elsewhere. */
+  /** Folders in which remote people may open sessions. */
   folders?(): WorkFolder[];
   about(session: SessionRow, options: { prompts: boolean }): Awaitable<SessionAbout>;
-  /** Loads a model; the name under which a session remembers it. `checked`: refused where its provider says that it has no such model. */
+  /** Loads a model and returns the name that the session stores. `checked`: refused if its provider does not list the model. */
   model(session: SessionRow, spec: string, options: { checked: boolean }): Promise<string>;
   providers(): Promise<string[]>;
   modelsOf(provider: string): Promise<string[]>;
-  /** Writes a rule to a settings file, and gives its path. */
+  /** Writes a rule to a settings file and returns its path. */
   saveRule(session: SessionRow, grant: RuleGrant): string;
-  /** Takes a rule out of a settings file, and gives its path; undefined when it does not stand there. */
+  /** Removes a rule from a settings file and returns its path; undefined if it is not there. */
   dropRule(session: SessionRow, rule: string, destination: RuleDestination): string | undefined;
 };
 

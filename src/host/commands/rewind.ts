@@ -53,7 +53,7 @@ export function rewindCommands(
         return { ok: true, ...(await rewindSession(store, existingSession(store, session), options)) };
       } finally {
         const { unheard, owned } = existingSession(store, session);
-        if (unheard && !owned) runner.wake(session); // said meanwhile
+        if (unheard && !owned) runner.wake(session); // sent in the meantime
       }
     },
   };

@@ -81,13 +81,13 @@ export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resum
         leaving.removeEventListener("abort", leave);
         const released = log.release();
         if (released) await released;
-        if (isUnseen(store, session)) runner.wake(session); // said meanwhile
+        if (isUnseen(store, session)) runner.wake(session); // sent in the meantime
       }
     },
   };
 }
 
-/** Was something said that no turn has taken up? The process that took it may have been killed before the turn began. */
+/** Is there a message without a turn? The process that accepted it may have been killed before the turn began. */
 function isUnseen(store: Store, session: string): boolean {
   return unseenMessages(store.since(session, 0)).length > 0;
 }
@@ -96,7 +96,7 @@ function isUnseen(store: Store, session: string): boolean {
 export type Standing =
   /** No turn is open and none is about to begin. */
   | "idle"
-  /** A message was said here and its turn has not begun, or an open turn is about to continue. */
+  /** A message was sent here and its turn has not begun, or an open turn is about to continue. */
   | "beginning"
   | "working"
   /** For a person: in memory or asleep, here or in another process. */

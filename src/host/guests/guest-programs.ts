@@ -74,7 +74,7 @@ export async function driverOf(
   }
 }
 
-/** Path of a program. Folders of the PATH that depend on where one stands are left out: a project could put a program there. */
+/** Path of a program. Relative folders in PATH are skipped: a project could put a program there. */
 export function findProgram(command: string, env: NodeJS.ProcessEnv): string | undefined {
   if (command.includes("/")) return isAbsolute(command) && isProgram(command) ? command : undefined;
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));

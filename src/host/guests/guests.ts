@@ -7,7 +7,7 @@ import { reason } from "../../protocol/reasons/reason.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { driverOf, guestProgram, guestsDir } from "./guest-programs.ts";
 
-/** Tells `sage hook`, which the person may have put into the agent's own settings, that Sage is asked already. */
+/** Tells `sage hook`, if the person has installed it in the agent's settings, that Sage already gets these requests. */
 const GUEST_MARK = "SAGE_GUEST";
 /** Sage asks for it before it answers, trusts or changes rules: no command of a guest does that for the person. */
 const INSIDE_MARK = "SAGE_INSIDE";

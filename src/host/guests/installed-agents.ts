@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { findProgram, type GuestProgram } from "./guest-programs.ts";
 
-/** A program of the list, as it is on this machine. Without a path it is not installed. */
+/** A listed program on this machine; without a path it is not installed. */
 export type InstalledAgent = {
   name: string;
   protocol: GuestProgram["protocol"];

@@ -10,13 +10,13 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import { rightOf, type Act, type Right } from "../guard.ts";
 import { createVeil, type Veil } from "./veil.ts";
 
-/** Somebody who is elsewhere, as they were let in. */
+/** A remote person, with the rights they were admitted with. */
 export type RemotePerson = {
   /** Whose name every command carries, whatever the sender wrote. */
   sender: Required<Pick<Sender, "by" | "surface" | "person">> & Pick<Sender, "device">;
   /** Asked again with each command: the settings may have changed. */
   may(act: Act): boolean;
-  /** Folders in which they may begin sessions, by name; the first stands for a name that is left out. */
+  /** Folders in which they may begin sessions, by name; the first is the default. */
   folders(): Readonly<Record<string, string>>;
   redaction: Redaction;
   /** Aborted when they may no longer be here. */
@@ -120,7 +120,7 @@ function allowedFolder(name: string, folders: Readonly<Record<string, string>>):
   throw new SageError("not-permitted", reason("folder-unknown", { name, known }));
 }
 
-/** A script is a file of this machine, and its problems are told with what it holds. */
+/** A script is a local file, and its error messages quote its content. */
 function checkModel(model = ""): void {
   if (model.startsWith("scripted/")) throw new SageError("not-permitted", reason("model-not-from-afar", { model }));
 }

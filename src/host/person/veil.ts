@@ -3,12 +3,12 @@ import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { CommandReply, InboxEvent, PendingRequest, WatchEvent } from "../../protocol/host/host.ts";
 
-/** A line that is still being written is held back whole where it may hold a secret that has more than one word. */
+/** An unfinished line is held back whole if it may contain a multi-word secret. */
 const suspicious = /pass|pwd|secret|key|token|credential|cookie|auth|bearer|private|-----|:\/\//i;
 /** Secrets that go over lines begin so. */
 const opens = /-----BEGIN |Private-Lines: /;
 const closes = /-----END [^\n]*-----/;
-/** A line that is longer than this is shown as it is known by then. */
+/** A line longer than this is shown before it is complete. */
 const MAX_TEXT_LENGTH = 16_384;
 
 /** Secrets are taken out of whatever leaves for somebody's screen, and the number of places goes along. */
@@ -17,11 +17,11 @@ export type Veil = {
   pending(pending: PendingRequest): PendingRequest;
   reply(reply: CommandReply): CommandReply;
   inbox(event: InboxEvent): InboxEvent;
-  /** Veils the events of one watch, in their order. Undefined: nothing of it may be shown yet. */
+  /** Redacts the events of one watch, in order. Undefined: nothing can be shown yet. */
   watching(): (event: WatchEvent) => WatchEvent | undefined;
   /** Places of a request in which something was taken out. */
   masked(request: InputRequest): number;
-  /** The way back: texts of a request that somebody sends as they saw them become those that are meant. */
+  /** The reverse: redacted texts of a request that a person sends back become the originals. */
   lift<T>(request: InputRequest, sent: T): T;
 };
 
@@ -125,7 +125,7 @@ function lifted<T>(sent: T, meant: ReadonlyMap<string, string>): T {
   return lift(sent) as T;
 }
 
-/** `tail`: from the beginning of the last line that is not finished. `shown`: the part of it that was told, as it was told. */
+/** `tail`: the last, unfinished line. `shown`: the part of it that was sent, as it was sent. */
 type Block = { attempt: number; tail: string; shown: string };
 
 /**
@@ -151,7 +151,7 @@ function tell(block: Block, redaction: Redaction): string {
   const end = tail.length > MAX_TEXT_LENGTH ? tail.length : safeEnd(tail);
   const clean = redaction.text(tail.slice(0, end));
   const told = unnamed(clean).startsWith(unnamed(shown)) ? clean.slice(shown.length) : "";
-  // A line that turned out to be suspicious continues behind what was told of it.
+  // A line that turned out to be suspicious continues after the part already sent.
   if (!unnamed(shown).startsWith(unnamed(clean))) block.shown = clean;
   const finished = tail.lastIndexOf("\n", end - 1) + 1;
   const goesOn = opens.test(tail) && !closes.test(tail);
@@ -168,7 +168,7 @@ function tell(block: Block, redaction: Redaction): string {
 /** A secret that grows has another mark each time, of the same length. */
 const unnamed = (text: string) => text.replaceAll(/\[secret #[0-9a-f]{6}\]/g, "[secret #      ]");
 
-/** The end of what may be shown of a text: before a suspicious line, or before the word that is being written. */
+/** End of the part of a text that can be shown: before a suspicious line or an unfinished word. */
 function safeEnd(tail: string): number {
   const line = tail.lastIndexOf("\n") + 1;
   if (suspicious.test(tail.slice(line))) return line;

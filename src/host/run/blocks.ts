@@ -9,7 +9,7 @@ export type Blocks = {
   forget(session: string): void;
 };
 
-/** Characters of a command's output that are kept here: it may be without end, and all of it comes with the result. */
+/** Characters of a command's output kept here: output may be endless, and the result has all of it. */
 const MAX_OUTPUT = 32_000;
 
 export function createBlocks(): Blocks {

@@ -8,14 +8,14 @@ const LEAVING_MS = 5_000;
 const asking: ReadonlySet<FactType> = new Set(["input.requested"]);
 const moments: readonly HookMoment[] = ["sessionStart", "waiting", "sessionEnd"];
 
-/** Hooks that are told and not asked: a session starts, ends, or waits for a person. */
+/** Hooks that are notified and cannot decide: a session starts, ends, or waits for a person. */
 export type Moments = {
   start(session: SessionRow, hooks: Hooks): void;
-  /** True when a hook wants to hear of the session. */
+  /** True if a hook listens to the session. */
   follow(session: string): boolean;
   readonly types: ReadonlySet<FactType>;
   fact(fact: Fact): void;
-  /** Gives them a moment, not more: leaving must stay as quick as it is safe. */
+  /** Waits for them only briefly: exiting must stay quick. */
   end(): Promise<void>;
 };
 
@@ -36,7 +36,7 @@ export function createMoments(store: Store): Moments {
   return {
     start(session, hooks) {
       if (started.has(session.id)) return;
-      // A session without such hooks is not remembered: a host may see very many.
+      // Sessions without such hooks are not tracked: a host may have very many.
       if (!moments.some((moment) => hooks.has(moment))) return;
       const entry = { session, hooks };
       started.set(session.id, entry);

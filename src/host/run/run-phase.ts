@@ -19,7 +19,7 @@ export type RunPhase =
 export type RunEvent =
   | { type: "attemptBegun"; log: SessionLog; lifecycle: LifecycleManager }
   | { type: "attemptEnded" }
-  /** Somebody looked for sessions that could sleep. `idleAt` is undefined while something of it works. */
+  /** The sweep looked for sessions that could sleep. `idleAt` is undefined while the session works. */
   | { type: "looked"; idleAt: number | undefined; maySleep: boolean }
   | { type: "slept"; sleep: Asleep }
   | { type: "woken" }
@@ -28,7 +28,7 @@ export type RunEvent =
 
 export const notBegun = { name: "preparing", kept: undefined, stop: undefined } as const satisfies RunPhase;
 
-/** An event that means nothing in a phase leaves it as it is: people and timers do not know how far a run has come. */
+/** An event that does not apply in a phase is ignored: people and timers do not know how far a run has come. */
 export function nextPhase(phase: RunPhase, event: RunEvent): RunPhase {
   switch (event.type) {
     case "attemptBegun": {

@@ -33,7 +33,7 @@ export type Runner = {
 type RunnerParts = RunParts & {
   /** Lets other processes follow the session while it runs here. */
   serve(session: string): (() => void) | undefined;
-  /** How long a session waits for people alone before it is let out of memory. Undefined: for ever. */
+  /** How long a session only waits for people before it is unloaded. Undefined: never. */
   sleepAfterMs: number | undefined;
 };
 
@@ -60,7 +60,7 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
     if (isOutsideSession(session)) throw new SageError("input-invalid", reason("outside-session", { session }));
     const before = running.get(session);
     if (before && (closing || !before.leaving)) return before;
-    const unserve = serve(session); // before the session is claimed: whoever sees the claim finds the socket
+    const unserve = serve(session); // before the session is claimed: a process that sees the claim must find the socket
     const run = new SessionRun(session, scope, before?.done);
     const end = () => {
       unserve?.();
@@ -68,9 +68,9 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
     };
     run.done.then(end, (error: unknown) => {
       end();
-      // A process that lets sessions go meets one that it has just let go of: it is taken anew, and nobody needs to know.
+      // The process has just released this session itself: it is claimed again, without a notice.
       if (parts.letsGo && error instanceof SageError && error.code === "session-owned") return;
-      run.notice("host", reasonOf(error)); // whoever asked for the outcome hears of it there; whoever only spoke, here
+      run.notice("host", reasonOf(error)); // callers of `run` get the error from `done`; people who only sent a message see this notice
     });
     running.set(session, run);
     begunHere.add(run);
@@ -93,7 +93,7 @@ export function createRunner({ serve, sleepAfterMs, ...parts }: RunnerParts): Ru
   };
 }
 
-/** Runs nothing here: whoever runs sessions is woken. */
+/** Runs nothing here, but wakes the processes that run sessions. */
 export function runnerElsewhere({ wake }: { wake(session: string): void }): Runner {
   return {
     of: () => undefined,
@@ -118,7 +118,7 @@ type RunParts = {
   titles: Titles | undefined;
   /** Told when a turn has ended and that is on disk. */
   turnEnded(session: string): void;
-  /** A session that waits for people alone is let go of: whoever wakes it may be another process. */
+  /** Release a session that only waits for people: another process may be the one to wake it. */
   letsGo?: boolean | undefined;
 };
 
@@ -133,7 +133,7 @@ type RunScope = RunParts & {
 /** `newest`: the session sleeps now, and this was the seq of its newest fact. */
 type Round = { outcome: AgentOutcome; newest?: number };
 
-/** Runs one session's turns, one after the other, until no message is left unseen. A class, for there may be ten thousand. */
+/** Runs one session's turns, one after the other, until no message is left. A class, since there may be ten thousand. */
 export class SessionRun {
   readonly session: string;
   readonly done: Promise<AgentOutcome>;
@@ -146,10 +146,10 @@ export class SessionRun {
   /** Why the turn could not be begun at the last try. */
   #waitsFor: SageErrorCode | undefined;
   #resting: AbortController | undefined;
-  /** The newest fact that its log had heard when it fell asleep. */
+  /** Seq of the newest fact its log knew when it fell asleep. */
   #knew: number | undefined;
 
-  /** `after` ends before this run begins: it was told to leave, and the session must not be claimed twice. */
+  /** `after` must end before this run begins: it is leaving, and the session must not be claimed twice. */
   constructor(session: string, scope: RunScope, after: Promise<unknown> | undefined) {
     this.session = session;
     this.#scope = scope;
@@ -162,7 +162,7 @@ export class SessionRun {
   get log(): SessionLog | undefined {
     return "log" in this.#phase ? this.#phase.log : undefined;
   }
-  /** It was told to leave, and hears nothing that is said from now on. */
+  /** It was told to leave and ignores messages from now on. */
   get leaving(): boolean {
     return this.#leaving;
   }
@@ -194,7 +194,7 @@ export class SessionRun {
     this.#hurry();
   }
 
-  /** For whoever watches: there is nobody else to tell. */
+  /** For watchers of the session: there is nobody else to tell. */
   notice(key: string, why: Reason): void {
     this.#scope.store.hub.delta({ session: this.session, key, attempt: 0, n: 0, ...noticeOf(why) });
   }
@@ -203,11 +203,11 @@ export class SessionRun {
     return (this.#phase = nextPhase(this.#phase, event));
   }
 
-  /** It alone waits while the session sleeps: each async function that does takes half a kilobyte. */
+  /** The only async frame of a sleeping session: each costs about 500 bytes. */
   async #untilEnd(after: Promise<unknown> | undefined): Promise<AgentOutcome> {
     try {
       const { store, turnstile } = this.#scope;
-      if (after) await after.catch(() => {}); // whoever asked for that run hears how it ended
+      if (after) await after.catch(() => {}); // callers of that run get its error
       const session = existingSession(store, this.session);
       for (;;) {
         await turnstile();
@@ -224,7 +224,7 @@ export class SessionRun {
     }
   }
 
-  /** A turn that cannot be begun because the journal is busy or the disk is full begins later, and whoever watches is told once. */
+  /** A turn that cannot begin because the journal is busy or the disk is full is retried later; watchers are told once. */
   async #roundOrLater(session: SessionRow): Promise<"again" | Round> {
     try {
       return await this.#round(session);
@@ -293,7 +293,7 @@ export class SessionRun {
     return this.#settle(log, outcome, unrecorded);
   }
 
-  /** `unrecorded`: the turn failed because nothing could be written any more; begun again, it would only fail again, for ever. */
+  /** `unrecorded`: the turn failed because nothing could be written. A new attempt would fail again, in an endless loop. */
   #settle(log: SessionLog, outcome: AgentOutcome, unrecorded: boolean): "again" | Round {
     const fellAsleep = this.#phase.name === "preparing" && this.#phase.kept !== undefined;
     this.#knew = log.lastSeq;

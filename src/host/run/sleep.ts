@@ -36,7 +36,7 @@ export function fallAsleep(store: Store, session: string, newest: number): Aslee
 
 const wakes = new Set<FactType>(["input.resolved", "inquiry.made", "user.said", "turn.interrupted"]);
 
-/** Lets one through at a time, with room for others in between: ten thousand may be answered, or resumed, at once. */
+/** Lets one run start at a time and yields in between: ten thousand may be answered or resumed at once. */
 export function createTurnstile(): () => Promise<void> | undefined {
   const queue: (() => void)[] = [];
   let passing = false;

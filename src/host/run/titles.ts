@@ -18,8 +18,8 @@ export type Titles = {
 };
 
 /**
- * Titles by the small model. Beside the turn and not part of it: nothing waits for one, and one that could not be written is not
- * worth a word, for the first message stands in its place.
+ * Titles by the small model. Not part of the turn: nothing waits for one, and failures are ignored, since the first message serves as the
+ * title.
  */
 export function createTitles(store: Store, model: () => Promise<Model>): Titles {
   const stopping = new AbortController();
@@ -54,7 +54,7 @@ export function createTitles(store: Store, model: () => Promise<Model>): Titles 
   };
 }
 
-/** The first line, without quotes and labels that models put around a title. It goes to a terminal: nothing but text may be in it. */
+/** The first line, without the quotes and labels that models add. It is printed to a terminal, so it must be plain text. */
 function cleaned(text: string): string {
   const [line = ""] = text.trim().split("\n");
   const plain = line

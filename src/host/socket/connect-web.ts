@@ -22,7 +22,7 @@ export function connectWeb(url: string, key: string, options: WebHostOptions = {
     open(hear) {
       const socket = new WebSocket(address, { perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
       const wire = webWire(socket, hear);
-      // Refused before any frame: a foreign name, a foreign origin, or no such page.
+      // Refused before any frame: unknown host name, foreign origin, or no such page.
       socket.on("unexpected-response", (request, { statusCode }) => {
         if (statusCode !== undefined && statusCode < 500 && statusCode !== 429)
           wire.close(closeCodes.notPermitted, `HTTP ${statusCode}`);

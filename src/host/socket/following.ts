@@ -6,10 +6,10 @@ import { createBlocks, type Blocks } from "../run/blocks.ts";
 import { isCertain, mayBeDying, nextLink, seenOver, unlinked, type Link, type LinkEvent, type Seen } from "./link.ts";
 import type { Peers } from "./peers.ts";
 
-/** How long a watcher waits for the owner before it is told what is on disk. */
+/** How long a watcher waits for the owner before it gets what is on disk. */
 const TIMEOUT_MS = 1_000;
 const POLL_MS = 1_000;
-/** A process that dies lets go of its connections a moment before it is gone. */
+/** A dying process closes its connections a moment before it is gone. */
 const DYING_MS = 50;
 
 export type Following = {
@@ -60,7 +60,7 @@ export function followOwner(parts: FollowParts): Following {
     if (call && call.to !== to) {
       call.hangUp();
       call = undefined;
-      blocks.forget(session); // whoever continues streams it anew
+      blocks.forget(session); // the next owner streams it again
     }
     if (connection.name === "calling" && !call) call = dial(connection.to, parts, { ahead, blocks }, move);
     if (link.owner === undefined || connection.name !== "calling") first.resolve();
@@ -138,7 +138,7 @@ function dial(to: string, parts: FollowParts, { ahead, blocks }: Heard, tell: (e
     }
   };
   void stream()
-    .catch(() => {}) // the owner is gone, or has no socket: its facts come from the journal all the same
+    .catch(() => {}) // the owner is gone or has no socket: facts still come from the journal
     .finally(() => {
       release();
       if (!leaving.signal.aborted) tell({ type: "hungUp" });

@@ -1,12 +1,14 @@
 import type { Socket } from "node:net";
 import type { Closed, Wire } from "../../remote/wire.ts";
 
-/** Nothing of ours is longer: a peer that sends such a line is disconnected. */
+/** Longer than any frame of ours: a peer that sends such a line is disconnected. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** A reader that takes nothing for so long is disconnected; it may come back, and is told what it missed. */
+/** A reader stalled for this long is disconnected; when it reconnects, it gets what it missed. */
 const STALLED_MS = 30_000;
 
-/** Frames over a socket between processes, one a line. It has no close codes: whoever is cut off finds out by dialling again. */
+/**
+ * Frames over a socket between processes, one per line. There are no close codes: a disconnected client learns the reason when it redials.
+ */
 export function lineWire(
   socket: Socket,
   hear: (frame: unknown) => void,

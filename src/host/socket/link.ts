@@ -4,12 +4,12 @@ const MISSES = 3;
 /** The connection to another process. */
 export type Connection =
   | { name: "none"; misses: number }
-  /** Called, and not heard of yet. */
+  /** Dialled, no reply yet. */
   | { name: "calling"; to: string; misses: number }
   /** Deltas of the session come from there. */
   | { name: "open"; to: string };
 
-/** How a session that another process may run stands, seen from a process that watches it. */
+/** State of a session that another process may run, as seen by a watching process. */
 export type Link = {
   /** The session runs in this process. */
   here: boolean;
@@ -30,9 +30,9 @@ export type LinkEvent =
   /** Somebody spoke, or an attempt began. */
   | { type: "wentOn" };
 
-/** The part of it that a watcher is told. */
+/** The part of it that watchers see. */
 export type Seen = {
-  /** Deltas of whoever runs the session reach this process; also when no other process runs it. */
+  /** Deltas of the session's owner reach this process; also true if no other process runs it. */
   live: boolean;
   /** Another process ran it, a turn is open, and nobody runs it now, though no person has paused it. */
   stopped: boolean;
@@ -69,7 +69,7 @@ export function nextLink(link: Link, event: LinkEvent): Link {
   }
 }
 
-/** An owner that has let go of the session may take it up again: its connection is kept until somebody else runs the session. */
+/** An owner that released the session may take it again: its connection is kept until another process runs the session. */
 function connectionTo(owner: string | undefined, connection: Connection, here: boolean): Connection {
   const to = connection.name === "none" ? undefined : connection.to;
   if (here) return { name: "none", misses: 0 };
@@ -77,7 +77,7 @@ function connectionTo(owner: string | undefined, connection: Connection, here: b
   return to === owner ? connection : { name: "calling", to: owner, misses: missesOf(connection) };
 }
 
-/** While the owner is being called, or has hung up a moment ago, it may be there or not: nothing is told. */
+/** While the owner is being dialled, or has just hung up, its state is unknown: watchers are told nothing. */
 export function isCertain({ connection }: Link): boolean {
   const misses = missesOf(connection);
   return connection.name !== "calling" && (misses === 0 || misses >= MISSES);

@@ -197,7 +197,7 @@ export function parseCall(body: unknown): Call {
   return call.parse(body) as Call;
 }
 
-/** `me`: whoever the command is recorded under, whatever it says itself. */
+/** `me`: the sender to record, regardless of what the command says. */
 export function parseCommand(body: { type: string }, me?: Pick<Sender, "by" | "surface">): Command {
   const type = body.type as Taken["type"];
   if (!Object.hasOwn(shapes, type)) throw new SageError("request-invalid", said(`"${body.type}" is no command`));

@@ -20,7 +20,7 @@ export type Greeting =
 export type Greet = (hello: Hello, key: string | undefined) => Greeting | Promise<Greeting>;
 
 export type Limits = {
-  /** Connections that have not said hello yet. */ unknown: number;
+  /** Connections before their hello. */ unknown: number;
   helloMs: number;
   /** Of one connection, at once. */ watches: number;
   /** Of one connection, at once. */ commands: number;
@@ -45,7 +45,7 @@ export const webLimits: Limits = {
 export const processLimits: Limits = { ...webLimits, watches: 256, commands: 256 };
 
 export type WireServer = {
-  /** Lets whoever is at the other end use the host that they are greeted with. */
+  /** Serves one connection with the host that its greeting assigns. */
   serve(open: OpenWire, greet: Greet): void;
   /** Counts a command of this person, from here or over HTTP. Throws when there were too many within a second. */
   countCommand(person: string): void;

@@ -3,9 +3,9 @@ import { closeCodes, type Closed, type CloseCode, type Wire } from "../../remote
 
 /** Bytes on their way to a reader above which senders wait. */
 const MAX_WAITING = 1024 * 1024;
-/** A reader that takes nothing for so long is disconnected; it may come back, and is told what it missed. */
+/** A reader stalled for this long is disconnected; when it reconnects, it gets what it missed. */
 const STALLED_MS = 30_000;
-/** A WebSocket that says goodbye to somebody who does not listen is ended all the same. */
+/** A WebSocket whose peer does not answer the close is terminated anyway. */
 const GOODBYE_MS = 1_000;
 /** A dead connection is noticed by two pings without an answer. */
 const PING_MS = 20_000;
@@ -33,7 +33,7 @@ export function webWire(
       return socket.terminate();
     }
     socket.close(code ?? 1000, Buffer.from(why).subarray(0, MAX_WHY_LENGTH).toString("utf8").replace(/�$/u, ""));
-    // Nothing that comes now is heard, and nobody waits for a peer that does not say goodbye.
+    // Ignore further frames, and do not wait for a peer that never closes.
     end({ code: code ?? 1000, why });
     setTimeout(() => socket.terminate(), GOODBYE_MS).unref();
   };

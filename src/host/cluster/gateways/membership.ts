@@ -10,7 +10,7 @@ import { createSurfaceLease, type SurfaceLease, type SurfaceLeaseWatch } from ".
 import { shareMemory, type SharedMemory } from "./shared-memory.ts";
 
 const HEARTBEAT_MS = 1_000;
-/** A gateway that was not heard of for so long has lost what it held. */
+/** A gateway without a heartbeat for this long has lost its holds. */
 const LEASE_MS = 10_000;
 
 export type Membership = {
@@ -21,7 +21,7 @@ export type Membership = {
    * by then is written before the hold is given up.
    */
   hold(surface: string, watch: SurfaceLeaseWatch): void;
-  /** Gives up everything; others continue at once. */
+  /** Releases everything; other gateways take over at once. */
   leave(): Promise<void>;
 };
 
@@ -51,7 +51,7 @@ export async function joinGateways(
   const leases = new Map<string, SurfaceLease>();
   const leaseGuard = createLeaseGuard();
   const gateway = { id: process, host: hostname(), leaseMs };
-  /** True once an outage was told: each is told once. */
+  /** True once the outage was reported: each is reported once. */
   let isReported = false;
   const reportProblem = (error: unknown) => {
     if (!isReported) failed(error);
@@ -150,7 +150,7 @@ function createLeaseGuard(): { extend(until: number): void; reached(lost: AbortS
 }
 
 type LockConnection = {
-  /** Number of the lock, while the connection that holds it stands. */
+  /** Number of the lock, while its connection is open. */
   readonly lock: number | null;
   /** Moment from which it has stood; later than any other while it does not. */
   readonly since: number;
@@ -166,7 +166,7 @@ type LockConnectionParts = Pick<Cluster, "connect"> & {
   changed(): void;
 };
 
-/** The connection whose end the server notices when this process is killed. Changes of surfaces are told on it. */
+/** Connection that the server sees closing when this process is killed. It also carries notifications about surfaces. */
 function openLockConnection({ connect, notified, signal, heard, changed }: LockConnectionParts): LockConnection {
   const number = randomInt(2 ** 31 - 1);
   let since = Infinity;

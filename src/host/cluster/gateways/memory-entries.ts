@@ -115,7 +115,7 @@ export function createMemoryEntries(
   };
 }
 
-/** Place of a key in a sorted list, or where it would stand. */
+/** Index of a key in a sorted list, or where it would be inserted. */
 function searchSorted(keys: readonly string[], key: string): number {
   let [low, high] = [0, keys.length];
   while (low < high) {

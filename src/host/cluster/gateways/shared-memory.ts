@@ -2,10 +2,10 @@ import type { Entry, SurfaceTable } from "../../../journal/postgres/surface-tabl
 import type { SharedStore } from "../../../protocol/host/surface-store.ts";
 import { createMemoryEntries } from "./memory-entries.ts";
 
-/** Nothing heard for so long: others may have changed anything. Longer than a look that is late, shorter than people can wait. */
+/** Without a read for this long the copy counts as stale. Longer than a late poll, shorter than people can wait. */
 const STALE_MS = 5_000;
 
-/** The memory of a surface that every gateway writes: read as it was at the last look, changed on the newest. */
+/** Memory of a surface that all gateways write: reads come from the last poll, changes are made on the newest state. */
 export type SharedMemory = SharedStore & {
   /** The version that the server had at a moment (of this process's clock); reads what is new. */
   seen(version: number, at: number): Promise<void>;
@@ -27,7 +27,7 @@ export async function shareMemory(
     ({ version } = read);
     memory.replace(read.entries);
   };
-  /** Reads one after the other, and everybody who asks meanwhile waits for the same one: strangers with wrong keys ask for many. */
+  /** Reads run one at a time and callers share the next one: strangers with wrong keys could cause very many. */
   const refresh = (): Promise<void> =>
     (next ??= reading
       .catch(() => {})

@@ -7,7 +7,7 @@ const RESTART_MS = 1_000;
 const MIN_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
 
-/** A surface that this gateway holds, until the signal is aborted: another one has it, or this one leaves. */
+/** A surface held by this gateway until the signal aborts: another gateway has taken it, or this one leaves. */
 export type HeldSurface = Pick<LeasedMemory, "store" | "kept"> & { signal: AbortSignal };
 
 export type SurfaceLeaseWatch = {
@@ -34,9 +34,9 @@ type SurfaceLeaseParts = {
   ended(): void;
 };
 
-/** A gateway's hold on a surface, which it takes up whenever nobody else has it. */
+/** A gateway's hold on a surface, acquired whenever it is free. */
 export type SurfaceLease = {
-  /** Gives the hold up where another gateway took it while this process stood still, or could not reach the server. */
+  /** Gives up the hold if another gateway took it while this process was frozen or cut off from the server. */
   judge(standing: SurfaceStanding): void;
   /** Takes the surface up where it is free and not held yet; the work on it continues after this resolves. */
   take(standing: SurfaceStanding, byLock: boolean): Promise<void>;
@@ -55,7 +55,7 @@ export function createSurfaceLease({
   ended,
 }: SurfaceLeaseParts): SurfaceLease {
   let held: { number: number; lost: AbortController; done: Promise<void> } | undefined;
-  /** The holder that `elsewhere` was told of. */
+  /** The holder last passed to `elsewhere`. */
   let reportedHolder: string | undefined;
 
   const work = async (number: number, lost: AbortController): Promise<void> => {
@@ -109,8 +109,8 @@ export function createSurfaceLease({
 type LeasedMemory = {
   store: SurfaceStore;
   /**
-   * Resolves once everything so far is on the server and the hold is this gateway's for sure; rejects when it is not. Nothing that rests on
-   * the memory may leave the process before: whoever takes over must know of it.
+   * Resolves once everything so far is on the server and the hold is certainly ours; rejects otherwise. Nothing that depends on the memory
+   * may leave the process earlier: a successor must know of it.
    */
   kept(): Promise<void>;
   /** Writes what is left, as far as that is possible. */
@@ -120,7 +120,7 @@ type LeasedMemory = {
 type LeasedMemoryParts = {
   entries: readonly Entry[];
   write(changes: Parameters<SurfaceTable["write"]>[2]): Promise<boolean>;
-  /** Resolves once nobody else can have the hold at this moment; rejects when somebody has it. */
+  /** Resolves once it is certain that nobody else has the hold; rejects if somebody does. */
   sure(): Promise<void>;
   /** The hold is over: nothing is written any more. */
   lose(): void;

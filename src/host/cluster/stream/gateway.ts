@@ -23,7 +23,7 @@ export function createGatewayHost(
       const unlook = await look(session);
       return () => void setTimeout(unlook, LINGER_MS).unref();
     } catch {
-      return () => {}; // there is no such session: the host says so
+      return () => {}; // no such session: the host reports it
     }
   };
   return {
@@ -45,7 +45,7 @@ export function createGatewayHost(
           yield event;
           ready ||= event.type === "ready";
           const row = ready && isForWorkers(event) ? store?.session(session) : undefined;
-          // Messages from before are told once, if they still wait.
+          // Earlier messages are announced once, if they still wait.
           if (!row?.place || row.place.works || (event.type === "ready" && !row.open && !row.unheard)) continue;
           const places = await staffed?.().catch(() => undefined); // somebody may have come since
           if (places && !places.includes(row.place.name))
@@ -59,13 +59,13 @@ export function createGatewayHost(
   } satisfies Host;
 }
 
-/** Something was said or answered, and no person is asked: a worker has to continue. */
+/** A message or an answer came and no request is open: a worker has to continue. */
 function isForWorkers(event: WatchEvent): boolean {
   if (event.type === "ready") return event.requests.length === 0;
   return event.type === "fact" && (event.fact.type === "user.said" || event.fact.type === "input.resolved");
 }
 
-/** `whole`: a connection that came back has told it already. */
+/** `whole`: already sent before the connection came back. */
 function noWorkerNotice(session: string, place: string, whole: boolean): WatchEvent {
   const why = reason("no-worker", { place });
   return {

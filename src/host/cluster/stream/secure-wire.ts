@@ -6,7 +6,7 @@ export const KEY_BYTES = 32;
 const GATEWAY = "gateway";
 /** A connection that has not proved by then that it knows the key is ended. */
 const HANDSHAKE_MS = 5_000;
-/** A machine that went away without a word is noticed by so long a silence, and ten probes after it. */
+/** TCP keep-alive: a machine that vanished is noticed after this much silence and ten probes. */
 const PROBE_MS = 20_000;
 
 /**
@@ -41,7 +41,7 @@ export function secureServer(
   return server;
 }
 
-/** Errors come by the socket's own events. A worker that says nothing for so long is taken for gone. */
+/** Errors arrive as events of the socket. A worker that is silent for this long counts as gone. */
 export function secureConnect(
   { host, port }: { host: string; port: number },
   key: Buffer,

@@ -17,11 +17,11 @@ import { secureConnect } from "./secure-wire.ts";
 const REFRESH_MS = 1_000;
 const CONNECT_MS = 3_000;
 const RETRY_MS = 5_000;
-/** Pauses before a worker is called unreachable: one that has died stands in the list for a while. */
+/** Retries before a worker counts as unreachable: a dead one stays in the list for a while. */
 const REPORT_AFTER_RETRIES = 4;
-/** A fact that a worker has told comes by its notification; after so long it is asked for. */
+/** A fact announced by a worker arrives by notification; after this long it is read instead. */
 const NOTIFICATION_MS = 50;
-/** A stream whose facts cannot be read for so long is left, and joined anew. */
+/** A stream whose facts cannot be read for this long is closed and joined again. */
 const READ_TIMEOUT_MS = 5_000;
 /** Workers of a place that are asked for a file, one after the other. */
 const MAX_ASKED = 5;
@@ -30,7 +30,7 @@ type StreamClientParts = {
   cluster: Pick<Cluster, "pool" | "replica">;
   /** A worker that has an address cannot be reached there. Told once for each. */
   unreachable(worker: { process: string; place: string; address: string; problem: Reason }): void;
-  /** A worker that could not be reached is not tried again for so long. */
+  /** Pause before an unreachable worker is tried again. */
   retryMs?: number;
 };
 
@@ -39,7 +39,7 @@ export type StreamClient = {
   peers: Peers;
   /** Asks a worker of the session's place. */
   kept: NonNullable<NonNullable<HostParts["elsewhere"]>["kept"]>;
-  /** Knows who runs a session for as long as somebody watches it, until the function that it gives is called. */
+  /** Tracks the owner of a watched session until the returned function is called. */
   watching(session: string): Promise<() => void>;
   close(): void;
 };
@@ -128,7 +128,7 @@ function sharedStreams({ owner, read, asked }: Sharing) {
       newest,
       peers: parts.peers,
       runsHere: () => false,
-      // A session that nobody runs is taken up by whoever comes first: no person has to continue it.
+      // A session without an owner is taken by the first free worker: no person has to resume it.
       store: { owner, session: () => undefined },
       reached: (seq) => read(session, seq, newest),
       delta: (delta) => listeners.forEach((listener) => listener.delta(delta)),
@@ -162,7 +162,7 @@ function sharedStreams({ owner, read, asked }: Sharing) {
   };
 }
 
-/** Resolves when everybody here has heard of the fact. */
+/** Resolves when all listeners here have received the fact. */
 function readUpTo(
   { store, heard }: Pick<Replica, "store" | "heard">,
   session: string,
@@ -203,7 +203,7 @@ function reachWorkers(pool: Cluster["pool"], unreachable: StreamClientParts["unr
       return host;
     } catch (error) {
       const { since, told } = before ?? { since: now, told: false };
-      // A worker that was killed stands in the list for a while.
+      // A killed worker stays in the list for a while.
       const tells = now - since > REPORT_AFTER_RETRIES * againMs;
       if (tells && !told) unreachable({ process, place: worker.place, address, problem: reasonOf(error) });
       if (failed.size > 1_000) failed.clear();

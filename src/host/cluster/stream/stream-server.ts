@@ -13,7 +13,7 @@ import { createWireServer, onlyTells, processLimits, type Limits } from "../../s
 import { createGatewayHost } from "./gateway.ts";
 import { KEY_BYTES, secureServer } from "./secure-wire.ts";
 
-/** Gateways, and whoever knocks. */
+/** Gateways, and connections that are not authenticated yet. */
 const MAX_CONNECTIONS = 64;
 /** Bytes of a gateway's call: an id and a few words. */
 const MAX_CALL_BYTES = 16 * 1024;
@@ -37,7 +37,7 @@ export type StreamServer = { address: string; key: string; close(): Promise<void
 
 export type StreamServerParts = {
   host: LocalHost;
-  /** Sessions are looked up while somebody asks for their output. */
+  /** Sessions are tracked while somebody streams their output. */
   replica: Pick<Replica, "look">;
   process: string;
   journal: string;

@@ -17,21 +17,21 @@ type LivenessParts = {
   connect(): Promise<Client>;
   /** Sessions of processes that died. */
   orphaned(orphans: Orphan[]): Promise<void>;
-  /** Others took this process for dead: everything that it had is theirs. */
+  /** Other processes declared this one dead and have taken its sessions. */
   expired(): void;
-  /** True while nothing can be said about others. */
+  /** True while the liveness of others is unknown. */
   isInGracePeriod(): boolean;
   /** The same as of jobs: after an outage everybody needs a moment to come back. */
   graceMs: number;
-  /** False where the server has no such locks: then a process lives as long as it says so. */
+  /** False if the server has no advisory locks: then heartbeats alone decide. */
   locks: boolean;
 };
 
 /**
- * Holds a lock on a connection of its own for as long as this process lives: the server lets go of it in the moment in which the
- * process is killed. Everybody looks at everybody's; who has just lost the connection judges nobody, for then all locks are free and all
- * live. This only makes it quicker: a frozen process keeps its lock, and its jobs are given away when their hearts stop. Without locks,
- * whoever has said nothing for as long as the grace is taken for dead.
+ * Holds an advisory lock on its own connection while this process lives: the server releases it the moment the process is killed. All
+ * processes watch each other's locks. A process that has just lost its connection draws no conclusions, since all locks look free then.
+ * Locks only speed detection up: a frozen process keeps its lock, and loses its jobs when their heartbeats stop. Without locks, a process
+ * without a heartbeat for the grace period counts as dead.
  */
 export function startLiveness(parts: LivenessParts): { stop(): Promise<void> } {
   const { process, place, loop, streamServer, pool, connect, orphaned, expired, isInGracePeriod, graceMs, locks } =
@@ -81,7 +81,7 @@ export function startLiveness(parts: LivenessParts): { stop(): Promise<void> } {
   return {
     async stop() {
       clearInterval(timer);
-      await busy; // a look that comes after it would put this process into the list again
+      await busy; // a later heartbeat would list this process again
       await pool.query("SELECT sage.unregister($1)", [process]).catch(() => {});
       await lockConnection?.end().catch(() => {});
     },

@@ -12,13 +12,13 @@ import { startLiveness } from "./liveness.ts";
 
 /** Pause before another look at a session that this worker is too old for. */
 const RECHECK_MS = 1_000;
-/** A turn or a message whose run ended in an error is tried again after so long: the fault may have been this worker's, or may have passed. */
+/** Retry delay after a failed run: the fault may be this worker's, or may have passed. */
 const RETRY_MS = 60_000;
 
 type WorkerParts = {
   cluster: Cluster;
   place: string;
-  /** Runs turns on the cluster's store, and lets go of sessions that wait. */
+  /** Runs turns on the cluster's store and releases sessions that only wait. */
   host: LocalHost;
   /** Address at which gateways follow what it runs. Without one they have facts only. */
   streamServer?: Pick<StreamServer, "address" | "key"> | undefined;
@@ -36,7 +36,7 @@ type Worker = {
   stop(): Promise<void>;
 };
 
-/** A session that runs here, and how it is told that it is somebody else's now. */
+/** A session that runs here, and how to tell it that another worker owns it now. */
 type Running = { leave(): void; ended: Promise<unknown> };
 
 /** Runs sessions of a place, one job after the other, until it is stopped. What it leaves continues elsewhere. */
@@ -114,11 +114,11 @@ async function canTake({ cluster, place, loop = LOOP }: WorkerParts, session: st
   return false;
 }
 
-/** Runs a session until nothing of it is left to run, and has it woken when something is due. */
+/** Runs a session until nothing is left to do, and schedules its next wake-up. */
 async function runSession(parts: WorkerParts, { session, id, attempt }: Job, isOver: () => boolean): Promise<void> {
   const { cluster, place, host, failed, loop = LOOP, failedMs = RETRY_MS } = parts;
   const { replica, dispatch } = cluster;
-  const release = await replica.look(session); // its requests are read after it was let go of
+  const release = await replica.look(session); // its requests are read after its release
   try {
     let since: number;
     let again: boolean;
@@ -142,7 +142,7 @@ async function runSession(parts: WorkerParts, { session, id, attempt }: Job, isO
       if (!isOver()) await replica.letGo(session);
       again = replica.again(session) || again;
     } while (again && !isOver());
-    // A job that ends well is over: this one is for whoever takes it next.
+    // A job that succeeds is removed: this one has to stay for the next worker.
     if (isOver()) throw new Error("this worker leaves, or has lost the session");
     const { open = false, unheard = false } = replica.store.session(session) ?? {};
     const retry = hasFailed && (open || unheard) ? storeNow(replica.store) + failedMs : Infinity;
@@ -160,7 +160,7 @@ async function mayServe(pool: Cluster["pool"], place: string): Promise<void> {
     throw new SageError("not-permitted", reason("place-not-served", { place }));
 }
 
-/** The next moment at which something happens to one of these without an answer; one that came since the session was looked at last is now. */
+/** Next time at which one of these expires or escalates without an answer; one that is overdue already counts as now. */
 function nextDue(requests: readonly InputRequest[], since: number): number | undefined {
   const all = requests.flatMap(({ deadline, remind = [] }) => [
     ...(deadline ? [deadline.at] : []),
