@@ -29,7 +29,7 @@ import { answerOptions, readInquiry, readResponse } from "./response.ts";
 
 const MAX_NAME_LENGTH = 80;
 
-/** Answers a request whether or not a Sage runs: the answer is on disk before anyone is told. */
+/** Answers a request whether or not any Sage is running: the answer is recorded before anybody is notified. */
 export async function answer(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, answerOptions);
   // `--always 2`: the number is not the flag's own, for it may be left out.
@@ -152,7 +152,7 @@ function rulesIn(resolution: Resolution): number {
   return response?.type === "granted" ? (response.rules?.length ?? 0) : 0;
 }
 
-/** The session that runs keeps the rules and judges what else is open again: told once it has done so, which takes a moment. */
+/** The running session saves the rules and judges its other requests again. That takes a moment; report it afterwards. */
 async function tellAlsoDecided(host: Host, { requestId, at }: Resolution, lang: Lang): Promise<void> {
   const { session } = splitRequestId(requestId);
   const facts = await factsOf(host, session);
@@ -208,7 +208,7 @@ async function endTurn(store: Store, session: string, lang: Lang): Promise<void>
     await host.run(session);
     console.log(inboxTexts(lang).turnEnded);
   } catch (error) {
-    // Somebody has taken the session up meanwhile, and ends it.
+    // Another process has taken the session in the meantime and will end it.
     if (!(error instanceof SageError && error.code === "session-owned")) throw error;
   } finally {
     await host.close();

@@ -16,7 +16,7 @@ export async function requestBy(host: Host, target: string, t: CliTexts): Promis
   const open = known ? (await pendingOf(host, session)).filter(({ id }) => isMeant(id)) : [];
   const ended = known ? (await resolutionsIn(host, session)).filter(({ requestId }) => isMeant(requestId)) : [];
   const openIds = open.map(({ id }) => id);
-  // Five letters can be those of two requests: whoever has read the one has not read the other.
+  // Two requests can share five letters, and the person has seen only one of them.
   if (open.length > 0 && new Set([...openIds, ...ended.map(({ requestId }) => requestId)]).size > 1)
     throw usage(t.whichRequest(target, openIds));
   const found = open[0] ?? ended.at(-1);

@@ -70,7 +70,7 @@ export async function inbox(args: string[]): Promise<number> {
       const { sessions } = await ask(host, { type: "sessions" });
       const known = new Map(sessions.map((session) => [session.id, session]));
       const damaged = new Set<string>();
-      // In a shared journal thousands may wait: each is looked at when it is shown by itself.
+      // A shared journal may hold thousands: each is checked when it is shown by itself.
       if (!store?.shared)
         for (const { request } of requests) if (await isDamaged(request.session)) damaged.add(request.session);
       const listed = groupsOf(requests).map((group) =>
@@ -91,7 +91,7 @@ export async function inbox(args: string[]): Promise<number> {
   }
 }
 
-/** Tells sessions whose records are not as they were written: they take no answer. Each is looked at once. */
+/** Reports sessions whose records were modified: they take no answer. Each is checked once. */
 function createLook(store: Store): (session: string) => Promise<boolean> {
   const seen = new Map<string, boolean>();
   return async (session) => {
@@ -101,7 +101,7 @@ function createLook(store: Store): (session: string) => Promise<boolean> {
   };
 }
 
-/** The person who looks may leave, or stop reading. */
+/** The reader may exit or close the pipe. */
 function leaving(): AbortSignal {
   const gone = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => gone.abort());

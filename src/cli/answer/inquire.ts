@@ -20,7 +20,7 @@ type Options = {
   refused(reply: Refused, lang: Lang): number;
 };
 
-/** Asks about a request, and prints the reply of whoever runs its session: another process, or with --run this one. */
+/** Asks about a request and prints the reply of its session's owner: another process, or with --run this one. */
 export async function inquire(
   { host, me, local }: Pick<Opened, "host" | "me" | "local">,
   { id: requestId }: InputRequest,

@@ -22,7 +22,7 @@ type Watched = {
   signal: AbortSignal;
 };
 
-/** Shows what opens and what ends, in all sessions, until nobody looks any more. */
+/** Shows requests of all sessions as they open and end, until the output is closed. */
 export async function watchInbox(host: Host, { lang, json, elsewhere, show, signal }: Watched): Promise<void> {
   const w = inboxTexts(lang);
   const line = (value: object) => void writeStdout(`${JSON.stringify(value)}\n`);
@@ -54,7 +54,7 @@ export async function watchInbox(host: Host, { lang, json, elsewhere, show, sign
       await look(await pendingOf(host));
       failed = "";
     } catch (error) {
-      // A journal that is busy for a moment: look again. One that stays so is told of, and once.
+      // The journal is briefly busy: retry. If it stays busy, report it once.
       const why = thrownText(error, lang);
       if (why !== failed) console.error(`sage: ${(failed = why)}`);
     }

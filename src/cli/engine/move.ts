@@ -8,7 +8,7 @@ import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { writeStdout, fail } from "../process/stdout.ts";
 
-/** `sage move`: gives a session to the workers of another place. Its files are brought there by whoever moves it. */
+/** `sage move`: assigns a session to the workers of another place. Its files have to be copied by hand. */
 export async function move(args: string[]): Promise<number> {
   const { values, positionals, lang } = readFlags(args, { engine: { type: "string" }, to: { type: "string" } });
   const t = clusterTexts(lang);

@@ -47,7 +47,7 @@ export async function worker(args: string[]): Promise<number> {
   const redaction = createRedaction(env);
   const log = createLog(redaction.text, format);
   const spec = absoluteModelSpec(values.model);
-  if (!modelOf(installation, spec)) log("warn", cli.noModel); // sessions that name a model of their own run all the same
+  if (!modelOf(installation, spec)) log("warn", cli.noModel); // sessions with a model of their own can still run
   const cluster = await joinEngine(url, home, {
     as: "worker",
     place,
@@ -99,7 +99,7 @@ export async function worker(args: string[]): Promise<number> {
 
 const CLEAN_MS = 3_600_000;
 
-/** Removes clones of deleted sessions, now and every hour. Whatever is kept is told once. */
+/** Removes clones of deleted sessions, now and every hour. Clones that are kept are reported once. */
 function cleanClones(
   store: Store,
   home: Home,

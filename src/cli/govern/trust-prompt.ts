@@ -124,7 +124,7 @@ function told(text: string, what: string): RuleEntry[] {
   return lines.map((line) => ({ what, text: line }));
 }
 
-/** A file of a module, and what it uses that nobody looks at. */
+/** A module file, and what it uses that trust does not cover. */
 function code(text: string, t: CliTexts): RuleEntry[] {
   const packages = packagesIn(text);
   return [

@@ -6,7 +6,7 @@ import type { Named } from "../../protocol/host/about.ts";
 import type { Host, SessionSummary } from "../../protocol/host/host.ts";
 import type { Sender } from "../../protocol/sender.ts";
 
-/** A person before a host: the host may be in this process or elsewhere. */
+/** A person's connection to a host, in this process or remote. */
 export type HostClient = {
   host: Host & { close(): Promise<void> };
   by: string;
@@ -35,9 +35,9 @@ export type SessionScreen = {
   window(model: string): number;
   /** How commands are confined; absent where they are not. */
   sandbox?: "contain" | "autoAllow";
-  /** Own commands and skills to be said by name. */
+  /** Custom commands and skills that can be typed by name. */
   invocable: readonly Named[];
-  /** The same of MCP servers, once they have told. */
+  /** The same from MCP servers, once they are known. */
   prompts(): Promise<readonly Named[]>;
 };
 

@@ -7,7 +7,7 @@ import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
 import type { ClusterTexts } from "../../texts/serve/cluster.ts";
 import { usage } from "../process/flags.ts";
 
-/** Names of places stand in names of queues. */
+/** Names of places become part of queue names. */
 const PLACE = /^[\w-]{1,40}$/;
 
 export function engineUrl(flag: string | undefined, env: NodeJS.ProcessEnv, t: ClusterTexts): string | undefined {
@@ -19,7 +19,7 @@ export function engineUrl(flag: string | undefined, env: NodeJS.ProcessEnv, t: C
   return given;
 }
 
-/** Removes passwords: one may stand before the last @, or after `password=`. */
+/** Removes passwords: before the last @, or after `password=`. */
 function withoutPassword(given: string): string {
   return given.replace(/\/\/.*@/s, "//…@").replaceAll(/(password\s*=\s*)('[^']*'|[^\s&]+)/gi, "$1…");
 }

@@ -10,14 +10,14 @@ import { accountGuard, accountPerson } from "./account.ts";
 import { hostHome } from "./host-home.ts";
 import { version } from "../../config/version.ts";
 
-/** A journal for commands that look and answer but run no turn. Left by whoever fails, too. */
+/** A journal for commands that read and answer but run no turn. Closed on errors, too. */
 export type Journal = AsyncDisposable & { host: LocalHost; store: Store; home: Home };
 
 /** Flags of commands that work on any journal: the one that machines share, where --engine or SAGE_ENGINE names one. */
 export const engineFlag = { engine: { type: "string" } } as const;
 
 type Looks = {
-  /** A command that only looks also reads what it may not write. */
+  /** A read-only command also opens a journal that it may not write. */
   looks?: boolean;
   lang: Lang;
 };

@@ -69,7 +69,7 @@ export async function pair(
   return { by: typeof told.me?.by === "string" ? told.me.by : name, place };
 }
 
-/** Names a host in the person's settings, and gives that name, the word for `--host`. */
+/** Adds a host to the person's settings and returns its name, for `--host`. */
 export function nameHost(address: string, home: Home, name?: string): string {
   const known = readSettings(home.settings).hosts ?? {};
   const before = Object.entries(known).find(([, known]) => known === address)?.[0];
@@ -88,7 +88,7 @@ function freeName(address: string, known: Readonly<Record<string, string>>): str
   return names.find((name) => !Object.hasOwn(known, name)) ?? own;
 }
 
-/** Forgets the key of a host here, and this machine there. False where the host could not be told. */
+/** Removes the host's key here and this machine there. False if the host could not be reached. */
 export async function unpair(address: string, { home, env }: { home: Home; env: NodeJS.ProcessEnv }): Promise<boolean> {
   const key = hostKey(address, { home, env });
   dropKey(home, keyVariable(address));

@@ -69,6 +69,6 @@ export function chatExitCode({ why, waiting, last }: End): number {
   if (why === "interrupted") return exitCodes.interrupted;
   if (waiting > 0) return exitCodes.needsPerson;
   if (why !== "failed" && process.stdin.isTTY) return exitCodes.success;
-  // Piped input has come to its end: a script wants to know how far it went.
+  // Piped input has ended: the exit code tells a script how far it got.
   return last ? exitCodeOf(last) : exitCodes.success;
 }

@@ -21,7 +21,7 @@ export function importHint(home: Home, { trust: { state, root } }: Config, lang:
     mkdirSync(join(home.dir, "hinted"), { recursive: true, mode: 0o700 });
     writeFileSync(mark, "", { mode: 0o600 });
   } catch {
-    return undefined; // it would be told at every start
+    return undefined; // otherwise it would be shown at every start
   }
   return cliTexts(lang).importHint(file);
 }

@@ -38,7 +38,7 @@ async function readPiped(hasTask: boolean, t: CliTexts): Promise<{ text: string;
       if (size > CAP) break;
     }
   } catch {
-    // Destroyed by us, or closed by whoever held it: what came until then counts.
+    // Destroyed by us or closed by the writer: use what has arrived.
   } finally {
     clearTimeout(impatient);
   }

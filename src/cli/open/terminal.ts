@@ -131,7 +131,7 @@ export function createHistory(home: Home, cwd: string): { load(): readonly strin
         attempt(() => writeFileSync(file, all.slice(-MAX_ENTRIES).map(line).join(""), { mode: 0o600 }));
       return all.slice(-MAX_ENTRIES);
     },
-    // A full disk is told by the journal, which needs it more.
+    // A full disk is reported by the journal.
     add: (text) =>
       attempt(() => {
         mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

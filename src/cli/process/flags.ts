@@ -47,7 +47,7 @@ function misused(problem: string, t: CliTexts): string {
   return problem.includes("does not take") ? t.noValue(flag) : t.needsValue(flag);
 }
 
-/** Needed before the flags are read: what is wrong with them is said in it. */
+/** Needed before flags are parsed: errors about them are printed in it. */
 export function langOf(args: readonly string[]): Lang {
   const at = args.findIndex((arg) => arg === "--lang" || arg.startsWith("--lang="));
   const named = at < 0 ? undefined : (args[at]?.split("=")[1] ?? args[at + 1]);

@@ -25,7 +25,7 @@ export function promptHidden(label: string): Promise<string | undefined> {
       resolve(result?.trim());
     };
     const hear = (chunk: Buffer) => {
-      // A key is pasted more often than typed; what a terminal puts around a paste is no part of it.
+      // A key is usually pasted; the terminal's paste markers are not part of it.
       for (const character of chunk.toString("utf8").replaceAll(/\x1b\[20[01]~|\x1b\[[\d;]*[A-Za-z]/g, "")) {
         if (character === "\r" || character === "\n") return done(text);
         if (character === "\x03" || character === "\x04" || character === "\x1b") return done(undefined);

@@ -10,7 +10,7 @@ import { exitCodes } from "./exit-codes.ts";
 /** The codes of Sage's own colours. Anything else that steers a terminal came out of a file, a name, a model or a server. */
 const paint = /(\x1b\[(?:1|2|7|22|27|31|32|33|36|39)m)/;
 
-/** Writes what a program may read: as it is into a pipe or a file. On a terminal no character of it steers. */
+/** Writes output for programs: unchanged into a pipe or a file, with control characters escaped on a terminal. */
 export function writeStdout(text: string): boolean {
   return process.stdout.write(process.stdout.isTTY ? harmless(text) : text);
 }

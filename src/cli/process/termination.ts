@@ -3,7 +3,7 @@ const usual = { SIGTERM: 143, SIGHUP: 129 };
 /** `code` is there once Sage has left; until then nothing else may decide how the process ends. */
 type Termination = { signal: AbortSignal; code: Promise<number> };
 
-/** Being told to go is as safe as being killed: nothing is resolved, and another process may continue. */
+/** SIGTERM is as safe as SIGKILL: nothing is resolved, and another process can continue. */
 export function onTermination(leave: () => Promise<unknown>, codes: Record<string, number> = usual): Termination {
   const leaving = new AbortController();
   const code = new Promise<number>((resolve) => {

@@ -44,7 +44,7 @@ export function unreadable(flag: string, path: string, error: unknown, lang: Lan
   return usage(t.cannotRead(flag, path, why));
 }
 
-/** Recorded answers stand in for the person; what they do not answer ends the run and stays open. */
+/** Recorded answers replace the person; a request without one stays open and ends the run. */
 export async function replayMode(path: string, lang: Lang): Promise<{ mode: ExecutionMode; test: boolean }> {
   let text: string;
   try {

@@ -41,9 +41,9 @@ export type DaemonParts = {
   guard: Guard;
   personOf: PersonOf;
   warn(text: string): void;
-  /** Folders in which sessions may be opened from elsewhere. */
+  /** Folders in which remote people may open sessions. */
   folders?(): WorkFolder[];
-  /** Told before something is said in a session, or it is resumed. */
+  /** Called before a message is sent to a session, or it is resumed. */
   begins?(session: string): void;
   /** Keeps commands that outlive this process. */
   runner?: CommandRunner | undefined;
@@ -187,7 +187,7 @@ function createRuns({ parts, models, installed, folderOf, leaving }: RunParts): 
   };
 }
 
-/** A session becomes the daemon's before anything is said in it. */
+/** The daemon adopts a session before its first message there. */
 function remembering(host: Host, own: SurfaceStore | undefined, begins: DaemonParts["begins"]): Host["send"] {
   return (command) => {
     if (command.type === "say" || command.type === "resume") {

@@ -12,7 +12,7 @@ import { readFlagsOnly } from "../process/flags.ts";
 
 const LABEL = "sage.serve";
 
-/** Variables that the service gets from whoever installs it. Keys are read where `setup` saved them. */
+/** Environment variables copied into the service. Keys are read from where `setup` saved them. */
 const proxies = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"];
 const ways = ["SAGE_HOME", "NODE_EXTRA_CA_CERTS", ...proxies, ...proxies.map((name) => name.toLowerCase())];
 

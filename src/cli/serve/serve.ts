@@ -81,7 +81,7 @@ export async function serve(args: string[]): Promise<number> {
       demo?.remove();
       log("info", t.left);
     },
-    // A daemon that was told to stop has ended well.
+    // A daemon that was asked to stop exits successfully.
     { SIGTERM: 0, SIGHUP: 0, SIGINT: 0 },
   );
   await Promise.all(bots.map((bot) => bot.attach(stopped.signal)));
@@ -177,7 +177,7 @@ function peopleOf(bots: readonly Bot[], visitors: Visitors): { guard: Guard; per
   };
 }
 
-/** Ready while every bot that this process speaks for is connected. The first one's state stands where it always did. */
+/** Ready while every bot of this process is connected. The first bot's state keeps its old place in the reply. */
 function readinessOf(bots: readonly Bot[], leaving: boolean): Readiness {
   const states = bots.map(({ name, channel }) => ({
     name,

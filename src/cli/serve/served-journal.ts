@@ -13,7 +13,7 @@ import type { DaemonParts } from "./daemon.ts";
 import { fileMemory, sharedMemory, type SurfaceMemory } from "./surface-memory.ts";
 import type { Start } from "./start.ts";
 
-/** The journal of a daemon, and its surfaces' memory beside it. */
+/** The daemon's journal, and storage for its surfaces. */
 type ServedJournal = {
   store: Store;
   memory: SurfaceMemory;

@@ -38,7 +38,7 @@ export type Start = Served & {
   spec: string | undefined;
   /** The database of a shared journal; undefined where the journal is this machine's. */
   url: string | undefined;
-  /** Repeated in commands that people are told to run. */
+  /** Repeated in suggested commands. */
   engineFlag: "" | " --engine …";
   /** The place of new sessions on a shared journal. */
   place: string;

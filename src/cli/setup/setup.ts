@@ -26,7 +26,7 @@ const LISTED = 20;
 /** A model as the person described it. Nothing of it is written before it was tried, or they insist. */
 type Draft = {
   spec: string;
-  /** The variable that the key is looked for in, and the key itself if it was typed. */
+  /** Variable that holds the key, and the key itself if it was typed. */
   variable?: string;
   key?: string;
   provider?: { name: string; baseURL: string };
@@ -60,7 +60,7 @@ export async function firstRun(lang: Lang): Promise<"set up" | "demo" | "leave">
   }
 }
 
-/** Offers the sandbox where commands can be confined and nothing was said about it yet. Root would be asked as ever. */
+/** Offers the sandbox if commands can be confined and the setting is not set. It would not spare root any prompt. */
 async function offerSandbox(lang: Lang): Promise<void> {
   const home = sageHome(process.env);
   if (readSettings(home.settings).sandbox?.mode !== undefined || process.getuid?.() === 0) return;
@@ -173,7 +173,7 @@ function mayBeKey(key: string, t: FirstRunTexts): boolean {
   return fits;
 }
 
-/** Why it does not work; undefined when the model said something. */
+/** Why it does not work; undefined if the model replied. */
 async function tryOut(draft: Draft, home: Home, lang: Lang): Promise<string | undefined> {
   say(firstRunTexts(lang).trying(draft.spec));
   let first: Reason | undefined;

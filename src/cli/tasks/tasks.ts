@@ -44,7 +44,7 @@ export async function tasks(args: string[]): Promise<number> {
       id ?? "",
       w,
     );
-    // Into a pipe it goes whole and as it is; a terminal gets its end, without what would steer it.
+    // A pipe gets the output whole and unchanged; a terminal gets its end, with control characters escaped.
     if (action === "output" && !process.stdout.isTTY)
       await pipeline(createReadStream(task.file), process.stdout, { end: false });
     else console.log(await runTaskAction(action, task, w));

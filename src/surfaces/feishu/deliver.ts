@@ -17,7 +17,7 @@ import { broughtBy } from "./chat/referred.ts";
 import { chatOffer, readCode, route, type Hint, type Said } from "./session/state.ts";
 import { folderOf, limitsOf } from "./bot/team.ts";
 
-/** The message's text and the request it speaks of, with that request's card and session where there are such. */
+/** The message's text and the request it refers to, with that request's card and session if there are any. */
 type Meant = { said: Said; record?: AskRecord; follow?: Follow };
 
 /** Brings a message to its session, as a task, an answer or a decision. */
@@ -37,7 +37,7 @@ export async function deliver(bridge: Bridge, message: Incoming, going: Going): 
       return follow && note(bridge, { message, follow, text: said.text }, going);
     case "answer": {
       const { request, text } = next;
-      // Typed before the question was to be seen, it was not meant for it.
+      // Typed before the question was visible, so it is no answer to it.
       if (follow && !record && isEarlier(bridge, message, request))
         return note(bridge, { message, follow, text: said.text }, going);
       return follow && answer(bridge, { message, follow: followFor(bridge, request, follow), text }, request, going);
@@ -178,7 +178,7 @@ async function inquire(bridge: Bridge, { message, follow, text }: Words, request
   );
 }
 
-/** Says why the message was of no use, with the words to type for each card that is open here. */
+/** Says why the message was not accepted, and what to type for each open card. */
 function hint(
   { records, sessions, say }: Bridge,
   message: Incoming,

@@ -49,7 +49,7 @@ export type FeishuOptions = {
 };
 
 type Feishu = {
-  /** Resolves once open sessions are taken up again. The channel may be started before. */
+  /** Resolves once open sessions are followed again. The channel may start earlier. */
   ready: Promise<void>;
   /** Everything that was to be sent is sent, or has failed. */
   settled(): Promise<void>;
@@ -74,7 +74,7 @@ export function attachFeishu(host: Host, options: FeishuOptions): Feishu {
   const model = options.model === undefined ? {} : { model: options.model };
   const account = options.account && { account: options.account };
 
-  /** A receipt holds both: the name for people, the id for whoever has to prove it. */
+  /** A receipt holds both: the name for readers, the id as proof. */
   const senderOf = async (openId: string): Promise<Sender> => {
     const known = people().names?.[openId];
     const patience = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), NAME_MS).unref());

@@ -7,7 +7,7 @@ import type { Decision } from "./session/state.ts";
 import { rulesFor, takesOwnWords } from "../../view/request/answering.ts";
 import { neededOf } from "../../view/request/describe.ts";
 
-/** An answer, or why it is none. */
+/** An answer, or why the message is not one. */
 export type Read = { response: InputResponse } | { problem: Phrase };
 
 export function decided(request: PermissionRequest, decision: Decision): InputResponse {
@@ -24,7 +24,7 @@ export function decided(request: PermissionRequest, decision: Decision): InputRe
   };
 }
 
-/** From a chat, a rule is kept for the session; files are for whoever sits at the machine. */
+/** From a chat, a rule applies to the session; files can be changed only at the machine. */
 function alwaysRules(request: PermissionRequest): RuleGrant[] {
   return neededOf(rulesFor(request))
     .filter(({ behavior }) => behavior === "allow")
@@ -87,7 +87,7 @@ export function readForm(request: QuestionRequest, form: Record<string, unknown>
     const needsWords = chosen.includes("other");
     const nothing = selected.length === 0 && words === "";
     if (nothing || (needsWords && words === "")) return { problem: ({ t }) => t.toast.fill(n + 1) };
-    // A choice and words of one's own are two answers where one is wanted: the choice is what was meant, unless it was "other".
+    // An option plus free text would be two answers to a question that takes one; "other" needs the text.
     if (!question.multiSelect && selected.length > 0 && words !== "") return { problem: ({ t }) => t.oneOnly };
     answers.set(question.question, { selected, ...(words !== "" && { other: words }) });
   }

@@ -34,7 +34,7 @@ type BridgeParts = {
 /** Everything that the way of a message needs. */
 export type Bridge = BridgeParts & Replies;
 
-/** A message on its way. `refers`: it replies to something that no session has heard of. */
+/** A message on its way. `refers`: it replies to a message that no session has seen. */
 export type Going = { signal: AbortSignal; refers: boolean };
 
 type MessageBridge = {
@@ -88,7 +88,7 @@ function refuse({ records, log, say }: Bridge, { sender, chatId, ...message }: I
     );
 }
 
-/** The message that is replied to is somebody else's, and no session has heard of it. */
+/** The message replied to is somebody else's, and no session has seen it. */
 function refersElsewhere({ records }: Bridge, { parentId }: Incoming): boolean {
   if (parentId === undefined) return false;
   return [records.root, records.ofMessage, records.said].every((find) => find(parentId) === undefined);
@@ -134,7 +134,7 @@ async function perform(bridge: Bridge, message: Incoming, result: CommandResult,
   bridge.send(sending.then(({ messageId }) => sent?.(messageId)));
 }
 
-/** A message that was changed while its task is worked on is told to the session; afterwards it is too late. */
+/** An edit is passed to the session while its task runs; afterwards it is too late. */
 async function edited(bridge: Bridge, message: Incoming, going: Going): Promise<void> {
   const { records, sessions, say } = bridge;
   const taken = records.said(message.messageId);
@@ -147,7 +147,7 @@ async function edited(bridge: Bridge, message: Incoming, going: Going): Promise<
   void bridge.channel.react(message.messageId, "Get");
 }
 
-/** A message that was taken back stops the turn it began; otherwise the session is told. */
+/** A recalled message stops the turn it began; otherwise the session is told about it. */
 async function recalled({ records, sessions, senderOf }: Bridge, { messageId, byAuthor }: Recall): Promise<void> {
   const taken = records.said(messageId);
   const follow = taken && (await sessions.of(taken.session));

@@ -84,7 +84,7 @@ async function examineConsole(api: Api, { appId, mode }: FeishuApp): Promise<Fin
     return [note((t) => t.byHand)];
   }
   const { online_version_id: version, event, callback } = app;
-  // Only what is known to be the other way is told: the names of these ways are not promised to stay.
+  // Report only a mode that is known to be wrong: the platform does not document these names.
   const other = mode === "socket" ? "webhook" : "websocket";
   const isOther = (set: string | undefined) => set?.toLowerCase() === other;
   const hasEvent = event?.subscribed_events?.includes("im.message.receive_v1");

@@ -13,7 +13,7 @@ import type { FeishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
 import type { Lang } from "../../../texts/language.ts";
 
 export type BotConfig = {
-  /** "" for the one that stands directly in the settings. */
+  /** "" for the bot at the top level of the settings. */
   name: string;
   app: FeishuApp;
   team: Team;
@@ -37,8 +37,8 @@ function variableOf(variable: SecretVariable, bot: string): string {
 }
 
 /**
- * All bots that the settings file and the environment speak of; the environment wins, and speaks of the first. Everything that is
- * wrong with any of them is told at once.
+ * All bots configured in settings and environment; the environment describes the first one and takes precedence. All problems are reported
+ * together.
  */
 export function feishuBots(settings: Settings, env: Env, parts: ConfigParts): BotConfig[] {
   const problems: string[] = [];

@@ -54,7 +54,7 @@ async function findingsOf({ name, app, team, warnings }: BotConfig, webhook: str
 
 export const webhookPath = (bot: string): string => (bot === "" ? "/feishu/webhook" : `/feishu/webhook/${bot}`);
 
-/** Opens one and closes it. An event that comes meanwhile is not acknowledged: the platform delivers it again. */
+/** Opens a connection and closes it. Events that arrive in between are not acknowledged, so the platform delivers them again. */
 async function checkConnection(api: Api, app: FeishuApp): Promise<Finding> {
   const receive = () => Promise.reject(new Error("only a look"));
   const connection = createConnection(app, { api, timings: usual, log() {}, receive });

@@ -31,7 +31,7 @@ type Refused = {
   at: number;
 };
 
-/** `sage feishu audit`: who tried what they may not, newest last. `--json` gives one object a line. */
+/** `sage feishu audit`: refused attempts, newest last. `--json` prints one object per line. */
 async function audit(args: string[]): Promise<number> {
   const { values, lang } = readFlagsOnly("feishu audit", args, {
     json: { type: "boolean" },

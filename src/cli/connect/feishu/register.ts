@@ -8,7 +8,7 @@ import { neededScopes } from "./check-app.ts";
 
 const CALL_MS = 15_000;
 
-/** An app that the platform has just made for whoever scanned the code. */
+/** An app that the platform has just created for the person who scanned the code. */
 type Registered = {
   appId: string;
   appSecret: string;
@@ -25,7 +25,7 @@ export const addons = {
   callbacks: { items: ["card.action.trigger"] },
 };
 
-/** Has the platform make an app: `show` gets a code to scan, and whoever confirms it on their phone becomes known. */
+/** Lets the platform create an app: `show` gets a code to scan; the person who confirms it on a phone is identified. */
 export async function register(
   domain: string,
   { env, show, signal }: { env: Env; show(code: { url: string; picture: string }): void; signal: AbortSignal },
@@ -60,7 +60,7 @@ export async function register(
   }
 }
 
-/** Accounts live beside the API: `open.feishu.cn` and `accounts.feishu.cn`. */
+/** The accounts host is a sibling of the API host: `open.feishu.cn` and `accounts.feishu.cn`. */
 export function accountsOf(domain: string): string {
   return new URL(domain).host.replace(/^open\./, "accounts.");
 }

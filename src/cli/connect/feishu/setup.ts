@@ -99,7 +99,7 @@ async function walk(t: FeishuSetupTexts, lang: Lang): Promise<void> {
 
 type Scanning = { home: Home; env: NodeJS.ProcessEnv; before: FeishuSettings; lang: Lang; t: FeishuSetupTexts };
 
-/** The platform makes the app, and whoever scans the code administers and approves. False when it could not be done this way. */
+/** The platform creates the app; the person who scans the code becomes administrator and approver. False if this way failed. */
 async function byCode(named: string, { home, env, before, lang, t }: Scanning): Promise<boolean> {
   const leaving = new AbortController();
   const skip = () => leaving.abort();

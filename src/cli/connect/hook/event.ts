@@ -19,7 +19,7 @@ export type HookEvent = Frame &
     | { kind: "over" }
   );
 
-/** Undefined for events that are none of ours, and for whatever is no event. */
+/** Undefined for other events, and for anything malformed. */
 export function eventFrom(text: string): HookEvent | undefined {
   const event = parsed(text);
   const { hook_event_name: name, session_id: conversation, cwd, tool_name: tool, tool_input: input } = event;

@@ -94,7 +94,7 @@ export function withHook(agent: HookAgent, path: string, command: string): HookC
   return { path, before, after: written({ ...file, hooks: merged }, before), hooks };
 }
 
-/** Leaves no trace: a file that is otherwise as it was before is that file again, byte for byte; one that Sage made is gone. */
+/** Leaves no trace: a file with no other changes is restored byte for byte, and a file that Sage created is removed. */
 export function withoutHook(agent: HookAgent, path: string): HookChange {
   const before = existsSync(path) ? readFileSync(path, "utf8") : undefined;
   const file = read(before);
@@ -108,7 +108,7 @@ export function withoutHook(agent: HookAgent, path: string): HookChange {
   return { path, before, after: isEmpty ? undefined : written(left, before), hooks };
 }
 
-/** Writes the change. `keep`: a copy of the file as it was is kept beside it until the hook is taken out again. */
+/** Writes the change. `keep`: a copy of the original stays next to the file until the hook is removed. */
 export function apply({ path, before, after }: HookChange, { lock, keep }: { lock: string; keep: boolean }): void {
   mkdirSync(dirname(path), { recursive: true });
   const mode = before === undefined ? undefined : statSync(path).mode & 0o777;

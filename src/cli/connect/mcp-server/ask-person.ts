@@ -13,7 +13,7 @@ import { reasonFrom } from "../../../protocol/reasons/reason.ts";
 import { texts } from "../../../texts/shared/texts.ts";
 import { nameOf } from "../../../view/items/summary.ts";
 
-/** Clients give up after a minute unless they are told of progress: by then they have a ticket. */
+/** Clients time out after a minute without progress: by then they have a ticket. */
 const WAIT_SECONDS = 50;
 const MAX_WAIT_SECONDS = 3_600;
 const PROGRESS_MS = 5_000;
@@ -145,7 +145,7 @@ async function forget({ host, agent }: AskParts, { id }: InputRequest): Promise<
   await host.send({ type: "unask", requestId: id, end: { type: "gone" }, by: agent(), surface: "mcp" });
 }
 
-/** Waits until a request has ended, whoever ends it and in which process. Undefined once `enough` aborts. */
+/** Waits until a request has ended, in any process. Undefined once `enough` aborts. */
 async function waitForEnd(store: Store, requestId: string, enough: AbortSignal): Promise<Resolution | undefined> {
   const ended = Promise.withResolvers<Resolution | undefined>();
   const forget = store.hub.wait(requestId, ended.resolve);

@@ -60,7 +60,7 @@ export async function mcpServer(args: string[]): Promise<number> {
   );
   const closed = Promise.withResolvers<void>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => closed.resolve());
-  // Requests stay open: whoever comes back finds them.
+  // Requests stay open and can be picked up later.
   for (const end of ["end", "close"]) process.stdin.once(end, () => closed.resolve());
   await server.connect(new StdioServerTransport());
   await closed.promise;

@@ -68,7 +68,7 @@ export async function remove(args: string[]): Promise<number> {
   return succeed(texts.removed(oneLine(name), oneLine(file)));
 }
 
-/** An address that no connection would ever go to is told before it is saved. One with a variable in it is known later. */
+/** Reject an address that could never be connected to before it is saved. An address with a variable is checked later. */
 async function checkAddress(url: string): Promise<void> {
   if (url.includes("${")) return;
   const { secureAddress } = await import("../../../mcp/http.ts");
@@ -79,7 +79,7 @@ async function checkAddress(url: string): Promise<void> {
   }
 }
 
-/** Saves a server under a name that is free there, and gives the file. */
+/** Saves a server under a free name and returns the file. */
 export function save(name: string, entry: Entry, place: "user" | "project"): string {
   const checked = serversSchema.safeParse({ [name]: entry });
   if (!checked.success) throw new SageError("config-invalid", misfits(checked.error, { [name]: entry }));
@@ -119,7 +119,7 @@ function change(
     },
     lockIn(home.dir),
   );
-  // A person who changes a trusted file by Sage has seen it: no reason to ask for trust again.
+  // A person who changes a trusted file through Sage has seen it: do not ask for trust again.
   const wasOpen = before.state === "trusted" || before.state === "nothing-to-trust";
   const now = projectTrust(home.trust, process.cwd());
   if (wasOpen && mayBeTrusted(now.root) && now.state !== "nothing-to-trust") trust(home.trust, now);

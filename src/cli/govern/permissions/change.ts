@@ -86,7 +86,7 @@ export async function remove(args: string[]): Promise<number> {
   return succeed(texts.removed(oneLine(rule), oneLine(file)));
 }
 
-/** Takes the rule back in the newest session of this folder that has it, and returns that session. */
+/** Removes the rule from the newest session of this folder that has it and returns that session. */
 async function takenBack(rule: string): Promise<string | undefined> {
   const { host, store } = openLocalJournal(process.env);
   const here = store.sessions().filter(({ cwd }) => cwd === process.cwd());

@@ -100,7 +100,7 @@ function convertPath(path: string, behavior: Behavior, { kind, root, to }: Origi
   if (pattern.startsWith("/")) {
     if (to === "project") return { to: [`.${pattern}`], why: "start-folder" };
     const inRoot = join(escapeSpecifier(root, "()*\\?["), pattern);
-    // Personal settings have meant the person's folder at one time and the project's at another: guard both.
+    // Personal settings have referred to the home folder in some versions and to the project in others: protect both.
     return { to: kind === "user" && behavior !== "allow" ? [inRoot, `.${pattern}`] : [inRoot] };
   }
   // A name without a folder is one at any depth.

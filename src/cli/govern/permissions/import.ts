@@ -79,7 +79,7 @@ type Plan = {
   /** The file they go to. */
   target: string;
   findings: Finding[];
-  /** Rules that do not stand there yet. */
+  /** Rules that are not there yet. */
   fresh: { rule: string; behavior: NonNullable<Finding["behavior"]> }[];
   there: number;
 };

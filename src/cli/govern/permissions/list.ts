@@ -10,7 +10,7 @@ import { type ListedRule, listedRules } from "../../assemble/listed-rules.ts";
 import type { Style } from "../../../view/lines/paint.ts";
 import { exact, fitted } from "../../../view/lines/safe.ts";
 
-/** Every rule with where it stands, also those that would count if the folder were trusted. */
+/** All rules with their files, including those that would apply if the folder were trusted. */
 export async function list(args: string[]): Promise<number> {
   const { values, lang } = readFlags(args, { json: { type: "boolean" } });
   const t = permissionTexts(lang);
@@ -47,7 +47,7 @@ export async function list(args: string[]): Promise<number> {
 /** A rule or a hook's command under what it is; marked where it is a difference. */
 export type RuleEntry = { what: string; text: string; mark?: "+" | "-" };
 
-/** In full, in their order; what several have in common stands above them once. */
+/** In full and in order; a shared heading is printed once. */
 export function ruleLines(entries: readonly RuleEntry[], style: Style): string[] {
   const { paint } = style;
   return entries.flatMap(({ what, text, mark }, n) => {

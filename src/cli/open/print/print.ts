@@ -68,10 +68,10 @@ export async function print({ host, store }: Sage, { session: id, task, format, 
   const leaving = onTermination(() => host.close());
   if (task !== undefined) await ask(session, { type: "say", session: id, text: task, ...sender });
   let outcome = await host.run(id);
-  // An answer may have come while this process still had the session: whoever gave it was told that it is taken up here.
+  // An answer may have come while this process still owned the session, and its sender was told that it continues here.
   while (!leaving.signal.aborted && isAnswered(store, outcome)) outcome = await host.run(id);
   if (leaving.signal.aborted) return leaving.code;
-  while (!over.signal.aborted && store.since(id, session.seq, 1).length > 0) await immediate(); // all of it is told before the result
+  while (!over.signal.aborted && store.since(id, session.seq, 1).length > 0) await immediate(); // print everything before the result
   ended.abort();
   if (rules.length > 0) await tellRules(rules, lang);
 
@@ -87,7 +87,7 @@ function isAnswered(store: Store, outcome: AgentOutcome): boolean {
   return store.pending(outcome.session).length === 0 || outcome.requests.some((id) => store.resolution(id));
 }
 
-/** Notices for somebody who waits for the result. A turn that cannot begin ends the run, and is told there. */
+/** Notices while somebody waits for the result. A turn that cannot begin ends the run and is reported there. */
 function tellNotice(delta: Delta, lang: Lang): void {
   if (delta.kind === "notice") console.error(`sage: ${noticeText(delta, texts(lang))}`);
 }
@@ -157,7 +157,7 @@ export function createRefusals(
   };
 }
 
-/** Somebody who only stands in for a person is told by name. */
+/** A stand-in for a person is shown by name. */
 function howOf({ standing, asked }: CallItem, t: CliTexts, words: Texts): string {
   const end = asked.at(-1)?.resolution;
   const stoodIn = standing === "refused-by-person" && end?.surface === "persona" && end.by !== undefined;

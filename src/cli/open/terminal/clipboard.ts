@@ -59,7 +59,7 @@ function fromHex(printed: string): Buffer {
   return Buffer.from(/«data PNGf([0-9A-F]+)»/i.exec(printed)?.[1] ?? "", "hex");
 }
 
-/** Undefined where there is no such program; empty where it has nothing to give. */
+/** Undefined if there is no such program; empty if the clipboard has no such content. */
 function run([file, ...args]: Program, env: Env): Promise<Buffer | undefined> {
   const options = { env, encoding: "buffer", maxBuffer: MAX_IMAGE_BYTES, timeout: TIMEOUT_MS } as const;
   return new Promise((resolve) => {

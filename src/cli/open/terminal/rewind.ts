@@ -41,7 +41,7 @@ export async function rewind(seat: HostClient, session: string, args: string, la
   }
 
   function pickWhat(of: number, message: string): Picking {
-    // A paused turn is taken back with the conversation; beside files alone it would stay open.
+    // A paused turn is withdrawn with the conversation; restoring only files would leave it open.
     const fit = rewindKinds.filter((kind) => kind !== "files" || !paused);
     return {
       title: w.before(`t${of}`, message),
@@ -50,7 +50,7 @@ export async function rewind(seat: HostClient, session: string, args: string, la
     };
   }
 
-  /** The changes stand below the yes, and are searched and scrolled as any list. */
+  /** Changes are listed below the confirmation and can be searched and scrolled like any list. */
   async function agree(plan: RewindPlan): Promise<Picking> {
     const cwd = (await findSession(host, session))?.cwd ?? "";
     const [head = "", ...lines] = planLines(plan, cwd, { w, t: texts(lang) });
@@ -74,7 +74,7 @@ export async function rewind(seat: HostClient, session: string, args: string, la
     return (await ask(host, { type: "planRewind", session, turn: of, what: kind })).plan;
   }
 
-  /** Says nothing: the conversation tells what was put back. */
+  /** Prints nothing: the transcript shows what was restored. */
   async function done(plan: RewindPlan, all: boolean): Promise<Picked> {
     const overwrite = all ? overwriting(plan.files) : {};
     await ask(host, { type: "rewind", session, turn: plan.turn, what: plan.what, overwrite, ...sender });

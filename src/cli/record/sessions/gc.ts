@@ -61,7 +61,7 @@ async function removeClones(
 }
 
 async function shrunk(store: Store, w: SessionTexts): Promise<string[]> {
-  // Nobody can write meanwhile, and that may take longer than a turn elsewhere would wait.
+  // Nobody can write in the meantime, possibly for longer than a turn elsewhere would wait.
   if (!store.shared && store.sessions().some(({ owned }) => owned)) return [w.busy];
   try {
     const sizes = await store.housekeeping.shrink();

@@ -52,7 +52,7 @@ export async function list(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-/** The sessions in which it was said, each with the words around it. */
+/** Sessions that contain the text, each with its context. */
 async function found(store: Store, text: string): Promise<[session: string, around: string][]> {
   const all: [session: string, around: string][] = [];
   for (const { session, seq } of await store.housekeeping.search(text, spoken)) {

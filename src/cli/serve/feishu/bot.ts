@@ -80,7 +80,7 @@ export function shareBot(
   let current: OpenFeishu | undefined;
   const speak = async ({ store, kept, signal }: HeldSurface): Promise<void> => {
     log("info", t.botTaken(bot.app.appId));
-    // Sessions of whoever spoke for it before: a card of one that is not known here would be closed.
+    // Sessions of its previous process: a card of an unknown session would be closed.
     await caughtUp();
     const host: Host = {
       ...parts.host,
@@ -198,7 +198,7 @@ async function missingOf({ app }: BotConfig): ReturnType<Examine> {
 
 type Examine = NonNullable<Parameters<typeof import("../../../surfaces/feishu/index.ts").attachFeishu>[1]["examine"]>;
 
-/** Judges by the rules of that folder as they stand now; nobody was asked about it. */
+/** Judges by the folder's current rules: nobody was asked about this call. */
 export async function mayRead(
   path: string,
   cwd: string,

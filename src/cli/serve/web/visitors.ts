@@ -17,7 +17,7 @@ export type Visitors = {
   personOf: PersonOf;
 };
 
-/** People who come over the web, by the one list of people as it is now. */
+/** People who connect over the web, by the current list of people. */
 export function createVisitors(devices: Devices, settings: () => Settings): Visitors {
   const visitorOf = (identity: Identity): Visitor | undefined => {
     if ("proxy" in identity) {
@@ -53,7 +53,7 @@ function withId(known: Known | undefined, person: string, device?: string): Visi
   return known && { ...known, person, ...(device !== undefined && { device }) };
 }
 
-/** A device is whose the settings say; otherwise whose the invitation said. */
+/** Settings decide who owns a device; otherwise its invitation does. */
 function deviceOwner(settings: Settings, id: string, owner: string): Known | undefined {
   const named = /^person:(.*)$/s.exec(owner)?.[1];
   const listed = personWith(settings, `device:${id}`) ?? peopleIn(settings).find(({ name }) => name === named);

@@ -51,7 +51,7 @@ export async function doctor(args: string[]): Promise<number> {
       await work();
     } catch (error) {
       const text = prose(error instanceof SageError ? errorText(error, texts(lang)) : problemMessage(error, t));
-      // Settings that cannot be read stop several checks: one problem, told once.
+      // Unreadable settings make several checks fail: report the problem once.
       if (!stopped.has(text)) bad(text);
       stopped.add(text);
     }
@@ -105,7 +105,7 @@ function checkModes(
   if (open.every((path) => path === settings)) ok(t.home(dir));
 }
 
-/** Enough for the next turn, and for the log of a journal in which nobody makes room meanwhile. */
+/** Enough for the next turn and for a journal log that is not checkpointed. */
 const ROOM = 2 ** 20;
 
 /** Writes where the journal lies: a full disk may still let everything be read. */
@@ -138,7 +138,7 @@ async function checkJournal(home: Home, { ok, bad, note, t }: Report): Promise<v
       if (record.state === "broken") bad(t.broken(id, record.seq, record.key));
       if (record.state === "rewritten") bad(t.rewritten(id));
     }
-    // With a retention for receipts, deletions are forgotten too: nothing can be said about vanished sessions.
+    // With a retention for receipts, deletions are forgotten too, so missing sessions cannot be explained.
     if (!readSettings(home.settings).retention?.receipts) for (const id of vanished) bad(t.vanished(oneLine(id)));
     if (forged > 0) bad(t.forged(home.anchors, forged));
     const states = [...records.values()].map(({ state }) => state);

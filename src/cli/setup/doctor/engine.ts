@@ -59,7 +59,7 @@ const whom = `SELECT pg_has_role(s.nspowner, 'USAGE') AS owns, has_function_priv
   (SELECT count(*)::int FROM (SELECT place FROM sage.session UNION SELECT place FROM sage.process) p WHERE place <> '') AS known
   FROM pg_namespace s JOIN pg_proc f ON f.pronamespace = s.oid AND f.proname = 'append_fact' WHERE s.nspname = 'sage'`;
 
-/** Reaches the database of a shared journal, and looks whether it keeps what it has acknowledged. */
+/** Connects to the database of a shared journal and checks that it is durable. */
 export async function checkEngine(url: string, { ok, bad, note }: Report, lang: Lang): Promise<void> {
   const t = clusterTexts(lang).doctor;
   const where = oneLine(publicAddress(url));

@@ -41,7 +41,7 @@ export function mayAnswer(people: People, person: Person, request: InputRequest,
   return needsNoApprover(request) && person.openId === owner && mayTalk(people, person);
 }
 
-/** It lets nothing run: whoever gave the task may answer it. */
+/** A question lets nothing run: the person who gave the task may answer it. */
 export function needsNoApprover({ kind, source }: InputRequest): boolean {
   return kind !== "permission" && source !== "recovery";
 }

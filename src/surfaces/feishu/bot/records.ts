@@ -43,7 +43,7 @@ type CardRecord = {
   session: string;
   /** Chat of the card, or a person (`ou_…`) in their chat with the bot. */
   chat: string;
-  /** Unknown until the platform has said so. */
+  /** Unknown until the platform reports it. */
   message?: string;
   /** Version of the card that counts. */
   g: number;
@@ -56,7 +56,7 @@ type AskPart = {
   file?: "sent" | "failed" | "read";
   /** Since when it can be seen, by the platform's clock. */
   shownAt?: number;
-  /** It could only be said in words. */
+  /** It could only be sent as text. */
   spoken?: boolean;
   /** It is shown here, and answered by somebody elsewhere: their names. */
   watch?: { asked: string[] };
@@ -70,7 +70,7 @@ type AskPart = {
   together?: string[];
   /** Reminders that they had, the last one included; `true` in earlier versions, which sent one. */
   reminded?: number | true;
-  /** Inquiries whose replies were told below it. */
+  /** Inquiries whose replies were already posted below it. */
   replied?: string[];
 };
 
@@ -139,7 +139,7 @@ export function createRecords(store: SurfaceStore, app: string, now: () => numbe
     told: (session: string) => get(at("told", session)) as number | undefined,
     setTold: (session: string, seq: number) => keep(at("told", session), seq),
 
-    /** The session that a message was said to, and by whom. */
+    /** The session that a message went to, and its sender. */
     said: (message: string) => get(at("said", message)) as { session: string; openId: string } | undefined,
     setSaid: (message: string, session: string, openId: string) =>
       keep(at("said", message), { session, openId }, SAID_MS),

@@ -11,7 +11,7 @@ export type Team = {
   folders: readonly string[];
   /** Folders by the name that /bind takes. */
   workspaces: Readonly<Record<string, string>>;
-  /** Models that may be chosen with /model. */
+  /** Models offered by /model. */
   models: readonly string[];
   /** Other agents that may run sessions, with /agent. */
   agents: readonly string[];
@@ -28,7 +28,7 @@ export type ChatSettings = { workspace?: string; lang?: Lang; limits?: ChatLimit
 export type ChatLimits = {
   /** How long a request waits for an answer, in ms. */
   promptTimeout?: number;
-  /** Policy for that moment. `wait`: nothing; it waits for ever. */
+  /** Policy for that moment. `wait`: the request waits forever. */
   timeoutPolicy?: "wait" | NonNullable<TurnLimits["timeoutPolicy"]>;
   /** How long a task may work, in ms; waiting for people does not count. */
   taskLimit?: number;

@@ -70,7 +70,7 @@ export type CardAnswer = {
 export type Target = {
   /** A chat (`oc_…`) or a person (`ou_…`). */
   chat: string;
-  /** The message this is a reply to; when it is gone, the chat gets it all the same. */
+  /** The message this replies to; if that is gone, it goes to the chat. */
   replyTo?: string;
   /** Opens a topic under the message that is replied to. */
   inThread?: boolean;
@@ -137,9 +137,9 @@ export interface FeishuChannel {
   members(chat: string): Promise<readonly string[] | undefined>;
   /** An address that opens the chat in the client of somebody who is in it. */
   linkTo(chat: string): string;
-  /** The organisation that the app belongs to, once an event has told. */
+  /** The app's organisation, known after the first event. */
   tenant(): string | undefined;
-  /** Name of the bot, as far as it is known. */
+  /** Name of the bot, once known. */
   botName(): string;
   /** Undefined when the app may not know. Remembered for a while. */
   userName(openId: string): Promise<string | undefined>;

@@ -19,11 +19,11 @@ type ReceiveParts = {
   channel: FeishuChannel;
   folder: string;
   log(line: string): void;
-  /** The person has said stop. */
+  /** The person has sent a stop. */
   signal: AbortSignal;
 };
 
-/** Puts what a person sent where the session may read it. What the model is told, and what the person should know. */
+/** Saves files of a person where the session may read them. Returns text for the model, and problems for the person. */
 export async function receiveFiles(
   message: Pick<Incoming, "messageId" | "attachments">,
   { channel, folder, log, signal }: ReceiveParts,

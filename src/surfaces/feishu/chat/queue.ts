@@ -10,7 +10,7 @@ type Work = () => Promise<unknown> | void;
 
 /** Messages and cards that one session sends, one after the other, and none before everything is known. */
 export type Queue = {
-  /** With a `seq`: facts up to it have been told then, well or badly; they are not told again after a restart. */
+  /** With a `seq`: facts up to it count as delivered afterwards, even if that failed, and are not repeated after a restart. */
   next(work: Work, seq?: number): void;
   /** An old card that cannot be changed just now holds up nothing new; but it is changed after everything sent before. */
   beside(work: Work): void;

@@ -215,14 +215,14 @@ function fallbackText(view: ProgressView, finish: Finishing, speeches: Speeches)
   });
 }
 
-/** The part of a turn that does not stand on earlier cards, with secrets removed. */
+/** The part of a turn that is not on earlier cards, without secrets. */
 type Rest = {
   of(view: ProgressView): ProgressView;
   /** The same while it is being written: without its last word, for half a secret is not recognised as one. */
   settledOf(view: ProgressView): ProgressView;
   /** Leaves what one card can hold on it, and returns that. */
   leave(view: ProgressView, speeches: Speeches): ProgressView;
-  /** Everything stands on cards now, but for steps that are still open. */
+  /** Everything is on cards now, except for open steps. */
   end(whole: ProgressView): void;
   reset(): void;
 };

@@ -37,7 +37,7 @@ export type CommandResult =
 export type CommandHandler = {
   /** The command that a message is; undefined for everything that goes to a session. */
   read(message: Incoming): Promise<TypedSlash | undefined>;
-  /** It is done before what was said earlier, which may still be on its way. */
+  /** It overtakes earlier messages that are still on their way. */
   overtakes(text: string): boolean;
   handle(message: Incoming, typed: TypedSlash): Promise<CommandResult>;
   /** Takes a session over to this person's chat, if they may. */
@@ -218,7 +218,7 @@ function createBeginnings(parts: CommandParts, here: Here) {
     return { text: ({ t }) => t.modelNew(name) };
   };
 
-  /** Other agents work with the login and the files of whoever runs the bot, and outside of any sandbox. */
+  /** Other agents use the login and the files of the account that runs the bot, without a sandbox. */
   const agent = async (message: Incoming, name: string): Promise<CommandResult> => {
     const home = (await here(message))?.home();
     if (name === "") return { text: ({ t }) => t.agentNow(home?.agent, team().agents) };

@@ -50,7 +50,7 @@ export function createSessionCommands(parts: SessionCommandParts): SessionComman
       return rid;
     };
     const all = await visible(message.sender, message.chatId);
-    // A group reads what it was told itself, also when somebody asks who may see more.
+    // A group sees only its own sessions, even if the person who asks may see more.
     const shown = message.chatType === "p2p" ? all : all.filter(({ id }) => records.home(id)?.chat === message.chatId);
     const found = shown.map((session) => ({ ...session, title: parts.redaction.text(session.title) }));
     return {

@@ -9,7 +9,7 @@ type Stop = { chat: string; root?: string | undefined; owner: string; group: boo
 export type Stops = {
   /** Aborted when somebody says stop there, also when they have done so already; `end` when the message is in safe hands. */
   begin(message: Incoming): { signal: AbortSignal; end(): void };
-  /** Stops what was said before and is not yet with its session. False when there was nothing of the kind. */
+  /** Drops earlier messages that have not reached their session yet. False if there were none. */
   stop(message: Incoming): boolean;
 };
 
@@ -35,7 +35,7 @@ export function createStops(now: () => number): Stops {
   };
 }
 
-/** At the top of a group it means what the same person has said there; elsewhere what was said in the same place. */
+/** At the top of a group it covers the same person's messages there; elsewhere all messages of the same place. */
 function isStopped(message: Incoming, stop: Stop): boolean {
   if (message.chatId !== stop.chat || message.at > stop.at) return false;
   const { root, owner } = placeIn(message);

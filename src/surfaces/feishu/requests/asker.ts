@@ -18,7 +18,7 @@ const RENEW_MS = CARD_LIFE_MS - 24 * 60 * 60_000;
 
 /** Requests as cards: sent once to everybody who should see them, changed when they end. */
 export type Asker = {
-  /** Sends its cards unless they stand there already. */
+  /** Sends its cards unless they are there already. */
   present(request: InputRequest): Promise<void>;
   settle(request: InputRequest, resolution: Resolution): Promise<void>;
   /** Draws its cards anew: somebody approved it. */
@@ -36,7 +36,7 @@ export type Asker = {
   /** The card as it should look now. */
   card(request: InputRequest, record: AskRecord): Card;
   closed(request: InputRequest, resolution: Resolution): Card;
-  /** Words that answer this card, as they are to be typed where it stands. */
+  /** Text to type in this chat to answer the card. */
   typed(record: AskRecord): (words: string) => string;
 };
 

@@ -183,7 +183,7 @@ function changed(following: Following, change: SessionChange): void {
       return following.begin();
     case "request": // the facts say it
     case "earlier":
-    case "link": // the bridge runs beside its host
+    case "link": // the bridge runs next to its host
       return;
     default:
       return change satisfies never;
@@ -278,7 +278,7 @@ async function call({ view, asker, reminders }: Following, due: Call): Promise<v
   else if (reminders.get(request.id) === due.n) await asker.remind(request, due.n);
 }
 
-/** An agent outside of Sage asks on this machine: whoever has this account is asked in their own chat. */
+/** An agent outside of Sage asks on this machine: its owner is asked in their own chat. */
 async function callAccount({ parts, view, asker }: Following, request: InputRequest): Promise<void> {
   const name = parts.account?.();
   if (name !== undefined && isOpen(view, request)) await asker.escalate(request, name);
@@ -338,7 +338,7 @@ type ExecutionHandle = {
     from: Sender,
     more: { id: string; limits?: TurnLimits; images?: readonly GivenImage[] },
   ): Promise<CommandReply<"say">>;
-  /** The first answer wins; whoever comes later is told who it was. */
+  /** The first answer wins; later ones are told who gave it. */
   sendAnswer(response: InputResponse, from: Sender): Promise<CommandReply<"respond">>;
   /** A question about a request; `id` makes one that comes twice harmless. */
   sendInquiry(asked: { requestId: string; text: string; id: string }, from: Sender): Promise<CommandReply<"inquire">>;

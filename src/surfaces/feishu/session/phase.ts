@@ -3,7 +3,7 @@ import type { InputRequest, Resolution } from "../../../protocol/facts/request.t
 import type { Reason } from "../../../protocol/reasons/reason.ts";
 import type { ChatState } from "./state.ts";
 
-/** A turn that ended or was paused: what the chat is told last about it. */
+/** Last message to the chat about a turn that ended or was paused. */
 export type Ending = Fact<"turn.ended" | "turn.interrupted">;
 
 /** State of following one session. */
@@ -24,7 +24,7 @@ export type Phase =
 export type Happening =
   | { type: "fact"; fact: Fact; chat: ChatState }
   | { type: "delta"; chat: ChatState }
-  /** The host cannot begin a turn with what was said. */
+  /** The host cannot start a turn for the message. */
   | { type: "refused"; text: string; reason?: Reason; chat: ChatState }
   /** All facts so far are known. */
   | { type: "ready"; chat: ChatState }

@@ -45,7 +45,7 @@ export type SessionManager = {
   /** Open requests in this chat, or in the thread of this session if it has one. */
   openBeside(follow: Follow): InputRequest[];
   openInChat(chat: string): { follow: Follow; request: InputRequest }[];
-  /** Words that answer this card, as they are to be typed where it stands. */
+  /** Text to type in this chat to answer the card. */
   typed(card: AskRecord): (words: string) => string;
   /** Puts the cards of before in order, and continues what was under way unless somebody else does. */
   restore(): Promise<void>;

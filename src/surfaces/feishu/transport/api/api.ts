@@ -259,7 +259,7 @@ export function redactorOf({ appSecret, encryptKey, verificationToken }: FeishuA
 export function libraryLogger(log: Log, redact: (text: string) => string, worst: "warn" | "debug" = "warn") {
   const at = (level: Parameters<Log>[0]) => (messages: unknown[]) =>
     log(level, redact(flatten(messages).slice(0, 500)));
-  // The library's info lines are of no use to an operator.
+  // The library's info lines do not help an operator.
   return { error: at(worst), warn: at("debug"), info: at("debug"), debug: () => {}, trace: () => {} };
 }
 

@@ -43,7 +43,7 @@ export function createInbox(
         store.delete(key);
         return;
       }
-      // Counted before the attempt: a message that crashes the process must not do so for ever.
+      // Counted before the attempt: a message that crashes the process must not do so forever.
       store.set(key, { message, tries: tries + 1 });
       try {
         await handler(message);
