@@ -15,7 +15,7 @@ import { refusalOf } from "../protocol/host/refusal.ts";
 import { MAX_IMAGES, type GivenImage, type ImagePart } from "../protocol/image.ts";
 import { saidKey, splitRequestId, withdrawnKey } from "../protocol/key.ts";
 import { SageError } from "../protocol/reasons/error.ts";
-import { reason, said, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, said } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
 import { keepImage } from "../tools/content/image.ts";
 import type { CommandParts, Handlers } from "./commands/parts.ts";
@@ -156,14 +156,12 @@ function keepImages(folder: string | undefined, given: readonly GivenImage[]): I
     throw new SageError("input-invalid", reason("images-too-many", { limit: MAX_IMAGES, count: given.length }));
   return given.map(({ name, data }) => {
     const kept =
-      folder === undefined ? noFolder(name) : keepImage(folder, { name, content: Buffer.from(data, "base64") });
+      folder === undefined
+        ? { problem: reason("image-not-kept", { name, problem: "this host keeps no files" }) }
+        : keepImage(folder, { name, content: Buffer.from(data, "base64") });
     if ("problem" in kept) throw new SageError("input-invalid", kept.problem);
     return kept.image;
   });
-}
-
-function noFolder(name: string): { problem: Reason } {
-  return { problem: reason("image-not-kept", { name, problem: "this host keeps no files" }) };
 }
 
 /** They are kept with the message: a bad one would spoil every attempt at its turn. */

@@ -63,10 +63,7 @@ async function snapshot(store: Store, send: Host["send"]): Promise<InboxEvent> {
   const pending = await send({ type: "pending", limit: MAX_REQUESTS });
   const listed = await send({ type: "sessions", limit: MAX_SESSIONS });
   const requests = pending.ok ? pending.requests : [];
-  const waiting = requests.length < MAX_REQUESTS ? requests.length : countPending(store);
+  const waiting =
+    requests.length < MAX_REQUESTS ? requests.length : store.sessions().reduce((sum, { pending }) => sum + pending, 0);
   return { type: "inbox", requests, more: waiting - requests.length, sessions: listed.ok ? listed.sessions : [] };
-}
-
-function countPending(store: Store): number {
-  return store.sessions().reduce((sum, { pending }) => sum + pending, 0);
 }

@@ -190,15 +190,11 @@ function checkAnswers(request: InputRequest, response: InputResponse & { type: "
     const questions = request.questions.map(({ question }) => question);
     throw refused(reason("not-asked", { question: stranger, questions }));
   }
-  if (answered + open === request.questions.length && (answered > 0 || isForm(request))) return "answered";
+  // All fields of a form may be optional: an empty form is a valid answer.
+  if (answered + open === request.questions.length && (answered > 0 || request.source === "mcp")) return "answered";
   if (answered === 0) throw refused(reason("empty-answer", {}));
   if (response.partial) return "partial";
   throw refused(reason("answers-missing", { answered, of: request.questions.length }));
-}
-
-/** All fields of a form may be optional: an empty form is a valid answer. */
-function isForm({ source }: InputRequest): boolean {
-  return source === "mcp";
 }
 
 /** A field of a form says what it takes. */

@@ -161,7 +161,7 @@ function keepLine({ open, hello, key, changed = () => {}, random = Math.random }
     state = next;
     if (state.name === "open") first.resolve(state.welcome);
     if (state.name === "refused") first.reject(refusal(state.closed));
-    if (state.name === "left") first.reject(unreachable());
+    if (state.name === "left") first.reject(new SageError("host-gone", reason("host-unreachable", {})));
     for (const wake of waiters) wake();
     changed(state);
   };
@@ -309,10 +309,6 @@ function refusal(closed: Closed): SageError {
   if (closed.code === closeCodes.keyUnknown) return new SageError("key-unknown", reason("device-key-unknown", {}));
   const why = reason("host-refused", closed);
   return new SageError(closed.code === closeCodes.notPermitted ? "not-permitted" : "host-gone", why);
-}
-
-function unreachable(): SageError {
-  return new SageError("host-gone", reason("host-unreachable", {}));
 }
 
 const realClock: Clock = {

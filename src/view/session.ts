@@ -147,7 +147,7 @@ export function createSession(
           return;
         case "delta": {
           const { delta } = event;
-          const refused = isRefusal(delta);
+          const refused = delta.kind === "notice" && delta.key === "host"; // by whoever was to run the session
           if (refused) run.refused();
           return changed({ type: "delta", delta, items: take(transcript.delta(delta)), refused });
         }
@@ -290,11 +290,6 @@ function changedFields(
   if (fact.type === "draft.saved") return { draft: fact.data.draft };
   if (fact.type !== "input.approved") return {};
   return { approvals: [...approvals.filter(({ by }) => by !== fact.data.by), fact.data] };
-}
-
-/** The process that was to run the session says why it does not. */
-function isRefusal({ kind, key }: Delta): boolean {
-  return kind === "notice" && key === "host";
 }
 
 /** How a session of a host is followed. */

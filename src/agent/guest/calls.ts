@@ -38,7 +38,7 @@ export function noteSaid(turn: GuestTurn, { parts, usage, model, agent }: Said):
   if (kept.length > 0)
     reply(
       turn,
-      kept.map((part) => clean(turn, part)),
+      kept.map((part) => (part.type === "call" ? part : { ...part, text: turn.context.config.redact(part.text) })),
       { usage, model, told: true },
     );
   else if (usage) turn.context.tree.usage = addUsage(turn.context.tree.usage, usage);
@@ -49,10 +49,6 @@ function isNews({ book }: GuestTurn, call: Call): boolean {
   if (!known || (known.told && known.end !== "open")) return true; // models repeat ids
   known.told = true;
   return false;
-}
-
-function clean({ context }: GuestTurn, part: Part): Part {
-  return part.type === "call" ? part : { ...part, text: context.config.redact(part.text) };
 }
 
 function reply(

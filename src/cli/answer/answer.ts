@@ -37,7 +37,7 @@ export async function answer(args: string[]): Promise<number> {
   const [target, stray] = positionals.filter((word) => word !== nth);
   if (!target?.trim() || stray !== undefined) throw usage(t.answerWhat);
   const opened = await openHost(values, { lang, looks: false });
-  const { host, me, local } = opened;
+  const { host, me } = opened;
   const refused = (reply: Omit<Refused, "ok" | "code">) => tooLate(reply, me, lang);
   try {
     const request = await requestBy(host, target, t);
@@ -54,11 +54,7 @@ export async function answer(args: string[]): Promise<number> {
     const reply = await host.send({ type: "respond", response, ...me });
     if (!reply.ok) return refused(reply);
     if (!reply.resolution) return signed(request, reply.approved, me, lang);
-    return await (local ? afterwards(opened, local.store) : elsewhere(opened))(request, reply, {
-      values,
-      lang,
-      carried,
-    });
+    return await afterwards(opened, request, { ...reply, resolution: reply.resolution }, { values, lang, carried });
   } finally {
     await host.close();
   }
@@ -88,12 +84,6 @@ function tooLate(reply: Omit<Refused, "ok" | "code">, me: Opened["me"], lang: La
 }
 
 type Answered = CommandReply<"respond"> & { ok: true; resolution: Resolution };
-type After = (
-  request: InputRequest,
-  reply: Answered,
-  given: { values: { run?: boolean | undefined; model?: string | undefined }; lang: Lang; carried: boolean },
-) => Promise<number>;
-
 /** Was the agent that asks stopped since? Answered, a request does not tell any more. */
 async function isCarried(host: Host, { id, agent }: InputRequest): Promise<boolean> {
   if (agent.length === 0) return false;
@@ -101,50 +91,36 @@ async function isCarried(host: Host, { id, agent }: InputRequest): Promise<boole
   return found.ok && found.carried === true;
 }
 
-function recorded(request: InputRequest, { resolution }: Answered, lang: Lang, carried: boolean): void {
+function recorded(request: InputRequest, resolution: Resolution, lang: Lang, carried: boolean): void {
   const name = clipped(nameOf(asAnswered(request, resolution), texts(lang)), MAX_NAME_LENGTH);
   console.log(cliTexts(lang).recorded(name, oneLine(ending(resolution, texts(lang)))));
   const [agent = ""] = request.agent;
   if (carried && resolution.outcome !== "cancelled") console.log(sentence(reason("guest-carried", { agent }), lang));
 }
 
-function afterwards(opened: Opened, store: Store): After {
-  const { host } = opened;
-  return async (request, reply, { values, lang, carried }) => {
-    recorded(request, reply, lang, carried);
-    if (isOutsideRequest(request)) return toldOutside(request, lang);
-    const { session } = splitRequestId(reply.resolution.requestId);
-    // A person who stopped the turn does not want to continue it.
-    if (reply.resolution.outcome === "cancelled") {
-      if (!reply.running) await endTurn(store, session, lang);
-      return exitCodes.success;
-    }
-    if (reply.running && rulesIn(reply.resolution) > 0) await tellAlsoDecided(host, reply.resolution, lang);
-    if (!reply.running && values.run) return goOn(store, session, values.model, lang);
-    return succeed(await continueAfterAnswer(opened, { session, running: reply.running }, lang));
-  };
-}
+type Given = { values: { run?: boolean | undefined; model?: string | undefined }; lang: Lang; carried: boolean };
 
-/** A session that nothing runs is taken up by its host: it has the folder, and the model. */
-function elsewhere(opened: Opened): After {
-  const { host, me } = opened;
-  return async (request, reply, { lang, carried }) => {
-    recorded(request, reply, lang, carried);
-    if (isOutsideRequest(request)) return toldOutside(request, lang);
-    const { session } = splitRequestId(reply.resolution.requestId);
-    if (reply.resolution.outcome === "cancelled") {
-      if (!reply.running) await ask(host, { type: "interrupt", session, cancel: true, ...me });
-      return exitCodes.success;
-    }
-    const next = await continueAfterAnswer(opened, { session, running: reply.running }, lang);
-    if (rulesIn(reply.resolution) > 0) await tellAlsoDecided(host, reply.resolution, lang);
-    return succeed(next);
-  };
-}
-
-/** Nothing of Sage's continues: the agent that asked hears it by itself. */
-function toldOutside({ agent }: InputRequest, lang: Lang): number {
-  return succeed(cliTexts(lang).heardOutside(oneLine(agent[0] ?? "")));
+/** A session that nothing runs is taken up by a host that is elsewhere: it has the folder, and the model. Here `--run` does that. */
+async function afterwards(
+  opened: Opened,
+  request: InputRequest,
+  { resolution, running }: Answered,
+  { values, lang, carried }: Given,
+): Promise<number> {
+  const { host, me, local } = opened;
+  recorded(request, resolution, lang, carried);
+  if (isOutsideRequest(request)) return succeed(cliTexts(lang).heardOutside(oneLine(request.agent[0] ?? "")));
+  const { session } = splitRequestId(resolution.requestId);
+  // A person who stopped the turn does not want to continue it.
+  if (resolution.outcome === "cancelled") {
+    if (!running && local) await endTurn(local.store, session, lang);
+    else if (!running) await ask(host, { type: "interrupt", session, cancel: true, ...me });
+    return exitCodes.success;
+  }
+  if (local && !running && values.run) return goOn(local.store, session, values.model, lang);
+  const next = await continueAfterAnswer(opened, { session, running }, lang);
+  if ((running || !local) && rulesIn(resolution) > 0) await tellAlsoDecided(host, resolution, lang);
+  return succeed(next);
 }
 
 function rulesIn(resolution: Resolution): number {

@@ -1,5 +1,4 @@
 import { ask } from "../../protocol/host/refusal.ts";
-import type { SessionSummary } from "../../protocol/host/host.ts";
 import type { SessionMode } from "../../protocol/mode.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
 import { hostsTexts } from "../../texts/serve/hosts.ts";
@@ -68,16 +67,12 @@ async function sessionFor(
   const found = resume
     ? sessionToRun(sessions, resume).id
     : goesOn
-      ? newest(here)
+      ? here.toSorted((a, b) => b.lastAt - a.lastAt)[0]?.id
       : await chooseSession(here, { cwd: folder, lang, screen });
   if (found === null || found === undefined) return undefined;
   if (model !== undefined)
     await ask(host, { type: "choose", session: found, model, ...senderAt(seat, screen ? "tui" : "plain") });
   return found;
-}
-
-function newest(sessions: readonly SessionSummary[]): string | undefined {
-  return sessions.toSorted((a, b) => b.lastAt - a.lastAt)[0]?.id;
 }
 
 /** Folders of the host have names; where there is one alone, it need not be named. */

@@ -24,7 +24,7 @@ import { openServedJournal } from "./served-journal.ts";
 import { type Start, readStart } from "./start.ts";
 import { type OpenWeb, foldersOf, openWeb } from "./web/web.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
-import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
+import type { Resolution } from "../../protocol/facts/request.ts";
 import type { Log } from "../../surfaces/feishu/transport/api/config.ts";
 import type { Lang } from "../../texts/language.ts";
 import { whoOf } from "../../texts/shared/resolution.ts";
@@ -225,7 +225,7 @@ function logLine(fact: Fact, t: Texts, words: ReturnType<typeof serveTexts>): st
     case "user.said":
       return words.message(whoOf(fact.data, t));
     case "input.requested":
-      return words.asks(fact.data.kind, askedFor(fact.data), fact.data.id);
+      return words.asks(fact.data.kind, fact.data.kind === "permission" ? fact.data.tool : "", fact.data.id);
     case "input.resolved":
       return words.answered(fact.data.requestId, whoOf(fact.data, t), words.outcomes[howEnded(fact.data)]);
     case "turn.interrupted":
@@ -235,10 +235,6 @@ function logLine(fact: Fact, t: Texts, words: ReturnType<typeof serveTexts>): st
     default:
       return undefined;
   }
-}
-
-function askedFor(request: InputRequest): string {
-  return request.kind === "permission" ? request.tool : "";
 }
 
 function howEnded(resolution: Resolution): Resolution["outcome"] | "granted" | "denied" {

@@ -65,10 +65,6 @@ function withoutPassword(...found: unknown[]): string {
 
 /** A password in an address is written with percent signs where it has to be. */
 function spellings(value: string): string[] {
-  const meant = decoded(value);
+  const meant = attempt(() => decodeURIComponent(value)) ?? value;
   return [...new Set([value, meant, Buffer.from(meant).toString("base64"), encodeURIComponent(meant)])];
-}
-
-function decoded(value: string): string {
-  return attempt(() => decodeURIComponent(value)) ?? value;
 }

@@ -63,14 +63,10 @@ function checked(given: string, { root, state, writes }: { root: string; state: 
   const refuse = (problem: "home" | "above" | "state" | "protected" | "relative") =>
     new SageError("config-invalid", reason("sandbox-path", { path: given, problem }));
   if (!isAbsolute(named)) throw refuse("relative");
-  const path = realOf(named);
+  const path = attempt(() => realpathSync(named)) ?? named;
   if (isInside(path, homedir())) throw refuse("home");
   if (path !== root && isInside(path, root)) throw refuse("above");
   if (isInside(path, state) || isInside(state, path)) throw refuse("state");
   if (writes && protectedKind(path, state) !== undefined) throw refuse("protected");
   return path;
-}
-
-function realOf(path: string): string {
-  return attempt(() => realpathSync(path)) ?? path;
 }

@@ -71,7 +71,7 @@ export function serversIn(dir: string): CodexServer[] {
   return readdirSync(dir)
     .filter((name) => /^codex-\w+\.json$/.test(name))
     .flatMap((name) => {
-      const note = noted(join(dir, name));
+      const note = attempt(() => JSON.parse(readFileSync(join(dir, name), "utf8")) as Note);
       const parked = join(dir, name.replace(/json$/, "parked"));
       return note
         ? [
@@ -233,10 +233,6 @@ function used({ mark }: Place): void {
 }
 
 type Note = { pid: number; started: string; command: string; since: number };
-
-function noted(path: string): Note | undefined {
-  return attempt(() => JSON.parse(readFileSync(path, "utf8")) as Note);
-}
 
 /** When the process was started, so that another one under the same number is not taken for it. "" when it does not live. */
 function processStart(pid: number): string {

@@ -78,7 +78,10 @@ async function makeServers(
     import("../../mcp/memory.ts"),
   ]);
   const path = join(home.dir, "mcp.json");
-  const memory = createServerMemory({ read: () => readIfThere(path), change: (edit) => changeFile(path, edit) });
+  const memory = createServerMemory({
+    read: () => attempt(() => readFileSync(path, "utf8")) ?? "",
+    change: (edit) => changeFile(path, edit),
+  });
   return createServers({
     definitions,
     // Folder of the trusted files, whichever folder of the project a session works in.
@@ -109,8 +112,4 @@ export function tokenStore(
     read: () => keptKey(home, {}, variable),
     write: (text) => void saveKey(home, place, variable, text),
   };
-}
-
-function readIfThere(path: string): string {
-  return attempt(() => readFileSync(path, "utf8")) ?? ""; // nothing is known yet
 }

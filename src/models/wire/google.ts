@@ -1,13 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  noUsage,
-  type Finish,
-  type Message,
-  type Part,
-  type Reply,
-  type ToolResult,
-  type Usage,
-} from "../../protocol/facts/message.ts";
+import { noUsage, type Finish, type Message, type Part, type Reply, type Usage } from "../../protocol/facts/message.ts";
 import type { Effort } from "../../protocol/host/options.ts";
 import type { ImagePart } from "../../protocol/image.ts";
 import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } from "../images.ts";
@@ -108,16 +100,12 @@ function writeParts(message: Message, { id, ...seeing }: Writing): object[] {
       return message.parts.flatMap((part) => writePart(part, message.model === id));
     case "tool":
       return message.results.flatMap(({ tool, result }) => [
-        { functionResponse: { name: tool, response: writeResponse(result) } },
+        { functionResponse: { name: tool, response: result.ok ? { output: result.text } : { error: result.text } } },
         ...(result.ok ? pictures(result.images) : []),
       ]);
     default:
       return message satisfies never;
   }
-}
-
-function writeResponse({ ok, text }: ToolResult): object {
-  return ok ? { output: text } : { error: text };
 }
 
 function inline(image: ShownImage): object {

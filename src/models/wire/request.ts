@@ -28,7 +28,7 @@ export function request(url: URL, options: RequestOptions): Promise<IncomingMess
     const outgoing = open(url, {
       agent: agentFor(url, env),
       method,
-      headers: { ...headers, ...(parts && { "content-length": sizeOf(parts) }) },
+      headers: { ...headers, ...(parts && { "content-length": parts.reduce((size, part) => size + part.length, 0) }) },
       timeout: idleTimeoutMs,
       signal,
     });
@@ -49,10 +49,6 @@ export function request(url: URL, options: RequestOptions): Promise<IncomingMess
     for (const part of parts ?? []) outgoing.write(part);
     outgoing.end();
   });
-}
-
-function sizeOf(parts: readonly Uint8Array[]): number {
-  return parts.reduce((size, part) => size + part.length, 0);
 }
 
 export async function readBody(incoming: IncomingMessage): Promise<string> {

@@ -125,7 +125,7 @@ async function watch(
     };
   const missed = input.launch ? withWrites(blocked, text) : [];
 
-  const ok = stopped === undefined && isSuccess(end);
+  const ok = stopped === undefined && end !== "unknown" && "code" in end && end.code === 0;
   const printed = text.replace(/\n$/, "");
   const waitedFor = ok ? undefined : (asked ?? waiting.ended());
   const notes: Note[] = [
@@ -148,10 +148,6 @@ async function watch(
 }
 
 const leftBehind: Note = ["Processes it had left in the background were ended.", reason("left-processes-ended", {})];
-
-function isSuccess(end: Ending): boolean {
-  return end !== "unknown" && "code" in end && end.code === 0;
-}
 
 function howItWasStopped(why: "interrupted" | "timed out", timeout: number): Note {
   const rest = "the command was stopped, the output is what came before.";

@@ -71,7 +71,7 @@ export async function askPerson(parts: AskParts, input: Input, calling: Calling)
     const resolution =
       found.resolution ?? (await waited(parts, request, { calling, ms: (input.wait_seconds ?? WAIT_SECONDS) * 1_000 }));
     if (!resolution && calling.signal.aborted && input.ticket === undefined) await forget(parts, request);
-    return toResult(request, resolution);
+    return asResult(resultData(request, resolution));
   } catch (error) {
     return { content: [{ type: "text", text: sentence(reasonOf(error), "en") }], isError: true };
   }
@@ -166,11 +166,6 @@ export type Result = {
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
 };
-
-/** The end of a request, or that it still waits, for the agent that asked. */
-function toResult(request: InputRequest, resolution: Resolution | undefined): Result {
-  return asResult(resultData(request, resolution));
-}
 
 export function asResult(data: Record<string, unknown>): Result {
   return { content: [{ type: "text", text: JSON.stringify(data, undefined, 2) }], structuredContent: data };

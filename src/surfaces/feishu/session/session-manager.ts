@@ -185,7 +185,7 @@ export async function followCalled(host: Host, { sessions, signal, account, log 
     sessions.call(session).catch((error: unknown) => log(`nobody was called to ${session}: ${thrownText(error)}`));
   const isForAccount = (request: InputRequest) => isOutsideRequest(request) && account?.() !== undefined;
   const isAskedOutside = (fact: Fact) => fact.type === "input.requested" && isForAccount(fact.data);
-  const calls = (request: InputRequest) => callsOthers(request) || isForAccount(request);
+  const calls = (request: InputRequest) => (request.deadline?.escalation ?? []).length > 0 || isForAccount(request);
   for await (const event of host.inbox({ signal })) {
     if (event.type === "fact") {
       if (event.fact.type === "input.escalated" || isAskedOutside(event.fact)) await call(event.fact.session);
@@ -195,10 +195,6 @@ export async function followCalled(host: Host, { sessions, signal, account, log 
     const requests = event.more > 0 ? await allPending(host) : waiting;
     for (const session of new Set(requests.filter(calls).map((request) => request.session))) await call(session);
   }
-}
-
-function callsOthers({ deadline }: InputRequest): boolean {
-  return (deadline?.escalation ?? []).length > 0;
 }
 
 async function allPending(host: Host): Promise<InputRequest[]> {

@@ -46,7 +46,7 @@ export function openFeishu(
   const timings = { ...usual, ...some };
   const { rememberMs, answerMs, retryMs } = timings;
   const over = new AbortController();
-  const sleep = sleeper(over.signal);
+  const sleep = (ms: number) => after(ms, undefined, { signal: over.signal }); // closing ends it
   const platform = createApi(app, timings, log, sleep);
   const api: Api = {
     ...platform,
@@ -183,9 +183,4 @@ async function handleEvent(
 /** Origin of links that the client opens, by the origin of the API. */
 function linksOf(domain: string): string {
   return /larksuite/.test(domain) ? "https://applink.larksuite.com" : "https://applink.feishu.cn";
-}
-
-/** Sleeps that closing ends. */
-function sleeper(signal: AbortSignal): (ms: number) => Promise<void> {
-  return (ms) => after(ms, undefined, { signal });
 }

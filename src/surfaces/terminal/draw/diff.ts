@@ -55,7 +55,12 @@ function paintOf({ mark }: DetailedLine, theme: Theme): (text: string) => string
 /** Lines that stay are dim and lines that go have their one colour: only what comes is read as code. */
 function runsFor(hunk: readonly DetailedLine[], { path, theme, loaded }: Diff): (Run[] | undefined)[] | undefined {
   const after = hunk.filter(({ mark }) => mark !== "-");
-  const runs = runsIn(after.map(({ text }) => text).join("\n"), fileLanguage(path), theme, loaded);
+  const runs = runsIn(
+    after.map(({ text }) => text).join("\n"),
+    extname(path).slice(1) || basename(path).toLowerCase(),
+    theme,
+    loaded,
+  );
   if (!runs) return undefined;
   const all = runs.values();
   return hunk.map(({ mark }) => {
@@ -63,10 +68,6 @@ function runsFor(hunk: readonly DetailedLine[], { path, theme, loaded }: Diff): 
     const { value } = all.next();
     return mark === "+" ? value : undefined;
   });
-}
-
-function fileLanguage(path: string): string {
-  return extname(path).slice(1) || basename(path).toLowerCase();
 }
 
 /** A part of a line that begins at `start`: each character in the colour it has, changed words bold and underlined. */

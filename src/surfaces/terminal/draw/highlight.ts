@@ -9,7 +9,9 @@ let loading: Promise<void> | undefined;
 /** Lines of code in colours. The library comes with the first code there is; until then the lines are plain. */
 export function highlight(code: string, lang: string | undefined, theme: Theme, loaded: () => void): string[] {
   const runs = runsIn(code, lang, theme, loaded);
-  return runs ? runs.map((line) => painted(line, theme)) : code.split("\n");
+  return runs
+    ? runs.map((line) => line.map(({ text, colour }) => (colour ? theme[colour](text) : text)).join(""))
+    : code.split("\n");
 }
 
 /** A piece of a line of code in one colour. */
@@ -102,10 +104,6 @@ export function readRuns(html: string): Run[][] {
   }
   put(html.slice(at));
   return lines;
-}
-
-function painted(line: readonly Run[], theme: Theme): string {
-  return line.map(({ text, colour }) => (colour ? theme[colour](text) : text)).join("");
 }
 
 const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'" };

@@ -10,7 +10,7 @@ const pages = ["sessions", "receipts", "rules", "devices", "stats"] as const;
 
 export function readPlace(fragment: string): Place {
   const [, first = "", rest = ""] = /^#\/([^/]*)\/?(.*)$/.exec(fragment) ?? [];
-  const id = decoded(rest);
+  const id = attempt(() => decodeURIComponent(rest)) ?? "";
   if (first === "r" && id !== "") return { page: "request", id };
   if (first === "s" && id !== "") return { page: "session", id };
   const page = pages.find((name) => name === first);
@@ -28,8 +28,4 @@ export function fragmentFor(place: Place): string {
     default:
       return `#/${place.page}`;
   }
-}
-
-function decoded(text: string): string {
-  return attempt(() => decodeURIComponent(text)) ?? "";
 }
