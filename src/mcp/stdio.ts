@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { signalGroup } from "../base/process-group.ts";
 import { oneLine } from "../base/visible.ts";
 import { messageOf } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
@@ -82,7 +83,7 @@ export function stdioTransport(
           wrong: (error) => transport.onerror?.(error),
           flooded() {
             ended ??= reason("server-flooded", { limitMb: MAX_MESSAGE_BYTES / 1024 / 1024 });
-            kill(child);
+            signalGroup(child?.pid);
           },
         });
       });
@@ -104,7 +105,7 @@ export function stdioTransport(
       const late = new Promise<void>((done) => setTimeout(done, GRACE_MS).unref());
       await Promise.race([exited, late]);
       // No watcher is with it: its sandbox, and all that runs in there, ends with the first process of the group.
-      if (isConfined && child.exitCode === null && child.signalCode === null) kill(child);
+      if (isConfined && child.exitCode === null && child.signalCode === null) signalGroup(child?.pid);
       release(child);
     },
   };
@@ -117,15 +118,6 @@ function release(child: ChildProcess | undefined): void {
   if (process.platform === "win32") child?.kill();
   // A process that the server left behind may hold the pipes open; nobody listens any more.
   setTimeout(() => [child?.stdout, child?.stderr].forEach((pipe) => pipe?.destroy()), GRACE_MS).unref();
-}
-
-function kill(child: ChildProcess | undefined): void {
-  if (child?.pid === undefined) return;
-  try {
-    process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // gone already
-  }
 }
 
 /** Splits output into lines without copying what came before: a line may be 100 MB long. */

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { signalGroup } from "../../base/process-group.ts";
 import { groupLives } from "../../journal/process.ts";
 import type { BackgroundTask, TaskEnd } from "../../protocol/facts/call.ts";
 import type { Message } from "../../protocol/facts/message.ts";
@@ -20,10 +21,10 @@ export function endOfTask({ id, command, file, pid, started }: BackgroundTask): 
 /** Asks the whole group to end, and after a while makes it. */
 export async function stopTask(task: BackgroundTask): Promise<"stopped" | "ended"> {
   if (endOfTask(task)) return "ended";
-  signal(task, "SIGTERM");
+  signalGroup(task.pid, "SIGTERM");
   for (const from = performance.now(); performance.now() - from < GRACE_MS; await sleep(20))
     if (!groupLives(task.pid, task.started)) return "stopped";
-  signal(task, "SIGKILL");
+  signalGroup(task.pid, "SIGKILL");
   return "stopped";
 }
 
@@ -63,26 +64,19 @@ const own = new Map<string, BackgroundTask>();
 let watching: NodeJS.Timeout | undefined;
 
 function endAll(): void {
-  for (const task of own.values()) if (!isKept(task) && !endOfTask(task)) signal(task, "SIGTERM");
+  for (const task of own.values()) if (!isKept(task) && !endOfTask(task)) signalGroup(task.pid, "SIGTERM");
 }
 
 /** Output that grows without end would fill the disk. */
 function look(): void {
   for (const task of own.values()) {
     if (endOfTask(task)) own.delete(task.id);
-    else if ((statSync(task.file, { throwIfNoEntry: false })?.size ?? 0) > MAX_OUTPUT_BYTES) signal(task, "SIGKILL");
+    else if ((statSync(task.file, { throwIfNoEntry: false })?.size ?? 0) > MAX_OUTPUT_BYTES)
+      signalGroup(task.pid, "SIGKILL");
   }
   if (own.size > 0) return;
   clearInterval(watching);
   process.off("exit", endAll);
-}
-
-function signal({ pid }: BackgroundTask, name: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, name);
-  } catch {
-    // It has ended by itself.
-  }
 }
 
 function codeIn(path: string): number | undefined {

@@ -1,5 +1,6 @@
 import { oneLine } from "../../base/visible.ts";
-import type { GuestTrust } from "../../config/trust/guest-trust.ts";
+import { guestTrust, trustGuests, type GuestTrust } from "../../config/trust/guest-trust.ts";
+import type { Installation } from "../../config/home/installation.ts";
 import type { Home } from "../../config/home/home.ts";
 import { moduleTexts, packagesIn } from "../../config/modules/module-files.ts";
 import { commandLine, readServers, type ServersFile } from "../../config/settings/servers.ts";
@@ -18,19 +19,46 @@ export async function asksTrust(home: Home, cwd: string, lang: Lang): Promise<"g
   const project = projectTrust(home.trust, cwd);
   const { state, root } = project;
   if (state === "trusted" || state === "nothing-to-trust") return "go on";
+  const mayTrust = mayBeTrusted(root) && accountMay(readSettings(home.settings), "approve");
+  const lines = (style: Style, t: CliTexts) => trustLines(project, style, t);
+  return askTrust({ root, lines, keys: mayTrust ? ["o", "t", "q"] : ["o", "q"], lang }, () =>
+    trust(home.trust, project),
+  );
+}
+
+/** The same about settings of the folder that another agent would follow. */
+export async function asksGuestTrust(
+  { home, settings }: Installation,
+  cwd: string,
+  lang: Lang,
+): Promise<"go on" | "leave"> {
+  const found = guestTrust(home.trust, cwd);
+  if (found.state === "trusted" || found.state === "nothing-to-trust") return "go on";
+  const lines = (style: Style, t: CliTexts) => guestTrustLines(found, style, t);
+  const keys = accountMay(settings, "approve") ? (["t", "q"] as const) : (["q"] as const);
+  return askTrust({ root: found.root, lines, keys, lang }, () => trustGuests(home.trust, found));
+}
+
+type TrustQuestion = {
+  root: string;
+  lines(style: Style, t: CliTexts): string[];
+  /** `o`: go on without trust. `t`: trust. `q`: leave. */
+  keys: readonly ("o" | "t" | "q")[];
+  lang: Lang;
+};
+
+async function askTrust({ root, lines, keys, lang }: TrustQuestion, accept: () => void): Promise<"go on" | "leave"> {
   const t = cliTexts(lang);
   const style = styleOf(process.stdout, lang);
-  const mayTrust = mayBeTrusted(root) && accountMay(readSettings(home.settings), "approve");
-  const offered = mayTrust ? (["o", "t", "q"] as const) : (["o", "q"] as const);
   const words = { o: t.trustOpen, t: t.trustTrust, q: t.trustLeave };
-  const choices = offered.map((key) => `  ${style.paint.bold(key)}  ${words[key]}`);
-  console.log([...trustLines(project, style, t), ...choices].join("\n"));
+  const choices = keys.map((key) => `  ${style.paint.bold(key)}  ${words[key]}`);
+  console.log([...lines(style, t), ...choices].join("\n"));
   for (;;) {
-    const said = (await promptLine(`${offered.join("/")} > `))?.toLowerCase();
+    const said = (await promptLine(`${keys.join("/")} > `))?.toLowerCase();
     if (said === undefined || said === "q") return "leave";
-    if (said === "" || said === "o") return "go on";
-    if (said !== "t" || !mayTrust) continue;
-    trust(home.trust, project);
+    if (keys.includes("o") && (said === "" || said === "o")) return "go on";
+    if (said !== "t" || !keys.includes("t")) continue;
+    accept();
     console.log(t.trusted(oneLine(root)));
     return "go on";
   }

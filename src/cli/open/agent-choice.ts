@@ -1,16 +1,8 @@
 import type { Installation } from "../../config/home/installation.ts";
-import { guestTrust, trustGuests } from "../../config/trust/guest-trust.ts";
 import { guestProgram } from "../../host/guests/guest-programs.ts";
 import type { Store } from "../../journal/store/store.ts";
-import { oneLine } from "../../base/visible.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
-import { cliTexts } from "../../texts/commands/cli.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
-import type { Lang } from "../../texts/language.ts";
-import { accountMay } from "../host/account.ts";
-import { styleOf } from "../process/stdout.ts";
-import { promptLine } from "../process/prompt.ts";
-import { guestTrustLines } from "../govern/trust-prompt.ts";
 
 /** Names Sage itself, where the settings name another agent. */
 const OURSELVES = "sage";
@@ -28,29 +20,4 @@ export function agentFor(
   }
   const agent = named ?? settings.agent;
   return agent === undefined || agent === OURSELVES ? undefined : guestProgram(agent, settings.agents).name;
-}
-
-/** Asks a person at a terminal about settings of the folder that another agent would follow. Nothing but a clear yes trusts them. */
-export async function asksGuestTrust(
-  { home, settings }: Installation,
-  cwd: string,
-  lang: Lang,
-): Promise<"go on" | "leave"> {
-  const found = guestTrust(home.trust, cwd);
-  if (found.state === "trusted" || found.state === "nothing-to-trust") return "go on";
-  const t = cliTexts(lang);
-  const style = styleOf(process.stdout, lang);
-  const mayTrust = accountMay(settings, "approve");
-  const offered = mayTrust ? (["t", "q"] as const) : (["q"] as const);
-  const words = { t: t.trustTrust, q: t.trustLeave };
-  const choices = offered.map((key) => `  ${style.paint.bold(key)}  ${words[key]}`);
-  console.log([...guestTrustLines(found, style, t), ...choices].join("\n"));
-  for (;;) {
-    const said = (await promptLine(`${offered.join("/")} > `))?.toLowerCase();
-    if (said === undefined || said === "q") return "leave";
-    if (said !== "t" || !mayTrust) continue;
-    trustGuests(home.trust, found);
-    console.log(t.trusted(oneLine(found.root)));
-    return "go on";
-  }
 }

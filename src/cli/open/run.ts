@@ -12,7 +12,7 @@ import { openLocalJournal } from "../host/journal.ts";
 import { guestChoice, absoluteModelSpec, modelOf, modelOfSession } from "../assemble/model-choice.ts";
 import { chooseMode, chooseModel, openSage, openStore, type Sage } from "../assemble/open-sage.ts";
 import { isRemote, targetFor } from "../host/open-host.ts";
-import { asksTrust } from "../govern/trust-prompt.ts";
+import { asksGuestTrust, asksTrust } from "../govern/trust-prompt.ts";
 
 /** `sage [task]` and `sage -p`. */
 export async function run(args: string[], commands: readonly string[]): Promise<number> {
@@ -105,7 +105,7 @@ async function standInsOf(values: Values, lang: Lang) {
 /** Asks for trust in what the folder brings along, for Sage and for a guest. */
 async function asksToTrust({ installation, folder, agent, flags: { lang } }: Plan): Promise<"go on" | "leave"> {
   if ((await asksTrust(installation.home, folder, lang)) === "leave") return "leave";
-  return agent === undefined ? "go on" : guestTrusted(installation, folder, lang);
+  return agent === undefined ? "go on" : asksGuestTrust(installation, folder, lang);
 }
 
 /** Talks in a session until the person leaves, or until the task of `-p` has ended. */
@@ -170,10 +170,6 @@ async function chooseAgent(installation: Installation, wanted: Wanted): Promise<
 async function guestMayRun({ home, settings }: Installation, agent: string, cwd: string): Promise<void> {
   const { guestOf } = await import("../../host/guests/guests.ts");
   await guestOf(agent, { cwd, home, env: process.env, ...(settings.agents && { settings: settings.agents }) });
-}
-
-async function guestTrusted(installation: Installation, cwd: string, lang: Lang): Promise<"go on" | "leave"> {
-  return (await import("./agent-choice.ts")).asksGuestTrust(installation, cwd, lang);
 }
 
 /** A run with a persona is a test: it has a journal of its own, in which nobody else's sessions are. */

@@ -47,6 +47,15 @@ function misused(problem: string, t: CliTexts): string {
   return problem.includes("does not take") ? t.noValue(flag) : t.needsValue(flag);
 }
 
+export type Actions = Record<string, () => Promise<(args: string[]) => Promise<number>>>;
+
+/** Runs the action that the first word names. */
+export async function runAction(actions: Actions, [name = "", ...rest]: string[], how: () => string): Promise<number> {
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (!action) throw usage(how());
+  return (await action())(rest);
+}
+
 /** Needed before flags are parsed: errors about them are printed in it. */
 export function langOf(args: readonly string[]): Lang {
   const at = args.findIndex((arg) => arg === "--lang" || arg.startsWith("--lang="));

@@ -3,7 +3,6 @@ import { dirname, resolve } from "node:path";
 import { recordedPersona } from "../../input/persona.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { oneLine } from "../../base/visible.ts";
-import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { ExecutionMode } from "../../protocol/host/options.ts";
 import { type SageError } from "../../protocol/reasons/error.ts";
 import { thrownText } from "../../texts/shared/error.ts";
@@ -11,8 +10,9 @@ import { answersOf, fixed, parseAnswers, replayAnswers, scriptOf } from "../../a
 import { writeLines } from "../../archive/trajectory.ts";
 import { ownRedaction } from "../host/redaction.ts";
 import type { Home } from "../../config/home/home.ts";
-import { summaryOf } from "../../view/items/summary.ts";
+import { nameOf } from "../../view/items/summary.ts";
 import { recordingTexts } from "../../texts/commands/recording.ts";
+import { texts } from "../../texts/shared/texts.ts";
 import type { Lang } from "../../texts/language.ts";
 import { usage } from "../process/flags.ts";
 import { openStore } from "../assemble/open-sage.ts";
@@ -63,7 +63,7 @@ export async function replayMode(path: string, lang: Lang): Promise<{ mode: Exec
 export function tellUnanswered(store: Store, session: string, path: string, lang: Lang): void {
   for (const request of store.pending(session))
     console.error(
-      `sage: ${recordingTexts(lang).unanswered(path, request.id, oneLine(requestText(request)).slice(0, 200))}`,
+      `sage: ${recordingTexts(lang).unanswered(path, request.id, oneLine(nameOf(request, texts(lang))).slice(0, 200))}`,
     );
 }
 
@@ -93,17 +93,4 @@ export function writeRecordings(home: Home, session: string, values: RecordingFl
 
 function write(path: string, value: unknown): void {
   writeLines(path, [`${JSON.stringify(value, undefined, 2)}\n`]);
-}
-
-function requestText(request: InputRequest): string {
-  switch (request.kind) {
-    case "permission":
-      return `${request.tool} ${summaryOf(request.input)}`;
-    case "question":
-      return request.questions.map(({ question }) => question).join(" / ");
-    case "text":
-      return request.prompt;
-    default:
-      return request satisfies never;
-  }
 }

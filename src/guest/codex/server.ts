@@ -20,6 +20,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WebSocket } from "ws";
+import { signalGroup } from "../../base/process-group.ts";
 import { attempt } from "../../base/attempt.ts";
 import { createQueue, type Wire } from "../rpc.ts";
 import type { Json } from "../peer.ts";
@@ -56,10 +57,10 @@ export async function reachCodex(
 /** Ends Sage's app-servers. Threads continue from their files; a request that one of them held is carried. Tells how many there were. */
 export async function stopCodex(dir: string): Promise<number> {
   const servers = serversIn(dir).filter(({ lives }) => lives);
-  for (const { pid } of servers) endGroup(pid);
+  for (const { pid } of servers) signalGroup(pid, "SIGTERM");
   for (const { pid } of servers) {
     for (let n = 0; n < 50 && processStart(pid) !== ""; n++) await sleep(100);
-    endGroup(pid, "SIGKILL");
+    signalGroup(pid);
   }
   return servers.length;
 }
@@ -155,7 +156,7 @@ async function started(
     if (connection) return connection;
     if ((await Promise.race([over, sleep(50)])) === true) break;
   }
-  endGroup(child.pid, "SIGKILL");
+  signalGroup(child.pid);
   throw new Error(readFileSync(place.log, "utf8").trim().slice(-400) || `${command} app-server did not answer`);
 }
 
@@ -244,12 +245,4 @@ function processStart(pid: number): string {
       }).trim(),
     ) ?? ""
   );
-}
-
-function endGroup(pid: number, by: NodeJS.Signals = "SIGTERM"): void {
-  try {
-    process.kill(-pid, by);
-  } catch {
-    // gone
-  }
 }

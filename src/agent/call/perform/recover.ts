@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { signalGroup } from "../../../base/process-group.ts";
 import { ask } from "../../../input/ask.ts";
 import type { Durable } from "../../../journal/session/durable.ts";
 import { Stopped } from "../../../journal/session/session.ts";
@@ -62,7 +63,7 @@ export async function recover(durable: Durable, context: ExecutionContext, lost:
     const ended = await durable.step(keys.ended, "call.unknown", async (scope) => {
       // Looked up anew: days may have passed, and the number may be somebody else's by now.
       const groups = choice === "kill" ? durable.running(run) : [];
-      groups.forEach(kill);
+      for (const group of groups) signalGroup(group);
       await allEnded(() => durable.running(run), scope.signal);
       return { reason: reason(groups.length > 0 ? "outlived-and-killed" : "outlived-and-ended", {}) };
     });
@@ -121,14 +122,6 @@ async function choose(
     why: sentence(opened.request.why, "en"),
     words: [...(talk === undefined ? [] : [talk]), ...(remark ? [`The person said: ${JSON.stringify(remark)}`] : [])],
   };
-}
-
-function kill(group: number): void {
-  try {
-    process.kill(-group, "SIGKILL");
-  } catch {
-    // gone already
-  }
 }
 
 async function allEnded(running: () => number[], signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { succeed } from "../../process/stdout.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
-import { langOf, readFlags, usage } from "../../process/flags.ts";
+import { langOf, readFlags, runAction, type Actions, usage } from "../../process/flags.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { tokenStore } from "../../../host/assembly/servers.ts";
 import { ServerFailure } from "../../../mcp/server.ts";
@@ -8,7 +8,7 @@ import { oneLine } from "../../../base/visible.ts";
 import { configHere, serverNamed } from "./list.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 
-const actions: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
+const actions: Actions = {
   list: async () => (await import("./list.ts")).list,
   add: async () => (await import("./change.ts")).add,
   remove: async () => (await import("./change.ts")).remove,
@@ -19,10 +19,7 @@ const actions: Record<string, () => Promise<(args: string[]) => Promise<number>>
 
 /** `sage mcp …`: servers that bring tools from outside. */
 export async function mcp(args: string[]): Promise<number> {
-  const [name = "list", ...rest] = args;
-  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (!action) throw usage(mcpTexts(langOf(args)).usage);
-  return (await action())(rest);
+  return runAction(actions, args.length === 0 ? ["list"] : args, () => mcpTexts(langOf(args)).usage);
 }
 
 /** Logs in to a remote server: the person opens the address, and their browser comes back to this machine. */

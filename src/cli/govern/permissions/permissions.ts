@@ -1,7 +1,7 @@
 import { permissionTexts } from "../../../texts/setup/permissions.ts";
-import { langOf, usage } from "../../process/flags.ts";
+import { langOf, runAction, type Actions } from "../../process/flags.ts";
 
-const actions: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
+const actions: Actions = {
   list: async () => (await import("./list.ts")).list,
   add: async () => (await import("./change.ts")).add,
   remove: async () => (await import("./change.ts")).remove,
@@ -14,8 +14,5 @@ const actions: Record<string, () => Promise<(args: string[]) => Promise<number>>
 
 /** `sage permissions …`: what is allowed here, and why. */
 export async function permissions(args: string[]): Promise<number> {
-  const [name = "", ...rest] = args;
-  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (!action) throw usage(permissionTexts(langOf(args)).usage);
-  return (await action())(rest);
+  return runAction(actions, args, () => permissionTexts(langOf(args)).usage);
 }

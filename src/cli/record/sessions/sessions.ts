@@ -1,7 +1,7 @@
 import { succeed } from "../../process/stdout.ts";
 import { ask } from "../../../protocol/host/refusal.ts";
 import { sessionTexts } from "../../../texts/commands/sessions.ts";
-import { langOf, readFlags, usage } from "../../process/flags.ts";
+import { langOf, readFlags, runAction, type Actions, usage } from "../../process/flags.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { sessionBy } from "../../../view/find-session.ts";
@@ -12,7 +12,7 @@ import { deleteSession } from "../../../archive/sessions.ts";
 import { clipped } from "../../../view/lines/safe.ts";
 import { titleOf } from "../../../view/items/summary.ts";
 
-const actions: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
+const actions: Actions = {
   list: async () => (await import("./list.ts")).list,
   rename: async () => rename,
   fork: async () => fork,
@@ -22,11 +22,8 @@ const actions: Record<string, () => Promise<(args: string[]) => Promise<number>>
 
 /** `sage sessions …`: what there is, and keeping it in order. */
 export async function sessions(args: string[]): Promise<number> {
-  const [name = "", ...rest] = args;
-  if (name === "" || name.startsWith("-")) return (await import("./list.ts")).list(args);
-  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (!action) throw usage(sessionTexts(langOf(args)).usage);
-  return (await action())(rest);
+  const lists = args[0] === undefined || args[0].startsWith("-");
+  return runAction(actions, lists ? ["list", ...args] : args, () => sessionTexts(langOf(args)).usage);
 }
 
 async function rename(args: string[]): Promise<number> {
