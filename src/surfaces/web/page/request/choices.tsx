@@ -12,7 +12,7 @@ import { summaryOf } from "../../../../view/items/summary.ts";
 import { ActionBlock } from "../components/blocks.tsx";
 import { useApp } from "../state/context.ts";
 import { useReply } from "../components/loading.tsx";
-import { choicesFor, draftOf, chosenRules, type Did } from "../state/input.ts";
+import { choicesFor, chosenRules, draftOf, type Did, type Problem } from "../state/input.ts";
 import type { Attention } from "./seen.ts";
 import type { Note } from "../state/state.ts";
 import type { Words } from "../words/words.ts";
@@ -30,12 +30,7 @@ export function Choices({ request, act, attention, approver }: Props) {
   const { answering, note, sending } = panel.value;
   const { seen } = attention.value;
   const why = app.away.value ? web.lock.away : !approver ? web.lock["not-approver"] : !seen ? web.lock.unseen : "";
-  if (sending)
-    return (
-      <p class="sending" role="status">
-        {web.sending}
-      </p>
-    );
+  if (sending) return <Sending />;
   return (
     <>
       <StageOf request={request} act={act} locked={why !== ""} />
@@ -175,9 +170,7 @@ function Confirm({ request, act }: { request: PermissionRequest; act: Act }) {
       >
         {label}
       </button>
-      <button type="button" onClick={() => act({ type: "back" })}>
-        {web.back}
-      </button>
+      <Back act={act} />
     </div>
   );
 }
@@ -194,7 +187,6 @@ type WritingProps = {
 
 function Writing({ request, act, field, label, here, go, yes }: WritingProps) {
   const app = useApp();
-  const { web } = app.words.value;
   const text = app.panel(request).value.answering[field];
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => box.current?.focus(), [field]);
@@ -217,9 +209,7 @@ function Writing({ request, act, field, label, here, go, yes }: WritingProps) {
         <button type="submit" class={yes ? "yes" : "no firm"}>
           {go}
         </button>
-        <button type="button" onClick={() => act({ type: "back" })}>
-          {web.back}
-        </button>
+        <Back act={act} />
       </div>
     </Form>
   );
@@ -281,9 +271,7 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
         <button type="submit" class="yes">
           {panel.keep(chosenRules(request, answering).length)}
         </button>
-        <button type="button" onClick={() => act({ type: "back" })}>
-          {web.back}
-        </button>
+        <Back act={act} />
       </div>
     </Form>
   );
@@ -347,12 +335,26 @@ function Together({ request, act, locked }: { request: PermissionRequest; act: A
           <button type="button" class="no" onClick={(event) => act({ type: "all", answer: "refuseAll" }, event)}>
             {panel.refuseAll(alike.length)}
           </button>
-          <button type="button" onClick={() => act({ type: "back" })}>
-            {web.back}
-          </button>
+          <Back act={act} />
         </div>
       )}
     </div>
+  );
+}
+
+export function Sending() {
+  return (
+    <p class="sending" role="status">
+      {useApp().words.value.web.sending}
+    </p>
+  );
+}
+
+function Back({ act }: { act: Act }) {
+  return (
+    <button type="button" onClick={() => act({ type: "back" })}>
+      {useApp().words.value.web.back}
+    </button>
   );
 }
 
@@ -371,21 +373,14 @@ export function NoteLine({ note, fallback = "" }: { note: Note | undefined; fall
 function wordsFor(note: Note, { t, panel, web }: Words): string {
   if ("text" in note) return note.text;
   if ("lock" in note) return web.lock[note.lock];
-  switch (note.problem) {
-    case "empty":
-      return panel.empty;
-    case "unchanged":
-      return panel.unchanged;
-    case "not-an-object":
-    case "not-json":
-      return t.notJson(panel.notAnObject);
-    case "no-rule":
-      return panel.noRuleChosen.replace(/[;；].*$/, "");
-    case "place-gone":
-      return panel.placeGone;
-    case "no-answer":
-      return panel.submitNone;
-    default:
-      return note.problem satisfies never;
-  }
+  const problems: Record<Problem, string> = {
+    empty: panel.empty,
+    unchanged: panel.unchanged,
+    "not-an-object": t.notJson(panel.notAnObject),
+    "not-json": t.notJson(panel.notAnObject),
+    "no-rule": panel.noRuleChosen.replace(/[;；].*$/, ""),
+    "place-gone": panel.placeGone,
+    "no-answer": panel.submitNone,
+  };
+  return problems[note.problem];
 }

@@ -1,6 +1,6 @@
 import { harmless } from "../../../../base/visible.ts";
 import { takesOwnWords, type InputRequest, type Question } from "../../../../protocol/facts/request.ts";
-import { NoteLine, type Act } from "./choices.tsx";
+import { NoteLine, Sending, type Act } from "./choices.tsx";
 import { useApp } from "../state/context.ts";
 import { Form } from "../components/form.tsx";
 
@@ -13,12 +13,7 @@ export function Questions({ request, act, approver }: Props<"question">) {
   const { answering, note, sending } = app.panel(request).value;
   const given = Object.keys(answering.answers).length;
   const needed = request.questions.length;
-  if (sending)
-    return (
-      <p class="sending" role="status">
-        {web.sending}
-      </p>
-    );
+  if (sending) return <Sending />;
   const lock = app.away.value ? web.lock.away : approver ? "" : web.lock["not-approver"];
   return (
     <Form class="questions" submit={() => act({ type: "submit" })} onBlurCapture={() => app.drafts.left(request.id)}>
@@ -106,12 +101,7 @@ export function TextAnswer({ request, act, approver }: Props<"text">) {
   const { web, panel: wording } = app.words.value;
   const { answering, note, sending } = app.panel(request).value;
   const lock = app.away.value ? web.lock.away : approver ? "" : web.lock["not-approver"];
-  if (sending)
-    return (
-      <p class="sending" role="status">
-        {web.sending}
-      </p>
-    );
+  if (sending) return <Sending />;
   return (
     <Form class="writing" submit={() => act({ type: "submit" })}>
       <label>
