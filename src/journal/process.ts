@@ -35,7 +35,7 @@ export function machineRun(): string {
   return `${boot()}-${pidNamespace()?.replaceAll(/\D/g, "") ?? ""}`;
 }
 
-/** Milliseconds on a clock that all processes of this machine share and nobody can set; it stands still while the machine sleeps. */
+/** Milliseconds on a clock shared by all processes of this machine that nobody can set; it stops while the machine sleeps. */
 export function uptime(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
@@ -53,7 +53,7 @@ export function groupLives(group: number, leaderStarted?: string): boolean {
       const { state, group: other } = stat(Number(name));
       return other === group && state !== "Z";
     } catch {
-      return false; // it ended while we looked
+      return false; // it ended while we were reading
     }
   });
 }

@@ -133,7 +133,7 @@ export async function connect(
           throw new ServerFailure(reason("server-late", { limitMs: timeoutMs }), { sent: true });
         if (ended) throw new ServerFailure(ended, { sent: true });
         if (error instanceof ProtocolError) throw error;
-        // The way to it broke, and it may have lost its memory of us: the next call begins anew.
+        // The connection broke and the server may have lost our session: the next call opens a new one.
         if (how.type === "http") await close();
         if (error instanceof ServerFailure) throw error;
         throw new ServerFailure(serverUnreachable(error), {

@@ -8,7 +8,7 @@ export type Limits = { requestsPerMinute?: number; tokensPerMinute?: number };
 export type Limiter = { pace(model: Model): Model };
 
 const MINUTE = 60_000;
-/** Shorter waits are nobody's concern. */
+/** Shorter waits are not reported. */
 const QUIET_MS = 1_000;
 
 /** Keeps everybody who asks one server within what the person allows it a minute, first come first served. */

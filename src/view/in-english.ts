@@ -4,7 +4,7 @@ import type { CommandReply } from "../protocol/host/host.ts";
 import type { Reason } from "../protocol/reasons/reason.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 
-// Programs read the text beside a reason. In what is written for them it is an English sentence, whichever process wrote the code.
+// Programs read the text next to a reason. For them it is an English sentence, whichever process wrote the code.
 
 export function replyInEnglish(reply: CommandReply): CommandReply {
   if (!reply.ok) return worded(reply);

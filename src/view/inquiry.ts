@@ -13,7 +13,7 @@ export function madeNote({ made }: Inquired, t: Texts, me?: Sender): Note {
   return { tone: "dim", line, ...(more.length > 0 && { foreign: more.join("\n") }) };
 }
 
-/** The reply, or why there is none; undefined while it is waited for. */
+/** The reply, or why there is none; undefined while it is pending. */
 export function replyNote({ reply, over }: Inquired, t: Texts): Note | undefined {
   if (!reply) return over && { tone: "dim", line: t.inquiryOver };
   if (reply.problem) return { tone: "warn", line: t.inquiryFailed(oneLine(t.because(reply.problem))) };

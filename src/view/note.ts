@@ -15,7 +15,7 @@ export type Tone = "dim" | "warn" | "danger" | "good";
 /** Sage's own words about something that happened, safe to draw. `foreign` belongs behind a margin. */
 export type Note = { tone: Tone; line: string; foreign?: string };
 
-/** Items that are told in one line of Sage's own; undefined for all others. */
+/** Items shown as a single line in Sage's own words; undefined for all others. */
 export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
   switch (item.type) {
     case "rule":
@@ -63,7 +63,7 @@ export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
   }
 }
 
-/** Question and reply in one, for whoever draws an item once. */
+/** Question and reply in one, for surfaces that draw an item once. */
 function inquiryNote(item: InquiryItem, t: Texts, me?: Sender): Note {
   const made = madeNote(item, t, me);
   const reply = replyNote(item, t);

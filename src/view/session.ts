@@ -36,9 +36,9 @@ export type Session = {
   readonly seq: number;
 };
 
-/** A difference to before. The session has changed already when somebody is told. */
+/** A change. The session already has the new state when this is delivered. */
 export type SessionChange =
-  /** Messages before those turns that are told. */
+  /** Messages before the turns that are shown. */
   | { type: "earlier"; messages: number }
   /** `items` are new or have changed. `past`: it happened before the session was joined. */
   | { type: "fact"; fact: Fact; items: readonly Item[]; past: boolean }
@@ -59,7 +59,7 @@ export type SessionOptions = {
   changed(change: SessionChange): void;
   /** Items that are kept: all of them, if left out, or those since the turn under way began. */
   keep?: "session" | "turn";
-  /** The past from this fact on is told: everything before is known and not told. Without it the whole past is told. */
+  /** Report the past from this fact on; everything before it is only folded. Without it the whole past is reported. */
   tellFrom?(facts: readonly Fact[]): { from: number; earlier: number };
   now?(): number;
 };
@@ -312,7 +312,7 @@ export type FollowedSession = Session & {
   readonly done: Promise<void>;
 };
 
-/** Follows a session for somebody who draws it: `changed` is told of each thing that is different, in order. */
+/** Follows a session for a surface: `changed` is called with each change, in order. */
 export function followSession(
   host: Pick<Host, "send" | "watch">,
   id: string,

@@ -259,7 +259,7 @@ export type Progress = {
   said: readonly Fact<"user.said">[];
   /** Messages up to this seq are in `messages`. */
   sawUpTo: number;
-  /** A prompt that is made now, after one that has heard so far, hears this. */
+  /** Messages for a new prompt, after one that contained messages up to this seq. */
   hear(after: number): Heard;
   /** Messages in the last request to the model. */
   asked?: Heard;

@@ -30,7 +30,7 @@ type ClusterOptions = {
   url: string;
   /** A worker writes nothing in a person's name. */
   as: "worker" | "gateway";
-  /** Knowledge of this machine alone. */
+  /** Facts about this machine only. */
   local: Pick<Store, "noteChild" | "children" | "callOf" | "place">;
   /** The place of new sessions. */
   place(): string;

@@ -29,7 +29,7 @@ export type Database = {
 export type DatabaseOptions = {
   /** Called around every commit, inside of its transaction: a throw before it undoes it. */
   onCommit?(side: "before" | "after"): void;
-  /** Only looks: also opens a journal that may not be written. */
+  /** Read-only: also opens a journal that may not be written. */
   looks?: boolean;
 };
 

@@ -20,9 +20,9 @@ import { openRequests } from "./indexes.ts";
 import { startOf } from "../process.ts";
 
 const APPLICATION = 0x53414745; // "SAGE"
-/** 1: version 0.1.0. 2: long facts lie beside the fact table, and processes name their pid namespace. */
+/** 1: version 0.1.0. 2: long facts have their own table, and processes record their pid namespace. */
 const FORMAT = 2;
-/** A process that starts has nothing better to do than to wait; one that runs blocks everything else meanwhile. */
+/** A starting process can afford to wait; a running one blocks all its sessions while it does. */
 const BUSY_AT_START_MS = 15_000;
 const BUSY_MS = 2_000;
 
@@ -78,7 +78,7 @@ export function openForReading(path: string): Opened {
   } catch (error) {
     if (!existsSync(path) || !(isUnopenable(error) || isInUse(error))) throw error;
   }
-  // SQLite cannot read a journal with a log beside it where it may not write at all: a copy is read instead.
+  // SQLite cannot read a journal with a write-ahead log in a read-only place: read a copy instead.
   const folder = mkdtempSync(join(tmpdir(), "sage-journal-"));
   const copy = join(folder, "journal.db");
   try {
@@ -117,8 +117,8 @@ function checked(path: string, db: DatabaseSync, { readOnly }: { readOnly: boole
 }
 
 /**
- * Makes the whole journal under another name and links it into place: a process that is killed meanwhile leaves no empty
- * journal, and of two that begin at once the second finds the first one's.
+ * Creates the whole journal under another name and links it into place: a process killed in between leaves no empty journal, and of two
+ * concurrent ones the second finds the journal of the first.
  */
 function create(path: string): void {
   if (existsSync(`${path}-wal`)) throw new SageError("journal-damaged", reason("journal-missing", { path }));

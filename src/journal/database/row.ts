@@ -36,7 +36,7 @@ function interned(type: FactType): FactType {
 /** Finds the data of a fact that is too long for its row; empty when it is gone, which is no JSON either. */
 type LongOf = (where: Pick<Row, "session" | "key">) => string;
 
-/** Longer data lies in a table of its own; in its place stands its hash, behind a mark that no JSON begins with. */
+/** Longer data goes to a separate table; the row has its hash instead, behind a mark that no JSON begins with. */
 const MAX_INLINE_LENGTH = 32_000;
 export const MARK = "~";
 
@@ -50,7 +50,7 @@ export function whole<R extends Row>(all: Database["all"], row: R): R {
   return isPointer(row.data) ? { ...row, data: longData(all, row) } : row;
 }
 
-/** The first record whose hash does not follow from the one before, or whose long data is not as it was written. */
+/** The first record whose hash does not follow from the previous one, or whose long data was changed. */
 export function firstBroken(
   longOf: LongOf,
   session: string,
@@ -105,7 +105,7 @@ function parse({ seq, session, key }: Pick<Row, "seq" | "session" | "key">, data
   }
 }
 
-/** Most facts are only asked whether they exist: their data is parsed when it is looked at. */
+/** Most facts are only checked for existence: data is parsed on first use. */
 export function stored({ seq, session, key, type, at, data }: Row): Fact {
   return new Stored(seq, session, key, type, at, data) as unknown as Fact;
 }

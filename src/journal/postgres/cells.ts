@@ -22,7 +22,7 @@ export type FactRow = {
   long: string | null;
 };
 
-/** Long data lies beside the fact. */
+/** Long data is in a separate table. */
 export function splitData(data: unknown): [inline: string, long: string | null] {
   const text = JSON.stringify(data);
   const inline = inlineFor(text);

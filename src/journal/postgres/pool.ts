@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import type { Client, ClientBase, ClientConfig, Pool, PoolClient, PoolConfig } from "pg";
 
 /**
- * A server that has been asked and says nothing for so long is taken for gone, and so is one whose connections nobody gets: a network
- * that has forgotten a connection tells neither side.
+ * A server that does not reply for this long counts as gone, and so does one that no connection can be made to: a network that drops a
+ * connection tells neither side.
  */
 export const SILENT_MS = 30_000;
 /** The same where a person waits for one long answer: a search of years, functions that are made anew, a session that is brought over. */
@@ -50,8 +50,8 @@ function endWhenSilent(client: ClientBase, silentMs: number): void {
 }
 
 /**
- * Has the server let go of what a lost process holds: a session that is locked in a transaction, and the lock that says that the process
- * lives. Left to itself, it may wait for hours.
+ * Makes the server release what a lost process holds: a session locked in a transaction, and the lock that marks the process as alive.
+ * Otherwise it may wait for hours.
  */
 function forgetful(silentMs: number): string {
   const settings = {

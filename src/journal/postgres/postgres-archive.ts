@@ -20,14 +20,14 @@ import { factOf, splitData, type Asking } from "./cells.ts";
 
 type SessionHead = { seq: string; head: string };
 
-/** Records looked at again, and whole sessions copied, found and removed, on the server where that spares reading them here. */
+/** Verifies records and copies, searches and removes whole sessions, on the server where that avoids reading them here. */
 export function postgresArchive({
   pool,
   ask,
   cells,
 }: Asking): Pick<Ledger, "verify" | "head" | "staffed" | "housekeeping"> {
   const verify: Ledger["verify"] = async (session) => {
-    // Its newest hash first: whatever is written after it is not looked at.
+    // Read the newest hash first: facts written later are not verified.
     const [row] = await ask<SessionHead>(pool, "SELECT seq, head FROM sage.session WHERE id=$1", [session]);
     if (!row) return undefined;
     const rows = (await cells(session, 0)).filter(({ seq }) => Number(seq) <= Number(row.seq));
@@ -89,7 +89,7 @@ export function postgresArchive({
       );
       return rows.map(({ session, seq }) => ({ session, seq: Number(seq) }));
     },
-    shrink: () => undefined, // the server gives room back by itself
+    shrink: () => undefined, // the server reclaims space by itself
   };
   return {
     verify,

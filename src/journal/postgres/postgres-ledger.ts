@@ -173,7 +173,7 @@ function titleIn({ type, data }: InboundFact): string | undefined {
   return type === "session.titled" ? data.title : undefined;
 }
 
-/** The fact that stands under the key now: this one, or the one that came first. */
+/** The fact stored under the key: this one, or an earlier winner. */
 function appendedOf(session: string, inbound: InboundFact, row: AppendRow): Appended & { before: number } {
   const { won, had_type: type, had_at: at, had_data: data } = row;
   const [seq, before] = [Number(row.seq), Number(row.before)];

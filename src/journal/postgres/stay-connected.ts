@@ -42,12 +42,12 @@ export async function stayConnected({ connect, begin, lost, ref = true, signal }
 type Listening = {
   connect(): Promise<Client>;
   heard(news: News): void;
-  /** After every connection, the first too: what was told in between was missed. */
+  /** After every connection, including the first: notifications in between were missed. */
   back(): void;
   signal: AbortSignal;
 };
 
-/** Hears which sessions have new facts. Notifications only make it quicker: whoever misses one reads it at the next look. */
+/** Listens for sessions with new facts. Notifications are only an optimisation: a missed one is found by the next poll. */
 export function listen({ connect, heard, back, signal }: Listening): Promise<void> {
   const begin = async (client: Client) => {
     client.on("notification", ({ payload = "" }) => {

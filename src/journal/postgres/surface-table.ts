@@ -10,14 +10,14 @@ export type Entry = { key: string; value: string; leftMs: number };
 /** `value: undefined` deletes. */
 export type Change = { key: string; value: string | undefined; ttlMs: number };
 
-/** How a surface stands, as a gateway learns at each look. */
+/** State of a surface, as a gateway reads it with each heartbeat. */
 export type SurfaceStanding = {
   name: string;
   version: number;
   /** Number of the last hold. */
   number: number;
   holder: string | undefined;
-  /** Nobody holds it, or whoever did is gone. */
+  /** Free, or its holder is gone. */
   free: boolean;
 };
 
@@ -25,7 +25,7 @@ export type LivingGateway = { id: string; host: string; since: Date; holds: stri
 
 type GatewayLook = {
   id: string;
-  /** Number of the lock that the server lets go of when this process dies; null where none is held. */
+  /** Number of the lock that the server releases when this process dies; null if none is held. */
   lock: number | null;
   host: string;
   leaseMs: number;
@@ -47,7 +47,7 @@ export function surfaceTable(pool: Pick<Pool, "query" | "options">) {
     }
   };
   return {
-    /** Says that this gateway lives, and reads how surfaces stand. */
+    /** Heartbeat. Returns the state of every surface. */
     async look({ id, lock, host, leaseMs, byLock, names }: GatewayLook): Promise<SurfaceStanding[]> {
       type Row = { name: string; version: string; number: number; holder: string | null; free: boolean };
       const rows = await ask<Row>("SELECT * FROM sage.gateway_looks($1,$2,$3,$4,$5,$6)", [
@@ -60,7 +60,7 @@ export function surfaceTable(pool: Pick<Pool, "query" | "options">) {
       ]);
       return rows.map((row) => ({ ...row, version: Number(row.version), holder: row.holder ?? undefined }));
     },
-    /** The number of the new hold; undefined where somebody else has it. */
+    /** Number of the new hold; undefined if another gateway has it. */
     async hold(name: string, gateway: string, byLock: boolean): Promise<number | undefined> {
       const [row] = await ask<{ held: number | null }>("SELECT sage.surface_hold($1,$2,$3) AS held", [
         name,

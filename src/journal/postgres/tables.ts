@@ -10,7 +10,7 @@ import { SageError } from "../../protocol/reasons/error.ts";
 
 type Head = { id: string; format: number; revision: number };
 
-/** No such table, no such schema, or none that this login may look into. */
+/** No such table or schema, or no permission to read it. */
 const missing: ReadonlySet<string | undefined> = new Set(["42P01", "3F000", "42501"]);
 
 /**

@@ -7,7 +7,7 @@ import { SageError } from "../../protocol/reasons/error.ts";
 
 /** A session that is held here, as far as the ledger has confirmed it. */
 type Copy = HeldSession & {
-  /** Epoch of this process's lease; 0 where it only looks. */
+  /** Epoch of this process's lease; 0 if it only reads. */
   epoch: number;
   /** Counts commits under that epoch. A batch that was not confirmed keeps its number, for it may have been written. */
   batch: number;
@@ -29,7 +29,7 @@ export type Copies = {
   catchUp(id: string): Promise<void>;
   /** Adds facts that this process has written after the fact `before`: with nothing missing before them they are known already. */
   written(id: string, before: number, facts: readonly Fact[]): Promise<void>;
-  /** Forgets a session that nobody looks at and that does not run here. */
+  /** Drops a session that nobody watches and that does not run here. */
   drop(id: string, copy: Copy): void;
   /** Forgets a session that was deleted. */
   remove(id: string): void;

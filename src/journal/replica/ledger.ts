@@ -3,17 +3,17 @@ import type { Approval } from "../../protocol/facts/request.ts";
 import type { Housekeeping } from "../store/housekeeping.ts";
 import type { Appended, Consented, InboundFact, SessionRow } from "../store/store.ts";
 
-/** A fact that was written, and the number of the one before it: whoever knows that one has missed nothing. */
+/** A written fact and the number of the previous one, by which a reader notices gaps. */
 export type Written = { fact: Fact; before: number };
 
-/** How a session stands in the ledger: as a list shows it, without its facts. */
+/** A session's row in the ledger, without its facts. */
 export type Standing = Omit<SessionRow, "pending" | "place"> & {
   /** Its newest fact. */ seq: number;
   /** The set of files that it works on. */ place: string;
   /** Version of the loop that began its open turn; 0 where none is open. */ loop: number;
 };
 
-/** Facts that came: of one session, after `before` and up to `upTo`. */
+/** New facts of one session, after `before` and up to `upTo`. */
 export type News = { session: string; before: number; upTo: number };
 
 /**
@@ -30,7 +30,7 @@ export interface Ledger {
   take(session: string, options?: TakeOptions): Promise<{ epoch: number }>;
   /** Fenced by the epoch. The same batch twice is written once: a reply may get lost. A number of 0: somebody had answered before. */
   commit(session: string, epoch: number, batch: Batch): Promise<{ numbers: number[]; before: number }>;
-  /** The key is the fence. Wakes whoever should run the session. */
+  /** The key is the fence. Wakes a worker for the session. */
   append(session: string, fact: InboundFact): Promise<Appended & { before: number }>;
   /** Records a yes of several, and the end that it may bring, in one transaction. */
   approve(
@@ -38,7 +38,7 @@ export interface Ledger {
     approval: InboundFact & { type: "input.approved" },
     conclude: (approvals: Approval[]) => (InboundFact & { type: "input.resolved" }) | undefined,
   ): Promise<Consented & { written: Written[] }>;
-  /** Lets go of the session, unless something was written that the owner has not seen: then it has it still. */
+  /** Releases the session, unless something was written that the owner has not seen: then it keeps it. */
   release(session: string, epoch: number, knew: number): Promise<{ again: boolean }>;
   /** Facts of a session after a number: all of them, those of some types, or those that are of other types. */
   read(
@@ -60,7 +60,7 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-/** The job under which a session is run, so that whoever finds its runner dead can give the job to another. */
+/** The job under which a session is run, so that it can be handed on if its worker dies. */
 export type TakeOptions = {
   job?: { id: string; attempt: number };
   /** Refused where the session was moved to another. */

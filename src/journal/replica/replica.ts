@@ -19,23 +19,23 @@ type ReplicaOptions = {
   place?(): string;
   /** The clock of the server. */
   now?(): number;
-  /** Keeps a list of all sessions and of everything that waits, for whoever looks at all of them. */
+  /** Keeps a list of all sessions and open requests, for callers that list all of them. */
   roster?: boolean;
 };
 
 export type Replica = {
   readonly store: Store;
-  /** Takes the session to run it here: `claim` gives its epoch then. */
+  /** Claims the session to run it here: `claim` returns its epoch afterwards. */
   take(session: string, options?: TakeOptions): Promise<void>;
-  /** Holds a session for as long as somebody looks at it, until the function that it gives is called. */
+  /** Keeps a watched session in memory until the returned function is called. */
   look(session: string): Promise<() => void>;
   /** Lets go of the session if it is still this process's. */
   letGo(session: string): Promise<void>;
-  /** True when the owner could not let go: something was written that it has not seen. Asked once. */
+  /** True if the owner could not release it: something was written that it has not seen. Can be asked once. */
   again(session: string): boolean;
-  /** Others have written: what is held here is read. */
+  /** Other processes have written: read the sessions held here. */
   heard(news: News): void;
-  /** News may have been missed: everything that is held is looked at again. */
+  /** Notifications may have been missed: read all held sessions again. */
   caughtUp(): Promise<void>;
   /** Another process has taken the session. */
   lost(session: string): void;
@@ -155,7 +155,7 @@ function readingHalf(ledger: Ledger, copies: Copies, list: Roster | undefined) {
 }
 
 type WritingParts = Required<Pick<ReplicaOptions, "place">> & {
-  /** Sessions that their owner could not let go of. */
+  /** Sessions that their owner could not release. */
   unreleased: Set<string>;
 };
 

@@ -5,7 +5,7 @@ import type { Ledger, Standing } from "./ledger.ts";
 import { untilWritten } from "../store/retry.ts";
 import type { SessionRow } from "../store/store.ts";
 
-/** Facts that whoever looks at all sessions hears of: everything but what a turn does and says. */
+/** Facts for watchers of all sessions: everything except what happens within a turn. */
 const quiet: readonly FactType[] = [
   "model.replied",
   "calls.judged",
@@ -18,7 +18,7 @@ const quiet: readonly FactType[] = [
 
 const POLL_MS = 5_000;
 
-/** A session that nobody here looks at: how it stands, and its open requests. */
+/** A session that nobody watches here: its state and its open requests. */
 type Listed = HeldSession & { standing: Standing; told: number; catchingUp: Promise<void> };
 
 export type Roster = {
@@ -58,7 +58,7 @@ export function createRoster(
     if (fact.type === "input.requested") holdSession(listed, fact);
     if (fact.type !== "input.resolved") return;
     holdSession(listed, fact);
-    // Neither is needed any more: a session is held while somebody looks at what ended in it.
+    // Neither is needed any more: a session is held while somebody watches it.
     listed.facts.length = 0;
     for (const key of listed.keys.keys()) if (!listed.open.has(key)) listed.keys.delete(key);
   };
@@ -107,7 +107,7 @@ export function createRoster(
         return;
       }
       const there = new Set(all.map(({ id }) => id));
-      const deleted = [...sessions.keys()].filter((id) => !there.has(id)); // or begun a moment ago: each is looked at
+      const deleted = [...sessions.keys()].filter((id) => !there.has(id)); // or begun a moment ago: check each
       const changed = all.filter(({ id, seq }) => sessions.get(id)?.standing.seq !== seq).map(({ id }) => id);
       await Promise.all([...deleted, ...changed].map((id) => this.heard(id)));
       for (const standing of all) {

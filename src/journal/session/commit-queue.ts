@@ -5,9 +5,9 @@ import { isRetryable, quietly, untilWritten } from "../store/retry.ts";
 import { isPromised, type Awaitable, type Store } from "../store/store.ts";
 
 type CommitListener = {
-  /** Told of each fact as it is buffered. */
+  /** Called with each fact as it is buffered. */
   added(fact: Fact): void;
-  /** Told of a commit that will never be made. */
+  /** Called when a commit has failed for good. */
   commitFailed(error: unknown): void;
 };
 
@@ -146,7 +146,7 @@ export class CommitQueue {
     throw error;
   }
 
-  /** Tells whoever watches at once, whatever is on its way to the disk. */
+  /** Notifies watchers immediately, ahead of facts that are still being written. */
   notice(why: Reason): void {
     const place = { session: this.#session, key: "journal", attempt: this.#epoch * 1_000, n: this.#notices++ };
     this.#store.hub.delta({ ...place, ...noticeOf(why) });

@@ -5,7 +5,7 @@ import type { Reason } from "../../protocol/reasons/reason.ts";
 import type { Awaitable } from "../store/store.ts";
 
 export type StepScope = {
-  /** Names this piece of work among all, and whoever does it. */
+  /** Identifies this piece of work, and the process that does it. */
   readonly place: { session: string; key: string; epoch: number };
   readonly signal: AbortSignal;
   /** Live progress; never journaled. */
@@ -69,7 +69,7 @@ export interface Durable {
   branch(key: string): Durable;
   /** True when an earlier attempt wrote a fact under this key and the loop has not passed it yet. */
   known(key: string): boolean;
-  /** True when the attempt that wrote `key` was interrupted, even if it had not heard of that yet. */
+  /** True if the attempt that wrote `key` had been interrupted, even if it did not know yet. */
   interruptedSince(key: string): boolean;
   /** Ends a request of this session in the next commit, fenced like everything else; an answer that is there already wins. */
   resolve(resolution: Resolution): void;
@@ -83,7 +83,7 @@ export interface Durable {
   closedBranch(key: string): Durable;
   /** Shows to those who watch what the agent of this branch does now; `n` counts. Never journaled. */
   showState(shown: { agent: readonly string[]; state: AgentState; n: number }): void;
-  /** Ends this attempt: running and waiting work is told, and its results may still be recorded. */
+  /** Ends this attempt: running and waiting work is aborted, and its results can still be recorded. */
   stop(reason: Error): void;
   readonly stopped: unknown;
 }

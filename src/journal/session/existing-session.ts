@@ -2,7 +2,7 @@ import { reason } from "../../protocol/reasons/reason.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import type { SessionRow, Store } from "../store/store.ts";
 
-/** The session with this id. Throws where there is none. */
+/** The session with this id. Throws if there is none. */
 export function existingSession(store: Pick<Store, "session">, id: string): SessionRow {
   const session = store.session(id);
   if (!session) throw new SageError("session-unknown", reason("session-missing", { session: id }));

@@ -12,9 +12,9 @@ export type Mailbox = {
   note(fact: Fact): void;
   /** Messages that no turn has taken up, no reply has seen and nobody has taken back. */
   unseen(): Fact<"user.said">[];
-  /** True when something was said after this seq that nobody took back in time. */
+  /** True if there is a message after this seq that was not withdrawn in time. */
   saidSince(after: number): boolean;
-  /** A prompt that is made now, after one that has heard so far, hears this. */
+  /** Messages for a new prompt, after one that contained messages up to this seq. */
   hear(after: number): Heard;
   /** Inquiries about requests and the replies to them; the list grows while the session is open. */
   readonly inquiries: readonly InquiryFact[];
@@ -23,7 +23,7 @@ export type Mailbox = {
   clear(): void;
 };
 
-/** Facts that say something about messages or inquiries; the others, which are the most, are not looked at. */
+/** Facts about messages or inquiries; all others, the majority, are skipped. */
 export const noted: ReadonlySet<FactType> = new Set([
   ...(["user.said", "message.withdrawn", "turn.begun", "model.replied", "turn.ended"] as const),
   ...(["inquiry.made", "inquiry.replied"] as const),

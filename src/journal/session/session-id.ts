@@ -6,7 +6,7 @@ export function newSessionId(): string {
   return Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join("");
 }
 
-/** Ids that somebody may give a session: they stand in keys, in paths and on command lines. */
+/** Allowed session ids: they occur in keys, paths and command lines. */
 export function isSessionId(given: string): boolean {
   return typeof given === "string" && /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(given);
 }

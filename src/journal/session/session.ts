@@ -63,7 +63,7 @@ export class SessionLog {
     this.id = id;
     this.epoch = store.claim(id);
     this.commits = new CommitQueue(store, id, this.epoch, this);
-    // Listen before reading: what others write in between is heard, and known already when it is told.
+    // Subscribe before reading, so that facts written in between are not missed; duplicates are ignored.
     this.#unsubscribe = store.hub.subscribe(id, this);
     try {
       this.#loaded = this.#foldAll(withoutRewound(store.load(id, { verified: true })));
@@ -215,7 +215,7 @@ export class SessionLog {
     return this.commits.writing;
   }
 
-  /** @internal A commit will never be made. Whoever watches learns that another process has the session; other errors end up in the outcome. */
+  /** @internal A commit has failed for good. Watchers learn if another process owns the session; other errors end up in the outcome. */
   commitFailed(error: unknown): void {
     if (error instanceof SageError && error.code === "lease-lost") this.lost(error);
     else this.close(error);
@@ -289,7 +289,7 @@ export class SessionLog {
     this.#waiting = [];
   }
 
-  /** Gives the session up after the work here: others may claim it at once. */
+  /** Releases the session after the work here: others can claim it immediately. */
   release(): void | Promise<void> {
     const letGo = () => {
       this.close();
@@ -299,7 +299,7 @@ export class SessionLog {
       const written = this.closed ? undefined : this.flush();
       if (written) return written.then(letGo, letGo);
     } catch {
-      // The loop has met this error already and told it in its outcome.
+      // The loop has already reported this error in its outcome.
     }
     return letGo();
   }

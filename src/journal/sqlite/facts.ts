@@ -27,7 +27,7 @@ type SessionHead = { epoch: number; head: string; process: string | null };
 
 type Facts = Reading &
   Writing & {
-    /** Inside of a transaction: writes one fact, and gives the hash that the next one builds on. */
+    /** Inside a transaction: writes one fact and returns the hash for the next one. */
     insert(fact: Fact, head: string): string;
     advance(session: string, at: number, head: string): void;
     row(session: string): SessionHead;

@@ -9,9 +9,9 @@ import { type Hub, createHub } from "../store/hub.ts";
 import { type Row, stored, whole } from "../database/row.ts";
 
 const BEAT_MS = 2_500;
-/** A process that lives but has been silent for longer may be frozen for good: others may take its sessions. */
+/** A living process without a heartbeat for longer may be frozen for good: others can take its sessions. */
 const SILENT_MS = 10_000;
-/** Rows of processes that nobody has heard of for so long are removed. */
+/** Rows of processes without a heartbeat for this long are removed. */
 const FORGOTTEN_MS = 24 * 3_600_000;
 const POLL_MS = 25;
 
@@ -81,7 +81,7 @@ export function createLease({ prepared, all, writeUnsynced, writeIfPossible, gon
     try {
       checkHeld();
     } catch {
-      // the journal cannot be read for a moment; the next beat looks again
+      // the journal is briefly unreadable; the next heartbeat retries
     }
   };
   const register = () => {

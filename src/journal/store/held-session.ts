@@ -11,7 +11,7 @@ export type HeldSession = {
   facts: Fact[];
   keys: Map<string, Fact>;
   cwd: string;
-  /** Kept as facts come: an answer looks at its session, and must not cost more the longer that is. */
+  /** Maintained as facts arrive, so that answering does not get slower as the session grows. */
   said?: Fact<"user.said">;
   titled?: Fact<"session.titled">;
   turn?: Fact<"turn.begun" | "turn.ended">;

@@ -30,7 +30,7 @@ export type LocalHousekeeping = {
   forget(before: number): number;
   /** Places of a text in facts of these types: the first of each session, the latest session first. */
   search(text: string, types: readonly FactType[]): { session: string; seq: number }[];
-  /** Gives the room of what was removed back to the disk: the size of the journal before and after. Undefined where a server sees to that. */
+  /** Returns freed space to the disk; reports the journal's size before and after. Undefined if a server does that. */
   shrink(): { before: number; after: number } | undefined;
 };
 
@@ -135,7 +135,7 @@ export function createHousekeeping({
   };
 }
 
-/** A pattern for LIKE, over data as it is written: the text may stand anywhere in it. */
+/** A LIKE pattern over stored data that matches the text anywhere. */
 export function patternFor(text: string): string {
   return `%${JSON.stringify(text)
     .slice(1, -1)

@@ -19,7 +19,7 @@ export type Hub = {
   subscribe(session: string, listener: Listener): () => void;
   /** Facts of these types, of every session and every process. */
   overhear(types: ReadonlySet<FactType>, listener: (fact: Fact) => void): () => void;
-  /** Facts that were just committed here. A listener may write in answer: its fact is told after these. */
+  /** Publishes facts that were just committed here. Facts that a listener writes in response are published after them. */
   tell(facts: readonly Fact[]): void;
   delta(delta: Delta): void;
   lost(session: string, problem: SageError): void;
@@ -31,13 +31,13 @@ export type Hub = {
 type Others = {
   /** The first listener has come, or the last one has left. */
   interest(interested: boolean): void;
-  /** Facts of others that come before these. Undefined when they cannot be read now: then these are told later, with them. */
+  /** Facts of other processes that precede these. Undefined if they cannot be read now: then all are published later. */
   before(facts: readonly Fact[]): readonly Fact[] | undefined;
 };
 
 const nobody: Others = { interest() {}, before: () => [] };
 
-/** Tells facts in the order of their seq: whoever hears of one has heard of all before it. */
+/** Publishes facts in the order of their seq, without gaps. */
 export function createHub({ interest, before }: Others = nobody): Hub {
   // Lists are replaced, never changed: smaller than sets, and safe to walk while somebody joins or leaves.
   const waiting = new Map<string, readonly ((resolution: Resolution) => void)[]>();

@@ -7,7 +7,7 @@ const MAX_PAUSE_MS = 1_000;
 type Retry = {
   /** Ends the trying; its reason is thrown. */
   signal?: AbortSignal | undefined;
-  /** Hears of each failure that may be followed by another try; false ends the trying, and the error is thrown. */
+  /** Called after each failure that can be retried; returning false stops, and the error is thrown. */
   failed?(error: SageError): boolean | void;
 };
 
@@ -42,7 +42,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Marks a promise as looked after: its rejection is met by whoever awaits it, or by the next barrier. */
+/** Marks a promise as handled: its rejection reaches the code that awaits it, or the next barrier. */
 export function quietly<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

@@ -40,7 +40,7 @@ export type SessionRow = {
   lastAt: number;
   /** A turn was begun and has not ended. */
   open: boolean;
-  /** No turn is open, and a message waits for one: whoever took it was killed before its turn began, or is about to begin it. */
+  /** No turn is open and a message waits for one: its process was killed before the turn began, or is about to begin it. */
   unheard: boolean;
   /** A living process holds the lease. */
   owned: boolean;

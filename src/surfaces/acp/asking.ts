@@ -39,7 +39,7 @@ type AskingParts = {
   form: boolean;
   cwd(): string;
   tell(update: SessionUpdate): void;
-  /** The conversation asks now: whoever waits for the end of the turn gets the floor. */
+  /** The conversation asks a question now: prompts that wait for the turn's end return. */
   asksInChat(): void;
 };
 

@@ -22,7 +22,7 @@ export const codes = {
   notFound: -32002,
 } as const;
 
-/** A refusal, as the editor is told of it. */
+/** A refusal, as sent to the editor. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: number;

@@ -31,7 +31,7 @@ type SessionParts = {
 };
 
 export type Session = {
-  /** All of its past was told. */
+  /** All of its past was sent. */
   ready: Promise<void>;
   progress: Readonly<Progress>;
   /** Answers when the turn that hears the message has ended, or asks for an answer in the conversation. */
@@ -110,7 +110,7 @@ export function editSession(parts: SessionParts, id: string, { replay }: { repla
     if (fact.type === "mode.chosen" || fact.type === "model.chosen") parts.changed(id, session.progress);
     if (fact.type === "session.titled") tell({ sessionUpdate: "session_info_update", title: oneLine(fact.data.title) });
   };
-  /** An item that was not shown is shown whole when it changes; a past one that was told is not told again. */
+  /** An item not shown before is shown whole when it changes; past items are not repeated. */
   const tellPast = () => {
     for (const item of past) for (const update of view.update(item)) if (replay) tell(update);
     past.clear();
@@ -235,9 +235,9 @@ function runTyped(
 type Waiting = {
   /** `key`: the message whose turn is waited for; without one, any turn's end. */
   add(key: string | undefined): { end: Promise<StopReason>; forget(): void };
-  /** A turn has heard the message. */
+  /** A turn has read the message. */
   read(key: string): void;
-  /** A turn has ended: for all prompts that it heard, and those that wait for any turn. */
+  /** A turn has ended: for all prompts that it read, and those that wait for any turn. */
   ended(end: StopReason | Refusal): void;
   /** Ends every wait. */
   settle(end: StopReason | Refusal): void;
@@ -256,7 +256,7 @@ function createWaiting(): Waiting {
   return {
     add(key) {
       const { promise, resolve, reject } = Promise.withResolvers<StopReason>();
-      promise.catch(() => {}); // whoever waits for it hears of it
+      promise.catch(() => {}); // the awaiting caller handles it
       const prompt: PendingPrompt = {
         key,
         isRead: false,

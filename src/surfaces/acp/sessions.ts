@@ -20,7 +20,7 @@ type Sessions = {
   get(id: string): Session | undefined;
   /** The session; refused where the editor has not loaded it. */
   of(id: string): Session;
-  /** Follows a new session, or one that is there. `replay`: the editor is told its past. */
+  /** Follows a new or existing session. `replay`: sends its past to the editor. */
   begin(session: string, replay: boolean): Promise<Setup>;
   resume(session: string, replay: boolean): Promise<Setup>;
   setupOf(session: string, progress: Readonly<Progress>): Promise<Setup>;

@@ -24,7 +24,7 @@ type ViewOptions = {
 
 const statuses = ["completed", "in_progress"] as const;
 
-/** Items as updates. The editor is told each word once: what has been told of an item is remembered while it changes. */
+/** Items as updates. Every word is sent once: the part of an item already sent is remembered while it changes. */
 export function createView({ t, cwd, me, isOwn }: ViewOptions): View {
   const told = new WeakMap<TextItem | ThoughtItem, { restarts: number; length: number }>();
   const calls = new Map<string, Record<string, string>>();

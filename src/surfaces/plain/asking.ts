@@ -41,7 +41,7 @@ type Parts = {
   inquire(request: InputRequest, text: string): void;
   /** The prompt is gone: what was held back is written. */
   released(): void;
-  /** Lines come from a pipe: the next one is meant for after the reply. */
+  /** Lines come from a pipe: the next one is for after the reply. */
   piped: boolean;
 };
 

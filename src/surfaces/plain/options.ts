@@ -44,6 +44,6 @@ export type Plain = {
   done: Promise<PlainEnd>;
   /** Ctrl-C: interrupts; the second one within two seconds, or one with nothing to interrupt, leaves. */
   interrupt(): void;
-  /** No turn can begin: that is said, and the end. */
+  /** No turn can begin: report that and end. */
   failed(error: TurnError): void;
 };

@@ -3,7 +3,7 @@ import type { Style } from "../../view/lines/paint.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import type { Piece } from "./view.ts";
 
-/** Writes pieces, each on its own line where it should be; holds them back while a prompt stands at the bottom. */
+/** Writes pieces, on lines of their own where needed; holds them back while a prompt is shown at the bottom. */
 export type Screen = {
   write(pieces: readonly Piece[]): void;
   /** Not held back: no prompt is there yet. */

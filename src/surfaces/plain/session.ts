@@ -270,7 +270,7 @@ function changed(parts: Parts, change: SessionChange): void {
   prompts.settleSoon();
 }
 
-/** A prompt that is open stands again below the line. */
+/** Draw an open prompt again below the line. */
 function tell({ session, asking, options, say, style }: Parts, change: SessionChange): void {
   const note = ownerNote(change, session, options.lang);
   if (!note) return;

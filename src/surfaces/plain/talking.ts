@@ -19,7 +19,7 @@ import type { PlainActs, PlainOptions } from "./options.ts";
 
 /** Input of a person when nothing is asked: messages, and commands to this surface. */
 export type Talking = {
-  /** `echoed`: it was seen as it was typed. */
+  /** `echoed`: it is already visible as typed. */
   heard(text: string, options?: { echoed: boolean }): "nothing" | "command" | "message";
   complete(typed: string): readonly Completion[];
   speak(text: string, options: { echoed: boolean }): void;

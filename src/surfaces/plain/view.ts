@@ -24,11 +24,11 @@ export type View = {
 
 /** Facts that the person has seen already, or caused. */
 type Known = {
-  /** The message stands on the screen as it was typed there. */
+  /** The message is already on the screen as typed. */
   isEchoed(key: string): boolean;
-  /** The person answered it here, and was told so. */
+  /** The person answered it here and has seen the confirmation. */
   isAnswered(requestId: string): boolean;
-  /** The person stops the turn from here: what follows from it is told once. */
+  /** The person stops the turn from here: its consequences are shown once. */
   isCancelling(): boolean;
 };
 
@@ -36,7 +36,7 @@ const RESULT_ROWS = 6;
 const CHANGE_ROWS = 12;
 const nothing: Known = { isEchoed: () => false, isAnswered: () => false, isCancelling: () => false };
 
-/** Turns items into text that is only ever added to: an item is told when it begins and when it ends. */
+/** Turns items into append-only text: an item is shown when it begins and when it ends. */
 export function createView(style: Style, me?: Sender, known: Known = nothing): View {
   const { t, paint } = style;
   const heard = new WeakSet<SaidItem>();
@@ -210,7 +210,7 @@ function resultLines({ text, output }: ShownResult, style: Style): string[] {
 type Live = {
   /** Rows that are whole now and were not shown yet. */
   more(item: CallItem): string[];
-  /** Rows of the result that do not stand on the screen already. */
+  /** Rows of the result that are not on the screen yet. */
   rest(item: CallItem, rows: string[]): string[];
 };
 

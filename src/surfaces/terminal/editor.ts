@@ -53,7 +53,7 @@ export function createWriting({
   const editor = new Editor(
     tui,
     {
-      // The theme may change once the terminal has told its background.
+      // The theme may change once the terminal reports its background.
       borderColor: (text) => theme.border(text),
       selectList: {
         selectedPrefix: (text) => theme.accent(text),
@@ -115,7 +115,7 @@ function toEnd(editor: Editor): void {
   editor.handleInput(lineEnd);
 }
 
-// Control and direction characters have no place in a message that is drawn as it is written.
+// Control and direction characters would corrupt the drawn message.
 const unwritable = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const steering = /[\x80-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
@@ -161,7 +161,7 @@ function createCompletion({ complete, files }: Sources): AutocompleteProvider {
       const prefix = fileAt(before, { forced: force });
       if (!prefix) return null;
       const found = (await files?.(prefix.query, signal)) ?? [];
-      // A name that hides something is not offered: it would stand in the editor as it is.
+      // A name with hidden characters is not offered: it would enter the editor unescaped.
       const honest = found.filter((name) => harmless(name) === name);
       return {
         items: honest.slice(0, MAX_SUGGESTIONS).map((name) => ({ value: name, label: name })),

@@ -8,7 +8,7 @@ import { createParts, follow } from "./session.ts";
 export { pickAlone } from "./screen/picker.ts";
 export type { Picked, Picking, TerminalActs, TerminalEnd, TerminalOptions } from "./screen/options.ts";
 
-/** A session on a terminal: past events scroll by like any program's output; requests and the editor stand at the bottom. */
+/** A session on a terminal: past events scroll by like any program's output; requests and the editor stay at the bottom. */
 export function attachTerminal(host: Host, options: TerminalOptions): Terminal {
   const parts = createParts(host, options);
   const keys = createKeys(parts);

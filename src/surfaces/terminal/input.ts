@@ -53,7 +53,7 @@ export function readKey(data: string): Key | undefined {
   return undefined;
 }
 
-/** The session and the editor at the moment somebody wants to stop something. */
+/** State of session and editor when the person wants to stop something. */
 export type Situation = {
   /** A turn runs. */
   working: boolean;
@@ -172,7 +172,7 @@ function isRecent({ interruptedAt }: State, now: number): boolean {
   return now - interruptedAt < TWICE_MS;
 }
 
-/** A key that was meant for a panel which somebody else has just answered. */
+/** A key for a panel that somebody else has just answered. */
 export function isSwallowed({ takenAt }: State, now: number): boolean {
   return Math.abs(now - takenAt) < QUIET_MS;
 }

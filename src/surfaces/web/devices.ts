@@ -36,11 +36,11 @@ type Invitation = {
   name?: string;
   /** Somebody at the terminal has to say yes to the device that took it up. */
   confirm?: true;
-  /** Id of the device that made it. Without that device it lets nobody in: whoever stole one must not come back by it. */
+  /** Id of the device that created it. It is void once that device is removed: a thief must not get back in with it. */
   device?: string;
 };
 
-/** The device that took up an invitation, before somebody said yes to it. */
+/** The device that used an invitation and awaits confirmation. */
 type Applicant = { name: string; from: string };
 
 export type Paired = { key: string; device: Device };
@@ -56,9 +56,9 @@ export type Devices = {
   refresh(): Promise<void>;
   /** Makes an invitation: the key for its link, and its id, by which the terminal follows it. */
   invite(invitation: Invitation): Promise<{ id: string; key: string }>;
-  /** A code that stands for the link of an invitation for two minutes, where a camera fails. */
+  /** A code that replaces the link of an invitation for two minutes, if there is no camera. */
   code(invitation: string): Promise<string>;
-  /** Takes up an invitation; with a device at once, or once somebody has said yes. */
+  /** Uses an invitation; pairs the device at once, or once somebody has confirmed. */
   take(by: { key: string } | { code: string }, applicant: Applicant): Promise<Taken | undefined>;
   /** The applicant of an invitation that waits for a yes. */
   applicant(invitation: string): Applicant | undefined;
@@ -130,7 +130,7 @@ export function createDevices(shared: SharedStore, now: () => number = Date.now)
       if (!device || from === undefined) return device;
       if (device.from === from && now() - device.seen < SEEN_MS) return device;
       const seen = { ...device, seen: now(), from };
-      // A device that was removed meanwhile stays removed. Where this fails, its next use is noted.
+      // A device removed in the meantime stays removed. If this fails, its next use is recorded.
       shared.change((store) => store.get(at) && store.set(at, seen, { ttlMs: KEY_MS })).catch(() => {});
       return seen;
     },
@@ -146,7 +146,7 @@ export function createDevices(shared: SharedStore, now: () => number = Date.now)
       }),
   };
 
-  /** The key is made for whoever asks first after the yes, and never again. */
+  /** The key is created for the first caller after the confirmation, and only once. */
   async function verdict(id: string): Promise<Verdict> {
     const waiting = invitationOf(shared, id);
     if (waiting?.applicant && waiting.admitted === undefined) return "waiting";
@@ -194,7 +194,7 @@ function deviceWith(store: Reads, id: string): { key: string; device: Device } |
   return all(store).find(({ device }) => device.id === id);
 }
 
-/** A wrong code counts against every code: nobody can say which one was meant. */
+/** A wrong code counts against every code: it is unknown which one was meant. */
 function invitationOfCode(store: SurfaceStore, given: string): string | undefined {
   const code = given.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
   const found = store.get(`code/${digest(code)}`);

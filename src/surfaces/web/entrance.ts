@@ -1,7 +1,7 @@
 import { timingSafeEqual, createHash } from "node:crypto";
 import type { Device, Devices } from "./devices.ts";
 
-/** How somebody is known: by the key of a device, or by the name that a proxy gives them. */
+/** How a person is identified: by the key of a device, or by the name that a proxy passes. */
 export type Identity = { device: Device } | { proxy: string };
 
 /** A person as the settings know them now. */
@@ -26,7 +26,7 @@ export type Turned = "key-unknown" | "may-not-look" | "unsure";
 export type ProxyIdentity = { header: string; secret: string; from?: readonly string[] | undefined };
 
 export type Entrance = {
-  /** With a key, whoever has the device; without one, whoever the proxy says. */
+  /** With a key, the owner of the device; without one, the person named by the proxy. */
   enter(key: string | undefined, caller: Caller): Promise<Entered | Turned>;
 };
 
@@ -39,7 +39,7 @@ type EntranceParts = {
   devices: Devices;
   /** The visitor by the settings of this moment; undefined for somebody who has no role in them. */
   visitorOf(identity: Identity): Visitor | undefined;
-  /** Keys are looked up again this often while somebody is here: another process may take one back. */
+  /** Keys are checked again this often during a connection: another process may revoke one. */
   everyMs?: number;
 };
 
@@ -62,7 +62,7 @@ export function createEntrance({ devices, visitorOf, everyMs = 400 }: EntrancePa
     if (here.size === 0) timer = void clearInterval(timer);
   };
 
-  /** A device that another daemon has let in just now is known here a moment later: a key is looked up twice before it counts for nothing. */
+  /** A device that another daemon has just paired is known here a moment later: an unknown key is looked up twice. */
   const deviceOf = async (key: string, address: string): Promise<Device | undefined> => {
     const known = devices.find(key, address);
     if (known) return known;
@@ -87,10 +87,7 @@ export function createEntrance({ devices, visitorOf, everyMs = 400 }: EntrancePa
   };
 }
 
-/**
- * The name that a proxy gives to whoever sent a request. It counts only with the secret beside it and from the proxy's own address:
- * anybody can write a header.
- */
+/** The user name that a proxy passes. Valid only with the shared secret and from the proxy's own address: anybody can send a header. */
 export function proxyName(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   address: string,

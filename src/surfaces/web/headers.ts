@@ -26,7 +26,7 @@ export const guardHeaders: Readonly<Record<string, string>> = {
   "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 };
 
-/** Facts about a request that decide whether it is looked at. `rawHeaders` are as they came: names and values in turn. */
+/** Properties of a request that decide whether it is handled. `rawHeaders` are unparsed: names and values in turn. */
 type Approach = { rawHeaders: readonly string[] };
 
 /**

@@ -156,7 +156,7 @@ function addPairRoute(app: Hono<{ Bindings: HttpBindings }>, { devices, entrance
     if (body instanceof Response) return body;
     const given = pairing(body);
     if (!given) return answer(400, refused("request-invalid"));
-    if (!pairs.may(address)) return answer(429, refused("queue-full")); // others may have tried meanwhile
+    if (!pairs.may(address)) return answer(429, refused("queue-full")); // others may have tried in the meantime
     const taken = await settled(devices.take(given.by, { name: given.name, from: address }));
     if (taken instanceof Response) return taken;
     if (!taken) pairs.failed(address);
@@ -171,7 +171,7 @@ function addPairRoute(app: Hono<{ Bindings: HttpBindings }>, { devices, entrance
   });
 }
 
-/** Waits for the yes of whoever sits at the terminal, where the invitation asks for one. */
+/** Waits for confirmation at the terminal, if the invitation requires it. */
 async function admitted(taken: Taken, signal: AbortSignal): Promise<Paired | undefined> {
   if (taken.state === "paired") return taken.paired;
   for (;;) {

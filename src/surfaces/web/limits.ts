@@ -1,7 +1,7 @@
 const MINUTE = 60_000;
 const A_MINUTE = { ofAddress: 10, together: 60 };
 
-/** Failed tries to pair are counted by address and all together; whoever has the right link is not kept from it by their own tries. */
+/** Failed pairing attempts are counted per address and in total; own failures do not block a person with the right link. */
 type PairLimits = { may(address: string): boolean; failed(address: string): void };
 
 export function createPairLimits(now: () => number = Date.now): PairLimits {

@@ -139,7 +139,7 @@ export function readKeeping(folder: string): Keeping | undefined {
   }
 }
 
-/** With its first epoch in it from the beginning: there is never more than one. */
+/** Created with its first epoch in it, so that there is never more than one. */
 function makeHome(base: string, home: string): void {
   mkdirSync(base, { recursive: true, mode: 0o700 });
   const made = mkdtempSync(join(base, ".new-"));

@@ -11,7 +11,7 @@ export type ShownResult = { text: string; notes: string[]; output?: Output };
 const nothing: ShownResult = { text: "", notes: [] };
 const notRun: readonly Standing[] = ["not-run", "refused-by-person", "refused-by-rule"];
 
-/** Words for the model are left out, and so is whatever the answer of a person or the end of the turn has told already. */
+/** Leaves out text for the model, and everything that a person's answer or the end of the turn already shows. */
 export function resultOf(item: CallItem, t: Texts): ShownResult {
   const { result, verdict, asked, runs, standing, turnStopped } = item;
   if (!result || isApprovedPlan(item)) return nothing;

@@ -44,7 +44,7 @@ export function isAsking(item: CallItem): boolean {
   return isQuestion(item) && (item.asked.length > 0 || item.standing === "done" || !isOver(item));
 }
 
-/** Its result is meant for the model: the answer tells the person the same. */
+/** The result is for the model: people see the same in the answer. */
 export function isApprovedPlan({ call, standing }: CallItem): boolean {
   return call.tool === PLAN_TOOL && standing === "done";
 }
@@ -68,7 +68,7 @@ export function nameOf(request: InputRequest, t: Texts): string {
   }
 }
 
-/** A session's title on one line, without text that was piped in beside the first message. */
+/** A session's title on one line, without text that was piped in with the first message. */
 export function titleOf({ title }: { title: string }): string {
   return title
     .replace(/\n+`{3,}stdin\n[^]*$/, "")

@@ -2,7 +2,7 @@ import type { Texts } from "../../texts/shared/texts.ts";
 
 type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
-/** `token` is for what stands in the place of characters: no foreign text can look like that. */
+/** `token` marks placeholders for hidden characters: no foreign text can look like that. */
 type Paint = Record<Colour | "token", (text: string) => string>;
 
 export type Style = { t: Texts; paint: Paint; width: number | undefined };

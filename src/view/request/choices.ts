@@ -33,8 +33,8 @@ export function allows(choice: Choice): boolean {
 }
 
 /**
- * May the input be edited with a yes? Not where the agent that asks takes no other input, and not where a secret was taken out: an edit
- * would run what stands in its place.
+ * Can the input be edited with a yes? Not if the asking agent accepts no other input, and not if a secret was redacted: an edit would run
+ * the placeholder.
  */
 export function mayEdit({ fixed, masked = 0, source }: PermissionRequest): boolean {
   return !fixed && masked === 0 && source !== "outside";
@@ -72,7 +72,7 @@ export function editable(request: PermissionRequest): string {
   return name === undefined ? canonicalJson(request.input) : String(request.input[name]);
 }
 
-/** The input with a person's changes, or why there is none. */
+/** The input with a person's changes, or why they are invalid. */
 export function inputFrom(
   request: PermissionRequest,
   text: string,

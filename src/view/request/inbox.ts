@@ -34,7 +34,7 @@ export function foldInbox(inbox: Inbox, event: InboxEvent): Inbox {
   }
 }
 
-/** Requests that ended while nobody listened: how, the snapshot does not say. */
+/** Requests that ended while we were disconnected: the snapshot does not say how. */
 export function vanished(inbox: Inbox, event: InboxEvent & { type: "inbox" }): InboxRequest[] {
   if (event.more > 0) return [];
   const open = new Set(event.requests.map(({ request }) => request.id));

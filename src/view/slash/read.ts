@@ -8,7 +8,7 @@ import { entryOf, slashNames, type SlashName, type SlashPlace, type SlashRight }
 /** Everything that can be typed at one surface now. */
 export type Offer<P extends SlashPlace = SlashPlace> = {
   place: P;
-  /** False for a command of the surface that it cannot do as it stands, such as one that needs the machine of the session. */
+  /** False for a command that the surface cannot do at present, such as one that needs the session's machine. */
   has?(name: SlashName): boolean;
   /** Own commands, skills and prompts of servers. The host knows them, and reads them. */
   own?(): readonly Named[];
@@ -31,8 +31,8 @@ export function withSlash(text: string): string {
 }
 
 /**
- * The command that a text is; undefined for a message, which may be to a command of the person's own. Built-in names come first, then
- * names of one's own, then aliases.
+ * Parses a command; undefined for a message, including one that names a custom command. Built-in names come first, then custom names, then
+ * aliases.
  */
 export function readTypedSlash(text: string, offer: Offer): TypedSlash | undefined {
   const typed = readSlash(withSlash(text));
@@ -59,7 +59,7 @@ export function unknownSlash(reply: CommandReply, text: string, offer: Offer, w:
   return w.unknown(oneLine(name), closest(name.toLowerCase(), names));
 }
 
-/** Names of one's own that the host tells of: commands, skills and prompts of servers. */
+/** Custom names reported by the host: commands, skills and prompts of servers. */
 export function ownNames({ commands, skills, prompts = [] }: Partial<SessionAbout> = {}): Named[] {
   return [...(commands ?? []), ...(skills ?? []).filter(({ invocable }) => invocable), ...prompts];
 }
@@ -130,7 +130,7 @@ export function completeSlash(typed: string, offer: Offer, w: SlashTexts): Compl
     .map(({ line }) => ({ text: `/${line.name} `, label: `/${line.name}`, hint: line.does }));
 }
 
-/** Sorting keeps the order of those with the same rank, so that one's own come after built-in ones. */
+/** Sorting is stable, so that custom commands follow built-in ones of the same rank. */
 function rankOf(name: string, query: string): number {
   const word = name.toLowerCase();
   if (word.startsWith(query)) return 0;

@@ -24,7 +24,7 @@ import {
   type SlashRight,
 } from "./table.ts";
 
-/** Texts of one language. A surface whose readers have several asks for each. */
+/** Texts of one language. A surface with readers of several languages calls this for each. */
 export type SlashWords = {
   t: Texts;
   slash: SlashTexts;
@@ -56,9 +56,9 @@ export type Hand<P extends SlashPlace, R> = {
   speak(text: string, reply: Reply): R | Promise<R>;
   /** For surfaces that show the fact which tells it; the others say it. */
   done?(): R | Promise<R>;
-  /** Words of the person that come back to them: for surfaces that can put them where messages are written. */
+  /** A withdrawn message, for surfaces that can put it back into the editor. */
   back?(words: string): R | Promise<R>;
-  /** The person continues in this session; elsewhere they are told how to. */
+  /** The person switches to this session; on other surfaces they are told how to. */
   go?(session: string): R | Promise<R>;
 };
 
@@ -69,7 +69,7 @@ type Outcome =
   | { type: "speak"; text: string; reply: Reply }
   | { type: "go"; session: string };
 
-/** Does what was typed. What fails is told, too. */
+/** Runs a typed command and reports failures. */
 export async function runSlash<P extends SlashPlace, R>(
   typed: TypedSlash,
   typist: Typist<P>,
@@ -111,7 +111,7 @@ function handed<P extends SlashPlace, R>(outcome: Outcome, hand: Hand<P, R>): R 
 
 type Run = (args: string, typist: Typist) => Promise<Outcome>;
 
-/** Commands that are the same everywhere: what they send to the host, and what is told of the reply. */
+/** Commands that are the same everywhere: what they send to the host, and how they report the reply. */
 const runs: { [K in HostSlash]: Run } = {
   help: async (_, { offer }) =>
     replies(({ slash, intro = [] }) => [...intro, ...(intro.length > 0 ? [""] : []), ...helpLines(offer, slash)]),

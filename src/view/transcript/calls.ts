@@ -17,7 +17,7 @@ import { isOpen, standingOf } from "./standing.ts";
 
 const MAX_OUTPUT_BYTES = 64 * 1024;
 
-/** Calls of the turn under way. Each function gives the items that have changed. */
+/** Calls of the current turn. Each function returns the changed items. */
 type Calls = {
   change: Change;
   /** The call that a fact or a delta is about. */

@@ -19,7 +19,7 @@ export type Item =
   | CallItem
   | AskedItem
   | InquiryItem
-  /** A yes to a request that takes several. The last of them is told by the request's end. */
+  /** A yes to a request that takes several. The last one is shown as the request's end. */
   | { type: "approved"; at: number; request: InputRequest; approvals: Approval[]; needed: number }
   /** Nobody has answered a request yet: those who were asked were reminded, or somebody else was asked. */
   | { type: "silence"; at: number; requestId: string; to?: string }
@@ -30,7 +30,7 @@ export type Item =
   | ({ type: "model"; at: number; model: string } & Sender)
   | ({ type: "rewound"; at: number } & Pick<FactData["session.rewound"], "turn" | "what" | "files"> & Sender)
   | ({ type: "restored"; at: number } & FactData["rewind.ended"])
-  /** A message was taken back. `late`: the agent has read it all the same. */
+  /** A message was withdrawn. `late`: the agent had already read it. */
   | ({ type: "withdrawn"; at: number; text: string; late: boolean } & Sender)
   | ({ type: "mode"; at: number; mode: SessionMode } & Sender)
   /** A call that was started and has no known end. */

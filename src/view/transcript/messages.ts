@@ -4,7 +4,7 @@ import type { Item, SaidItem } from "./item.ts";
 
 /** Messages of people, until a turn has read them or left them out. */
 type Messages = {
-  /** Every fact, before the functions below are told of it. */
+  /** Every fact, before it is passed to the functions below. */
   note(fact: Fact): void;
   said(fact: Fact<"user.said">): Item[];
   withdrawn(fact: Fact<"message.withdrawn">): Item[];

@@ -12,7 +12,7 @@ export type Progress = {
   /** A turn is open: it runs, waits or is paused. */
   open: boolean;
   last: OutcomeStatus | undefined;
-  /** Calls that have begun and have no result yet, by where they stand. */
+  /** Calls that have begun and have no result yet, by key. */
   running: Map<string, string>;
   usage: Usage;
   /** Tokens of the last prompt and its reply: how full the context is. */

@@ -6,7 +6,7 @@ import type { Asked } from "../../protocol/host/receipt.ts";
 import { placeOfKey, withoutEnd } from "../../protocol/key.ts";
 import type { AskedItem, CallItem, InquiryItem, Item } from "./item.ts";
 
-/** Changes a call; gives the items that changed with it. */
+/** Changes a call; returns the items that changed with it. */
 export type Change = (item: CallItem | undefined, more?: Partial<CallItem>) => CallItem[];
 
 /** Open requests: asked by a call, or by themselves. */
@@ -32,7 +32,7 @@ export function createRequests(change: Change): Requests {
     const edit = editOf(data);
     change(item, edit ? { input: edit, changed: { by: "person", who: { by: data.by, surface: data.surface } } } : {});
     if (!item.turnEnded) return change(item);
-    // Its turn is over and was told; the answer comes on its own.
+    // Its turn is over and was shown; the answer becomes an item of its own.
     const { request } = found.asked;
     return [item, { type: "asked", key, at, within: item.within, request, resolution: data, call: item }];
   };

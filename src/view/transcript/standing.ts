@@ -28,7 +28,7 @@ export function isOpen(standing: Standing): boolean {
   return standing === "new" || standing === "waiting" || standing === "running";
 }
 
-/** How one run of a call stands. The last one stands as its call does. */
+/** Status of one run of a call; the last run has the status of the call. */
 export function standingOfRun({ endedAt, ok, unknown, stopped }: CallRun): Standing {
   if (unknown) return "unknown";
   if (endedAt === undefined) return "running";

@@ -13,7 +13,7 @@ export type Approval =
   /** Allowed by rules, the mode or the tool itself. */
   | { by: "rules" }
   | { by: "hook" }
-  /** A person who saw it, in this turn or in one before an update. */
+  /** A person who saw the request, in this turn or in one before an update. */
   | ({ by: "person" } & PersonsWord);
 
 /** Why a call is judged once more. */

@@ -26,7 +26,7 @@ export type Membership = {
 };
 
 type MembershipOptions = {
-  /** False: nobody hears, and nobody is taken for dead but by time. */
+  /** False: no notifications, and only timeouts detect dead gateways. */
   notified?: boolean;
   leaseMs?: number;
   /** How long nobody is judged after the connection came about. */

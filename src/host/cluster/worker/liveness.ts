@@ -4,7 +4,7 @@ import { LIVING } from "../../../journal/postgres/schema/schema.ts";
 
 const HEARTBEAT_MS = 250;
 
-/** A session whose process is gone, and the job under which that one ran it. */
+/** A session whose process is gone, and the job it was run under. */
 type Orphan = { session: string; place: string; job: string | null; attempt: number | null };
 
 type LivenessParts = {

@@ -6,13 +6,13 @@ import type { Texts } from "../../../texts/shared/texts.ts";
 import { rulesFor } from "../../../view/request/answering.ts";
 import { neededOf } from "../../../view/request/describe.ts";
 
-/** The answer, or why it is none. `ownWords`: something else than an option may be said. */
+/** The answer, or why the line is not one. `ownWords`: free text is allowed besides options. */
 export function single(question: Question, typed: string, t: Texts, ownWords: boolean): Answer | string {
   const { options } = question;
   const words = unquoted(typed);
   if (options.length === 0) return { selected: [], other: words ?? typed };
   if (words !== undefined && ownWords) return { selected: [], other: words };
-  // Two numbers are meant as two options, and only one can be had.
+  // Two numbers mean two options, and only one is allowed.
   if (/^\d+(?:[\s,、;]+\d+)+[\s,、;]*$/.test(keyOf(typed)))
     return ownWords ? t.onlyOne(typed) : t.noOptionHere(options.length);
   const number = /^\d+$/.exec(keyOf(typed))?.[0];

@@ -150,7 +150,7 @@ function takeLine(rl: Interface): string {
   return line;
 }
 
-/** Keys before they are lines: `typed` is told of each, and a paste has a beginning and an end. */
+/** Raw keys: `typed` is called for each, and pastes are tracked. */
 function watchKeys(input: Input, typed: () => void): { pasting(): boolean; stop(): void } {
   let pasting = false;
   const pastes = (_text: unknown, key: { name?: string } | undefined) => {

@@ -16,9 +16,9 @@ export type Around = Pick<Session, "phase" | "run"> & {
 export type State = {
   phase: "here" | "leaving";
   prompt: Prompt;
-  /** An answer or an interruption is on its way to the host: nothing is asked meanwhile. */
+  /** An answer or an interrupt is on its way to the host: nothing is asked until then. */
   sending: boolean;
-  /** The person cancels the turn by Ctrl-C: what follows from it is told once. */
+  /** The person cancels the turn by Ctrl-C: its consequences are shown once. */
   cancelling: boolean;
   /** When Ctrl-C was pressed last. */
   interruptedAt: number;

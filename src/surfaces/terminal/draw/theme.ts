@@ -25,7 +25,7 @@ const meanings = {
   border: { "16": [90, 90], "256": [243, 244], true: [0x767676, 0x808080] },
 } as const satisfies Record<string, Record<Exclude<ColorDepth, "none">, readonly [number, number]>>;
 
-/** `token` is for what stands in the place of a hidden character: no foreign text can look like that. */
+/** `token` marks placeholders for hidden characters: no foreign text can look like that. */
 export type Theme = Record<keyof typeof attributes | keyof typeof meanings | "token", Paint> & {
   readonly color: ColorDepth;
   readonly background: Background;

@@ -4,7 +4,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const MAX_TEXT_LENGTH = 120;
 
-/** Sequences that call a person who looks elsewhere: a bell, and a notification where the terminal has them. */
+/** Escape sequences that call a person back: a bell, and a notification if the terminal supports it. */
 export function notification(text: string, env: Env): string {
   const words = clean(text);
   const term = env["TERM"] ?? "";

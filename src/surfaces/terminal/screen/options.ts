@@ -101,13 +101,13 @@ export type TerminalOptions = {
     command: string,
     options: { output(text: string): void; signal: AbortSignal },
   ): Promise<{ code: number; told: string }>;
-  /** Opens the person's editor on a text; the terminal is theirs meanwhile. */
+  /** Opens the person's editor on a text and hands it the terminal. */
   edit?(text: string): Promise<string>;
   /** The picture in the clipboard, as a file to name in a message. */
   clipboard?(): Promise<{ path: string } | { problem: "no-image" | "no-program" }>;
-  /** The person's own way to be told that something waits. */
+  /** The person's own notification command. */
   notify?(text: string): Promise<void>;
-  /** Puts the process to sleep until the person wants it back. */
+  /** Suspends the process until the person resumes it. */
   sleep?(): Promise<void>;
   tryRule?: PanelOptions["tryRule"];
   signal: AbortSignal;
@@ -126,6 +126,6 @@ export type Terminal = {
   done: Promise<TerminalEnd>;
   /** Interrupts as Ctrl-C does. */
   interrupt(): void;
-  /** No turn can begin: that is said, and the end. */
+  /** No turn can begin: report that and end. */
   failed(error: TurnError): void;
 };

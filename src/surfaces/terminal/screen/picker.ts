@@ -166,7 +166,7 @@ type Parts = {
   /** How many rows a picker may take. */
   rows(): number;
   redraw(): void;
-  /** The keyboard is for this picker now, or for whoever had it before. */
+  /** Focuses this picker, or returns the focus to the previous component. */
   focus(picker: Picker | undefined): void;
   /** Result of the choice. */
   done(picked: Exclude<Picked, { pick: Picking }>): void;
@@ -190,7 +190,7 @@ export function createPickers(parts: Parts): Pickers {
     open?.stop.abort();
     const stop = new AbortController();
     const picked = (result: Picked) => {
-      // Closed meanwhile: it was done all the same, and is told; nothing else opens any more.
+      // Closed in the meantime: the action still ran and is reported, but nothing else opens.
       if (stop.signal.aborted) return result && "text" in result ? parts.done(result) : undefined;
       if (result && "pick" in result) return show(result.pick);
       close();
@@ -225,7 +225,7 @@ function createPicker(picking: Picking, { lang, t, theme, rows, redraw, close, p
       picked(await work);
     } catch (error) {
       if (signal.aborted) picked({ text: problem(error) });
-      else failed(error); // the picker stays: something else may be chosen
+      else failed(error); // the picker stays open for another choice
     } finally {
       busy = false;
       if (!signal.aborted) redraw();

@@ -141,7 +141,7 @@ export type Lifetime = {
   begin(): void;
   /** Lends the terminal to another program while `work` runs. */
   lend(work: () => Promise<void>): Promise<void>;
-  /** However it ends, the terminal is as it was. */
+  /** Restores the terminal, however it ends. */
   end(): void;
 };
 

@@ -12,7 +12,7 @@ export type BoxItem = { type: "box"; title: string; text: string; note?: string;
 /** Files that were read one after the other. */
 export type ReadsItem = { type: "reads"; items: CallItem[] };
 
-/** An item as it stands on the screen. */
+/** An item as drawn on the screen. */
 export type Entry = {
   item: Item | NoteItem | BoxItem | ReadsItem;
   /** A blank row comes before it. */
@@ -30,7 +30,7 @@ export type Entry = {
 export type Scroll = {
   /** Items that are new or have changed. */
   show(items: readonly Item[]): void;
-  /** `apart`: it does not belong to the entry above it. Gives the item, which may be changed while it is not done. */
+  /** `apart`: it does not belong to the entry above it. Returns the item, which can be changed until it is done. */
   add<I extends NoteItem | BoxItem>(item: I, options?: { apart: boolean }): I;
   note(tone: Tone, ...lines: string[]): void;
   live(): readonly Entry[];

@@ -20,7 +20,7 @@ export function connect(
   return host;
 }
 
-/** A browser's WebSocket as a wire. Frames that are said before it stands wait. */
+/** A browser's WebSocket as a wire. Frames sent before it is open wait. */
 function browserWire(url: string): OpenWire {
   return (hear) => {
     const socket = new WebSocket(url);

@@ -29,7 +29,7 @@ async function start(root: HTMLElement): Promise<void> {
   const words = await loading;
   document.documentElement.lang = words.lang;
   if (invitation !== undefined) {
-    // Most links are traded at once. Others wait for somebody's yes, and then the page says so.
+    // Most links are exchanged at once. Others need confirmation, and the page says so.
     const waiting = setTimeout(() => drawPairing(root, words, "busy"), 600);
     const paired = await pairWith({ key: invitation, name: deviceName() });
     clearTimeout(waiting);
@@ -39,7 +39,7 @@ async function start(root: HTMLElement): Promise<void> {
   const key = storage.get("sage.key");
   const unpair = () => drawPairing(root, words, "idle");
   const host = connect(key, { lang, changed: (state) => shown.app && linked(shown.app, state, unpair) });
-  // Without a key somebody may be known all the same: a proxy in front of the host says who they are.
+  // A person without a key may still be identified, by a proxy in front of the host.
   if (
     key === undefined &&
     !(await host.welcome.then(

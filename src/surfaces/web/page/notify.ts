@@ -6,10 +6,10 @@ import { originBrief } from "../../../view/request/origin.ts";
 import { fragmentFor } from "./state/place.ts";
 import type { App } from "./state/state.ts";
 
-/** Tells if this browser shows notifications, or may be asked to. */
+/** Notifications in this browser: permitted, denied, or still to be asked for. */
 export const notifications = signal<"ask" | "on" | "off">(permissionState());
 
-/** Title and badge say how many wait. One tab of the browser shows a notification, and only when nobody looks. */
+/** Title and badge show how many wait. Only one tab shows a notification, and only while no tab is visible. */
 export function keepTold(app: App): void {
   let told: ReadonlySet<string> | undefined;
   let chosen = false;

@@ -111,7 +111,7 @@ export function createSending({ api, appId, queues, store, sleep, log }: Sending
     },
     async recall(messageId) {
       await api.call({ method: "DELETE", path: `im/v1/messages/${segment(messageId)}` }).catch((error: unknown) => {
-        // It is gone already, as wanted.
+        // Already deleted, as intended.
         if (!(error instanceof FeishuFailure) || error.kind !== "gone") throw error;
       });
     },

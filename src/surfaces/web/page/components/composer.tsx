@@ -8,7 +8,7 @@ import { Form } from "./form.tsx";
 type Props = {
   label: string;
   here: string;
-  /** False where it was not taken; a text to stand in the box instead. */
+  /** False if it was refused; a text to put into the box instead. */
   send(text: string): Promise<boolean | string>;
   complete?(text: string): readonly Completion[];
   children?: ComponentChildren;

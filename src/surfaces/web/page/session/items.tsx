@@ -50,7 +50,7 @@ function Said({ item, session }: { item: SaidItem; session: string }) {
   );
 }
 
-/** Takes back a message as long as nothing has read it. It goes when that is told. */
+/** Withdraws a message that nothing has read yet. It disappears once that is confirmed. */
 function TakeBack({ session, message }: { session: string; message: string }) {
   const app = useApp();
   const { web } = app.words.value;

@@ -175,7 +175,7 @@ function Row({
   );
 }
 
-/** Follows the end while the person is there; whoever has scrolled up stays where they are. */
+/** Scrolls along while the person is at the end, and stays put if they have scrolled up. */
 function useStayAtEnd(followed: Followed, list: { current: HTMLElement | null }): void {
   const root = document.documentElement;
   const near = useRef(true);

@@ -18,7 +18,7 @@ import type { Followed } from "./session-state.ts";
 export type Typing = {
   /** Lines that the last command came to. */
   lines: Signal<readonly string[]>;
-  /** False where it was not taken; a text stands in the box instead. */
+  /** False if it was refused; a text to put into the box instead. */
   send(text: string): Promise<boolean | string>;
   /** A command from a menu. */
   run(typed: TypedSlash): Promise<boolean | string>;

@@ -61,7 +61,7 @@ export function createDrafts({
       waiting.delete(id);
       shelf.put(PREFIX + id, undefined);
     },
-    /** The link is back: what was written meanwhile is saved now. Drafts of requests that are gone are dropped. */
+    /** The connection is back: save drafts written in the meantime, and drop those of ended requests. */
     back(open: ReadonlySet<string>): void {
       for (const name of shelf.names().filter((name) => name.startsWith(PREFIX))) {
         const id = name.slice(PREFIX.length);

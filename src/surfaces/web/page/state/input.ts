@@ -59,7 +59,7 @@ export type Did =
 /** A command before it is known who sends it. */
 export type Unsigned = Command extends infer C ? (C extends Sender ? Omit<C, keyof Sender> : C) : never;
 type Nameless = Exclude<Command["type"], Extract<Command, Sender>["type"]>;
-/** Commands that nobody has to put a name to: they read, or continue what is there. */
+/** Commands without a sender: they read, or continue existing work. */
 const nameless: Record<Nameless, true> = {
   open: true,
   ask: true,
@@ -80,7 +80,7 @@ const nameless: Record<Nameless, true> = {
   stats: true,
 };
 
-/** The command in the name of whoever sends it. The host puts the name that it knows in its place. */
+/** The command with its sender. The host replaces the name with the one it knows. */
 export function signed(command: Unsigned, { by, surface }: Sender): Command {
   return (Object.hasOwn(nameless, command.type) ? command : { ...command, by, surface }) as Command;
 }

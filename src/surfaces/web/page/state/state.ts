@@ -51,7 +51,7 @@ export type App = {
   approver: ReadonlySignal<boolean>;
   drafts: Drafts;
   panel(request: InputRequest): Signal<Panel>;
-  /** Folders of the host in which a session may be opened, and the one that is chosen. */
+  /** Folders of the host in which sessions can be opened, and the selected one. */
   folders: Signal<readonly string[]>;
   folder: Signal<string>;
   /** Messages that are written and not sent: the page does not reload while there is one. */
@@ -176,7 +176,7 @@ function did(app: App, request: InputRequest, act: Did): void {
   if (send) void carryOut(app, request, send);
 }
 
-/** Sends one command after the other, and says what became of them. An answer that went through is told by its fact. */
+/** Sends commands one after the other and reports failures. A recorded answer shows up as its fact. */
 async function carryOut(app: App, request: InputRequest, commands: readonly Unsigned[]): Promise<void> {
   const panel = app.panel(request);
   const say = (note: Note | undefined) => {
