@@ -9,8 +9,8 @@ export function planReminder(agent: readonly string[]): Message {
     agent.length === 0
       ? "Once you know enough, put the plan before the person with ExitPlanMode; nothing else ends plan mode."
       : "Report what you found; the agent above you plans.";
-  return { role: "user", text: `[Plan mode, said by Sage. ${rule} ${end}]` };
+  return { role: "user", text: `(From Sage, not from the person: plan mode is on. ${rule} ${end})` };
 }
 
 const rule =
-  "The person wants to see a plan before anything is changed. Only calls that read are run; every other call is refused at once, and nobody is asked about it. Look around, ask what you need to know, and change nothing.";
+  "The person wants to see a plan before anything is changed. Only calls that read run; every other call is refused, and nobody is asked about it. Look around, ask what you need to know, and change nothing.";

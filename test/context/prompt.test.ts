@@ -35,7 +35,6 @@ test("another day, branch or model changes nothing before the last section, whic
 - Working directory: /w
 - Platform: Linux 6.1 (x64)
 - Model: a
-- Tools: Read, Edit, Bash, AskUserQuestion
 - Git branch when the session began: main
 - Date when the session began: 2026-02-03`,
   );

@@ -191,7 +191,7 @@ test("after a crash a Write knows by the content whether it happened", async () 
 test("Edit replaces one exact match, byte for byte", async () => {
   assert.deepEqual(await editing("a\n价格: $1\nb\n", { old_string: "价格: $1", new_string: "$& $' 价" }), {
     ok: true,
-    text: "Edited /f.txt (1 place, line 2).",
+    text: "Edited /f.txt (1 place, line 2).\n2\t$& $' 价",
     content: "a\n$& $' 价\nb\n",
   });
   assert.equal((await editing("\ufeffa\nb", { old_string: "a\n", new_string: "" })).content, "\ufeffb");
@@ -206,7 +206,7 @@ test("Edit refuses several matches unless all are meant", async () => {
   });
   assert.deepEqual(await editing("x\nx\n", { ...twice, replace_all: true }), {
     ok: true,
-    text: "Edited /f.txt (2 places, lines 1, 2).",
+    text: "Edited /f.txt (2 places, lines 1, 2).\n1\tyx\n2\tyx",
     content: "yx\nyx\n",
   });
 });
@@ -282,3 +282,21 @@ async function editing(content: string, input: { old_string: string; new_string:
   const { ok, text } = await work.run(edit, { file_path: "f.txt", ...input });
   return { ok, text: text.replaceAll(work.root, ""), content: work.get("f.txt") };
 }
+
+test("a directory is read as its entries, a missing file names the nearest, and a long edit shows its first new lines", async () => {
+  using work = new Workspace({ "src/loop.ts": "a\n", "文.txt": "b\n" });
+  const text = async (file_path: string) => (await work.run(read, { file_path })).text.replaceAll(work.cwd, "");
+  assert.equal(await text("."), " is a directory:\nsrc/\n文.txt");
+  assert.match(await text("src/lop.ts"), /^\/src\/lop\.ts does not exist\. Did you mean \/src\/loop\.ts\?$/);
+  assert.match(await text("lib/lop.ts"), /Its folder does not exist either\.$/);
+  await work.run(read, { file_path: "src/loop.ts" });
+  const fresh = Array.from({ length: 30 }, (_, n) => `line ${n + 1}`).join("\n");
+  const edited = await work.run(edit, { file_path: "src/loop.ts", old_string: "a", new_string: fresh });
+  assert.deepEqual(edited.text.split("\n").slice(1, 3), ["1\tline 1", "2\tline 2"]);
+  assert.equal(edited.text.split("\n").length, 1 + 12 + 1, "the rest is left out");
+  assert.equal(
+    edited.text.slice(0, edited.shown?.characters).includes("line 1\n"),
+    false,
+    "people see the change itself",
+  );
+});

@@ -124,6 +124,9 @@ test("Grep shows lines with numbers and context", async () => {
   ]);
   assert.deepEqual(await content({ pattern: "needle", "-i": true, glob: "a.*" }), ["a.txt:2:一 Needle"]);
   assert.deepEqual(await content({ pattern: "Needle", "-C": 1, "-A": 0 }), ["a.txt-1-零", "a.txt:2:一 Needle"]);
+  using apart = new Workspace({ "b.txt": "x\n1\n2\n3\nx\nx\n" });
+  const { text } = await apart.run(grep, { pattern: "x", output_mode: "content", "-A": 1 });
+  assert.deepEqual(text.split("\n"), ["b.txt:1:x", "b.txt-2-1", "--", "b.txt:5:x", "b.txt:6:x"], "groups are apart");
   assert.deepEqual(await content({ pattern: "Needle", "-A": 1, "-n": false }), ["a.txt:一 Needle", "a.txt-二"]);
   assert.deepEqual(await content({ pattern: "二.三", multiline: true }), ["a.txt:3:二", "a.txt:4:三"]);
   assert.deepEqual(await content({ pattern: "needle", type: "ts", head_limit: 1 }), [

@@ -214,7 +214,7 @@ test("the registry holds the built-in tools and offers them to a model", () => {
   const offers = registry.offers();
   assert.equal(registry.offers(), offers);
   for (const { name, description, inputSchema } of offers) {
-    assert.ok(description.length > 100, name);
+    assert.ok(description.length > 60, name);
     assert.equal(inputSchema["type"], "object", name);
     assert.equal(inputSchema["additionalProperties"], false, name);
   }

@@ -10,7 +10,7 @@ export const builtinSubagents: readonly SubagentDefinition[] = [
   {
     name: "Explore",
     type: "explore",
-    description: "Finds out where and how something is done in the code. Reads only.",
+    description: "Finds where and how the code does something. Reads only.",
     prompt:
       "Find what you were asked for and report where it is (path:line) and how it hangs together. Change nothing.",
     toolAccess: { restricted: reading },
@@ -19,7 +19,7 @@ export const builtinSubagents: readonly SubagentDefinition[] = [
   {
     name: "Plan",
     type: "plan",
-    description: "Works out how something should be done, step by step, before anyone does it. Reads only.",
+    description: "Works out how to do something, step by step. Reads only.",
     prompt:
       "Make a plan that somebody else can follow: the files to change and how, in which order, how to check each step, what could go wrong. Change nothing.",
     toolAccess: { restricted: [...reading, "WebSearch"] },
@@ -28,7 +28,7 @@ export const builtinSubagents: readonly SubagentDefinition[] = [
   {
     name: "Execute",
     type: "execute",
-    description: "Carries out a task whose steps are clear, and reports what was done and checked.",
+    description: "Carries out a task whose steps are clear.",
     prompt: "Do exactly what the task says, check it by running something, and report what is different now.",
     toolAccess: { restricted: [...reading, "Write", "Edit", "Bash", "KillShell", "TodoWrite"] },
     workingDirectory: "inherited",
@@ -36,7 +36,7 @@ export const builtinSubagents: readonly SubagentDefinition[] = [
   {
     name: "GeneralPurpose",
     type: "generalPurpose",
-    description: "For anything that would fill your own context: research, or work with many steps.",
+    description: "Research or work that would fill your own context.",
     prompt: "Do the task with whatever it needs, and report the result.",
     toolAccess: "inherited",
     workingDirectory: "inherited",
@@ -44,7 +44,7 @@ export const builtinSubagents: readonly SubagentDefinition[] = [
   {
     name: "CodeReview",
     type: "codeReview",
-    description: "Reads a change or a file critically and reports defects, most serious first. Reads only.",
+    description: "Reads a change critically and reports defects. Reads only.",
     prompt:
       "Look for what is wrong: mistakes, missing cases, unsafe input, work done twice, what a reader would stumble over. Report each with path:line and why it matters; no praise.",
     toolAccess: { restricted: reading },

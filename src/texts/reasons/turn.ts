@@ -9,6 +9,7 @@ import type { Lang } from "../language.ts";
 type Table = Sentences<TurnReasonArgs & NestedReasonArgs["turn"]>;
 
 const en: Table = {
+  "command-took": ({ seconds }) => `It took ${seconds} s.`,
   "unknown-tool": ({ tool, tools, meant }) =>
     `there is no tool "${tool}"${meant === undefined ? "" : `; did you mean ${meant}?`}; the tools are ${tools.join(", ")}`,
   "malformed-arguments": ({ tool, text }) => `the arguments of ${tool} should be one JSON object; got ${text}`,
@@ -121,6 +122,7 @@ const en: Table = {
 };
 
 const zh: Table = {
+  "command-took": ({ seconds }) => `用时 ${seconds} 秒。`,
   "unknown-tool": ({ tool, tools, meant }) =>
     `没有工具“${tool}”${meant === undefined ? "" : `，是否指 ${meant}？`}；可用的有 ${tools.join("、")}`,
   "malformed-arguments": ({ tool, text }) => `${tool} 的参数应是一个 JSON 对象，收到的是 ${text}`,

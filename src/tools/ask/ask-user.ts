@@ -13,22 +13,22 @@ const maxHeader = 12;
 const filled = z.string().refine((text) => text.trim() !== "", "must not be empty");
 
 const optionSchema = z.strictObject({
-  label: filled.describe("What the person picks: one to five words"),
-  description: filled.describe("What picking it means"),
+  label: filled.describe("One to five words"),
+  description: filled.describe("What it leads to"),
 });
 
 const questionSchema = z.strictObject({
-  question: filled.describe("The whole question, with what the person needs to know to answer it"),
+  question: filled.describe("Whole, for somebody who reads nothing else"),
   header: filled
     .refine((text) => countGraphemes(text) <= maxHeader, `must have at most ${maxHeader} characters`)
-    .describe(`A short tag, at most ${maxHeader} characters`),
+    .describe(`A tag, at most ${maxHeader} characters`),
   options: z
     .array(optionSchema)
     .max(4)
     .refine(({ length }) => length !== 1, "must be 2 to 4, or none to ask for a text")
     .refine((options) => areDistinct(options.map(({ label }) => label)), "labels must differ from each other")
-    .describe("2 to 4; none asks for a text in the person's own words"),
-  multiSelect: z.boolean().default(false).describe("Whether several options may be picked"),
+    .describe("2 to 4, or none for a text"),
+  multiSelect: z.boolean().default(false).describe("Several may hold together"),
 });
 
 const inputSchema = z.strictObject({

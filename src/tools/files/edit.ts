@@ -24,12 +24,10 @@ import type { Tool, ToolPlace, ToolScope } from "../definition/tool.ts";
 
 const inputSchema = z
   .strictObject({
-    file_path: pathSchema.describe("The file, absolute or relative to the working directory"),
-    old_string: contentSchema
-      .min(1, "old_string is empty; use Write to create a file")
-      .describe("The exact text to replace"),
-    new_string: contentSchema.describe("The text to put in its place"),
-    replace_all: z.boolean().optional().describe("Replace every occurrence instead of exactly one"),
+    file_path: pathSchema.describe("Absolute, or relative to the working directory"),
+    old_string: contentSchema.min(1, "old_string is empty; use Write to create a file"),
+    new_string: contentSchema,
+    replace_all: z.boolean().optional(),
   })
   .refine(
     (input) => input.old_string !== input.new_string,
@@ -66,7 +64,7 @@ export const edit: Tool<Input> = {
     // The model has not seen the rest of the file as it is now: what it writes next must not rest on what it saw.
     const result = elsewhere
       ? { ok: true, text: `Edited ${real} (${where}). ${changedElsewhere}` }
-      : edited(after, real, where);
+      : edited(after, real, where, newLines(after.toString(), found));
     return { ...result, text: result.text + note, replaced: [replacedBy(real, before, sha256(after))], ...change };
   },
 
@@ -137,8 +135,26 @@ async function findPlaces(
   return { ...replacement, real, before, text };
 }
 
-function edited(after: Buffer, real: string, where: string): ToolResult {
-  return { ok: true, text: `Edited ${real} (${where}).`, seen: { [real]: sha256(after) } };
+function edited(after: Buffer, real: string, where: string, lines = ""): ToolResult {
+  const told = `Edited ${real} (${where}).`;
+  const seen = { [real]: sha256(after) };
+  if (lines === "") return { ok: true, text: told, seen };
+  return { ok: true, text: `${told}\n${lines}`, shown: { characters: told.length }, seen };
+}
+
+const MAX_NEW_LINES = 12;
+
+/** The lines as they are now, with their numbers, so that the next edit need not be preceded by a Read. People see the change itself. */
+function newLines(text: string, { places, old, fresh }: Replacement): string {
+  const lines = text.split("\n");
+  const numbers = places.slice(0, MAX_NEW_LINES).flatMap((place, n) => {
+    const at = place + n * (fresh.length - old.length);
+    const first = text.slice(0, at).split("\n").length;
+    return Array.from({ length: fresh.split("\n").length }, (_, line) => first + line);
+  });
+  const unique = [...new Set(numbers)].filter((number) => number <= lines.length);
+  const shown = unique.slice(0, MAX_NEW_LINES).map((number) => `${number}\t${lines[number - 1]?.slice(0, 400)}`);
+  return [...shown, ...(unique.length > MAX_NEW_LINES ? ["…"] : [])].join("\n");
 }
 
 function replacementIn(text: string, input: Input): Replacement {

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { constants, existsSync, lstatSync } from "node:fs";
+import { constants, existsSync, lstatSync, readdirSync } from "node:fs";
 import { mkdir, open, readdir, readlink, realpath, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { closest } from "../../base/name.ts";
 import * as z from "../../base/z.ts";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
 import type { ToolPlace } from "../definition/tool.ts";
@@ -16,6 +17,8 @@ export type FileState =
 /** A half surrogate pair cannot be written as UTF-8: it would silently become another character. */
 export const contentSchema = z.string().refine((text) => text.isWellFormed(), "text must be well-formed Unicode");
 
+/** Names of a folder that are compared with a missing one. */
+const MAX_NAMES = 2_000;
 const largest = 50 * 1024 * 1024;
 
 export function sha256(content: string | Buffer): string {
@@ -54,7 +57,7 @@ export async function readState(real: string): Promise<FileState> {
 export function explain(state: Exclude<FileState, { kind: "file" }>, path: string): string | ToolProblem {
   switch (state.kind) {
     case "missing":
-      return { text: `${path} does not exist.`, why: reason("file-missing", { path }) };
+      return { text: `${path} does not exist.${nearest(path)}`, why: reason("file-missing", { path }) };
     case "directory":
       return `${path} is a directory, not a file.`;
     case "special":
@@ -63,6 +66,16 @@ export function explain(state: Exclude<FileState, { kind: "file" }>, path: strin
       return `${path} is too large (${showSize(state.size)}; the limit is ${showSize(largest)}). Use Grep, or head, tail and sed through Bash.`;
     default:
       return state satisfies never;
+  }
+}
+
+/** A name in the same folder that may have been meant. */
+function nearest(path: string): string {
+  try {
+    const near = closest(basename(path), readdirSync(dirname(path)).slice(0, MAX_NAMES));
+    return near === undefined ? ` Its folder has no such name.` : ` Did you mean ${join(dirname(path), near)}?`;
+  } catch {
+    return " Its folder does not exist either.";
   }
 }
 

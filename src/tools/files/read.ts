@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { readdir } from "node:fs/promises";
 import { extname } from "node:path";
 import { canonicalPath, lexicalPath } from "../../permission/paths/canonical.ts";
 import type { ToolResult } from "../../protocol/facts/message.ts";
@@ -16,11 +17,12 @@ import type { Tool } from "../definition/tool.ts";
 const maxLines = 2_000;
 const maxLineLength = 2_000;
 const maxCharacters = 100_000;
+const MAX_ENTRIES = 200;
 
 const inputSchema = z.strictObject({
-  file_path: pathSchema.describe("The file, absolute or relative to the working directory"),
-  offset: z.int().min(1).optional().describe("First line to show, counted from 1"),
-  limit: z.int().min(1).optional().describe(`Number of lines, at most ${maxLines}`),
+  file_path: pathSchema.describe("Absolute, or relative to the working directory"),
+  offset: z.int().min(1).optional().describe("First line, counted from 1"),
+  limit: z.int().min(1).optional().describe(`At most ${maxLines} lines`),
 });
 
 type Input = z.infer<typeof inputSchema>;
@@ -34,6 +36,7 @@ export const read: Tool<Input> = {
   async execute(input, scope) {
     const { real } = canonicalPath(input.file_path, scope);
     const state = await readState(real);
+    if (state.kind === "directory") return listDirectory(real);
     if (state.kind !== "file") return failed(explain(state, real));
     if (imageKindOf(state.bytes)) return showImage(state.bytes, real, scope.keepDir);
     if (isPdf(state.bytes)) return showPdf(state.bytes, input, { path: real, signal: scope.signal });
@@ -42,6 +45,15 @@ export const read: Tool<Input> = {
     return shown.ok ? { ...shown, seen: { [real]: state.hash } } : shown;
   },
 };
+
+/** Folders end in a slash. */
+async function listDirectory(path: string): Promise<ToolResult> {
+  const entries = await readdir(path, { withFileTypes: true });
+  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
+  const more = names.length > MAX_ENTRIES ? [`(${names.length - MAX_ENTRIES} more; use Glob)`] : [];
+  const head = `${path} is a directory${names.length === 0 ? ", and it is empty" : ""}:`;
+  return { ok: true, text: [head, ...names.slice(0, MAX_ENTRIES), ...more].join("\n") };
+}
 
 /** The model sees the picture itself, if it can; everybody else reads one line. */
 function showImage(content: Buffer, path: string, folder: string): ToolResult {

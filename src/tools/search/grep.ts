@@ -16,18 +16,18 @@ const maxLineLength = 500;
 const context = z.int().min(0).max(100).optional();
 
 const inputSchema = z.strictObject({
-  pattern: z.string().min(1).describe("Regular expression in ripgrep's syntax"),
-  path: pathSchema.optional().describe("File or folder to search; the working directory by default"),
-  glob: z.string().min(1).optional().describe("Only files that match, such as *.ts or src/**"),
-  type: z.string().min(1).optional().describe("Only files of this type, such as ts, py, rust"),
+  pattern: z.string().min(1),
+  path: pathSchema.optional().describe("A file or folder"),
+  glob: z.string().min(1).optional().describe("Such as *.ts or src/**"),
+  type: z.string().min(1).optional().describe("Such as ts, py, rust"),
   output_mode: z.enum(["files_with_matches", "content", "count"]).default("files_with_matches"),
   "-i": z.boolean().optional().describe("Ignore case"),
-  "-n": z.boolean().default(true).describe("Show line numbers (content)"),
-  "-A": context.describe("Lines to show after each match (content)"),
-  "-B": context.describe("Lines to show before each match (content)"),
-  "-C": context.describe("Lines to show around each match (content)"),
-  head_limit: z.int().min(1).max(2_000).default(200).describe("Most lines or files to show"),
-  multiline: z.boolean().optional().describe("Let the pattern span lines, and . match a line break"),
+  "-n": z.boolean().default(true).describe("Line numbers"),
+  "-A": context.describe("Lines after each match"),
+  "-B": context.describe("Lines before each match"),
+  "-C": context.describe("Lines around each match"),
+  head_limit: z.int().min(1).max(2_000).default(200),
+  multiline: z.boolean().optional().describe("The pattern may span lines"),
 });
 
 type Input = z.infer<typeof inputSchema>;
@@ -48,10 +48,10 @@ export const grep: Tool<Input> = {
     let characters = 0;
     let note = "";
     try {
-      for await (const { path, line } of found(input, real, scope.signal)) {
+      for await (const { path, line, separates } of found(input, real, scope.signal)) {
         if (!isWanted(stat.isDirectory() ? relative(real, path) : basename(real))) continue;
         if (scope.mayRead?.(path, real) === false) continue;
-        const shown = showPath(path, cwd) + line;
+        const shown = separates ? line : showPath(path, cwd) + line;
         if (lines.length >= input.head_limit)
           note = `(cut after ${lines.length} lines; narrow the search or raise head_limit)`;
         else if (characters + shown.length > maxCharacters)
@@ -69,7 +69,7 @@ export const grep: Tool<Input> = {
   },
 };
 
-type Found = { path: string; line: string };
+type Found = { path: string; line: string; /** Stands between groups of lines. */ separates?: true };
 
 async function* found(input: Input, real: string, signal: AbortSignal): AsyncGenerator<Found> {
   // Sorted by path, so that the same search always gives the same text, also when it is cut.
@@ -88,8 +88,11 @@ async function* found(input: Input, real: string, signal: AbortSignal): AsyncGen
     const { "-A": after = input["-C"], "-B": before = input["-C"] } = input;
     args.push(`--after-context=${after ?? 0}`, `--before-context=${before ?? 0}`);
   }
+  const grouped = input["-A"] !== undefined || input["-B"] !== undefined || input["-C"] !== undefined;
+  let next = 0; // line that would continue the group
   for await (const record of ripgrep([...args, "--json", ...what], "\n", signal)) {
     const { type, data } = JSON.parse(record) as Message;
+    if (type === "begin") next = 0;
     if (input.output_mode === "count") {
       if (type === "end") yield { path: decode(data.path), line: `:${data.stats.matched_lines}` };
     } else if (type === "match" || type === "context") {
@@ -97,6 +100,9 @@ async function* found(input: Input, real: string, signal: AbortSignal): AsyncGen
       const texts = decode(data.lines)
         .replace(/\r?\n$/, "")
         .split(/\r?\n/);
+      if (grouped && next !== 0 && data.line_number > next)
+        yield { path: decode(data.path), line: "--", separates: true };
+      next = data.line_number + texts.length;
       for (const [i, text] of texts.entries()) {
         const number = input["-n"] ? `${mark}${data.line_number + i}` : "";
         yield { path: decode(data.path), line: `${number}${mark}${cut(text)}` };

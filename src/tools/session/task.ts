@@ -14,13 +14,9 @@ export function createTask(agents: readonly { name: string; description: string 
     name: "Task",
     description: `${describe("session/task")}\n${list}`,
     inputSchema: z.strictObject({
-      agent: z.enum(names as [string, ...string[]]).describe("Which subagent"),
-      description: z
-        .string()
-        .min(1)
-        .max(MAX_TITLE_LENGTH)
-        .describe("The task in three to five words, for the person who watches"),
-      prompt: z.string().min(1).describe("The whole task: the subagent sees nothing else of this conversation"),
+      agent: z.enum(names as [string, ...string[]]),
+      description: z.string().min(1).max(MAX_TITLE_LENGTH).describe("Three to five words for the person"),
+      prompt: z.string().min(1),
     }),
     adapt({ agent, subagent_type: type, description, ...rest }) {
       const { prompt } = rest;

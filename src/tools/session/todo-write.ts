@@ -3,14 +3,12 @@ import { describe } from "../definition/describe.ts";
 import type { Tool } from "../definition/tool.ts";
 
 const inputSchema = z.strictObject({
-  todos: z
-    .array(
-      z.strictObject({
-        content: z.string().min(1).describe("What is to be done, as an instruction"),
-        status: z.enum(["pending", "in_progress", "completed"]),
-      }),
-    )
-    .describe("The whole list; it replaces the earlier one"),
+  todos: z.array(
+    z.strictObject({
+      content: z.string().min(1).describe("What to do"),
+      status: z.enum(["pending", "in_progress", "completed"]),
+    }),
+  ),
 });
 
 type Input = z.infer<typeof inputSchema>;

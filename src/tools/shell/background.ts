@@ -110,7 +110,7 @@ function noteBlocked(file: string, { blocked }: LaunchEnd): void {
   if (lines.length > 0) appendFileSync(file, `${lines.join("\n")}\n`);
 }
 
-const inputSchema = z.strictObject({ id: z.string().min(1).describe("Of the command, from the result of its call") });
+const inputSchema = z.strictObject({ id: z.string().min(1).describe("From the result of the call") });
 
 /** Ends only what this session started itself, so it needs no permission; doing it twice does no harm. */
 export const killShell: Tool<z.infer<typeof inputSchema>> = {

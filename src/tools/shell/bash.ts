@@ -15,15 +15,17 @@ import { watchForPrompt } from "./prompt-watch.ts";
 import type { Tool, ToolScope } from "../definition/tool.ts";
 
 const graceMs = 2_000;
+/** A command that takes as long says so. */
+const SLOW_MS = 2_000;
 /** Silence after which a command is looked at: it may wait for somebody to type. */
 const quietFor = 3_000;
 
 const inputSchema = z.strictObject({
-  command: z.string().min(1).describe("The command line, for bash"),
-  description: z.string().optional().describe("What it does, in five to ten words, for the person who approves it"),
+  command: z.string().min(1),
+  description: z.string().optional().describe("Five to ten words for the person who approves it"),
   // Without a default: requests, recordings and approvals of earlier versions hold inputs that do not name it.
-  background: z.boolean().optional().describe("Goes on after this call; its output goes to a file that you can Read"),
-  timeout: z.int().min(1).max(600_000).default(120_000).describe("Milliseconds before it is stopped"),
+  background: z.boolean().optional().describe("Goes on after this call"),
+  timeout: z.int().min(1).max(600_000).default(120_000).describe("Milliseconds"),
 });
 
 type Input = z.infer<typeof inputSchema>;
@@ -76,6 +78,7 @@ async function watch(
   input: Input & { quietMs: number; launch: Launch | undefined },
   scope: ToolScope,
 ): Promise<Watched> {
+  const since = performance.now();
   let stopped: "interrupted" | "timed out" | undefined;
   let ending: Promise<boolean> | undefined;
   const stop = (why: "interrupted" | "timed out") => {
@@ -131,6 +134,7 @@ async function watch(
   const notes: Note[] = [
     ...(printed === "" ? [["(no output)", reason("no-output", {})] as const] : []),
     ...(stopped === undefined ? (ok ? [] : [howItEnded(end)]) : [howItWasStopped(stopped, input.timeout)]),
+    ...tookLong(performance.now() - since),
     ...(stopped === undefined && leftOver ? [leftBehind] : []),
     ...(waitedFor === undefined ? [] : [unanswered(waitedFor)]),
     ...blockedNotes(missed),
@@ -148,6 +152,12 @@ async function watch(
 }
 
 const leftBehind: Note = ["Processes it had left in the background were ended.", reason("left-processes-ended", {})];
+
+function tookLong(ms: number): Note[] {
+  if (ms < SLOW_MS) return [];
+  const seconds = Math.round(ms / 1_000);
+  return [[`It took ${seconds} s.`, reason("command-took", { seconds })]];
+}
 
 function howItWasStopped(why: "interrupted" | "timed out", timeout: number): Note {
   const rest = "the command was stopped, the output is what came before.";

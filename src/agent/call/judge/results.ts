@@ -62,7 +62,7 @@ export function advised(result: ToolResult, advice: string): ToolResult {
 /** Plain about what happened, so that nothing can be taken for consent. */
 export function refused(verdict: Verdict): ToolResult {
   if (verdict.failure !== undefined) return { ok: false, text: verdict.failure, end: "failed" };
-  const rule = verdict.rule ? " Do not try to get round the rule; choose another way or ask." : "";
+  const rule = verdict.rule ? " Leave this undone or ask; do not reach the same end another way." : "";
   return didNotRun(`${sentence(verdict.reason, "en").replace(/\.$/, "")}.${rule}`, refusedEnd(verdict));
 }
 
