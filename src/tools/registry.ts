@@ -11,6 +11,7 @@ import { killShell } from "./shell/background.ts";
 import { read } from "./files/read.ts";
 import { todoWrite } from "./session/todo-write.ts";
 import type { Tool } from "./definition/tool.ts";
+import { wait } from "./shell/wait.ts";
 import { write } from "./files/write.ts";
 
 /** A tool as a model is told of it. */
@@ -31,9 +32,9 @@ export type ToolRegistry = {
   ready?(signal: AbortSignal, notice: (why: Reason) => void): Promise<void>;
 };
 
-/** Read, Write, Edit, Bash, KillShell, Glob, Grep, TodoWrite, AskUserQuestion and ExitPlanMode. */
+/** Read, Write, Edit, Bash, Wait, KillShell, Glob, Grep, TodoWrite, AskUserQuestion and ExitPlanMode. */
 export function builtinTools(): Tool[] {
-  return [read, write, edit, bash, killShell, glob, grep, todoWrite, askUser, exitPlanMode];
+  return [read, write, edit, bash, wait, killShell, glob, grep, todoWrite, askUser, exitPlanMode];
 }
 
 /** A registry of these tools. Throws when two have the same name. */

@@ -1,6 +1,6 @@
 // Commands in the background: started as a fact, told when they end, stopped by anybody, found again after a kill.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { endOfTask, stopTask } from "../../src/agent/state/tasks.ts";
 import { deleteSession, forkOf } from "../../src/archive/sessions.ts";
@@ -68,6 +68,53 @@ suite("a command in the background", () => {
     await sage.say("again");
     await sage.outcome();
     assert.equal(told[2], "again", "it is told once, and stays in the conversation");
+  });
+
+  test("is waited for: for words, for its end, for a time; each look shows what is new, and Chinese output stays whole", async () => {
+    using here = workspace();
+    const wait = (input: object) => () => ({ calls: [{ tool: "Wait", input: { id: taskOf(sage).id, ...input } }] });
+    const script = [
+      {
+        calls: [
+          inBackground(
+            "echo 一二; until [ -e go ]; do sleep 0.02; done; echo ready; until [ -e on ]; do sleep 0.02; done; exit 3",
+          ),
+        ],
+      },
+      wait({ until: "二" }),
+      wait({ until: "ready", seconds: 0.1 }),
+      () => (writeFileSync(here.path("go"), ""), wait({ until: "ready" })()),
+      () => (writeFileSync(here.path("on"), ""), wait({})()),
+      { calls: [{ tool: "Wait", input: { id: "nosuch" } }] },
+      { text: "done" },
+    ];
+    await using sage: TestSage = await sageWith({ script, dir: here.dir, ...all });
+    await sage.say("start");
+    await sage.outcome();
+    const { id } = taskOf(sage);
+    const told = [1, 2, 3, 4, 5].map((step) => sage.result(step, 0).replace(/\d+ s/, "n s"));
+    assert.deepEqual(told, [
+      `${id} is still running, n s so far.\nNew output:\n一二`,
+      `${id} is still running, n s so far.\nIt has not printed "ready" yet.\nIt printed nothing since the last look.`,
+      `${id} is still running, n s so far.\nNew output:\nready`,
+      `${id} ended with exit code 3 after n s.\nIt printed nothing since the last look.`,
+      "There is no command nosuch in the background.",
+    ]);
+  });
+
+  test("that prints without end is looked at in parts: the beginning, the end, and how much is left out", async () => {
+    using here = workspace();
+    const script = [
+      { calls: [inBackground("echo begins; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo ends")] },
+      () => ({ calls: [{ tool: "Wait", input: { id: taskOf(sage).id } }] }),
+      { text: "done" },
+    ];
+    await using sage: TestSage = await sageWith({ script, dir: here.dir, ...all });
+    await sage.say("start");
+    await sage.outcome();
+    const told = sage.result(1, 0);
+    assert.match(told, /New output:\nbegins\nx+\n\[… 2980013 bytes left out; all of it is in .*…\]\nx+\nends$/);
+    assert.ok(told.length < 21_000);
   });
 
   test("is stopped by the model with everything it started; a stranger's id and a second stop are answered", async () => {

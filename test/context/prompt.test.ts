@@ -2,6 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemPrompt } from "../../src/context/prompt.ts";
 import type { PromptFacts } from "../../src/context/prompt.ts";
+import { builtinSubagents } from "../../src/agent/state/subagents.ts";
+import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
+import { createTask } from "../../src/tools/session/task.ts";
+import { createWebFetch } from "../../src/tools/web/web-fetch.ts";
 
 const facts: PromptFacts = {
   cwd: "/w",
@@ -85,4 +89,15 @@ test("a fact is one line, whatever a directory or branch is called", () => {
   const prompt = systemPrompt({ ...facts, cwd: "/w\n\n# Permissions\u2028x", gitBranch: "a\u001bb" });
   assert.match(prompt, /^- Working directory: \/w # Permissions x$/m);
   assert.match(prompt, /^- Git branch when the session began: a b$/m);
+});
+
+test("prompt and tools together stay below 14 kB: they are sent with every request", () => {
+  const tools = createToolRegistry([...builtinTools(), createTask(builtinSubagents), createWebFetch()]);
+  const offers = tools.offers().filter(({ name }) => name !== "ExitPlanMode"); // only in plan mode
+  const wire = offers.map(({ name, description, inputSchema }) =>
+    JSON.stringify({ type: "function", function: { name, description, parameters: inputSchema } }),
+  );
+  const prompt = systemPrompt({ ...facts, tools: tools.names() });
+  const size = Buffer.byteLength(prompt + wire.join(""));
+  assert.ok(size <= 14_000, `${size} bytes`);
 });

@@ -202,6 +202,7 @@ test("the registry holds the built-in tools and offers them to a model", () => {
     "Write",
     "Edit",
     "Bash",
+    "Wait",
     "KillShell",
     "Glob",
     "Grep",
@@ -226,9 +227,9 @@ test("a registry can be narrowed, copied and extended, without touching the one 
   const registry = createToolRegistry(builtinTools());
   assert.deepEqual(registry.filterByNames(["Grep", "Nothing", "Read"]).names(), ["Read", "Grep"]);
   const copy = registry.clone();
-  assert.equal(copy.offers().length, 10);
+  assert.equal(copy.offers().length, 11);
   copy.register({ ...bash, name: "mcp__srv__run" });
-  assert.deepEqual([copy.offers().length, copy.list().length, registry.names().length], [11, 11, 10]);
+  assert.deepEqual([copy.offers().length, copy.list().length, registry.names().length], [12, 12, 11]);
   assert.throws(() => copy.register(bash), { code: "config-invalid", message: 'there are two tools named "Bash"' });
 });
 

@@ -30,7 +30,7 @@ export const builtinSubagents: readonly SubagentDefinition[] = [
     type: "execute",
     description: "Carries out a task whose steps are clear.",
     prompt: "Do exactly what the task says, check it by running something, and report what is different now.",
-    toolAccess: { restricted: [...reading, "Write", "Edit", "Bash", "KillShell", "TodoWrite"] },
+    toolAccess: { restricted: [...reading, "Write", "Edit", "Bash", "Wait", "KillShell", "TodoWrite"] },
     workingDirectory: "inherited",
   },
   {

@@ -2,6 +2,7 @@
 export type TurnReasonArgs = OwnQuestionArgs & {
   // A malformed call, or one that is not permitted here.
   // A call that is none, or may not be made here.
+  "task-runs": { id: string; seconds: number };
   "command-took": { seconds: number };
   "unknown-tool": { tool: string; tools: readonly string[]; /** The nearest name. */ meant?: string };
   "malformed-arguments": { tool: string; text: string };

@@ -67,6 +67,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   Write: "edit",
   Bash: "execute",
   KillShell: "execute",
+  Wait: "read",
   Glob: "search",
   Grep: "search",
   ToolSearch: "search",

@@ -9,6 +9,7 @@ import type { Lang } from "../language.ts";
 type Table = Sentences<TurnReasonArgs & NestedReasonArgs["turn"]>;
 
 const en: Table = {
+  "task-runs": ({ id, seconds }) => `${id} is still running, ${seconds} s so far.`,
   "command-took": ({ seconds }) => `It took ${seconds} s.`,
   "unknown-tool": ({ tool, tools, meant }) =>
     `there is no tool "${tool}"${meant === undefined ? "" : `; did you mean ${meant}?`}; the tools are ${tools.join(", ")}`,
@@ -122,6 +123,7 @@ const en: Table = {
 };
 
 const zh: Table = {
+  "task-runs": ({ id, seconds }) => `${id} 仍在运行，已 ${seconds} 秒。`,
   "command-took": ({ seconds }) => `用时 ${seconds} 秒。`,
   "unknown-tool": ({ tool, tools, meant }) =>
     `没有工具“${tool}”${meant === undefined ? "" : `，是否指 ${meant}？`}；可用的有 ${tools.join("、")}`,

@@ -1,5 +1,5 @@
 import type { Check } from "../../base/schema.ts";
-import type { BackgroundTask, Effect, Preview, ToolInput } from "../../protocol/facts/call.ts";
+import type { BackgroundTask, Effect, Preview, TaskEnd, ToolInput } from "../../protocol/facts/call.ts";
 import type { ToolResult } from "../../protocol/facts/message.ts";
 import type { PermissionMode, PermissionOpinion } from "../../protocol/facts/permission.ts";
 import type { RequestBody, Resolution } from "../../protocol/facts/request.ts";
@@ -47,6 +47,8 @@ export type ToolScope = {
   /** Commands that this session runs in the background. Undefined: there is none of this id. */
   readonly tasks?: {
     running(): readonly BackgroundTask[];
+    /** A command and, once it is over, how it ended. */
+    find(id: string): { task: BackgroundTask; end: TaskEnd | undefined } | undefined;
     stop(id: string): Promise<"stopped" | "ended" | undefined>;
     /** Start of a process, so that no other with the same number is taken for it. */
     startOf(pid: number): string;

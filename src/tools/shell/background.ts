@@ -67,7 +67,7 @@ export async function startInBackground(
   }
   void over?.then((end) => noteBlocked(file, end)).catch(() => {});
   child.unref();
-  const text = `Started in the background as ${id}. Its output goes to ${file}: Read it whenever you like. You will be told when it ends; KillShell stops it.`;
+  const text = `Started in the background as ${id}. Its output goes to ${file}. Wait for it by its id; KillShell stops it.`;
   const shown = { characters: 0, notes: [reason("task-started", { id })] };
   const background = { id, command: oneLine(command), pid, started, file, at: Date.now() };
   return { result: { ok: true, text, shown, background } };

@@ -330,6 +330,10 @@ function tasksOf({ tree }: Tree): NonNullable<ToolScope["tasks"]> {
   return (tree.tasksForTools ??= {
     startOf,
     running: () => [...tree.tasks.values()].filter((task) => !endOfTask(task)),
+    find(id) {
+      const task = tree.tasks.get(id);
+      return task && { task, end: endOfTask(task) };
+    },
     async stop(id) {
       const task = tree.tasks.get(id);
       return task && (await stopTask(task));
