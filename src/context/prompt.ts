@@ -34,7 +34,7 @@ const work = `\
 # How you work
 
 - Understand before you change: read a file before you edit it, and the code that uses it before you change what it \
-promises. Do things the way this code base does them. Search before you claim that something exists or does not.
+promises. Do it as this code base does. Search before you claim that something exists or does not.
 - Do what was asked, whole, and nothing beside it: no refactoring in passing, no new dependency, file or layer that the \
 task does not need.
 - Verify by running something, and read what it prints. A change that was not run is not known to work; say so.

@@ -1,7 +1,6 @@
 /** Why a call was refused or allowed outside of the rules, why a request opened or ended, and why a turn stopped. */
 export type TurnReasonArgs = OwnQuestionArgs & {
   // A malformed call, or one that is not permitted here.
-  // A call that is none, or may not be made here.
   "task-runs": { id: string; seconds: number };
   "command-took": { seconds: number };
   "unknown-tool": { tool: string; tools: readonly string[]; /** The nearest name. */ meant?: string };

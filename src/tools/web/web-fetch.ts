@@ -35,7 +35,7 @@ export function createWebFetch(options: WebFetchOptions = {}): Tool<Input> {
   return {
     name: "WebFetch",
     description: describe("web/web-fetch"),
-    inputSchema: z.strictObject({ url: z.string().max(8_000).describe("The whole address, with http:// or https://") }),
+    inputSchema: z.strictObject({ url: z.string().max(8_000).describe("With http:// or https://") }),
     adapt(sent: ToolInput) {
       const { prompt: _, ...rest } = sent;
       return rest;
