@@ -16,7 +16,7 @@ import type { Tool, ToolScope } from "../definition/tool.ts";
 
 const graceMs = 2_000;
 /** A command that takes as long says so. */
-const SLOW_MS = 2_000;
+const SLOW_MS = 10_000;
 /** Silence after which a command is looked at: it may wait for somebody to type. */
 const quietFor = 3_000;
 
