@@ -52,6 +52,11 @@ export function kindOf(value: unknown): string {
   return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 }
 
+/** An object that is no array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function messageFor({ code, expected, values = [], origin, keys = [], ...more }: Finding, value: unknown): string {
   switch (code) {
     case "invalid_type":

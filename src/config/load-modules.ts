@@ -5,7 +5,7 @@ import { reasonOf, SageError } from "../protocol/reasons/error.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
 import { type Reason, reason } from "../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../protocol/subagent.ts";
-import { kindOf } from "../base/issue.ts";
+import { kindOf, isObject } from "../base/issue.ts";
 import * as z from "../base/z.ts";
 import type { ModuleParts, SageModule, Tool } from "../tools/definition/tool.ts";
 import { type Config, knownTools, rulesForNoTool } from "./config.ts";
@@ -67,8 +67,7 @@ async function load(module: NamedModule): Promise<ModuleParts> {
     }
   };
   const parts: unknown = await withinTime(run());
-  if (typeof parts !== "object" || parts === null || Array.isArray(parts))
-    throw new SageError("config-invalid", reason("module-export", { came: kindOf(parts) }));
+  if (!isObject(parts)) throw new SageError("config-invalid", reason("module-export", { came: kindOf(parts) }));
   const checked = schema.safeParse(parts);
   if (!checked.success) throw new SageError("config-invalid", misfits(checked.error, parts));
   return parts;

@@ -1,10 +1,11 @@
+import { isObject } from "../base/issue.ts";
 export type Fields = Readonly<Record<string, unknown>>;
 
 // Messages of another program are read field by field: a field of another form is as good as absent, and no message can end the turn.
 
 /** The object's fields; none when it is something else. */
 export function fields(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+  return isObject(value) ? value : {};
 }
 
 export function text(value: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { isObject } from "../base/issue.ts";
 import type { Json } from "./peer.ts";
 
 /** Anything that JSON messages go through: a child's lines, a socket's frames. */
@@ -83,10 +84,6 @@ export function createRpc(wire: Wire, { version }: { version?: "2.0" } = {}): Rp
     refuse: (id, code, message) => wire.send({ ...mark, id, error: { code, message } }),
     incoming,
   };
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function shownValue(value: unknown): string {

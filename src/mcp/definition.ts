@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isObject } from "../base/issue.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import { harmless, oneLine } from "../base/visible.ts";
 import type { Preview, ToolInput } from "../protocol/facts/call.ts";
@@ -82,8 +83,4 @@ function cleaned(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.map((item) => cleaned(item, depth + 1));
   const kept = Object.entries(value).filter(([key]) => key !== "$schema" && key !== "__proto__");
   return Object.fromEntries(kept.map(([key, inner]) => [harmless(key), cleaned(inner, depth + 1)]));
-}
-
-function isObject(value: unknown): value is ToolInput {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { isObject } from "../base/issue.ts";
 import { signalGroup } from "../base/process-group.ts";
 import { oneLine } from "../base/visible.ts";
 import { messageOf } from "../protocol/reasons/error.ts";
@@ -139,8 +140,7 @@ function readMessages(
       // Some servers greet people on the same pipe.
       return on.wrong(new Error(`not a message: ${oneLine(text.slice(0, 200))} (${messageOf(error)})`));
     }
-    if (typeof message === "object" && message !== null && !Array.isArray(message))
-      on.message(message as JSONRPCMessage);
+    if (isObject(message)) on.message(message as JSONRPCMessage);
   };
   output?.on("data", (chunk: Buffer) => {
     let from = 0;

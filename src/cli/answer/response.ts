@@ -1,3 +1,4 @@
+import { isObject } from "../../base/issue.ts";
 import type { RuleDestination } from "../../protocol/decision.ts";
 import type { Answer, Answers, InputResponse, RuleGrant } from "../../protocol/facts/answer.ts";
 import type { InputRequest, Question } from "../../protocol/facts/request.ts";
@@ -210,7 +211,7 @@ function aim(questions: readonly Question[], given: string, t: CliTexts): { ques
 function jsonObject(flag: string, text: string, t: CliTexts): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (value !== null && typeof value === "object" && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isObject(value)) return value;
   } catch {
     // said below
   }

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import { isObject } from "../../base/issue.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { version } from "../../config/version.ts";
 import { createQueue, createRpc } from "../../guest/rpc.ts";
@@ -83,12 +84,11 @@ function openWire(write: (text: string) => void): Wire {
       } catch {
         return refuse(-32700, "this is no JSON");
       }
-      if (message === null || typeof message !== "object" || Array.isArray(message))
-        return refuse(-32600, "a message is one JSON object");
+      if (!isObject(message)) return refuse(-32600, "a message is one JSON object");
       const { id, method } = message as Json;
       const answers = "result" in message || "error" in message;
       if (!answers && typeof method !== "string") return refuse(-32600, "a request names its method", id ?? null);
-      messages.push(message as Json);
+      messages.push(message);
     },
     tooLong: () => refuse(-32600, "the line is too long"),
   });

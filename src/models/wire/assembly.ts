@@ -1,3 +1,4 @@
+import { isObject } from "../../base/issue.ts";
 import type { ToolInput } from "../../protocol/facts/call.ts";
 import {
   callsOf,
@@ -78,7 +79,7 @@ export function parseInput(raw: string): ToolInput | undefined {
   if (raw.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(raw);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ToolInput) : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
+import { isObject } from "../../base/issue.ts";
 import type { Answers, InputResponse } from "../../protocol/facts/answer.ts";
-import type { ToolInput } from "../../protocol/facts/call.ts";
 import type { Draft, InputRequest, PermissionRequest } from "../../protocol/facts/request.ts";
 import type { SharedAnswer } from "../../protocol/host/host.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
@@ -170,10 +170,9 @@ function edit(request: PermissionRequest, line: string, t: Texts): Step {
   }
   try {
     const fresh: unknown = JSON.parse(line);
-    if (fresh === null || typeof fresh !== "object" || Array.isArray(fresh))
-      return { type: "again", message: t.notJson(line) };
+    if (!isObject(fresh)) return { type: "again", message: t.notJson(line) };
     if (JSON.stringify(fresh) === JSON.stringify(input)) return unchanged;
-    return { type: "respond", response: { type: "granted", requestId, input: fresh as ToolInput } };
+    return { type: "respond", response: { type: "granted", requestId, input: fresh } };
   } catch (error) {
     return { type: "again", message: t.notJson(thrownText(error)) };
   }

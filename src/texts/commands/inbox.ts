@@ -21,9 +21,7 @@ const en = {
   how: (flag: string) => `See one with ${sage(`${flag}inbox <id>`)}, answer it with ${sage(`${flag}answer <id>`)}.`,
 };
 
-type InboxTexts = typeof en;
-
-const zh: InboxTexts = {
+const zh: typeof en = {
   watching: (n) => `${n === 0 ? "没有待处理的请求" : `${n} 个待处理`}。新请求会显示在这里（Ctrl-C 退出）。`,
   ended: (id, how) => `${id}：${how}`,
   gone: "已不再待处理",
@@ -40,4 +38,4 @@ const zh: InboxTexts = {
   how: (flag) => `用 ${sage(`${flag}inbox <编号>`)} 查看，用 ${sage(`${flag}answer <编号>`)} 回答。`,
 };
 
-export const inboxTexts = inBoth<InboxTexts>(en, zh);
+export const inboxTexts = inBoth<typeof en>(en, zh);

@@ -14,9 +14,7 @@ const en = {
   unanswered: (path: string, request: string, what: string) => `${path} has no answer to ${request}: ${what}`,
 };
 
-type RecordingTexts = typeof en;
-
-const zh: RecordingTexts = {
+const zh: typeof en = {
   noFolder: (flag, path) => `${flag} 无法写入 ${path}：目录不存在`,
   cannotRead: (flag, path, why) => `${flag} 无法读取 ${path}：${why}`,
   noFile: "文件不存在",
@@ -28,4 +26,4 @@ const zh: RecordingTexts = {
   unanswered: (path, request, what) => `${path} 中没有对 ${request} 的回答：${what}`,
 };
 
-export const recordingTexts = inBoth<RecordingTexts>(en, zh);
+export const recordingTexts = inBoth<typeof en>(en, zh);

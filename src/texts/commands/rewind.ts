@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   how: `${sage("rewind")} <session> [--to t3] [--files | --conversation | --both] [--dry-run | --yes] [--overwrite]`,
@@ -69,6 +69,4 @@ const zh: typeof en = {
 
 export type RewindTexts = typeof en;
 
-export function rewindTexts(lang: Lang): RewindTexts {
-  return { en, zh }[lang];
-}
+export const rewindTexts = inBoth<RewindTexts>(en, zh);

@@ -23,9 +23,7 @@ const en = {
   needsId: (lines: readonly string[]) => `name the session:\n${lines.map((line) => `  ${line}`).join("\n")}`,
 };
 
-type HostsTexts = typeof en;
-
-const zh: HostsTexts = {
+const zh: typeof en = {
   none: `没有主机。在另一台机器上运行：\`sage devices add\`；在这里运行：\`${sage("hosts add '<链接>' [名称]")}\``,
   how: `应为 \`${sage("hosts")}\`、\`${sage("hosts add '<链接>' [名称]")}\`、\`${sage("hosts add <地址> [名称] --code <配对码>")}\` 或 \`${sage("hosts remove <名称>")}\``,
   noCode: (address) =>
@@ -45,4 +43,4 @@ const zh: HostsTexts = {
   needsId: (lines) => `请指定会话：\n${lines.map((line) => `  ${line}`).join("\n")}`,
 };
 
-export const hostsTexts = inBoth<HostsTexts>(en, zh);
+export const hostsTexts = inBoth<typeof en>(en, zh);

@@ -1,4 +1,4 @@
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   index: "index of open requests matches the journal",
@@ -16,6 +16,4 @@ const zh: JournalTexts = {
   rebuilt: (open) => `已重建待处理请求的索引：${open} 条`,
 };
 
-export function journalTexts(lang: Lang): JournalTexts {
-  return { en, zh }[lang];
-}
+export const journalTexts = inBoth<JournalTexts>(en, zh);

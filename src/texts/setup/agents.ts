@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   /** The fate of an open request when everything is killed. */
@@ -56,6 +56,4 @@ const zh: AgentsTexts = {
   usage: `用 \`${sage("agents")}\` 列出，或用 \`${sage("agents stop")}\` 结束 Codex 的 app-server`,
 };
 
-export function agentsTexts(lang: Lang): AgentsTexts {
-  return { en, zh }[lang];
-}
+export const agentsTexts = inBoth<AgentsTexts>(en, zh);

@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   welcome: "No model is set up.",
@@ -76,6 +76,4 @@ const zh: FirstRunTexts = {
   nothing: `没有改动。可再次运行 \`${sage("setup")}\`。`,
 };
 
-export function firstRunTexts(lang: Lang): FirstRunTexts {
-  return lang === "zh" ? zh : en;
-}
+export const firstRunTexts = inBoth<FirstRunTexts>(en, zh);

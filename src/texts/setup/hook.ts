@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   usage: 'expected "install claude", "install codex", "uninstall claude" or "uninstall codex"',
@@ -26,9 +26,7 @@ const en = {
   removed: (path: string) => `${path} is as if Sage had never been there.`,
 };
 
-type HookTexts = typeof en;
-
-const zh: HookTexts = {
+const zh: typeof en = {
   usage: "应为 install claude、install codex、uninstall claude 或 uninstall codex",
   unreadable: (path, problem) => `无法修改 ${path}：${problem}`,
   there: (path) => `${path} 中已有这个钩子。`,
@@ -53,6 +51,4 @@ const zh: HookTexts = {
   removed: (path) => `${path} 已恢复原样，不留痕迹。`,
 };
 
-export function hookTexts(lang: Lang): HookTexts {
-  return { en, zh }[lang];
-}
+export const hookTexts = inBoth<typeof en>(en, zh);

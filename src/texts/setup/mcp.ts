@@ -24,9 +24,7 @@ const en = {
   notImported: "Nothing was imported.",
 };
 
-type McpTexts = typeof en;
-
-const zh: McpTexts = {
+const zh: typeof en = {
   usage: `用法：${sage("mcp list")} | add <名字> <命令或网址> … | remove <名字> | test [名字] | login <名字> | import [文件]`,
   addHow: `${sage("mcp add")} <名字> [--env 变量=值] [--header "名: 值"] [--to user|project] <网址 | 命令 …>；命令带选项时在前面写 --`,
   removeHow: `${sage("mcp remove")} <名字> [--to user|project]`,
@@ -48,4 +46,4 @@ const zh: McpTexts = {
   notImported: "没有导入任何内容。",
 };
 
-export const mcpTexts = inBoth<McpTexts>(en, zh);
+export const mcpTexts = inBoth<typeof en>(en, zh);

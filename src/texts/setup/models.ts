@@ -1,5 +1,5 @@
 import { sage } from "../command.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   legend: "name · tokens in a prompt · dollars for a million tokens in and out · takes",
@@ -40,6 +40,4 @@ const zh: ModelsTexts = {
 };
 
 /** Texts about models and their providers, for `sage models` and `sage doctor`. */
-export function modelsTexts(lang: Lang): ModelsTexts {
-  return { en, zh }[lang];
-}
+export const modelsTexts = inBoth<ModelsTexts>(en, zh);

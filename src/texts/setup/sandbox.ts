@@ -1,7 +1,7 @@
 import type { ConfineMode, ConfineReasonArgs } from "../../protocol/confine.ts";
 import { sage } from "../command.ts";
 import { problemText } from "../reasons/confine.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 type Problem = ConfineReasonArgs["confine-impossible"];
 
@@ -25,9 +25,7 @@ const en = {
   offer: "The operating system can confine commands to the workspace. Switch that on?",
 };
 
-type SandboxTexts = typeof en;
-
-const zh: SandboxTexts = {
+const zh: typeof en = {
   modes: {
     off: "命令不受限制，可用你的文件、密钥和网络",
     contain: "获准的命令在沙箱中运行",
@@ -47,6 +45,4 @@ const zh: SandboxTexts = {
   offer: "操作系统可以把命令限制在工作区内。要打开吗？",
 };
 
-export function sandboxTexts(lang: Lang): SandboxTexts {
-  return { en, zh }[lang];
-}
+export const sandboxTexts = inBoth<typeof en>(en, zh);

@@ -1,5 +1,5 @@
 import type { SessionMode } from "../../protocol/mode.ts";
-import type { Lang } from "../language.ts";
+import { inBoth } from "../language.ts";
 
 const en = {
   allow: "Allow once",
@@ -58,6 +58,4 @@ const zh: AcpTexts = {
   model: "模型",
 };
 
-export function acpTexts(lang: Lang): AcpTexts {
-  return lang === "zh" ? zh : en;
-}
+export const acpTexts = inBoth<AcpTexts>(en, zh);

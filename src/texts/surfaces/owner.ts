@@ -8,13 +8,11 @@ const en = {
   back: "Connected again.",
 };
 
-type OwnerTexts = typeof en;
-
-const zh: OwnerTexts = {
+const zh: typeof en = {
   stopped: "运行本轮的进程已不在。回答、发送消息或输入 /resume 即可在这里继续。",
   live: "已恢复实时显示。",
   lost: "与主机的连接已断开，正在重新连接；在此之前不能允许任何操作。",
   back: "已重新连接。",
 };
 
-export const ownerTexts = inBoth<OwnerTexts>(en, zh);
+export const ownerTexts = inBoth<typeof en>(en, zh);

@@ -1,3 +1,4 @@
+import { isObject } from "../../base/issue.ts";
 import type { ToolInput } from "../../protocol/facts/call.ts";
 import type { Call } from "../../protocol/facts/message.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
@@ -54,7 +55,7 @@ function mended(value: unknown, schema: Json): unknown {
 }
 
 function mendedObject(value: unknown, schema: Json): unknown {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  if (!isObject(value)) return value;
   const properties = (schema["properties"] ?? {}) as Record<string, Json>;
   const names = Object.keys(properties);
   const sent = value as Json;

@@ -1,3 +1,4 @@
+import { isObject } from "../../base/issue.ts";
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { RuleDestination } from "../../protocol/decision.ts";
 import type { ToolInput } from "../../protocol/facts/call.ts";
@@ -83,8 +84,8 @@ export function inputFrom(
   if (name !== undefined) return { input: { ...input, [name]: text } };
   try {
     const fresh: unknown = JSON.parse(text);
-    if (fresh === null || typeof fresh !== "object" || Array.isArray(fresh)) return { problem: "not-an-object" };
-    return JSON.stringify(fresh) === JSON.stringify(input) ? { problem: "unchanged" } : { input: fresh as ToolInput };
+    if (!isObject(fresh)) return { problem: "not-an-object" };
+    return JSON.stringify(fresh) === JSON.stringify(input) ? { problem: "unchanged" } : { input: fresh };
   } catch (error) {
     return { problem: "not-json", error };
   }

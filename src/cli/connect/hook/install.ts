@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { isObject } from "../../../base/issue.ts";
 import { succeed } from "../../process/stdout.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { changeFile, lockIn } from "../../../config/files/locked-file.ts";
@@ -142,7 +143,7 @@ function hookGroups(agent: HookAgent, command: string): Record<string, Group[]> 
 function read(text: string | undefined): HookFile {
   if (text === undefined || text.trim() === "") return {};
   const file: unknown = JSON.parse(text);
-  if (typeof file !== "object" || file === null || Array.isArray(file)) throw new Error("no object");
+  if (!isObject(file)) throw new Error("no object");
   const settings = file as HookFile;
   const { hooks } = settings;
   if (hooks === undefined) return settings;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isObject } from "../../../base/issue.ts";
 import { readRule } from "../../../permission/rules/rules.ts";
 import { escapeSpecifier } from "../../../permission/text/wild.ts";
 import type { Rule } from "../../../protocol/facts/permission.ts";
@@ -112,8 +113,4 @@ function convertDomain(specifier: string): Converted {
   if (host === specifier) return { why: "specifier" };
   if (host === "*") return { to: ["WebFetch"] };
   return /^(?:\*\.)?[^*]+$/.test(host) ? { to: [`WebFetch(${specifier})`] } : { why: "pattern" };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

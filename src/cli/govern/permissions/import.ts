@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { isObject } from "../../../base/issue.ts";
 import { oneLine, visible } from "../../../base/visible.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
@@ -105,8 +106,7 @@ function planFor(
 function read(file: string): Record<string, unknown> {
   try {
     const settings: unknown = JSON.parse(readSmallFile(file) ?? "");
-    if (settings !== null && typeof settings === "object" && !Array.isArray(settings))
-      return settings as Record<string, unknown>;
+    if (isObject(settings)) return settings;
   } catch (error) {
     throw new SageError("config-invalid", reason("file-unreadable", { path: file, problem: thrownText(error) }));
   }

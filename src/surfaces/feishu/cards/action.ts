@@ -40,6 +40,11 @@ export function fitting(
   return undefined;
 }
 
+/** Several lines of text, shortened and safe. */
+export function paragraph(text: string, clip: Clip): string {
+  return escaped(clip(text.split("\n")).join("\n"));
+}
+
 function clipTo(longest: number, { t }: Speech, cut = false): Clip {
   const clip = (lines: readonly string[]): string[] => {
     const rows = lines.flatMap(broken);

@@ -5,7 +5,7 @@ import type { FeishuTexts } from "../../../texts/surfaces/feishu.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { whoOf as nameOf } from "../../../texts/shared/resolution.ts";
 import { describeRequest } from "../../../view/request/describe.ts";
-import { actionElements, fitting, originElements, type Clip } from "./action.ts";
+import { actionElements, type Clip, fitting, originElements, paragraph } from "./action.ts";
 import { card, markdown, note, type Card, type Element, type Template } from "./card.ts";
 import { code, withTime, words as escaped } from "./escape.ts";
 import { inEachLanguage, type Phrase, type Speech, type Speeches } from "./speech.ts";
@@ -188,16 +188,10 @@ function askedElements(request: InputRequest, { cwd }: Place, clip: Clip, speech
       return actionElements(describeRequest(request, { cwd }), clip, speech);
     case "question":
       return [
-        markdown(
-          escaped(
-            clip(request.questions.flatMap((question) => speech.words.question(question).question.split("\n"))).join(
-              "\n",
-            ),
-          ),
-        ),
+        markdown(paragraph(request.questions.map((asked) => speech.words.question(asked).question).join("\n"), clip)),
       ];
     case "text":
-      return [markdown(escaped(clip(request.prompt.split("\n")).join("\n")))];
+      return [markdown(paragraph(request.prompt, clip))];
     default:
       return request satisfies never;
   }
@@ -208,11 +202,11 @@ function answerElements(resolution: Resolution, clip: Clip, speech: Speech): Ele
   if ("response" in resolution && resolution.response) return responseElements(resolution.response, clip, speech);
   if (resolution.outcome === "timed_out" || !("reason" in resolution)) return [];
   const why = resolution.reason ? sentenceOf(resolution.reason, speech) : "";
-  return why.trim() === "" ? [] : [markdown(escaped(clip(t.reason(why).split("\n")).join("\n")))];
+  return why.trim() === "" ? [] : [markdown(paragraph(t.reason(why), clip))];
 }
 
 function responseElements(response: InputResponse, clip: Clip, { t, words }: Speech): Element[] {
-  const lines = (text: string) => escaped(clip(text.split("\n")).join("\n"));
+  const lines = (text: string) => paragraph(text, clip);
   const said = (text: string | undefined) => (text?.trim() ? [markdown(`“${lines(text)}”`)] : []);
   switch (response.type) {
     case "granted":

@@ -3,7 +3,7 @@ import type { InputRequest, Question } from "../../../protocol/facts/request.ts"
 import type { ShownQuestion } from "../../../texts/shared/questions.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { takesOwnWords, takesRemark, whyOf } from "../../../view/request/answering.ts";
-import { fitting, originElements, rooms, type Clip } from "./action.ts";
+import { type Clip, fitting, originElements, paragraph, rooms } from "./action.ts";
 import { button, card, form, input, line, markdown, note, row, select, type Card, type Element } from "./card.ts";
 import { code, words as escaped } from "./escape.ts";
 import {
@@ -42,7 +42,7 @@ export function textCard(request: TextRequest, asked: Asked, speeches: Speeches)
     layOut(request, asked, speech, clip, [
       ...whyElements(request, clip, speech),
       ...(lastResponse === undefined ? [] : [markdown(code(clip(lastResponse.split("\n"))))]),
-      markdown(`**${escaped(clip(prompt.split("\n")).join("\n"))}**`),
+      markdown(`**${paragraph(prompt, clip)}**`),
       form("text_form", [input("text", speech.t.writeHere, { required: true })], [submitOf(asked, speech)]),
     ]),
   );
@@ -116,9 +116,7 @@ function whyElements(request: QuestionRequest | TextRequest, clip: Clip, { words
 }
 
 const titleOf = ({ header, question }: ShownQuestion, clip: Clip, place = "") =>
-  markdown(
-    `**${escaped(`${place}${header}`)}**${header.trim() === "" ? "" : "<br>"}${escaped(clip(question.split("\n")).join("\n"))}`,
-  );
+  markdown(`**${escaped(`${place}${header}`)}**${header.trim() === "" ? "" : "<br>"}${paragraph(question, clip)}`);
 
 const describes = ({ options }: ShownQuestion, clip: Clip): Element[] => {
   const lines = options.map(

@@ -1,3 +1,4 @@
+import { isObject } from "../../../base/issue.ts";
 import { feishuTexts, type FeishuTexts } from "../../../texts/surfaces/feishu.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { texts, type Texts } from "../../../texts/shared/texts.ts";
@@ -68,8 +69,4 @@ function isSameShape(left: unknown, right: unknown): boolean {
   if (!isObject(left) || !isObject(right)) return typeof left === typeof right;
   const keys = Object.keys(left);
   return keys.length === Object.keys(right).length && keys.every((key) => isSameShape(left[key], right[key]));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
