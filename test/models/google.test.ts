@@ -118,6 +118,22 @@ test("effort goes to each format in its own words, and not to models that cannot
   assert.equal((await sent(claude("claude-3-5-haiku-latest"), "high"))["thinking"], undefined);
   assert.equal((await sent(claude("claude-sonnet-5-5")))["output_config"], undefined);
 
+  // By default: with tools only, where the model is known to think, and not against a temperature or a plain no.
+  const offered = [{ name: "Bash", description: "runs", inputSchema: { type: "object" } }];
+  const byDefault = async (modelId: string, options = {}, tools = offered) => {
+    await ask(claude(modelId), { messages: [{ role: "user", text: "x" }], tools, options });
+    const { headers, body } = server.requests.at(-1)!;
+    return [body["thinking"], headers["anthropic-beta"]];
+  };
+  const between = "interleaved-thinking-2025-05-14";
+  assert.deepEqual(await byDefault("claude-sonnet-5-5"), [{ type: "adaptive" }, undefined]);
+  assert.deepEqual(await byDefault("claude-opus-4-1"), [{ type: "enabled", budget_tokens: 16_000 }, between]);
+  assert.deepEqual(await byDefault("claude-opus-4-1", {}, []), [undefined, between]);
+  assert.deepEqual(await byDefault("claude-opus-4-1", { thinkingTokens: 0 }), [undefined, between]);
+  assert.deepEqual(await byDefault("claude-opus-4-1", { temperature: 0.2 }), [undefined, between]);
+  assert.deepEqual(await byDefault("claude-3-5-haiku-latest"), [undefined, undefined]);
+  assert.deepEqual(await byDefault("some-other-model"), [undefined, undefined]);
+
   const reasoning = async (modelId: string, effort?: Effort) =>
     (await sent(responses({ modelId, baseURL: base.openai }), effort))["reasoning"];
   assert.deepEqual(await reasoning("gpt-6.1-sol", "medium"), { summary: "auto", effort: "medium" });

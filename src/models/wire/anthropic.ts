@@ -14,7 +14,14 @@ export function anthropic(options: WireOptions): Model {
   const id = `${name}/${modelId}`;
   const post = createPost({
     url: `${baseURL.replace(/(\/v1)?\/*$/, "/v1")}/messages`,
-    headers: { "anthropic-version": "2023-06-01", "x-api-key": apiKey, ...headers },
+    headers: {
+      "anthropic-version": "2023-06-01",
+      "x-api-key": apiKey,
+      // Later models think between calls by themselves.
+      ...(thinksByDefault(modelId) &&
+        claudeOf(modelId).budget && { "anthropic-beta": "interleaved-thinking-2025-05-14" }),
+      ...headers,
+    },
     idleTimeoutMs,
     env,
   });
@@ -33,7 +40,10 @@ export function anthropic(options: WireOptions): Model {
       const all = write(request).filter(({ blocks }) => blocks.length > 0);
       const { system, tools: offers } = request;
       const body = joinBody(
-        { model: modelId, ...limits(modelId, request.options, mayThink(all)) },
+        {
+          model: modelId,
+          ...limits(modelId, request.options, { mayThinkNow: mayThink(all), works: offers.length > 0 }),
+        },
         {
           system: system === "" ? undefined : JSON.stringify([{ type: "text", text: system, ...cached }]),
           messages: conversation(all),
@@ -52,22 +62,26 @@ const cached = { cache_control: { type: "ephemeral" } };
 
 function limits(
   modelId: string,
-  { maxOutputTokens, temperature, effort, thinkingTokens: tokensToThink = 0 }: ModelRequest["options"],
-  mayThinkNow: boolean,
+  { maxOutputTokens, temperature, effort, thinkingTokens }: ModelRequest["options"],
+  { mayThinkNow, works }: { mayThinkNow: boolean; works: boolean },
 ) {
   const claude = claudeOf(modelId);
+  // A summary or a title is no work; and a temperature, or 0 tokens, says that no thinking is wanted.
+  const byDefault = works && [effort, thinkingTokens, temperature].every((given) => given === undefined);
+  const thinksAnyway = byDefault && thinksByDefault(modelId);
+  const tokensToThink = thinkingTokens ?? (thinksAnyway ? budgets.medium : 0);
   const asked = tokensToThink === 0 && effort !== undefined && thinksAtAll(modelId) ? effort : undefined;
-  const thinkingTokens = asked ? Math.min(budgets[asked], Math.floor(claude.output / 2)) : tokensToThink;
-  const thinks = thinkingTokens > 0 && mayThinkNow;
+  const budget = asked ? Math.min(budgets[asked], Math.floor(claude.output / 2)) : tokensToThink;
+  const thinks = budget > 0 && mayThinkNow;
   // Thinking comes out of the same limit as the reply.
-  const tokens = (maxOutputTokens ?? claude.output) + (thinks && claude.budget ? thinkingTokens : 0);
+  const tokens = (maxOutputTokens ?? claude.output) + (thinks && claude.budget ? budget : 0);
   return {
     max_tokens: claude.isKnown ? Math.min(tokens, claude.output) : tokens,
     ...(temperature !== undefined &&
       claude.temperature &&
       !thinks && { temperature: Math.min(Math.max(temperature, 0), 1) }),
     ...(thinks && {
-      thinking: claude.budget ? { type: "enabled", budget_tokens: thinkingTokens } : { type: "adaptive" },
+      thinking: claude.budget ? { type: "enabled", budget_tokens: budget } : { type: "adaptive" },
     }),
     ...(asked && !claude.budget && { output_config: { effort: asked } }),
   };
@@ -337,6 +351,10 @@ const claudes: readonly [RegExp, Claude][] = [
 function claudeOf(modelId: string): Claude {
   const other: Claude = { output: 4_096, temperature: true, budget: true, isKnown: false };
   return claudes.find(([name]) => name.test(modelId))?.[1] ?? other;
+}
+
+function thinksByDefault(modelId: string): boolean {
+  return claudeOf(modelId).isKnown && thinksAtAll(modelId);
 }
 
 /** Earlier models reject a thinking parameter. */

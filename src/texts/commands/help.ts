@@ -68,7 +68,7 @@ Running
   --model <provider/name>     for example anthropic/claude-sonnet-5-5, openai/gpt-6.1-sol;
                               scripted/<file> plays a script (JSON) instead
   --fallback-model <p/name>   used when the model is unavailable
-  --effort <low|medium|high>  how long models that can think do so (default: they decide)
+  --effort <low|medium|high>  how long models think (default: the model or its provider decides)
   --agent <name>              another agent does the work and Sage does the asking: claude, codex, …
   --max-steps <n>             model replies per turn (100)
   --max-tokens <n>            tokens per reply (what the model is known to write)
@@ -243,7 +243,7 @@ const zh: HelpTexts = {
   --model <提供方/名称>       例如 anthropic/claude-sonnet-5-5、openai/gpt-6.1-sol；
                               scripted/<文件> 改为播放脚本（JSON）
   --fallback-model <提供方/名称> 模型不可用时使用
-  --effort <low|medium|high>  会思考的模型思考多久（默认由模型决定）
+  --effort <low|medium|high>  模型思考多久（默认由模型或提供方决定）
   --agent <名字>              由另一个智能体干活，Sage 负责询问：claude、codex 等
   --max-steps <n>             每轮的模型回复数（100）
   --max-tokens <n>            每次回复的 token 数（默认为模型已知的上限）
