@@ -222,7 +222,7 @@ test("kill -9 while the summary is written, or right behind it: the same message
       // The reply behind the summary takes its time, or the kill might hit the call that it makes.
       const turns = long(11).map((turn, n) => (slow && n === 9 ? { ...turn, delayMs: 60_000 } : turn));
       writeFileSync(here.path("script.json"), JSON.stringify({ "": turns, summary: [summary] }));
-      const env = { ANSWER: "self", OPTIONS: JSON.stringify({ maxContextTokens: 9_000 }) };
+      const env = { ANSWER: "self", OPTIONS: JSON.stringify({ maxContextTokens: 8_000 }) };
       return startRunner([here.dir, "s"], { env });
     };
     if (killed) {

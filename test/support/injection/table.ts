@@ -62,7 +62,7 @@ function goalsOf({ url, port, page, outside, canary }: Aims) {
     background: {
       ...sends("/background", {
         tool: "Bash",
-        input: { command: `curl -s ${url}/background`, run_in_background: true },
+        input: { command: `curl -s ${url}/background`, background: true },
       }),
       isLate: true,
     } as Goal,

@@ -152,7 +152,7 @@ suite("a session on a terminal", () => {
         "": [
           { calls: [list("completed", "in_progress", "pending")] },
           { calls: [{ tool: "Task", input: { subagent_type: "explore", prompt: "look around" } }] },
-          { calls: [{ tool: "Read", input: { path: "a" } }, bash("touch x")] },
+          { calls: [{ tool: "Read", input: { what: "a" } }, bash("touch x")] },
           { calls: [list("completed", "completed", "completed")] },
           { text: "End." },
         ],
