@@ -23,6 +23,7 @@ const told: ReadonlySet<FactType> = new Set<FactType>([
   "input.approved",
   "input.reminded",
   "input.escalated",
+  "time.moved",
   "input.resolved",
   "draft.saved",
 ]);

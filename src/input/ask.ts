@@ -1,5 +1,5 @@
 import type { Durable, Opened } from "../journal/session/durable.ts";
-import { type Store, storeNow } from "../journal/store/store.ts";
+import type { Store } from "../journal/store/store.ts";
 import type { InputResponse } from "../protocol/facts/answer.ts";
 import type { InputRequest, NewRequest, RequestOrigin, Resolution } from "../protocol/facts/request.ts";
 import type {
@@ -16,6 +16,7 @@ import { reason, said } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";
+import { beatNow, isOverdue, openingNow } from "./enforce.ts";
 import { senderOf } from "./persona.ts";
 import { expired, respond, settle } from "./respond.ts";
 import { resolve, toResponse, spellOut } from "./validate.ts";
@@ -53,7 +54,7 @@ export function ask(durable: Durable, key: string, request: Asked | (() => Asked
   const made = () => {
     const asked = typeof request === "function" ? request() : request;
     const origin = asking.origin?.();
-    return withDeadline(origin ? { ...asked, origin } : asked, asking, storeNow(asking.store));
+    return withDeadline(origin ? { ...asked, origin } : asked, asking, () => openingNow(asking.store));
   };
   const opened = durable.open(key, made, (open) => settleAtOnce(open, asking));
   // The ordinary case waits for nothing but the answer; ten thousand of them may wait at once.
@@ -75,8 +76,9 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
   if (mode.type === "batch") {
     const answeredElsewhere = store.resolution(request.id);
     if (answeredElsewhere) return answeredElsewhere;
-    if (request.deadline && storeNow(store) > request.deadline.at)
-      return (await settle(store, request, expired(request))).resolution;
+    const { request: now = request } = store.find(request.id) ?? {};
+    if (isOverdue(store, now)) return (await settle(store, request, expired(request))).resolution;
+    if (request.deadline) beatNow(store); // nobody enforces it from now on
     throw new NeedsInput(request.id);
   }
   const waiting = opened.wait();
@@ -91,8 +93,9 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
 }
 
 /** When nobody answers: who is called, and what happens in the end, are decided as the request is opened. */
-export function withDeadline(asked: Asked, asking: Silence, now: number): NewRequest {
+export function withDeadline(asked: Asked, asking: Silence, clock: () => number): NewRequest {
   if (waitsForever(asked, asking)) return asked;
+  const now = clock();
   const { remindEvery = asking.remindEvery, ...other } = asked;
   const request = withEnd(other, asking, now);
   const remind = reminders(request.deadline, remindEvery, asking.quiet, now);

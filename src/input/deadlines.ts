@@ -1,10 +1,12 @@
 import { uptime } from "node:os";
 import { attempt } from "../base/attempt.ts";
-import { type InboundFact, type Store, storeNow } from "../journal/store/store.ts";
+import { andThen, isPromised, type InboundFact, type Store } from "../journal/store/store.ts";
+import { countedFrom } from "../protocol/facts/moved.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";
 import type { Deadline } from "../protocol/facts/silence.ts";
 import { escalatedKey, remindedKey, splitRequestId } from "../protocol/key.ts";
 import { duesOf } from "./due.ts";
+import { enforcedNow, mayEnforce, rest, resume } from "./enforce.ts";
 import { expired, settle } from "./respond.ts";
 
 /** Timers stand still while the machine sleeps: somebody looks this often, and late after a sleep by no more than that. */
@@ -14,43 +16,86 @@ const RETRY_MS = 1_000;
 const SHORTEST_SLEEP_MS = 1_000;
 let asleep = 0;
 
-type Armed = { due: number; request: InputRequest; store: Store; calls: Call[] };
+/** `due` is unknown until gaps before it are recorded. */
+type Armed = { due: number | undefined; request: InputRequest; store: Store; calls: Call[] };
 
 /** Something that is due before the end: a fact of its own, written once whoever comes to write it. */
 type Call = { due: number; fact: InboundFact & { type: "input.reminded" | "input.escalated" } };
 
 // All requests of the process share a timer, set for the nearest deadline.
 const armed = new Set<Armed>();
+/** Entries whose time is not counted yet. */
+const uncounted = new Set<Armed>();
 let timer: NodeJS.Timeout | undefined;
 let nearest = Infinity;
 
-/** Counts down from now on a clock that nobody can set, and that keeps running while the machine sleeps; wall time says only how much was left after a restart. */
+/** Counts down from now on a clock that nobody can set, and that keeps running while the machine sleeps. */
 export function arm(store: Store, request: InputRequest): () => void {
-  const dues = duesOf(store);
-  const due = dues.get(request.id) ?? bootNow() + remaining(request.deadline, storeNow(store));
-  dues.set(request.id, due);
-  const entry = { due, request, store, calls: dueCalls(store, request) };
+  const entry: Armed = { due: undefined, request, store, calls: [] };
   armed.add(entry);
-  const next = nextOf(entry);
-  if (next < nearest) schedule(next);
+  uncounted.add(entry);
+  count(store);
   return () => {
     disarm(entry);
     if (!isOver(store, request.id)) return;
+    const dues = duesOf(store);
     for (const name of dues.keys()) if (name === request.id || name.startsWith(`${request.id} `)) dues.delete(name);
   };
 }
 
-function nextOf({ due, calls }: Armed): number {
+/** Begins to count the entries of a store that are not counted yet, once the time in which nobody did is recorded. */
+function count(store: Store): void {
+  const begin = () => {
+    let next = nearest;
+    for (const entry of uncounted) if (entry.store === store) next = Math.min(next, measure(entry));
+    if (next < nearest || timer === undefined) schedule(next);
+  };
+  const later = () => schedule(Math.min(nearest, bootNow() + RETRY_MS)); // a full disk, a busy journal
+  try {
+    const counted = mayEnforce(store) ? undefined : andThen(resume(store), begin);
+    if (!counted) begin();
+    else if (isPromised(counted)) counted.catch(later);
+  } catch {
+    later();
+  }
+}
+
+function measure(entry: Armed): number {
+  uncounted.delete(entry);
+  const { store, request: armedWith } = entry;
+  const dues = duesOf(store);
+  const request = found(store, armedWith.id) ?? armedWith;
+  const now = enforcedNow(store);
+  entry.due = dues.get(request.id) ?? bootNow() + remaining(request.deadline, now);
+  dues.set(request.id, entry.due);
+  entry.calls = dueCalls(store, request, now);
+  return nextOf(entry);
+}
+
+/** Of a process that was frozen, or a machine that slept: others may have counted meanwhile, or nobody. */
+function countAgain(store: Store): void {
+  duesOf(store).clear();
+  for (const entry of armed)
+    if (entry.store === store) {
+      [entry.due, entry.calls] = [undefined, []];
+      uncounted.add(entry);
+    }
+  count(store);
+}
+
+function nextOf({ due = Infinity, calls }: Armed): number {
   return Math.min(due, ...calls.map((call) => call.due));
 }
 
 /** Reminders and further people, by the clock of this process. Those that came while nobody counted are due at once. */
-function dueCalls(store: Store, { id, at: opened, deadline, remind = [] }: InputRequest): Call[] {
+function dueCalls(store: Store, request: InputRequest, now: number): Call[] {
+  const { id, deadline, remind = [] } = request;
   const { key } = splitRequestId(id);
   const dues = duesOf(store);
   const due = (at: number) => {
     const name = `${id} ${at}`;
-    const known = dues.get(name) ?? bootNow() + Math.min(Math.max(0, at - storeNow(store)), Math.max(0, at - opened));
+    const wait = Math.min(Math.max(0, at - now), Math.max(0, at - countedFrom(request)));
+    const known = dues.get(name) ?? bootNow() + wait;
     dues.set(name, known);
     return known;
   };
@@ -75,7 +120,11 @@ async function call({ store, request }: Armed, { fact }: Call): Promise<void> {
 
 /** The timer may come too early now, which costs a look and nothing else; the last one out stops it. */
 function disarm(entry: Armed): void {
-  if (armed.delete(entry) && armed.size === 0) schedule(Infinity);
+  uncounted.delete(entry);
+  if (!armed.delete(entry)) return;
+  if (armed.size === 0) schedule(Infinity);
+  for (const { store } of armed) if (store === entry.store) return;
+  rest(entry.store);
 }
 
 function isOver(store: Store, id: string): boolean {
@@ -84,7 +133,11 @@ function isOver(store: Store, id: string): boolean {
 }
 
 function isKnown(store: Store, id: string): boolean {
-  return attempt(() => store.find(id) !== undefined) ?? false; // a journal that cannot be read now
+  return found(store, id) !== undefined;
+}
+
+function found(store: Store, id: string): InputRequest | undefined {
+  return attempt(() => store.find(id)?.request); // a journal that cannot be read now
 }
 
 /** A wall clock that was set back must not make anybody wait longer than was said. */
@@ -94,16 +147,20 @@ function remaining(deadline: Deadline | undefined, now: number): number {
   return Math.min(Math.max(0, at - now), timeoutMs);
 }
 
+/** Somebody looks, and says so, for as long as anything is counted. */
 function schedule(due: number): void {
   clearTimeout(timer);
   nearest = due;
-  timer = due === Infinity ? undefined : setTimeout(expire, Math.min(Math.max(0, due - bootNow()), MAX_TIMER_MS));
+  timer = armed.size === 0 ? undefined : setTimeout(expire, Math.min(Math.max(0, due - bootNow()), MAX_TIMER_MS));
 }
 
 function expire(): void {
+  for (const store of new Set([...armed].map(({ store }) => store))) if (!mayEnforce(store)) countAgain(store);
   const now = bootNow();
-  const late = [...armed].filter(({ due }) => due <= now).sort((a, b) => a.due - b.due);
-  for (const entry of late) {
+  const late = [...armed].flatMap((entry) =>
+    entry.due !== undefined && entry.due <= now ? [{ entry, due: entry.due }] : [],
+  );
+  for (const { entry } of late.sort((a, b) => a.due - b.due)) {
     const { request, store } = entry;
     entry.due = now + RETRY_MS; // a full disk, a busy journal: it expires when it can be recorded
     // Not on disk yet: whoever else takes the session would ask anew, and this end would be that one's.

@@ -13,6 +13,7 @@ import {
 import { askedKey, requestId, titleKey } from "../protocol/key.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { isOverdue, openingNow } from "./enforce.ts";
 import { withDeadline, type Silence } from "./ask.ts";
 import { arm } from "./deadlines.ts";
 import { expired, settle, type Responded } from "./respond.ts";
@@ -72,7 +73,7 @@ export async function askFromOutside(
         ...(remindEvery !== undefined && { remindEvery }),
       },
       silence,
-      at,
+      () => openingNow(store),
     );
     const data = { ...request, id: requestId(session, key), session, at };
     await store.append(session, { key, type: "input.requested", at, data });
@@ -111,7 +112,7 @@ async function rejoin(
   { request, resolution }: { request: InputRequest; resolution: Resolution | undefined },
 ): Promise<Found> {
   if (resolution) return { request, resolution };
-  if (request.deadline && storeNow(store) > request.deadline.at)
+  if (isOverdue(store, request))
     return { request, resolution: (await settle(store, request, expired(request))).resolution };
   countTime(store, request, signal);
   return { request };

@@ -1,4 +1,4 @@
-import { storeNow, type Appended, type InboundFact, type Store } from "../journal/store/store.ts";
+import type { Appended, InboundFact, Store } from "../journal/store/store.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import { personName } from "../base/name.ts";
 import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
@@ -8,6 +8,7 @@ import { resolvedKey, splitRequestId } from "../protocol/key.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import { duesOf } from "./due.ts";
+import { isOverdue } from "./enforce.ts";
 import { checkPersona, isPersona, senderOf } from "./persona.ts";
 import { checkResponse, resolve, spellOut } from "./validate.ts";
 
@@ -53,7 +54,7 @@ export async function prepare(
     const { resolution } = await settle(store, found.request, moot);
     return { won: false, resolution };
   }
-  if (isOverdue(store, found.request)) {
+  if (isUncounted(store, found.request) && isOverdue(store, found.request)) {
     const { resolution } = await settle(store, found.request, expired(found.request));
     return { won: false, resolution };
   }
@@ -94,9 +95,8 @@ function isOrphan(store: Store, { source, session }: InputRequest): boolean {
   return source === "mcp" && store.session(session)?.owned === false;
 }
 
-/** Deadline passed while no process enforced it. The session's owner enforces it, and so does any process that waits for the answer. */
-function isOverdue(store: Store, { id, session, deadline }: InputRequest): boolean {
-  if (!deadline || storeNow(store) <= deadline.at) return false;
+/** No process enforces its deadline. The session's owner does, and so does any process that waits for the answer. */
+function isUncounted(store: Store, { id, session }: InputRequest): boolean {
   return !duesOf(store).has(id) && store.session(session)?.owned === false;
 }
 

@@ -30,6 +30,11 @@ export const pidNamespace = lazy((): string | null => {
   return attempt(() => readlinkSync("/proc/self/ns/pid")) ?? null;
 });
 
+/** Names this start of the machine. */
+export function machineBoot(): string {
+  return boot();
+}
+
 /** Names this machine since it was started, as far as its processes see each other. */
 export function machineRun(): string {
   return `${boot()}-${pidNamespace()?.replaceAll(/\D/g, "") ?? ""}`;

@@ -20,6 +20,7 @@ import { personName } from "../base/name.ts";
  *   said/…  interrupt/…  draft/… what people and other processes write
  *   approved/t0/3/1/permit0/lin  input.approved, of that request, by that person
  *   reminded/t0/3/1/permit0/0    input.reminded        escalated/…             input.escalated
+ *   moved/1764000000000          time.moved, up to that moment
  *   withdrawn/said/…             message.withdrawn, of the message with that key
  *   asked/…                      input.requested by a program outside of Sage, in a session of its own
  */
@@ -223,6 +224,8 @@ export const approvalKeys = (requestKey: string): { prefix: string; end: string 
 export const approvalKey = (requestKey: string, person: string): string =>
   approvalKeys(requestKey).prefix + encodeURIComponent(personName(person));
 /** The `n`th reminder of a request, and the `n`th further person who was called. */
+export const movedKeys: KeyRange = { from: "moved/", end: "moved0" };
+export const movedKey = (to: number): string => `${movedKeys.from}${to}`;
 export const remindedKey = (requestKey: string, n: number): string => `reminded/${requestKey}/${n}`;
 export const escalatedKey = (requestKey: string, n: number): string => `escalated/${requestKey}/${n}`;
 /** A request from outside of Sage. Nothing of a turn lies here, and no outsider writes anywhere else. */

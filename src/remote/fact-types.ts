@@ -20,6 +20,7 @@ const known: Readonly<Record<FactType, true>> = {
   "input.approved": true,
   "input.reminded": true,
   "input.escalated": true,
+  "time.moved": true,
   "input.resolved": true,
   "inquiry.made": true,
   "inquiry.replied": true,

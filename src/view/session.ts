@@ -1,6 +1,7 @@
 import { needsConsent } from "../protocol/facts/consent.ts";
 import type { Delta, Fact } from "../protocol/facts/fact.ts";
 import { isInquiry, withInquiry, type Inquired } from "../protocol/facts/inquiry.ts";
+import { moved, type TimeMoved } from "../protocol/facts/moved.ts";
 import { beginsAttempt } from "../protocol/facts/session.ts";
 import type { Command, CommandReply, Host, PendingRequest, Refused, WatchEvent } from "../protocol/host/host.ts";
 import type { Item, SaidItem } from "./transcript/item.ts";
@@ -96,8 +97,9 @@ export function createSession(
     progress.note(fact);
     const more = take(transcript.fact(fact));
     const asked = requests.note(fact);
+    const put = fact.type === "time.moved" ? requests.move(fact.data) : [];
     if (told) changed({ type: "fact", fact, items: more, past });
-    tell(asked);
+    for (const change of [asked, ...put]) tell(change);
   };
   const join = (event: WatchEvent & { type: "ready" }): void => {
     const { from, earlier } = tellFrom?.(past) ?? { from: 0, earlier: 0 };
@@ -265,6 +267,13 @@ function createOpenRequests() {
       const reminded = fact.type === "input.reminded" || fact.type === "input.escalated";
       Object.assign(request, changedFields(request, fact));
       return { type: "request", is: reminded ? "reminded" : "changed", request };
+    },
+    move(time: TimeMoved): RequestChange[] {
+      return [...open.values()].flatMap((request): RequestChange[] => {
+        const { request: before } = request;
+        request.request = moved(before, [time]);
+        return request.request === before ? [] : [{ type: "request", is: "changed", request }];
+      });
     },
     sends(command: Command): void {
       if (command.type === "saveDraft") Object.assign(open.get(command.requestId) ?? {}, { draft: command.draft });

@@ -10,7 +10,7 @@ import { dice, seed } from "./rounds.ts";
 
 const MINUTE = 60_000;
 
-test("a hundred deadlines that pass while the machine sleeps end their requests once each, in their order, and no other", async () => {
+test("no deadline passes while the machine sleeps: all moments move by that time, and each ends its request once, in their order", async () => {
   using time = virtualTime();
   const store = memoryStore();
   const roll = dice(seed);
@@ -36,6 +36,12 @@ test("a hundred deadlines that pass while the machine sleeps end their requests 
   await time.sleep(480 * MINUTE);
   assert.deepEqual(ended(store), [], "nobody has looked yet");
   await time.pass(MINUTE);
+  assert.deepEqual(ended(store), [], "nobody could be asked");
+  const moves = store.load("s").flatMap((one) => (one.type === "time.moved" ? [one.data.to - one.data.from] : []));
+  assert.ok(moves.length === 1 && Math.abs(moves[0]! - 480 * MINUTE) <= MINUTE);
+  const now = store.find(requests[0]!.id)!.request.deadline!.at;
+  assert.equal(now - requests[0]!.deadline!.at, moves[0], "and people see that");
+  await time.pass(400 * MINUTE);
   const due = requests.slice(0, 100).toSorted((a, b) => a.deadline!.timeoutMs - b.deadline!.timeoutMs);
   assert.deepEqual(
     ended(store),

@@ -1,5 +1,7 @@
 // Deadlines of requests: what they end, when, and that silence grants nothing.
 import assert from "node:assert/strict";
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
 import { suite, test, type TestContext } from "node:test";
 import { arm } from "../../src/input/deadlines.ts";
 import { prepare, respond } from "../../src/input/respond.ts";
@@ -12,25 +14,42 @@ import { said } from "../../src/protocol/reasons/reason.ts";
 import { fact, keys, opened, requestFor, state } from "../journal/journals.ts";
 import { colour, bash, lin, red, asker } from "./askers.ts";
 
+const LOOK_MS = 30_000;
+const MAX_STEPS = 10_000;
+
 /** Wall and monotonic time in the test's hands. */
 function clock(t: TestContext) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let monotonic = 5_000;
   let wall = 1_000_000_000;
+  let uptime = 50_000;
   t.mock.method(performance, "now", () => monotonic);
   t.mock.method(Date, "now", () => wall);
+  const real = os.uptime;
+  os.uptime = () => uptime / 1_000;
+  syncBuiltinESMExports();
+  t.after(() => {
+    os.uptime = real;
+    syncBuiltinESMExports();
+  });
   return {
     /** Time passes. */
     async pass(ms: number) {
-      monotonic += ms;
-      wall += ms;
-      t.mock.timers.tick(ms);
+      // Whoever enforces deadlines looks twice a minute.
+      for (let left = ms; left > 0;) {
+        const step = ms > MAX_STEPS * LOOK_MS ? left : Math.min(left, LOOK_MS);
+        left -= step;
+        monotonic += step;
+        wall += step;
+        uptime += step;
+        t.mock.timers.tick(step);
+      }
       await new Promise((resolve) => setImmediate(resolve));
     },
     /** Somebody sets the wall clock. */
     set: (by: number) => void (wall += by),
-    /** The process is gone for a while: only the wall clock knows. */
-    away: (ms: number) => void (wall += ms),
+    /** The process is gone for a while. */
+    away: (ms: number) => void ([wall, uptime] = [wall + ms, uptime + ms]),
   };
 }
 

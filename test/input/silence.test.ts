@@ -8,6 +8,7 @@ import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { texts } from "../../src/texts/shared/texts.ts";
 import { silenceLines } from "../../src/view/request/silence.ts";
 import { askUser, bash, question, sageWith, workspace } from "../support/sage.ts";
+import { enforcedUntilNow } from "../support/enforced.ts";
 import { until } from "../support/until.ts";
 
 const MINUTE = 60_000;
@@ -89,6 +90,7 @@ suite("if nobody answers", () => {
         t.mock.timers.reset();
         t.mock.timers.enable({ apis: ["Date"], now: start + minutes * MINUTE });
         const store = sqliteStore(path);
+        enforcedUntilNow(store);
         const sage = await sageWith({ script, dir: here.dir, store, options });
         await sage.host.send({ type: "resume", session });
         await until(() => called(store.load(session)).length >= keys.length);
@@ -98,6 +100,7 @@ suite("if nobody answers", () => {
     t.mock.timers.reset();
     t.mock.timers.enable({ apis: ["Date"], now: start + 181 * MINUTE });
     const store = sqliteStore(path);
+    enforcedUntilNow(store);
     await using last = await sageWith({ script, dir: here.dir, store, options });
     await last.host.run(session);
     const end = store.resolution(request?.id ?? "");

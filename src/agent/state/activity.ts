@@ -71,6 +71,7 @@ const inbound: Readonly<Record<Exclude<InboundType, "input.requested">, true>> =
   "input.approved": true,
   "input.reminded": true,
   "input.escalated": true,
+  "time.moved": true,
   "input.resolved": true,
   "inquiry.made": true,
   "turn.interrupted": true,

@@ -2,7 +2,8 @@ import type { SQLInputValue } from "node:sqlite";
 import type { Fact, FactData } from "../../protocol/facts/fact.ts";
 import type { InquiryFact } from "../../protocol/facts/inquiry.ts";
 import type { Approval, InputRequest, Resolution } from "../../protocol/facts/request.ts";
-import { approvalKeys, draftKeys, inquiryKeys, resolvedKey, splitRequestId } from "../../protocol/key.ts";
+import { hasDue, moved, type TimeMoved } from "../../protocol/facts/moved.ts";
+import { approvalKeys, draftKeys, inquiryKeys, movedKeys, resolvedKey, splitRequestId } from "../../protocol/key.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Database } from "../database/database.ts";
@@ -196,6 +197,15 @@ function createReading(
     const found = where("session=? AND key>=? AND key<? ORDER BY seq", session, prefix, end);
     return found.map((row) => read(row).data as Approval);
   };
+  const inTime = (request: InputRequest): InputRequest => {
+    if (!hasDue(request)) return request;
+    const { from, end } = movedKeys;
+    const moves = where("session=? AND key>=? AND key<? ORDER BY seq", request.session, from, end);
+    return moved(
+      request,
+      moves.map((row) => read(row).data as TimeMoved),
+    );
+  };
   return {
     approvals,
     opened: (session) => byKey(session, "session")?.data as FactData["session.opened"] | undefined,
@@ -227,13 +237,15 @@ function createReading(
           limit,
         );
       const rows = session === undefined ? found("") : found("session=? AND", session);
-      return rows.map((row) => read(row).data as InputRequest);
+      return rows.map((row) => inTime(read(row).data as InputRequest));
     },
     resolution,
     find(id) {
       const { session, key } = splitRequestId(id);
       const asked = byKey(session, key);
-      return asked?.type === "input.requested" ? { request: asked.data, resolution: resolution(id) } : undefined;
+      return asked?.type === "input.requested"
+        ? { request: inTime(asked.data), resolution: resolution(id) }
+        : undefined;
     },
     draft(id) {
       const { session, key } = splitRequestId(id);

@@ -8,7 +8,8 @@ import { createFacts } from "./facts.ts";
 import { REMOVED, createHousekeeping } from "../store/housekeeping.ts";
 import { UNHEARD, createIndexes } from "../database/indexes.ts";
 import { type Lease, createLease, createPoller, newestSeq } from "./lease.ts";
-import { type LocalStore, type SessionRow, createMembers } from "../store/store.ts";
+import { type Beat, type LocalStore, type SessionRow, createMembers } from "../store/store.ts";
+import { MIN_GAP_MS } from "../../protocol/facts/moved.ts";
 import { requestId, withoutEnd } from "../../protocol/key.ts";
 import { groupLives, spawnerOf, startOf } from "../process.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
@@ -43,6 +44,7 @@ export function sqliteStore(
     hub,
     member: (make) => members(store, make),
     test: isTest,
+    ...createBeats(database, lease.process),
     place: { journal: resolve(path), process: lease.process, over: over.signal },
     claim: lease.claim,
     release: lease.release,
@@ -118,6 +120,26 @@ function markTest(database: Database, path: string): true {
     database.close();
     throw error;
   }
+}
+
+/** Heartbeats of processes that enforce deadlines: a row of each, and the newest one of those that do no more. */
+function createBeats(
+  { all, prepared, writeUnsynced }: Database,
+  process: string,
+): Required<Pick<LocalStore, "beat" | "lastBeat">> {
+  const table = "CREATE TABLE IF NOT EXISTS enforcer(process TEXT PRIMARY KEY, at INTEGER, boot TEXT, uptime INTEGER)";
+  const isThere = () => all("SELECT 1 FROM sqlite_master WHERE type='table' AND name='enforcer'").length > 0;
+  return {
+    lastBeat: () =>
+      isThere() ? all<Beat>("SELECT at, boot, uptime FROM enforcer ORDER BY rowid DESC LIMIT 1")[0] : undefined,
+    beat: ({ at, boot, uptime }) =>
+      writeUnsynced(() => {
+        if (!isThere()) prepared(table).run();
+        prepared("INSERT OR REPLACE INTO enforcer VALUES(?,?,?,?)").run(process, at, boot, uptime);
+        // A replaced row is the newest. Only the newest tells anything of processes that are gone.
+        prepared("DELETE FROM enforcer WHERE boot<>? OR uptime<?").run(boot, uptime - MIN_GAP_MS);
+      }),
+  };
 }
 
 function summaries(all: Database["all"], lease: Lease, which: string, ...values: (string | number)[]): SessionRow[] {

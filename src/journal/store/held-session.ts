@@ -1,5 +1,6 @@
 import type { Fact, FactData } from "../../protocol/facts/fact.ts";
 import { isInquiry, type InquiryFact } from "../../protocol/facts/inquiry.ts";
+import { moved, type TimeMoved } from "../../protocol/facts/moved.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { approvalKeys, draftKeys, inquiryKeys, resolvedKey, splitRequestId, withoutEnd } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
@@ -17,6 +18,8 @@ export type HeldSession = {
   turn?: Fact<"turn.begun" | "turn.ended">;
   /** Requests without a resolution, by key. */
   open: Map<string, Fact<"input.requested">>;
+  /** Gaps in which nobody enforced deadlines. */
+  moves?: TimeMoved[];
 };
 
 export function emptySession(cwd: string): HeldSession {
@@ -33,6 +36,9 @@ export function holdSession(session: HeldSession, fact: Fact): void {
       return;
     case "session.titled":
       session.titled = fact;
+      return;
+    case "time.moved":
+      (session.moves ??= []).push(fact.data);
       return;
     case "workspace.made":
       session.cwd = fact.data.cwd;
@@ -80,6 +86,7 @@ export function reading(sessions: Sessions<HeldSession>, older: Older): Reading 
     const fact = sessions.get(session)?.keys.get(resolvedKey(key));
     return fact?.type === "input.resolved" ? fact.data : undefined;
   };
+  const now = ({ session, data }: Fact<"input.requested">) => moved(data, sessions.get(session)?.moves ?? []);
   return {
     resolution,
     opened: (id) => factsOf(id)[0]?.data as FactData["session.opened"] | undefined,
@@ -100,12 +107,12 @@ export function reading(sessions: Sessions<HeldSession>, older: Older): Reading 
       return open
         .filter((fact) => !after || older(fact, after) > 0)
         .slice(0, page?.limit)
-        .map(({ data }) => data);
+        .map(now);
     },
     find(id) {
       const { session, key } = splitRequestId(id);
       const asked = sessions.get(session)?.keys.get(key);
-      return asked?.type === "input.requested" ? { request: asked.data, resolution: resolution(id) } : undefined;
+      return asked?.type === "input.requested" ? { request: now(asked), resolution: resolution(id) } : undefined;
     },
     draft(id) {
       const { session, key } = splitRequestId(id);

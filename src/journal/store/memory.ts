@@ -14,7 +14,7 @@ import {
 } from "./held-session.ts";
 import { cwdOf, meanwhile, owned, REMOVED, renumbered, waiting } from "./housekeeping.ts";
 import { createHub, type Hub } from "./hub.ts";
-import { createMembers, type Appended, type InboundFact, type LocalStore } from "./store.ts";
+import { createMembers, type Appended, type Beat, type InboundFact, type LocalStore } from "./store.ts";
 
 type Session = HeldSession & { epoch: number; owned: boolean };
 
@@ -31,11 +31,14 @@ export function memoryStore(): LocalStore {
   const read = reading(sessions, (a, b) => a.seq - b.seq);
   const rows = () => [...sessions].map(([id, session]) => rowOf(id, session, session.owned));
   const members = createMembers();
+  let lastBeat: Beat | undefined;
   const store: LocalStore = {
     ...read,
     ...writing(memory, read),
     hub,
     member: (make) => members(store, make),
+    lastBeat: () => lastBeat,
+    beat: (beat) => void (lastBeat = beat),
     test: true, // nothing outlives the process
     place: undefined,
     owner: () => undefined,

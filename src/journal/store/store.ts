@@ -18,6 +18,7 @@ export type InboundType =
   | "input.approved"
   | "input.reminded"
   | "input.escalated"
+  | "time.moved"
   | "input.resolved"
   | "inquiry.made"
   | "turn.interrupted"
@@ -66,6 +67,9 @@ export function isPromised<T>(value: Awaitable<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
+/** When a process enforced deadlines last: on their own clock, and by the uptime of the machine, which was started so. */
+export type Beat = { at: number; boot: string; uptime: number };
+
 /** `won`: the fact is new. Otherwise `fact` is the one that was there under its key. */
 export type Appended = { won: boolean; fact: Fact };
 
@@ -92,6 +96,9 @@ export interface Store {
   readonly shared?: true;
   /** The clock by which deadlines go, where that is not this machine's: several machines have several. */
   now?(): number;
+  /** The newest heartbeat of a process that enforces deadlines, and ours. Not on a shared journal: its server keeps them. */
+  lastBeat?(): Beat | undefined;
+  beat?(beat: Beat): void;
   /** Set on a journal for tests: in memory, or made as one. Personas answer there and nowhere else. */
   readonly test?: boolean;
   /** Creates the session with its first fact; false when it is there already. */

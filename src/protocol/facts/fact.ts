@@ -2,6 +2,7 @@ import type { Confined } from "../confine.ts";
 import type { RuleDestination } from "../decision.ts";
 import type { Effect, TaskEnd } from "./call.ts";
 import type { Heard, Reply, ToolResult, Usage } from "./message.ts";
+import type { TimeMoved } from "./moved.ts";
 import type { AgentState, StateTransition, TurnEnd } from "./outcome.ts";
 import type { Verdict } from "./permission.ts";
 import type { Approval, Draft, InputRequest, InquiryMade, InquiryReplied, Resolution } from "./request.ts";
@@ -103,6 +104,8 @@ export type FactData = {
   /** Nobody has answered yet: those who were asked are reminded, for the `n`th time; or somebody else is called. Written once each. */
   "input.reminded": { requestId: string; n: number };
   "input.escalated": { requestId: string; to: string };
+  /** Nobody enforced deadlines for a while: what was to happen to open requests later happens as much later. */
+  "time.moved": TimeMoved;
   "input.resolved": Resolution;
   /** A person asks about an open request, and the agent replies; the request stays as it is. */
   "inquiry.made": InquiryMade;

@@ -76,6 +76,8 @@ export type InputRequest = NewRequest & {
    * run, so it cannot be edited there.
    */
   masked?: number;
+  /** Its moments count the time up to this one in which nobody enforced deadlines; never in the journal. */
+  moved?: number;
 };
 
 /** A request to allow a call. */

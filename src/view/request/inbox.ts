@@ -1,3 +1,4 @@
+import { moved } from "../../protocol/facts/moved.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import type { Inquired, InquiryFact } from "../../protocol/facts/inquiry.ts";
 import type { Resolution } from "../../protocol/facts/request.ts";
@@ -119,6 +120,15 @@ function noted(inbox: Inbox, fact: Fact): Inbox {
       const pending = Math.max(0, (session?.pending ?? 1) - 1);
       const { requests } = ended(inbox, fact.data.requestId, fact.data);
       return tell({ pending, state: pending > 0 ? "waiting" : "running" }, requests);
+    }
+    case "time.moved": {
+      const open = [...inbox.requests.values()].filter(
+        ({ request, resolution }) => request.session === fact.session && !resolution,
+      );
+      return open.reduce(
+        (now, { request }) => changed(now, request.id, { request: moved(request, [fact.data]) }),
+        inbox,
+      );
     }
     case "input.approved": {
       const { approvals = [] } = inbox.requests.get(fact.data.requestId) ?? {};

@@ -69,6 +69,8 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return requests.requested(fact, calls.at(key));
         case "input.approved":
           return requests.approved(fact);
+        case "time.moved":
+          return [];
         case "input.reminded":
           return [{ type: "silence", at, requestId: fact.data.requestId }];
         case "input.escalated":

@@ -1,3 +1,4 @@
+import { enforcedUntilNow } from "../../support/enforced.ts";
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -92,6 +93,7 @@ test("people are reminded once for each fact, the last one where several are mad
   const reminders = () => said(feishu, group).filter(({ text }) => /Still waiting for an answer/.test(text));
   assert.equal(reminders().length, 0);
   t.mock.timers.enable({ apis: ["Date"], now: Date.now() + 50 * MINUTE });
+  enforcedUntilNow(sage.store);
   await sage.restart();
   await until(() => reminders().length === 1);
   const [one] = reminders();
@@ -162,12 +164,14 @@ test("escalation: who comes later is called when nobody has answered, in the gro
   await sage.surface.settled();
   const start = Date.now();
   t.mock.timers.enable({ apis: ["Date"], now: start + 11 * MINUTE });
+  enforcedUntilNow(sage.store);
   await sage.restart();
   const calls = () => said(feishu, group).filter(({ text }) => /Now asking Wang/.test(text));
   await until(() => calls().length === 1);
   assert.deepEqual(calls()[0]?.pings, [wang.openId]);
   assert.deepEqual(said(feishu, zhao.chat), []);
   t.mock.timers.setTime(start + 21 * MINUTE);
+  enforcedUntilNow(sage.store);
   await sage.restart();
   const own = await sage.card(zhao.chat, "Allow once");
   await sage.surface.settled();

@@ -34,6 +34,7 @@ const writers: Readonly<Record<FactType, "run" | "either" | "person">> = {
   "input.approved": "person",
   "input.reminded": "either",
   "input.escalated": "either",
+  "time.moved": "either",
   "input.resolved": "either",
   "inquiry.made": "person",
   "inquiry.replied": "run",

@@ -218,11 +218,12 @@ function perform(following: Following, effect: Effect): void {
         });
       return;
     case "recount": {
-      const request = view.request(effect.requestId)?.request;
-      if (request)
-        queue.beside(async () => {
-          if (isOpen(view, request)) await asker.recount(request);
-        });
+      const { requestId } = effect;
+      for (const request of view.open())
+        if (requestId === undefined || request.id === requestId)
+          queue.beside(async () => {
+            if (isOpen(view, request)) await asker.recount(request);
+          });
       return;
     }
     case "reply": {

@@ -52,7 +52,8 @@ export type Effect =
   /** Asks again for whatever is open: cards that are missing or nearly too old. */
   | { do: "ask-again" }
   /** Somebody approved it, and it waits for more people. */
-  | { do: "recount"; requestId: string }
+  /** Of one request, or of all that are open. */
+  | { do: "recount"; requestId?: string }
   /** The agent replied to a question about it. */
   | { do: "reply"; requestId: string }
   | Call
@@ -159,6 +160,8 @@ function afterFact(phase: Following, fact: Fact, chat: ChatState): Step {
       return { phase, effects: [{ do: "reply", requestId: fact.data.requestId }] };
     case "input.approved":
       return { phase, effects: [{ do: "recount", requestId: fact.data.requestId }] };
+    case "time.moved":
+      return { phase, effects: [{ do: "recount" }] };
     case "input.resolved": {
       // After an answer the turn may end at once: a card that says "working" for a moment is noise.
       const goesOn = phase.name === "working" && chat === "EXECUTING";

@@ -177,7 +177,6 @@ type Shown = { width: number; focused: boolean; queue: Queue; phase: Phase };
 /** Lays a panel out. Remembers its scroll position and which texts were on the screen to their end. */
 function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts) {
   const { theme, lang, tryRule } = options;
-  const { request } = options.pending;
   let scroll = 0;
   let pageRows = 1;
   const read = new Set<string>();
@@ -218,7 +217,7 @@ function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTe
       const { lines, must = lines.length } = bodyIn(state, draw);
       const about = { queue, now: options.now(), draw, dangerous: model.dangerous ?? false, size: model.size };
       const sections = {
-        head: [...headLines(request, about), ...(model.tabs?.(state, draw) ?? [])],
+        head: [...headLines(options.pending.request, about), ...(model.tabs?.(state, draw) ?? [])],
         body: lines,
         must,
         keys: keyLines(model.keys(state, draw), draw),

@@ -1,0 +1,8 @@
+import { uptime } from "node:os";
+import { machineBoot } from "../../src/journal/process.ts";
+import type { Store } from "../../src/journal/store/store.ts";
+
+/** As if another process had enforced deadlines until now, by the clock of the test. */
+export function enforcedUntilNow(store: Store): void {
+  store.beat?.({ at: Date.now(), boot: machineBoot(), uptime: uptime() * 1_000 });
+}
