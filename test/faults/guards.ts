@@ -271,7 +271,10 @@ export const guardMutants: Mutant[] = [
   without(
     "takes an answer after the deadline, where nobody measured it",
     respond,
-    ["if (isUncounted(store, found.request) && isOverdue(store, found.request))", "if (isOverdue(store, found.request) && !found.request)"],
+    [
+      "if (isUncounted(store, found.request) && isOverdue(store, found.request))",
+      "if (isOverdue(store, found.request) && !found.request)",
+    ],
     deadline("that passed while nobody ran the session"),
   ),
   without(
