@@ -16,6 +16,7 @@ export {
   type TurnEnd,
   type TurnError,
 } from "../protocol/facts/outcome.ts";
+export type { TimeMoved } from "../protocol/facts/moved.ts";
 export type { SilentEnd, TimeoutPolicy, TurnLimits } from "../protocol/facts/silence.ts";
 export type {
   Effort,
@@ -217,6 +218,7 @@ export type { IndexState } from "../journal/database/indexes.ts";
 export type {
   Appended,
   Awaitable,
+  Beat,
   Consented,
   InboundFact,
   InboundType,
