@@ -16,7 +16,6 @@ export {
   type TurnEnd,
   type TurnError,
 } from "../protocol/facts/outcome.ts";
-export type { TimeMoved } from "../protocol/facts/moved.ts";
 export type { SilentEnd, TimeoutPolicy, TurnLimits } from "../protocol/facts/silence.ts";
 export type {
   Effort,
@@ -64,6 +63,7 @@ export type {
   Resolution,
   Signature,
 } from "../protocol/facts/request.ts";
+export type { TimeMoved } from "../protocol/facts/moved.ts";
 export type {
   AskerPolicy,
   Deadline,
