@@ -3,7 +3,7 @@ export const exported: Record<string, string> = {
   "Running an agent": `AgentOutcome ChannelOptions ConfineMode Cost Effort ExecutionMode ExecutionOptions ExecutionStats GivenSkill LlmOptions OutcomeStatus Quiet
     QuietHours Reason ReasonArgs ReasonCode RunOptions SageAgentSDK SageError SageErrorCode Sandbox SdkOptions SilentEnd TimeoutPolicy
     ToolUse TurnEnd TurnError TurnLimits TurnsOptions executionOptions isSuccess messageOf reason said`,
-  "Asking and answering": `Answer Answers Approval Approved AskerPolicy AutoResponder AutoResponse Confined Consent Deadline DeadlinePolicy DefaultAnswer
+  "Asking and answering": `TimeMoved Answer Answers Approval Approved AskerPolicy AutoResponder AutoResponse Confined Consent Deadline DeadlinePolicy DefaultAnswer
     Draft InputChannel InputChannelHandle InputRequest InputResponse InquiryMade InquiryReplied LooseAnswers LooseResponse NewRequest
     Outcome PermissionRequest PlanEnd Preview PreviewLine Question QuestionOption RequestBody RequestConsent RequestOrigin RequestSource
     RequestTimeout Resolution ResponderAnswer RuleGrant RuleRemoval Signature WholeAnswer`,
@@ -25,7 +25,7 @@ export const exported: Record<string, string> = {
     OfferedTool Output PermissionBehavior PermissionContext PermissionMode PermissionOpinion PermissionResult PermissionSuggestion
     Replaced Rule RuleBehavior RuleDestination RuleFiles RuleLists SageModule SessionMode ShellCommand Spawn Spawned Tool ToolInput ToolPlace
     ToolProblem ToolRegistry ToolResult ToolScope Verdict WriteTarget builtinTools createToolRegistry`,
-  "Models, stores, recordings": `AiSdkLanguageModel Appended Awaitable Call Consented DatabaseOptions Finish Housekeeping Hub InboundFact InboundType IndexState
+  "Models, stores, recordings": `Beat AiSdkLanguageModel Appended Awaitable Call Consented DatabaseOptions Finish Housekeeping Hub InboundFact InboundType IndexState
     InquiryFact Listener LoadImage LocalHousekeeping LocalStore Message Model ModelRequest ModelScope NewFact Page Part Persona Price
     Prices ProviderMetadata ReadOptions RecordedAnswer RecordedRequest RecordedResponse Redaction Reply Script ScriptedCall
     ScriptedTurn ScriptedTurns SessionLog SessionRow StepOptions StepResult Store ToolOffer Usage addUsage aiSdkModel answersOf
