@@ -278,7 +278,17 @@ test("A3 a denied file is denied in the strings, inputs and settings that progra
         "jq -n 'import \"./secret\" as $x; $x'",
         "jq -L. 'import \"secret\" as $x; $x' a.txt",
       ],
-      ...["make CC='cat .env;' main", "echo `echo \\`cat .env\\``", "watch 'cat .env'", "sqlite3 x '.shell cat .env'"],
+      ...[
+        "make CC='cat .env;' main",
+        "echo `echo \\`cat .env\\``",
+        "watch 'cat .env'",
+        "sed -n '1r .env' a.txt",
+        "x='cat .env'; $x",
+        "alias q='cat .env'; q",
+        "m4 <<< 'syscmd(cat .env)'",
+        "git ls-remote 'ext::sh -c cat% .env'",
+        "sqlite3 x '.shell cat .env'",
+      ],
     ],
   );
 });

@@ -108,7 +108,7 @@ facts("pnpm", {
 });
 facts("yarn", { same: "publish npm+publish", options: "-D --dev", carries: "exec dlx", runs: "--script-shell" });
 facts("bun", { same: "install i|add a|remove rm|run|x|publish", carries: "x" });
-facts("npx bunx", { runs: "-c --call --script-shell --shell" });
+facts("npx bunx", { runs: "-c --call --script-shell --shell", starts: "node sh git" });
 facts("pip", { options: "-e --editable|-r --requirement|-U --upgrade" });
 facts("cargo", { same: "build b|check c|test t|run r|doc d|remove rm|publish|install|add", sets: "--config" });
 facts("gem", { same: "push|install|uninstall|yank|update|list|fetch|build|owner|signin|sources|cert", shortens: true });
@@ -150,7 +150,7 @@ facts("git", {
     "--upload-pack --receive-pack --exec --sendmail-cmd --to-cmd --cc-cmd --header-cmd --smtp-server",
   sets: "-c --config",
   carries: "foreach run",
-  starts: "ssh gpg sh less rm sed",
+  starts: "ssh gpg sh less rm sed cat",
 });
 facts("hg", {
   same: "push|commit ci|update checkout co up|remove rm|rename mv move|pull|clone|strip|config",
@@ -177,7 +177,10 @@ facts("rg", { runs: "--pre --hostname-bin" });
 facts("fd fdfind", { runs: "-x -X --exec --exec-batch" });
 facts("sort gsort", { runs: "--compress-program" });
 facts("split gsplit", { runs: "--filter" });
-facts("man", { runs: "-P --pager -H --html" });
+facts("man", {
+  runs: "-P --pager -H --html",
+  starts: "less col preconv locale troff grotty groff nroff tbl zsoelim manconv gzip cat",
+});
 facts("bat batcat delta", { runs: "--pager" });
 facts("nano", { runs: "-s --speller" });
 facts("tar gtar bsdtar", {
@@ -190,6 +193,7 @@ facts("cpio", { runs: "--rsh-command" });
 facts("ed red", { input: "editor" });
 facts("ex vi vim nvim vimdiff gvim rvim vim.tiny vim.basic", { input: "editor", scripts: "-c --cmd +" });
 facts("less more", { scripts: "+", input: "console" });
+facts("m4", { input: "console" });
 facts("dc", { input: "console", scripts: "-e --expression" });
 
 // Other machines
@@ -244,6 +248,10 @@ for (const line of [
     const [name = "", ...verbs] = row.split(" ");
     facts(name, { carries: verbs.join(" ") });
   }
+
+facts("parallel", { starts: "perl sh hostname lscpu false rm sleep ps" });
+facts("tmux screen", { starts: "utempter id" });
+facts("fakeroot", { starts: "getopt sed cut faked faked-sysv" });
 
 /** Names of one program. */
 const otherNames = new Map([

@@ -3,7 +3,7 @@ import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Reach } from "../../rules/access.ts";
 import type { RuleBook } from "../../rules/book.ts";
 import { pathTrouble, type Disk } from "../../paths/canonical.ts";
-import { codeIn, type Fed } from "../suspect/code.ts";
+import { codeIn, heldCode, type Fed } from "../suspect/code.ts";
 import { builtInCode, listsFiles, namesInCode } from "../suspect/names-in-code.ts";
 import { viewOf, type CommandView } from "./command-view.ts";
 import { hasOpaqueVariable, stepStart, stepsOf, type Flow, type Step } from "./flow/flow.ts";
@@ -67,6 +67,8 @@ export function judgeShell(call: ShellCall): ShellFinding {
       note(finding, found);
       if (found.words) words.push(...found.words);
     }
+    const held = heldCode(reading.possible).map((text) => ({ words: ["eval", text], anywhere: false }));
+    for (const found of judgeCode(held, { fed: undefined, bases: [call.cwd] }, call)) note(finding, found);
     if (script !== undefined && finding.parts.length === 0)
       finding.blocked = reason("not-understood", { construct: "no-command" });
     for (const part of finding.parts) note(finding, againstLine(part));

@@ -38,6 +38,8 @@ export function patchedParts(
   const shown = view.words.map(where.source).join(" ");
   if (texts.includes(undefined)) {
     const why = reason("write-unclear", {});
+    // The same line may write the patch first.
+    if (where.busy && files.length > 0) return [{ text: shown, behavior: "ask", reason: why, mustAsk: why }];
     return view.allowed ? [{ text: shown, behavior: "ask", reason: why, need: { kind: "nothing" } }] : [];
   }
   const changed = new Set(texts.flatMap((text) => filesIn(text!, given.strip)));

@@ -7,16 +7,21 @@ import { operandTargets, type Where } from "./files/targets.ts";
 import { subcommandAt } from "../../programs/git/git-words.ts";
 import { repositoryOf } from "../../programs/git/repository.ts";
 import { trackedFiles } from "../../programs/git/tracked-files.ts";
-import { isA } from "../../programs/table.ts";
+import { isA, programFacts } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 
 /** Git shows what it keeps without being told any name, files that a rule is against included. */
 export function shownByGit(
-  { words }: CommandView,
+  view: CommandView,
   { bases }: { bases: readonly string[] | undefined },
   reach: Reach,
 ): Reason | undefined {
-  if (words[0]?.text !== "git" || !reach.watchful) return undefined;
+  // Behind a program that runs another one, too.
+  const first = baseName(view.words[0]?.text ?? "");
+  const runsOther = isA("wrapper", first) || programFacts(first).carries !== undefined;
+  const gitAt = runsOther ? view.words.findIndex(({ text }) => baseName(text ?? "") === "git") : 0;
+  const words = view.words.slice(Math.max(gitAt, 0));
+  if (baseName(words[0]?.text ?? "") !== "git" || !reach.watchful) return undefined;
   const texts = words.slice(1).map(({ text, lead }) => text ?? lead);
   if (silent.has(texts[subcommandAt(texts)] ?? "")) return undefined;
   const at = texts.findIndex((text) => Object.hasOwn(shows, text));

@@ -2,7 +2,7 @@ import { subcommandAt } from "../../programs/git/git-words.ts";
 import { programFacts, isA, runsVariable } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 import { acts } from "./names-in-code.ts";
-import type { PossibleCommand } from "./possible.ts";
+import type { PossibleCommand, PossibleCommands } from "./possible.ts";
 
 /**
  * Standard input of a command, as far as the line tells: a text with marks for what is not known of it;
@@ -81,9 +81,18 @@ function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
         return fromInput(name, fed ?? "unknown", "shell");
       return [];
     case "xargs":
-      return fedWords(args);
+      return fedWords(args, fed);
+    case "socat":
+      return matchesOf(operands.join(" "), /(?:system|exec|shell):["']?([^,"']+)/gi).flatMap((text) =>
+        shellCode(name, text),
+      );
     case "git":
-      return args.flatMap((arg, n) => inFilter(arg, args[n - 1]));
+      return args.flatMap((arg, n) => [...inFilter(arg, args[n - 1]), ...inAddress(arg)]);
+    case "alias":
+      return args.flatMap((arg) => shellCode(name, /^[^=]+=([^]+)$/.exec(arg)?.[1] ?? ""));
+    case "mapfile":
+    case "readarray":
+      return optionValues(args, "-C").flatMap((text) => shellCode(name, text));
     default:
       return isA("lines", name) ? inLines(name, operands) : [];
   }
@@ -95,8 +104,8 @@ function inLines(name: string, operands: readonly string[]): Code[] {
   return [...new Set(lines)].filter((text) => text !== "").flatMap((text) => shellCode(name, text));
 }
 
-/** The command that `xargs` runs, with a word in it that is known only then. */
-function fedWords(args: readonly string[]): Code[] {
+/** The command that `xargs` runs, with the words that it is fed, or one in it that is known only then. */
+function fedWords(args: readonly string[], fed: Fed): Code[] {
   let hole: string | undefined;
   let at = 0;
   for (; at < args.length && /^-./.test(args[at]!); at++) {
@@ -109,8 +118,14 @@ function fedWords(args: readonly string[]): Code[] {
   }
   const words = args.slice(at);
   if (words.length === 0) return [];
-  const spelled = words.map((word) => (hole ? word.split(hole).map(literally).join('"$_"') : literally(word)) || "''");
-  return [{ type: "shell", text: [...spelled, ...(hole ? [] : ["$_"])].join(" ") }];
+  const spelled = (fill: string) =>
+    words.map((word) => (hole ? word.split(hole).map(literally).join(fill) : literally(word)) || "''");
+  const found: Code[] = [{ type: "shell", text: [...spelled('"$_"'), ...(hole ? [] : ["$_"])].join(" ") }];
+  const lines = typeof fed === "object" ? fed.text.split("\n").filter((line) => line !== "") : [];
+  if (hole)
+    found.push(...lines.slice(0, MAX_HELD).flatMap((line) => shellCode("xargs", spelled(literally(line)).join(" "))));
+  else if (lines.length > 0) found.push(...shellCode("xargs", [...spelled(""), ...lines].join(" ")));
+  return found;
 }
 
 function literally(text: string): string {
@@ -122,6 +137,13 @@ function inFilter(arg: string, before: string | undefined): Code[] {
   const filter = /^--(?:[a-z]+-)+filter(?:=([^]*))?$/;
   const filtered = filter.exec(arg)?.[1] ?? (filter.test(before ?? "") ? arg : undefined);
   return filtered === undefined ? [] : shellCode("git", filtered);
+}
+
+/** `ext::sh -c a% b`: the program that git talks to. A percent sign keeps a blank within a word. */
+function inAddress(arg: string): Code[] {
+  const [, text = ""] = /(?:^|=)ext::([^]+)$/.exec(arg) ?? [];
+  const words = text.split(/(?<!%) /).map((word) => literally(word.replace(/%([ %])/g, "$1")));
+  return text === "" ? [] : shellCode("git", words.join(" "));
 }
 
 /** Values that the table says are run, and values of settings whose name says so. */
@@ -215,7 +237,7 @@ const consoleRuns = [
   /\\!\s*([^]+)/,
   /\|\s*([^]+)/,
   /\bprogram\s+'([^']+)'/i,
-  /(?:system|popen)\(\s*["']([^"']+)/,
+  /(?:system|popen|syscmd)\(\s*["'`]?([^"'`)]+)/,
 ];
 const opens = {
   editor:
@@ -225,7 +247,7 @@ const opens = {
 
 /** Languages in which a program can be written on the command line; those that take it from their input are `full`. */
 function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] {
-  if (name === "sed" || name === "gsed") return args.flatMap(inSed);
+  if (name === "sed" || name === "gsed") return args.flatMap((arg) => inSed(arg, fed));
   const isFull = isA("interpreter", name);
   if (!isFull && !isA("language", name)) return [];
   const code = args.flatMap((arg, n): string[] => {
@@ -238,6 +260,7 @@ function inInterpreter(name: string, args: readonly string[], fed: Fed): Code[] 
     ...code.flatMap((text): Code[] => programCode(name, text)),
     ...args.flatMap((arg) => runIn(name, arg)),
     ...(/^(jq|gojq|jaq)$/.test(name) ? modulesOf(name, args) : []),
+    ...(name.endsWith("make") && typeof fed === "object" ? recipesIn(fed.text) : []),
   ];
   const runsFile = args.some((arg) => !arg.startsWith("-")) || args.includes("-m");
   if (code.length > 0 || (runsFile && !args.includes("-"))) return programs;
@@ -263,24 +286,34 @@ function matchesOf(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = ""]) => found);
 }
 
+/** Lines of a makefile that a shell runs. */
+function recipesIn(makefile: string): Code[] {
+  const lines = makefile.split("\n").map((line) => line.replace(/^[^\t;]*:[^;]*;/, "\t"));
+  return lines
+    .filter((line) => line.startsWith("\t"))
+    .flatMap((line) => shellCode("make", line.replace(/^[\t @+-]+/, "")));
+}
+
 /** Commands that are run from within: `$(shell …)` of make, texts that awk pipes into a shell. */
 function runIn(name: string, code: string): Code[] {
   if (name.endsWith("make")) return matchesOf(code, /\$[({]shell\s+([^)}]*)/g).flatMap((text) => shellCode(name, text));
-  if (name === "m4") return matchesOf(code, /syscmd\(`?([^')]*)/g).flatMap((text) => shellCode(name, text));
   if (!name.endsWith("awk") || !/\|&?\s*"([^"]*\/)?(sh|bash|zsh|dash|ksh)\b/.test(code)) return [];
   return matchesOf(code, /"((?:\\.|[^"\\])*)"/g).flatMap((text) => shellCode(name, text));
 }
 
-/** Files that `w` of a script names, up to the end of its line, and commands that `e` runs. */
-function inSed(script: string): Code[] {
+/** Files that `w` and `r` of a script name, up to the end of its line, and commands that `e` runs. */
+function inSed(script: string, fed: Fed): Code[] {
   const run = matchesOf(script, /(?:^|[\s;{}\d$/!])e[ \t]+([^\n]+)/g).flatMap((code) => shellCode("sed", code));
   // `s/…/…/e` runs what comes of it.
   const isRun = /(?:^|[\s;{}\d$/!])s([^\w\s]).*\1.*\1[gpiImM\d]*e/.test(script);
-  return [...run, ...(isRun ? shellCode("sed", "\0") : []), ...writtenBySed(script)];
+  const lines = isRun && typeof fed === "object" ? shellCode("sed", fed.text) : [];
+  return [...run, ...lines, ...(isRun ? shellCode("sed", "\0") : []), ...namedInSed(script)];
 }
 
-function writtenBySed(script: string): Code[] {
-  const names = matchesOf(script, /[wW](?:[ \t]+|(?=\.))([^\n]+)/g).map((name) => name.trim());
+function namedInSed(script: string): Code[] {
+  const written = matchesOf(script, /[wW](?:[ \t]+|(?=\.))([^\n]+)/g);
+  const read = matchesOf(script, /(?:^|[\s;{}\d$/!,])[rR][ \t]*([^\s;}][^\n;}]*)/g);
+  const names = [...written, ...read].map((name) => name.trim());
   return names.map((name) => ({ type: "program", program: "sed", text: `"${name}"` }));
 }
 
@@ -307,8 +340,31 @@ function pipeIn(arg: string): boolean {
 /** Code that may write or run something, and decodes a text first, cannot be read. */
 function programCode(program: string, text: string): Code[] {
   const unread: Code[] = acts.test(text) && decoding.test(text) ? [{ type: "unknown", program, hidden: true }] : [];
-  return [{ type: "program", program, text }, ...unread];
+  const lines = calls.flatMap((call) => matchesOf(text, call)).filter((line) => /\s/.test(line));
+  return [{ type: "program", program, text }, ...unread, ...lines.flatMap((line) => shellCode(program, line))];
 }
+
+/** Lines that code gives to a shell. */
+const calls = [
+  /\b(?:system|systemlist|popen|exec\w*|spawn\w*|run|call|check_\w+|shell_exec|passthru|execute|getoutput|shell-command)[\s(]+["'`]([^"'`]+)["'`]/g,
+  /(?:qx|%x)\s*[({|!]([^(){}|!]+)/g,
+  /`([^`$]+)`/g,
+];
 
 const decoding =
   /\bchr\b|fromCharCode|fromCodePoint|b64|base64|atob|unhex|fromhex|from_hex|\[::-1\]|revers|rot_?13|codecs|\bpack\b|unpack|\\x[0-9a-fA-F]{2}|\\u\{?[0-9a-fA-F]{2}|\\[0-3][0-7]{2}|decompress|inflate|gunzip|marshal|pickle/;
+
+/** Texts that the line keeps in variables, where it runs what is in one: `x='rm f'; $x`. */
+export function heldCode({ readings: [ways] }: PossibleCommands): string[] {
+  const runsHeld = ways.some(({ words: [name = "", ...args] }) => {
+    const isCode = isA("shell", baseName(name)) || /^(eval|source|\.|trap|su|env)$/.test(name);
+    return /^[$\0\u0001]/.test(name) || (isCode && args.some((arg) => /[$\0\u0001]/.test(arg)));
+  });
+  if (!runsHeld) return [];
+  const texts = ways.flatMap(({ words }) =>
+    words.flatMap((word) => /^[A-Za-z_]\w*\+?=([^]*\s[^]*)$/.exec(word)?.[1] ?? []),
+  );
+  return [...new Set(texts)].filter((text) => !marks.test(text)).slice(0, MAX_HELD);
+}
+
+const MAX_HELD = 20;
