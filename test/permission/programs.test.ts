@@ -306,6 +306,8 @@ test("A3 git shows a denied file when it is asked to choose among changes", () =
       "git commit -p",
     ],
     ...[
+      "fakeroot git add -p",
+      "sudo /usr/bin/git commit -v",
       "git checkout -p",
       "git reset -p",
       "git restore -p",

@@ -249,7 +249,7 @@ for (const line of [
     facts(name, { carries: verbs.join(" ") });
   }
 
-facts("parallel", { starts: "perl sh hostname lscpu false rm sleep ps" });
+facts("parallel", { starts: "perl sh echo hostname lscpu false rm sleep ps" });
 facts("tmux screen", { starts: "utempter id" });
 facts("fakeroot", { starts: "getopt sed cut faked faked-sysv" });
 
