@@ -1,9 +1,7 @@
 // Three habits: keep no state between calls, share what is expensive, obey interrupts.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { assemble, memoryStore, scripted, type Tool } from "sage-agent";
+import { assemble } from "sage-agent/hosts";
+import { memoryStore, scripted, type Tool } from "sage-agent";
 import { z } from "zod";
 
 // Stateless: input comes in, the result goes out. A counter kept here would be wrong after a restart.
@@ -30,17 +28,7 @@ const model = scripted([
   { calls: [{ tool: "Count", input: { from: 7 } }] },
   { text: "I was interrupted, and heard why." },
 ]);
-const output = await mkdtemp(join(tmpdir(), "sage-"));
-const host = assemble({
-  store,
-  model: async () => model,
-  tools: [count],
-  rules: [],
-  permissionMode: "default",
-  options: {},
-  env: process.env,
-  output,
-});
+const host = assemble({ store, model: async () => model, tools: [count] });
 
 const me = { by: "you", surface: "example" };
 async function converse(): Promise<void> {
@@ -61,4 +49,3 @@ async function converse(): Promise<void> {
 }
 await Promise.all([converse(), converse()]);
 await host.close();
-await rm(output, { recursive: true });

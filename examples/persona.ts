@@ -1,5 +1,6 @@
 // A person described in words stands in for a real one, in tests of prompts and agents.
-import { SageAgentSDK, persona, scripted } from "sage-agent";
+import { SageAgentSDK, scripted } from "sage-agent";
+import { persona } from "sage-agent/recordings";
 
 // Both models stand in for real ones here: in your test, `model: "anthropic/…"` for the agent, and your choice for the persona.
 const agent = scripted([

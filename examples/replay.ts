@@ -1,6 +1,7 @@
 // Record a run once, with a real model and a real person; replay it in every test, with neither.
 import assert from "node:assert/strict";
-import { SageAgentSDK, replayAnswers, scripted } from "sage-agent";
+import { SageAgentSDK, scripted } from "sage-agent";
+import { replayAnswers } from "sage-agent/recordings";
 
 // Stands in for the real model here: in your program, `model: "anthropic/…"`.
 const real = scripted([

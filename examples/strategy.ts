@@ -1,17 +1,5 @@
 // A strategy of your own. The loop stays the same: a strategy decides who receives events and who may be asked.
-import { homedir, tmpdir } from "node:os";
-import {
-  builtinTools,
-  createSubagentRegistry,
-  createToolRegistry,
-  memoryStore,
-  noHooks,
-  said,
-  SageError,
-  scripted,
-  UnifiedExecutor,
-  type ExecutionStrategy,
-} from "sage-agent";
+import { scripted, UnifiedExecutor, type ExecutionStrategy } from "sage-agent";
 
 /** Keeps a line of every call that ran, and hands the list over at the end, however the turn went. */
 function LoggingStrategy(keep: (lines: string[]) => void): ExecutionStrategy {
@@ -33,29 +21,10 @@ function LoggingStrategy(keep: (lines: string[]) => void): ExecutionStrategy {
   };
 }
 
-const cwd = process.cwd();
-const executor = new UnifiedExecutor(
-  {
-    store: memoryStore(),
-    model: scripted([{ calls: [{ tool: "Bash", input: { command: "echo hello" } }] }, { text: "Said hello." }]),
-    tools: createToolRegistry(builtinTools()),
-    rules: [{ behavior: "allow", text: "Bash(echo:*)", source: "session" }],
-    permissionMode: "default",
-    system: "You are a helpful agent.",
-    home: homedir(),
-    roots: [cwd],
-    env: { PATH: process.env["PATH"] },
-    keepDir: tmpdir(),
-    hooks: noHooks,
-    subagents: createSubagentRegistry(),
-    subagentSystem: ({ definition }) => definition.prompt,
-    saveRule: () => {
-      throw new SageError("config-invalid", said("rules are not kept in files here"));
-    },
-    redact: (text) => text,
-  },
-  { workingDirectory: cwd },
-);
+const executor = new UnifiedExecutor({
+  model: scripted([{ calls: [{ tool: "Bash", input: { command: "echo hello" } }] }, { text: "Said hello." }]),
+  rules: { allow: ["Bash(echo:*)"] },
+});
 const outcome = await executor.executeTask(
   "Say hello",
   LoggingStrategy((lines) => console.log(lines.join("\n"))),

@@ -1,9 +1,8 @@
 // A surface of your own: it follows a session, draws each change and sends commands. It needs nothing else of Sage.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { assemble, describeRequest, followSession, memoryStore, scripted } from "sage-agent";
-import type { Host, Item, OpenRequest } from "sage-agent";
+import { assemble } from "sage-agent/hosts";
+import { describeRequest, followSession, scripted } from "sage-agent";
+import type { Host, Item } from "sage-agent";
+import type { OpenRequest } from "sage-agent/surfaces";
 
 const me = { by: "you", surface: "example" };
 
@@ -35,20 +34,10 @@ async function attach(host: Host, id: string): Promise<void> {
 }
 
 const model = scripted([{ calls: [{ tool: "Bash", input: { command: "node -p 1+1" } }] }, { text: "It works." }]);
-const output = await mkdtemp(join(tmpdir(), "sage-")); // for output too long for the model
-const host = assemble({
-  store: memoryStore(), // or sqliteStore("journal.db"): then other processes may answer too
-  model: async () => model,
-  rules: [],
-  permissionMode: "default",
-  options: {},
-  env: process.env,
-  output,
-});
+const host = assemble({ model: async () => model }); // with store: sqliteStore("journal.db"), other processes may answer too
 const opened = await host.send({ type: "open", cwd: process.cwd() });
 if (!opened.ok) throw new Error(opened.message);
 const drawing = attach(host, opened.session);
 await host.send({ type: "say", session: opened.session, text: "Try it", ...me });
 await drawing;
 await host.close();
-await rm(output, { recursive: true });

@@ -19,10 +19,12 @@ type Statement = Program["body"][number];
 /** Arguments of a reason are named by its code: `ReasonArgs["stopped-by"]`. */
 const named = /\/protocol\/(reasons\/[a-z]+|confine)\.d\.ts$/;
 
-/** Types that can be reached from the exports of `entrance`, a file of emitted declarations, and are not among them, with one that mentions them. */
-export function hiddenTypes(entrance: string): string[] {
+/** Types that can be reached from the exports of files of emitted declarations, and are not among them, with one that mentions them. */
+export function hiddenTypes(entrances: readonly string[]): string[] {
   const read = createReader();
-  const exported = [...read(entrance).elsewhere.values()].flatMap((place) => read.find(place) ?? []);
+  const exported = entrances
+    .flatMap((entrance) => [...read(entrance).elsewhere.values()])
+    .flatMap((place) => read.find(place) ?? []);
   const seen = new Set(exported.map(idOf));
   const hidden: string[] = [];
   for (const queue = [...exported]; queue.length > 0;) {

@@ -3,13 +3,14 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join, posix, sep } from "node:path";
 import { parseSync, Visitor, type ESTree } from "rolldown/utils";
+import { packageEntries } from "./entries.ts";
 
 const root = join(import.meta.dirname, "..");
 /** Readers beside src/ itself. */
 const READERS = "{src,test,bench,scripts,examples}/**/*.{ts,tsx,mts,mjs}";
 /** Files with readers that no import shows. */
 const entrances = [
-  "src/sdk/index.ts", // embedders
+  ...packageEntries().map(({ source }) => source), // embedders
   "src/base/z.ts", // declarations of the library, which name the classes of its schemas
   "src/surfaces/web/page/words/sentences.ts", // the bundle of the page, in place of texts/shared/sentence.ts
 ];

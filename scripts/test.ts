@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { bundleName, packageEntries } from "./entries.ts";
 import { bundle } from "./bundle.ts";
 import { check } from "./check.ts";
 import { writeGroup } from "./groups.ts";
@@ -161,7 +162,8 @@ function bySize(all: readonly string[], most: number): string[][] {
 /** Tests that start Sage, an example or a runner of one session start a bundle: it is ready in a third of the time. */
 async function bundleIn(home: string): Promise<string> {
   const dir = join(home, "bundle");
-  const entries = { sage: "src/cli/main.ts", sdk: "src/sdk/index.ts", runner: "test/support/runner.ts" };
+  const library = Object.fromEntries(packageEntries().map((entry) => [bundleName(entry), entry.source]));
+  const entries = { sage: "src/cli/main.ts", ...library, runner: "test/support/runner.ts" };
   await bundle(dir, entries, { minify: false });
   const kept = join(home, "kept");
   mkdirSync(kept, { mode: 0o700 });

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { globSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundle } from "../bundle.ts";
+import { bundleName, packageEntries } from "../entries.ts";
 import { buildPage, tooLarge } from "../page.ts";
 import { libraryEntrance } from "./library.ts";
 
@@ -11,12 +12,14 @@ const root = join(import.meta.dirname, "../..");
 /** Writes the command, the page, the library and its types into a folder, and lists the programs in it. */
 export async function build(dist: string): Promise<{ file: string; size: number }[]> {
   rmSync(dist, { recursive: true, force: true });
-  const packages = await bundle(dist, { sage: "src/cli/main.ts", sdk: "src/sdk/index.ts" }, { minify: true });
+  const entries = packageEntries();
+  const library = Object.fromEntries(entries.map((entry) => [bundleName(entry), entry.source]));
+  const packages = await bundle(dist, { sage: "src/cli/main.ts", ...library }, { minify: true });
   const page = await buildPage(join(dist, "web"));
   const problem = tooLarge(page);
   if (problem !== "") throw new Error(`the page is too large: ${problem}`);
   writeCommand(dist);
-  writeFileSync(join(dist, "index.mjs"), libraryEntrance(dist));
+  for (const entry of entries) writeFileSync(join(dist, entry.file), libraryEntrance(dist, bundleName(entry)));
   writeFileSync(
     join(dist, "LICENSES.txt"),
     licences([...new Set([...packages, ...page.packages]), join(root, "node_modules/tree-sitter-bash")]),

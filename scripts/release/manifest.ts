@@ -8,7 +8,7 @@ export type Manifest = {
   keywords: string[];
   repository?: { type: string; url: string };
   bin: Record<string, string>;
-  exports: { ".": Record<string, string> };
+  exports: Record<string, Record<string, string>>;
   dependencies: Record<string, string>;
   optionalDependencies: Record<string, string>;
 };
@@ -19,7 +19,7 @@ export type Manifest = {
  */
 export function publishedManifest(own: Manifest): Record<string, unknown> {
   const { name, version, description, license, keywords, repository, bin, exports } = own;
-  const { "sage-source": _, ...library } = exports["."];
+  const library = Object.entries(exports).map(([path, { "sage-source": _source, ...published }]) => [path, published]);
   const versionOf = (library: string) =>
     own.dependencies[library] ?? own.optionalDependencies[library] ?? fail(`package.json does not name ${library}`);
   const pick = (...libraries: string[]) => Object.fromEntries(libraries.map((one) => [one, versionOf(one)]));
@@ -32,7 +32,7 @@ export function publishedManifest(own: Manifest): Record<string, unknown> {
     ...(repository && { repository }),
     type: "module",
     bin,
-    exports: { ".": library },
+    exports: Object.fromEntries(library) as Manifest["exports"],
     engines: { node: ">=24" },
     dependencies: pick(unbundled.ripgrep, unbundled.ws),
     optionalDependencies: pick(unbundled.feishu, unbundled.keyring, unbundled.pg, unbundled.boss),

@@ -1,5 +1,6 @@
 import { copyFileSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
+import { packageEntries } from "../entries.ts";
 import { build } from "./build.ts";
 import { publishedManifest, type Manifest } from "./manifest.ts";
 
@@ -10,7 +11,10 @@ export async function stage(dir: string, { repository }: { repository?: string }
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
   await build(join(dir, "dist"));
-  dropUnused(join(dir, "dist/types"), "sdk/index.d.ts");
+  dropUnused(
+    join(dir, "dist/types"),
+    packageEntries().map(({ types }) => types),
+  );
   for (const file of ["LICENSE", ...linked("README.md")]) copy(file, dir);
   const own = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
   const manifest = publishedManifest({
@@ -42,7 +46,7 @@ function copy(file: string, dir: string): void {
 }
 
 /** Takes out declarations that nothing exported needs: they name libraries which are not installed with the package. */
-function dropUnused(types: string, entrance: string): void {
+function dropUnused(types: string, entrances: readonly string[]): void {
   const used = new Set<string>();
   const follow = (file: string) => {
     if (used.has(file)) return;
@@ -50,7 +54,7 @@ function dropUnused(types: string, entrance: string): void {
     for (const [, from = ""] of readFileSync(join(types, file), "utf8").matchAll(/(?:from |import\()"(\.[^"]+)"/g))
       follow(posix.join(posix.dirname(file), from.replace(/\.ts$/, ".d.ts")));
   };
-  follow(entrance);
+  entrances.forEach(follow);
   for (const file of globSync("**/*.d.ts", { cwd: types }))
     if (!used.has(file.replaceAll("\\", "/"))) rmSync(join(types, file));
 }

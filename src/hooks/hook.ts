@@ -5,6 +5,7 @@ import type { Reason } from "../protocol/reasons/reason.ts";
 /** When a person's own commands are called. */
 export type HookMoment = "beforeCall" | "afterCall" | "permissionRequest" | "waiting" | "sessionStart" | "sessionEnd";
 
+/** A command of a person, as settings name it. */
 export type Hook = {
   /** Tools that it is for: a name, names joined with `|`, or `*`. */
   matcher: string;
@@ -18,7 +19,56 @@ export type Hook = {
   changed?(): string | undefined;
 };
 
-/** Answer that a hook may print. Nothing printed means no opinion. */
+/** A call, as hooks around it are told. */
+export type CallEvent = {
+  session: string;
+  cwd: string;
+  /** Names from the root's child down to the agent that calls; empty for the root. */
+  agent: readonly string[];
+  tool: string;
+  input: ToolInput;
+};
+
+/** The event that a hook of each moment is given. */
+export type HookEvents = {
+  /** Before a call is judged. */
+  beforeCall: CallEvent;
+  /** After a call, inside of its own step. */
+  afterCall: CallEvent & { result: { ok: boolean; text: string } };
+  /** A person would be asked: `why` in English. */
+  permissionRequest: CallEvent & { why: string };
+  /** A request waits for a person. */
+  waiting: {
+    session: string;
+    cwd: string;
+    request: { id: string; kind: string; why: string };
+    agent?: readonly string[];
+  };
+  sessionStart: { session: string; cwd: string };
+  /** The process leaves: it waits five seconds at most. */
+  sessionEnd: { session: string; cwd: string };
+};
+
+/** A hook in code. Without an answer it has no opinion. One that throws, rejects, is late or answers nonsense is broken: a call that it should have judged is asked about. */
+export type CodeHook<Moment extends HookMoment = HookMoment> = {
+  /** Tools that it is for: a name, names joined with `|`, or `*`, the default. */
+  matcher?: string;
+  /** By which people read of it; by default that of the function. */
+  name?: string;
+  /** A minute by default. */
+  timeoutMs?: number;
+  run(
+    event: HookEvents[Moment],
+    scope: { /** Aborted when the turn is stopped, and when it is late. */ signal: AbortSignal },
+  ): HookAnswer | void | Promise<HookAnswer | void>;
+};
+
+/** Hooks by their moment, in the order in which they are asked: functions, and commands as in settings. */
+export type HookLists = {
+  readonly [Moment in HookMoment]?: readonly (CodeHook<Moment> | (Partial<Hook> & Pick<Hook, "command">))[];
+};
+
+/** Answer of a hook; a command prints it as JSON. Nothing means no opinion. */
 export type HookAnswer = {
   decision?: "allow" | "deny" | "ask";
   reason?: string;
@@ -41,7 +91,7 @@ export type HookOutcome = {
 /** Data that a hook is given. */
 export type HookEvent = { session: string; cwd: string; agent?: readonly string[] } & Record<string, unknown>;
 
-/** Commands of a person, run at named moments. */
+/** All hooks, asked at named moments. */
 export type Hooks = {
   /** Is anything to be run then? Asked on the hot path, so it costs nothing. */
   has(moment: HookMoment, tool?: string): boolean;

@@ -1,14 +1,27 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { ToolInput } from "../protocol/facts/call.ts";
 import { type Reason, reason, said } from "../protocol/reasons/reason.ts";
-import type { Hook, HookAnswer, HookEvent, HookMoment, HookOutcome, Hooks, StartConfined } from "./hook.ts";
+import type {
+  CodeHook,
+  Hook,
+  HookAnswer,
+  HookEvent,
+  HookLists,
+  HookMoment,
+  HookOutcome,
+  Hooks,
+  StartConfined,
+} from "./hook.ts";
 import * as z from "../base/z.ts";
-import { reasonOf } from "../protocol/reasons/error.ts";
+import { reasonOf, SageError } from "../protocol/reasons/error.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 const GRACE_MS = 200;
+const TIMEOUT_MS = 60_000;
+/** Node fires at once what it cannot count. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** No hooks at all. */
 export const noHooks: Hooks = {
@@ -17,14 +30,15 @@ export const noHooks: Hooks = {
   within: () => noHooks,
 };
 
-export function createHooks(
-  configured: Partial<Record<HookMoment, readonly Hook[]>>,
-  env: NodeJS.ProcessEnv,
-  start?: StartConfined,
-): Hooks {
+/** Hooks that never reject: others are made safe by `guardHooks`. */
+const safe = new WeakSet<Hooks>([noHooks]);
+
+export function createHooks(configured: HookLists, env: NodeJS.ProcessEnv, start?: StartConfined): Hooks {
   const of = (moment: HookMoment, tool: string | undefined) =>
-    (configured[moment] ?? []).filter(({ matcher }) => tool === undefined || matches(matcher, tool));
-  return {
+    ((configured[moment] ?? []) as readonly AnyHook[]).filter(
+      ({ matcher = "*" }) => tool === undefined || matches(matcher, tool),
+    );
+  return markSafe({
     within: (starting) => createHooks(configured, env, starting),
     has: (moment, tool) => of(moment, tool).length > 0,
     /** In order: each one sees the input that the one before it left. */
@@ -32,17 +46,95 @@ export function createHooks(
       const outcome = noOutcome();
       let seen: HookEvent & { input?: ToolInput } = event;
       for (const hook of of(moment, event.tool)) {
-        const answer = await callHook(hook, { moment, ...seen }, { cwd: event.cwd, env, signal, start });
+        const asked = { moment, ...seen };
+        const answer =
+          "run" in hook
+            ? await callCode(hook, asked, signal)
+            : await callHook({ matcher: "*", timeoutMs: TIMEOUT_MS, ...hook }, asked, {
+                cwd: event.cwd,
+                env,
+                signal,
+                start,
+              });
         if ("broken" in answer) outcome.problems.push(answer.broken);
         else {
-          take(outcome, answer, hook);
+          take(outcome, answer, hookName(hook));
           if (answer.input) seen = { ...seen, input: answer.input };
         }
         if (outcome.decision === "deny") break;
       }
       return outcome;
     },
-  };
+  });
+}
+
+/** Hooks as an embedder gives them: by their moments, or an object of their own making. `env` is asked for where one is a command. */
+export function hooksFrom(given: HookLists | Hooks | undefined, env: () => NodeJS.ProcessEnv): Hooks {
+  if (given === undefined) return noHooks;
+  if ("run" in given) return guardHooks(given);
+  const commands = Object.values(given).some((hooks: readonly AnyHook[]) => hooks.some((hook) => !("run" in hook)));
+  return createHooks(given, commands ? env() : {});
+}
+
+/** Asks the first ones, and then the others about what these left. */
+export function joinHooks(first: Hooks, second: Hooks): Hooks {
+  return markSafe({
+    within: (start) => joinHooks(first.within?.(start) ?? first, second.within?.(start) ?? second),
+    has: (moment, tool) => first.has(moment, tool) || second.has(moment, tool),
+    async run(moment, event, signal) {
+      const outcome = await first.run(moment, event, signal);
+      if (outcome.decision === "deny") return outcome;
+      const seen = outcome.input ? { ...event, input: outcome.input } : event;
+      const { decision, reason: why, input, context, problems } = await second.run(moment, seen, signal);
+      take(outcome, { ...(decision && { decision }), ...(input && { input }) }, "", why);
+      outcome.context.push(...context);
+      outcome.problems.push(...problems);
+      return outcome;
+    },
+  });
+}
+
+/** Hooks of an embedder's own making, which may throw, hang or return anything: then they are broken ones. */
+function guardHooks(hooks: Hooks): Hooks {
+  if (safe.has(hooks)) return hooks;
+  const name = "hooks.run";
+  return markSafe({
+    has(moment, tool) {
+      try {
+        const has: unknown = hooks.has(moment, tool);
+        if (has instanceof Promise) has.catch(() => {});
+        return has !== false; // whatever else it is: asked, they say what is wrong
+      } catch {
+        return true;
+      }
+    },
+    async run(moment, event, signal) {
+      const broken = (problem: Reason) => ({
+        ...noOutcome(),
+        problems: [reason("hook-broken", { command: name, problem })],
+      });
+      try {
+        const outcome = await untilLate((late) => hooks.run(moment, event, late), { signal, timeoutMs: TIMEOUT_MS });
+        const parsed = outcomeSchema().safeParse(outcome);
+        if (parsed.success) return outcome;
+        return broken(reason("hook-misspoke", { problem: misfits(parsed.error, outcome) }));
+      } catch (error) {
+        return broken(reasonOf(error));
+      }
+    },
+    ...(hooks.within && { within: (start) => guardHooks(hooks.within?.(start) ?? hooks) }),
+  });
+}
+
+function markSafe(hooks: Hooks): Hooks {
+  safe.add(hooks);
+  return hooks;
+}
+
+type AnyHook = CodeHook<never> | (Partial<Hook> & Pick<Hook, "command">);
+
+function hookName(hook: AnyHook): string {
+  return "run" in hook ? (hook.name ?? (hook.run.name || "hook")) : hook.command;
 }
 
 /** Why a person is asked, as their own commands read it: in English. */
@@ -56,21 +148,61 @@ function noOutcome(): HookOutcome {
 
 const strictness = { allow: 1, ask: 2, deny: 3 };
 
-function take(outcome: HookOutcome, answer: HookAnswer, hook: Hook): void {
+function take(outcome: HookOutcome, answer: HookAnswer, command: string, why?: Reason): void {
   // An allow was for the input that was there then.
   if (answer.input && outcome.decision === "allow") outcome.decision = undefined;
   if (answer.input) outcome.input = answer.input;
   if (answer.context) outcome.context.push(answer.context);
   if (!answer.decision || (outcome.decision && strictness[outcome.decision] >= strictness[answer.decision])) return;
   outcome.decision = answer.decision;
-  outcome.reason =
-    answer.reason === undefined
-      ? reason("hook-decided", { command: hook.command, decision: answer.decision })
-      : said(answer.reason);
+  const unsaid = () => reason("hook-decided", { command, decision: answer.decision ?? "ask" });
+  outcome.reason = why ?? (answer.reason === undefined ? unsaid() : said(answer.reason));
 }
 
 function matches(matcher: string, tool: string): boolean {
   return matcher === "*" || matcher.split("|").some((name) => name.trim() === tool);
+}
+
+/** Calls a function with a copy of the event: what it changes in there changes nothing. */
+async function callCode(
+  hook: CodeHook<never>,
+  event: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<HookAnswer | { broken: Reason }> {
+  const broken = (problem: Reason) => ({ broken: reason("hook-broken", { command: hookName(hook), problem }) });
+  const { timeoutMs = TIMEOUT_MS } = hook;
+  try {
+    const copy = structuredClone(event) as never;
+    const answer = await untilLate((late) => hook.run(copy, { signal: late }), { signal, timeoutMs });
+    if (answer === undefined || answer === null) return {};
+    const read = readAnswer(answer);
+    return "code" in read ? broken(reason("hook-misspoke", { problem: read })) : read;
+  } catch (error) {
+    return broken(reasonOf(error));
+  }
+}
+
+/** Gives up code that does not listen; what it says later is heard by nobody. */
+async function untilLate<T>(
+  work: (signal: AbortSignal) => T | Promise<T>,
+  { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
+): Promise<T> {
+  const late = new AbortController();
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const end = (why: Reason) => {
+    late.abort();
+    reject(new SageError("input-invalid", why));
+  };
+  const timer = setTimeout(() => end(reason("hook-late", { timeoutMs })), Math.min(timeoutMs, MAX_TIMER_MS));
+  const aborted = () => end(reason("hook-interrupted", {}));
+  signal.addEventListener("abort", aborted, { once: true });
+  if (signal.aborted) aborted();
+  try {
+    return await Promise.race([over, Promise.resolve(work(late.signal))]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", aborted);
+  }
 }
 
 /** Runs one hook: the event as JSON on its standard input, its answer as JSON on its standard output; or what went wrong. */
@@ -146,18 +278,36 @@ async function run(hook: Hook, input: string, { cwd, env, signal, start }: HookP
 }
 
 function parse(text: string): HookAnswer | Reason {
-  const schema = z.strictObject({
-    decision: z.enum(["allow", "deny", "ask"]).optional(),
-    reason: z.string().optional(),
-    input: z.record(z.string(), z.unknown()).optional(),
-    context: z.string().optional(),
-  });
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch {
     return said(JSON.stringify(text.trim().slice(0, 200)));
   }
+  return readAnswer(data);
+}
+
+const decision = () => z.enum(["allow", "deny", "ask"]).optional();
+const input = () => z.record(z.string(), z.unknown()).optional();
+
+function readAnswer(data: unknown): HookAnswer | Reason {
+  const schema = z.strictObject({
+    decision: decision(),
+    reason: z.string().optional(),
+    input: input(),
+    context: z.string().optional(),
+  });
   const parsed = schema.safeParse(data);
   return parsed.success ? (parsed.data as HookAnswer) : misfits(parsed.error, data);
+}
+
+function outcomeSchema() {
+  const reasons = z.looseObject({ code: z.string(), args: z.looseObject({}) });
+  return z.looseObject({
+    decision: decision(),
+    reason: reasons,
+    input: input(),
+    context: z.array(z.string()),
+    problems: z.array(reasons),
+  });
 }

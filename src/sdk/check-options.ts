@@ -8,10 +8,15 @@ import {
   hooks,
   milliseconds,
   prices,
+  madeShape,
   rulesIn,
+  subagentRegistry,
+  toolRegistry,
   text,
 } from "../agent/turn/check.ts";
 import { subagentsSchema, toolsSchema } from "../config/modules/parts-schema.ts";
+import { guestName, guests, webSearch } from "../config/settings/model-settings.ts";
+import { serversSchema } from "../config/settings/servers.ts";
 import type { WatchOptions } from "../protocol/host/host.ts";
 import { sessionModes } from "../protocol/mode.ts";
 import { hasMethods, wants } from "../protocol/reasons/misfit.ts";
@@ -19,8 +24,9 @@ import { reason } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import type { Skill } from "../context/skills.ts";
-import type { Parts } from "../host/assembly/assemble.ts";
-import type { ChannelOptions, SdkOptions } from "./options.ts";
+import type { HostParts } from "./host.ts";
+import type { RunOptions, SdkOptions } from "./options.ts";
+import type { ExecutorConfig } from "./executor.ts";
 import type { InterruptOptions } from "./run.ts";
 import type { TurnOptions } from "./turns.ts";
 
@@ -33,7 +39,7 @@ export type Door = keyof typeof makers;
  */
 export function checkOptions<Options extends object>(door: Door, given: Options): Options {
   const schema = (schemas[door] ??= makers[door]());
-  check(door, schema, given);
+  check(door.replace(/\..*/, ""), schema, given);
   return taken(given, schema.keysAt([]));
 }
 
@@ -53,15 +59,20 @@ export function checkFolder(option: "workingDirectory" | "recordTrajectory", pat
 const schemas: Partial<Record<Door, z.Schema>> = {};
 const makers = {
   SageAgentSDK: () => z.strictObject(sdkShape()),
+  UnifiedExecutor: () => z.strictObject(executorShape()),
+  "UnifiedExecutor.options": () => z.strictObject(executionShape()),
+  "UnifiedExecutor.channel": () => z.strictObject({ channel: channel().optional() }),
   run: () => z.strictObject(runShape()),
   resume() {
     const { session: _session, ...shape } = runShape();
     return z.strictObject(shape);
   },
-  executeWithChannel: () =>
-    z.strictObject({ ...runShape(), bufferSize: count().optional(), conversation: z.boolean().optional() }),
+  executeWithChannel() {
+    const { channel: _channel, ...shape } = runShape();
+    return z.strictObject({ ...shape, bufferSize: count().optional(), conversation: z.boolean().optional() });
+  },
   openTurns() {
-    const { mode: _mode, signal: _signal, ...shape } = runShape();
+    const { mode: _mode, signal: _signal, channel: _channel, ...shape } = runShape();
     return z.strictObject(shape);
   },
   runTurn: () =>
@@ -128,6 +139,13 @@ function sdkShape() {
       .optional(),
     permissionMode: permissionMode().optional(),
     sandbox: sandbox().optional(),
+    hooks: hooks().optional(),
+    mcpServers: serversSchema.optional(),
+    webSearch: wants("search", (value) => hasMethods(value, "search") || webSearch.safeParse(value).success).optional(),
+    systemPrompt: wants("prompt", (value) => typeof value === "string" || typeof value === "function").optional(),
+    agent: guestName.optional(),
+    agents: guests.optional(),
+    settings: z.union([z.boolean(), z.literal("rules")]).optional(),
     journal: text().optional(),
     store: store().optional(),
     workingDirectory: text().optional(),
@@ -136,14 +154,35 @@ function sdkShape() {
   } satisfies Shape<SdkOptions>;
 }
 
+function executorShape() {
+  const {
+    agent: _agent,
+    sleepAfterMs: _sleep,
+    workingDirectory: _folder,
+    tools,
+    rules,
+    subagents,
+    ...shape
+  } = sdkShape();
+  return {
+    ...shape,
+    ...madeShape(),
+    tools: z.union([toolRegistry(), tools]).optional(),
+    rules: z.union([rulesIn(), rules]).optional(),
+    subagents: z.union([subagentRegistry(), subagents]).optional(),
+  } satisfies Shape<ExecutorConfig>;
+}
+
 function runShape() {
   return {
     ...executionShape(),
     session: text().optional(),
     sessionMode: z.enum(sessionModes).optional(),
+    agent: guestName.optional(),
+    channel: channel().optional(),
     signal: signal().optional(),
     recordTrajectory: text().optional(),
-  } satisfies Shape<Omit<ChannelOptions, "bufferSize" | "conversation">>;
+  } satisfies Shape<RunOptions>;
 }
 
 function sandbox() {
@@ -160,15 +199,15 @@ function sandbox() {
 function partsShape() {
   const any = () => z.unknown().optional();
   return {
-    store: store(),
+    store: store().optional(),
     model: code(),
     smallModel: code().optional(),
     prices: prices().optional(),
-    rules: rulesIn(),
-    permissionMode: permissionMode(),
-    env: z.looseObject({}),
-    output: text(),
-    options: z.strictObject(executionShape()),
+    rules: rulesIn().optional(),
+    permissionMode: permissionMode().optional(),
+    env: z.looseObject({}).optional(),
+    output: text().optional(),
+    options: z.strictObject(executionShape()).optional(),
     channel: channel().optional(),
     tools: toolsSchema.optional(),
     subagents: subagentsSchema.optional(),
@@ -176,6 +215,7 @@ function partsShape() {
     matchingSkill: matchingSkill().optional(),
     hooks: hooks().optional(),
     sandbox: sandbox().optional(),
+    systemPrompt: any(),
     saveRule: code().optional(),
     dropRule: code().optional(),
     turnEnded: code().optional(),
@@ -187,5 +227,6 @@ function partsShape() {
     guest: any(),
     runner: any(),
     apart: any(),
-  } satisfies Shape<Parts>;
+    instead: any(),
+  } satisfies Shape<HostParts>;
 }

@@ -4,11 +4,8 @@ import { answersOf, scriptOf, type RecordedAnswer } from "../archive/recording.t
 import { stepsOf, type StepOptions, type StepResult } from "../archive/steps.ts";
 import { trajectory, writeLines } from "../archive/trajectory.ts";
 import { createRedaction } from "../config/secrets/redact.ts";
-import { noSandbox } from "../config/settings/sandbox.ts";
-import { discover } from "../context/discover.ts";
-import { createAgent } from "../host/assembly/agent.ts";
-import type { Agent, RunSettings } from "../host/assembly/agent-parts.ts";
-import { assembleEach, loadOnce } from "../host/assembly/assemble.ts";
+import type { RunSettings } from "../host/assembly/agent-parts.ts";
+import { assembleEach } from "../host/assembly/assemble.ts";
 import { newSessionId } from "../journal/session/session-id.ts";
 import { checkGrant } from "../host/commands/requests/request.ts";
 import type { LocalHost } from "../host/host.ts";
@@ -22,7 +19,6 @@ import type { Awaitable, SessionRow, Store } from "../journal/store/store.ts";
 import type { Script } from "../models/scripted.ts";
 import { createToolRegistry, builtinTools } from "../tools/registry.ts";
 import { isSuccess, type AgentOutcome } from "../protocol/facts/outcome.ts";
-import type { Rule } from "../protocol/facts/permission.ts";
 import type { Command, CommandReply, Host } from "../protocol/host/host.ts";
 import { errorOf } from "../protocol/host/refusal.ts";
 import type { SessionMode } from "../protocol/mode.ts";
@@ -30,24 +26,24 @@ import { SageError } from "../protocol/reasons/error.ts";
 import { reason, said } from "../protocol/reasons/reason.ts";
 import { checkedHost } from "./host.ts";
 import { newestSeq, nextMessage } from "./next-message.ts";
+import { createAgents, type Agents } from "./agents.ts";
 import { checkFolder, checkOptions, type Door } from "./check-options.ts";
 import {
   type ChannelOptions,
   type RunOptions,
   type SdkOptions,
   type TurnsOptions,
-  firstOfName,
   namedModel,
   readRules,
-  resolveModel,
-  wholeSkill,
 } from "./options.ts";
 import { makeOutputFolder } from "./output-folder.ts";
 import { failureOf, left, withoutTurn } from "./outcome.ts";
 import { createRun, type Run } from "./run.ts";
 import { createTurns, type TurnAgent } from "./turns.ts";
 
-const alone = { type: "nonInteractive", autoResponse: "default" } as const;
+/** Nobody is asked, unless a channel is there to ask through. */
+const alone = ({ channel }: RunOptions): Pick<RunOptions, "mode"> =>
+  channel ? {} : { mode: { type: "nonInteractive", autoResponse: "default" } };
 const sender = { by: "caller", surface: "sdk" };
 
 type RunWork = {
@@ -71,22 +67,27 @@ const LEAVING_MS = 5_000;
 export class SageAgentSDK {
   readonly #options: SdkOptions;
   readonly #store: Store;
-  readonly #rules: readonly Rule[];
   /** Running sessions by their ids. */
   readonly #running = new Map<string, Running>();
   #host: LocalHost | undefined;
   #checkedHost: Host | undefined;
+  readonly #agents: Agents;
   #output: string | undefined;
   readonly #leaving = new AbortController();
   #closed: Promise<void> | undefined;
   /** Beginnings of runs whose turns have not begun. */
-  readonly #beginnings = new Set<Promise<unknown>>();
+  readonly #beginnings = new Set<{ begun: Promise<void>; giveUp(): void }>();
 
   /** Throws `config-invalid` for options that it does not know, and for values that do not fit them. */
   constructor(options: SdkOptions = {}) {
-    const { store, journal, rules, tools, model, env } = (this.#options = checkOptions("SageAgentSDK", options));
-    this.#rules = readRules(rules);
-    if (typeof model === "string") namedModel(this.#options, env ?? process.env); // a name that fits nothing is refused now
+    const { store, journal, rules, tools, model, env, settings } = (this.#options = checkOptions(
+      "SageAgentSDK",
+      options,
+    ));
+    const given = readRules(rules);
+    // A name that fits nothing is refused now; settings may name providers of their own.
+    if (typeof model === "string" && settings !== true) namedModel(this.#options, env ?? process.env);
+    this.#agents = createAgents(this.#options, given, () => (this.#output ??= makeOutputFolder()));
     if (tools) createToolRegistry([...builtinTools(), ...tools]); // refuses two of one name now, not with the first run
     if (store && journal !== undefined)
       throw new SageError("config-invalid", said("journal and store: give one of them, not both"));
@@ -101,13 +102,13 @@ export class SageAgentSDK {
   /** The same: `mode` says who is asked. */
   runWithOptions(task: string, options: RunOptions): Run {
     const work: RunWork["work"] = ({ session, given, begun }) =>
-      this.#turn(session, { mode: alone, ...given }, { begun, says: { text: task } });
+      this.#turn(session, { ...alone(given), ...given }, { begun, says: { text: task } });
     return this.#begin({ door: "run", given: options, work });
   }
 
   /** Goes on with the open turn of a session: one that was paused, or left open by a process that ended. */
   resume(session: string, options: Omit<RunOptions, "session"> = {}): Run {
-    const work: RunWork["work"] = ({ given, begun }) => this.#turn(session, { mode: alone, ...given }, { begun });
+    const work: RunWork["work"] = ({ given, begun }) => this.#turn(session, { ...alone(given), ...given }, { begun });
     return this.#begin({ door: "resume", given: options, work, session });
   }
 
@@ -206,7 +207,11 @@ export class SageAgentSDK {
     this.#leaving.abort();
     const until = performance.now() + LEAVING_MS;
     const timeLeft = () => Math.max(until - performance.now(), 100);
-    await within(timeLeft(), [...this.#beginnings]);
+    await within(
+      timeLeft(),
+      [...this.#beginnings].map(({ begun }) => begun),
+    );
+    for (const { giveUp } of this.#beginnings) giveUp(); // a store may not answer
     for (const session of this.#running.keys()) this.#host?.leave(session);
     const runs = [...this.#running.values()];
     const ends = runs.map(({ ended }) => ended);
@@ -214,7 +219,10 @@ export class SageAgentSDK {
     for (const run of runs) run.giveUp?.(); // a tool may not listen
     await within(timeLeft(), ends);
     await this.#host?.close({ patienceMs: timeLeft() });
-    await (this.#store.close() as Awaitable<void>);
+    await within(timeLeft(), [this.#agents.close()]);
+    const closing = Promise.resolve(this.#store.close() as Awaitable<void>);
+    await within(timeLeft(), [closing]);
+    await Promise.race([closing, Promise.resolve()]); // how it ended, if it did
     if (this.#output !== undefined) rmSync(this.#output, { recursive: true, force: true });
   }
 
@@ -239,9 +247,11 @@ export class SageAgentSDK {
         over();
       }
     };
-    const result = start();
-    this.#beginnings.add(begun);
-    void begun.then(() => this.#beginnings.delete(begun));
+    const { promise: result, resolve, reject } = Promise.withResolvers<AgentOutcome>();
+    start().then(resolve, reject);
+    const beginning = { begun, giveUp: () => reject(new SageError("input-invalid", reason("sdk-closed", {}))) };
+    this.#beginnings.add(beginning);
+    void begun.then(() => this.#beginnings.delete(beginning));
     const checkOpen = () => this.#checkOpen();
     return createRun({ store: this.#store, host: () => this.#localHost(), ...place, begun, checkOpen, result });
   }
@@ -272,13 +282,14 @@ export class SageAgentSDK {
 
   async #open(id: string, options: RunOptions): Promise<void> {
     const { session, workingDirectory, sessionMode, recordTrajectory: file, signal } = options;
+    const { agent = this.#options.agent } = options;
     signal?.throwIfAborted();
     if (file !== undefined) checkFolder("recordTrajectory", dirname(file));
     if (session !== undefined && !this.#store.session(session))
       throw new SageError("session-unknown", reason("session-missing", { session }));
     const cwd = workingDirectory ?? this.#options.workingDirectory ?? process.cwd();
     if (session === undefined) checkFolder("workingDirectory", cwd);
-    const { created } = await this.#send({ type: "open", cwd, session: id });
+    const { created } = await this.#send({ type: "open", cwd, session: id, ...(agent !== undefined && { agent }) });
     if (session === undefined && !created)
       throw new SageError(
         "session-owned",
@@ -303,7 +314,8 @@ export class SageAgentSDK {
       throw new SageError("session-owned", reason("runs-in-another", { session }));
     const { signal } = options;
     const cancel = () => void this.#localHost().send({ type: "interrupt", session, cancel: true, ...sender });
-    const untrack = this.#track(session, { options });
+    const { channel, ...others } = options;
+    const untrack = this.#track(session, { options: others, ...(channel && { channel }) });
     try {
       if (says) await this.#send({ type: "say", session, text: says.text, ...sender });
       signal?.addEventListener("abort", cancel, { once: true });
@@ -353,38 +365,14 @@ export class SageAgentSDK {
   /** Makes the host that all runs share: they differ in their settings, which are found under their session. */
   #localHost(): LocalHost {
     if (this.#host) return this.#host;
-    const agent = this.#agent();
     const { smallModel, sleepAfterMs } = this.#options;
-    const waiting: RunSettings = { options: {} };
-    const runOf = ({ id }: SessionRow) => ({ agent, ...(this.#running.get(id)?.settings ?? waiting) });
+    const runOf = ({ id, cwd }: SessionRow) => {
+      const { agent, options } = this.#agents.in(cwd);
+      const run = this.#running.get(id)?.settings;
+      return { agent, ...run, options: { ...options, ...run?.options } };
+    };
     const namer = smallModel && (async () => smallModel);
     return (this.#host = assembleEach(this.#store, runOf, { namer, sleepAfterMs }));
-  }
-
-  #agent(): Agent {
-    const { tools, smallModel, prices, matchingSkill, workingDirectory = process.cwd() } = this.#options;
-    const found = this.#options.discover ? discover(workingDirectory) : undefined;
-    const skills = firstOfName(
-      this.#options.skills?.map((skill) => wholeSkill(skill, workingDirectory)),
-      found?.skills,
-    );
-    const subagents = firstOfName(this.#options.subagents, found?.subagents);
-    const { permissionMode = "default", env = process.env, sandbox } = this.#options;
-    return createAgent({
-      model: loadOnce(() => resolveModel(this.#options, env)),
-      ...(prices && { prices }),
-      rules: this.#rules,
-      permissionMode,
-      ...(sandbox && { sandbox: { ...noSandbox, ...sandbox } }),
-      env,
-      output: (this.#output ??= makeOutputFolder()),
-      ...(tools && { tools }),
-      subagents,
-      skills,
-      ...(found && { commands: found.commands, warnings: found.problems }),
-      ...(matchingSkill && { matchingSkill }),
-      ...(smallModel && { smallModel: async () => smallModel }),
-    });
   }
 }
 

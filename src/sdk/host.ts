@@ -7,12 +7,19 @@ import type { Host } from "../protocol/host/host.ts";
 import { refusalOf } from "../protocol/host/refusal.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 import { SageError } from "../protocol/reasons/error.ts";
+import { memoryStore } from "../journal/store/memory.ts";
 import { checkOptions } from "./check-options.ts";
+import { processOutputFolder } from "./output-folder.ts";
+
+/** Parts of a host of one's own: the model alone has to be given. */
+export type HostParts = Pick<Parts, "model"> & Partial<Omit<Parts, "model">>;
 
 /** Wires a store, a model, tools, rules and options into a host. Throws `config-invalid` for parts that it does not know, or that do not fit. */
-export function assemble(parts: Parts): LocalHost {
-  const checked = checkOptions("assemble", parts);
-  return checkedHost(assembleParts({ ...checked, store: wrapStore(checked.store) }));
+export function assemble(parts: HostParts): LocalHost {
+  const { store = memoryStore(), output, ...given } = checkOptions("assemble", parts);
+  const usual = { rules: [], permissionMode: "default", env: process.env, options: {} } as const;
+  const made = { ...usual, ...given, store: wrapStore(store), output: output ?? processOutputFolder() };
+  return checkedHost(assembleParts(made));
 }
 
 /** Loaded with the first command: whoever only runs tasks needs none of its schemas. */

@@ -14,6 +14,17 @@ export function makeOutputFolder(): string {
   return mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-${startedIn(process.pid)}-`));
 }
 
+let ofProcess: string | undefined;
+
+/** The same for executors, which nobody closes: it is removed when the process ends. */
+export function processOutputFolder(): string {
+  if (ofProcess === undefined) {
+    const folder = (ofProcess = makeOutputFolder());
+    process.once("exit", () => remove(folder));
+  }
+  return ofProcess;
+}
+
 /** When the process started, as a part of a file name. */
 function startedIn(pid: number): string {
   return startOf(pid).replaceAll(/\W/g, ".");

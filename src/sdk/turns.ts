@@ -275,23 +275,25 @@ function hearing({ onEvent = () => {}, signal }: TurnOptions) {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {}); // it may fail when nobody waits any more
   const stopped = new AbortController();
-  let problem: { error: unknown } | undefined;
+  const fail = (error: unknown) => {
+    reject(error);
+    stopped.abort(error);
+  };
   return {
     failed,
     /** Aborted by the caller, or by what `onEvent` threw: otherwise `confirm` would be asked for a `runTurn` that is over. */
     signal: signal ? AbortSignal.any([signal, stopped.signal]) : stopped.signal,
     tell(event: TurnEvent): void {
-      if (problem) return;
+      if (stopped.signal.aborted) return;
       try {
-        onEvent(event);
+        const heard = onEvent(event) as unknown;
+        if (heard instanceof Promise) heard.catch(fail);
       } catch (error) {
-        problem = { error };
-        reject(error);
-        stopped.abort(error);
+        fail(error);
       }
     },
     check(): void {
-      if (problem) throw problem.error;
+      stopped.signal.throwIfAborted();
     },
   };
 }

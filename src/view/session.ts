@@ -317,7 +317,7 @@ export type FollowOptions = SessionOptions & {
 export type FollowedSession = Session & {
   /** Sends a command about the session, and knows at once what the reply says. */
   send<C extends Command>(command: C): Promise<CommandReply<C["type"]>>;
-  /** Settles when the watch has ended. */
+  /** Settles when the watch has ended; rejects with a mistake of `changed`. */
   readonly done: Promise<void>;
 };
 
@@ -327,7 +327,12 @@ export function followSession(
   id: string,
   { signal, last, resumes = () => true, whileLost, ...options }: FollowOptions,
 ): FollowedSession {
-  const session = createSession(id, options);
+  const failed = Promise.withResolvers<never>();
+  const changed = (change: SessionChange) => {
+    const heard = options.changed(change) as unknown; // an async function is none that is meant, and may reject all the same
+    if (heard instanceof Promise) heard.catch(failed.reject);
+  };
+  const session = createSession(id, { ...options, changed });
   const follow = async () => {
     for await (const event of host.watch(id, { signal, ...(last !== undefined && { last }) })) session.hear(event);
   };
@@ -339,11 +344,10 @@ export function followSession(
     if (isLeftAlone(reply) && resumes()) void send({ type: "resume", session: id });
     return reply;
   };
+  const done = Promise.race([follow(), failed.promise]);
+  done.catch(() => {}); // whoever does not wait for it must not end by it
   // A session has getters: a copy would not follow it.
-  return Object.defineProperties(
-    { send, done: follow() } as FollowedSession,
-    Object.getOwnPropertyDescriptors(session),
-  );
+  return Object.defineProperties({ send, done } as FollowedSession, Object.getOwnPropertyDescriptors(session));
 }
 
 /** An answer or an inquiry was recorded, and no process runs the session. */

@@ -6,10 +6,10 @@ import {
   InputChannel,
   LifecycleManager,
   memoryStore,
-  openSession,
   UnifiedExecutor,
   type AgentOutcome,
 } from "../../src/sdk/index.ts";
+import { openSession } from "../../src/sdk/entries/stores.ts";
 import { allow, askUser, bash, config, question, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

@@ -5,7 +5,8 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace-node";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import { remindedKey, splitRequestId } from "../../src/protocol/key.ts";
 import { loadRules } from "../../src/permission/rules/rules.ts";
-import { assemble, SageAgentSDK, scripted, type InputRequest, type Store } from "../../src/sdk/index.ts";
+import { assemble } from "../../src/sdk/entries/hosts.ts";
+import { SageAgentSDK, scripted, type InputRequest, type Store } from "../../src/sdk/index.ts";
 import { bash, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 

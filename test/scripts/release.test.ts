@@ -7,8 +7,10 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { releaseChangelog } from "../../scripts/release/changelog.ts";
+import { packageEntries } from "../../scripts/entries.ts";
 import { stage } from "../../scripts/release/stage.ts";
 import { version as ownVersion } from "../../src/config/version.ts";
+import { printed } from "../docs/printed.ts";
 import { workspace } from "../support/sage.ts";
 
 const run = promisify(execFile);
@@ -176,6 +178,27 @@ test(
       assert.equal(stdout, "");
     });
 
+    await t.test("each entry can be imported and required, and examples of the founding documents run", async () => {
+      const entries = packageEntries().map(({ name }) => (name === "." ? "sage-agent" : `sage-agent/${name}`));
+      const all = entries.map((entry) => `typeof (await import("${entry}")), typeof require("${entry}")`).join(", ");
+      const code = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);
+        console.log([${all}].filter((type) => type === "object").length);`;
+      writeFileSync(here.path("empty/entries.mjs"), code);
+      assert.equal((await run(process.execPath, ["entries.mjs"], inside)).stdout, `${2 * entries.length}\n`);
+      for (const name of founding) copyFileSync(join(root, `examples/${name}.ts`), here.path(`empty/${name}.mts`));
+      const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
+      const place = ["--module", "nodenext", "--target", "es2024", "--types", "node"];
+      const tsc = [join(root, "node_modules/typescript/bin/tsc"), ...options, ...place];
+      const checked = await run(process.execPath, [...tsc, ...founding.map((name) => `${name}.mts`)], inside).catch(
+        (error: { stdout: string }) => error,
+      );
+      assert.equal(checked.stdout, "");
+      for (const name of founding) {
+        const { stdout } = await run(process.execPath, [`${name}.mts`], inside);
+        assert.match(stdout, printed[name] ?? assert.fail(name));
+      }
+    });
+
     await t.test("whoever bundles it, or has no zod, is told or can go on", async () => {
       const dist = here.path("empty/node_modules/sage-agent/dist");
       copyFileSync(join(dist, "index.mjs"), here.path("empty/bundled.mjs"));
@@ -207,8 +230,14 @@ test(
   },
 );
 
+/** Examples of the founding documents: the SDK with a channel, the executor and its channels, turns, hooks, suggestions. */
+const founding = ["answer-from-code", "executor", "turns", "hooks", "suggestions", "auto-responder"];
+
 const executorProgram = `
-  import { builtinTools, createSubagentRegistry, createToolRegistry, memoryStore, noHooks, openSession, scripted, UnifiedExecutor } from "sage-agent";
+  import { memoryStore, scripted, UnifiedExecutor } from "sage-agent";
+  import { createSubagentRegistry, noHooks } from "sage-agent/executor";
+  import { openSession } from "sage-agent/stores";
+  import { builtinTools, createToolRegistry } from "sage-agent/tools";
   import { z } from "zod";
   const bash = (command) => ({ tool: "Bash", input: { command } });
   const weather = (city) => ({ tool: "Weather", input: { city } });

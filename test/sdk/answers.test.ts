@@ -6,11 +6,11 @@ import {
   InputChannel,
   SageAgentSDK,
   scripted,
-  type AskerPolicy,
   type AutoResponder,
   type InputRequest,
   type Tool,
 } from "../../src/sdk/index.ts";
+import { type AskerPolicy } from "../../src/sdk/entries/requests.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 
 const script = [{ calls: [askUser(question("Which?"), question("多选？", ["甲", "乙"], true))] }, { text: "done" }];

@@ -2,13 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
-import {
-  SageAgentSDK,
-  scripted,
-  type PermissionContext,
-  type PermissionOpinion,
-  type Tool,
-} from "../../src/sdk/index.ts";
+import { SageAgentSDK, scripted, type Tool } from "../../src/sdk/index.ts";
+import { type PermissionContext, type PermissionOpinion } from "../../src/sdk/entries/tools.ts";
 import { z } from "zod";
 import { workspace } from "../support/sage.ts";
 

@@ -3,14 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../support/properties.ts";
 import { z } from "zod";
-import {
-  SageAgentSDK,
-  scripted,
-  type AskerPolicy,
-  type SageError,
-  type Resolution,
-  type Tool,
-} from "../../src/sdk/index.ts";
+import { SageAgentSDK, scripted, type SageError, type Resolution, type Tool } from "../../src/sdk/index.ts";
+import { type AskerPolicy } from "../../src/sdk/entries/requests.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 
 const text = (resolution: Resolution) =>

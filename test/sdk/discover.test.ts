@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { discover, SageAgentSDK, scripted, type ModelRequest } from "../../src/sdk/index.ts";
+import { discover } from "../../src/sdk/entries/executor.ts";
+import { SageAgentSDK, scripted } from "../../src/sdk/index.ts";
+import { type ModelRequest } from "../../src/sdk/entries/models.ts";
 import { workspace } from "../support/sage.ts";
 
 /** A repository as people have it from another agent. */

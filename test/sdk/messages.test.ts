@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { noticeOf } from "../../src/protocol/reasons/reason.ts";
 import { refusalOf } from "../../src/protocol/host/refusal.ts";
-import { reason, SageAgentSDK, SageError, scripted, sentence, sqliteStore } from "../../src/sdk/index.ts";
+import { reason } from "../../src/sdk/entries/requests.ts";
+import { SageAgentSDK, SageError, scripted, sentence, sqliteStore } from "../../src/sdk/index.ts";
 import { everyReason } from "../support/every-reason.ts";
 import { workspace } from "../support/sage.ts";
 

@@ -3,16 +3,16 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { z } from "zod";
+import { assemble } from "../../src/sdk/entries/hosts.ts";
 import {
-  assemble,
   memoryStore,
-  openSession,
   SageAgentSDK,
   scripted,
   StreamingStrategy,
   UnifiedExecutor,
   type SageError,
 } from "../../src/sdk/index.ts";
+import { openSession } from "../../src/sdk/entries/stores.ts";
 import { askUser, bash, config, question, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
@@ -214,17 +214,17 @@ test("parts and options of an executor, its tasks and strategies are refused wit
   const made = config({ script: [{ text: "ran" }], dir: here.dir, store });
   const options = { workingDirectory: here.dir };
   const wrong: [unknown[], RegExp][] = [
-    [[made], /options of UnifiedExecutor: it is missing; it should be an object/],
-    [[made, {}], /workingDirectory is missing/],
+    [[made, "here"], /options of UnifiedExecutor: it should be an object; it is a string/],
+    [[made, { workingDirectory: "" }], /workingDirectory should have at least 1 character/],
     [[made, { ...options, maxStep: 3 }], /unknown: "maxStep"; did you mean "maxSteps"\?/],
     [[made, { ...options, mode: { type: "yolo" } }], /mode\.type should be "interactive", "nonInteractive" or "batch"/],
     [[made, { ...options, timeoutPolicy: "allow" }], /timeoutPolicy should be "wait", "fail", "cancel", "deny"/],
     [
-      [{ ...made, model: "anthropic/some" }, options],
-      /model: it should be an object with an id and the function reply/,
+      [{ ...made, model: { id: "own" } }, options],
+      /model: it should be provider\/name, or an object with an id and the function reply/,
     ],
     [[{ ...made, smallmodel: made.model }, options], /unknown: "smallmodel"; did you mean "smallModel"\?/],
-    [[{ ...made, tools: [] }, options], /tools: it should be a registry, such as createToolRegistry/],
+    [[{ ...made, tools: "all" }, options], /tools[^;]* should be a list|tools: it should be a registry/],
     [[{ ...made, rules: [{ behavior: "allowed", text: "Bash" }] }, options], /rules\[0\]\.behavior should be "allow"/],
     [[{ ...made, store: {} }, options], /store: it should be a Store/],
     [[made, options, { autoResponse: "default" }], /channel: it should be a channel/],
@@ -279,14 +279,14 @@ test("a host of one's own is made from known parts", () => {
     env: {},
   } as const;
   const wrong: [object, RegExp][] = [
-    [{}, /options of assemble: output is missing/],
+    [{ output: "" }, /options of assemble: output should have at least 1 character/],
     [{ output: here.dir, model: model() }, /model: it should be a function/],
     [{ output: here.dir, options: { maxStep: 1 } }, /options: unknown: "maxStep"/],
     [{ output: here.dir, tool: [] }, /unknown: "tool"; did you mean "tools"\?/],
     [{ output: here.dir, store: { ...store, since: undefined } }, /store: it lacks since/],
   ];
   for (const [part, message] of wrong)
-    assert.throws(() => assemble({ ...parts, ...part } as never), { code: "config-invalid", message });
+    assert.throws(() => assemble({ ...parts, ...part }), { code: "config-invalid", message });
 });
 
 test("options of a turn, an interrupt, an answer and a mode are refused like those of a run", async () => {

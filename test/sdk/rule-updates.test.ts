@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { memoryStore, SageAgentSDK, scripted, type InputResponse, type RuleGrant } from "../../src/sdk/index.ts";
+import { memoryStore, SageAgentSDK, scripted, type InputResponse } from "../../src/sdk/index.ts";
+import { type RuleGrant } from "../../src/sdk/entries/requests.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { sageHome } from "../../src/config/home/home.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";

@@ -1,7 +1,8 @@
 // A caller that iterates a run sees what its agents do: work and waiting as deltas, its beginning and end as facts, subagents by their names.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SageAgentSDK, scripted, type AgentState, type RunEvent } from "../../src/sdk/index.ts";
+import { SageAgentSDK, scripted, type RunEvent } from "../../src/sdk/index.ts";
+import { type AgentState } from "../../src/sdk/entries/executor.ts";
 import { bash, workspace } from "../support/sage.ts";
 
 const allowing = { mode: { type: "nonInteractive", autoResponse: "alwaysAllow" } } as const;

@@ -5,7 +5,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { SageAgentSDK, scripted, sqliteStore, type ModelRequest, type TurnEvent } from "../../src/sdk/index.ts";
+import { SageAgentSDK, scripted, sqliteStore } from "../../src/sdk/index.ts";
+import { type ModelRequest } from "../../src/sdk/entries/models.ts";
+import { type TurnEvent } from "../../src/sdk/entries/requests.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import { askUser, bash, question, workspace } from "../support/sage.ts";
 

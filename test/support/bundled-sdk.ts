@@ -1,11 +1,19 @@
-// Preload for a program that imports "sage-agent" while nothing is built.
+// Preload for a program that imports "sage-agent", or another entry of it, while nothing is built.
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
-import { bundled } from "./bundled.ts";
+import { bundleName, packageEntries } from "../../scripts/entries.ts";
+import { bundledAs } from "./bundled.ts";
 
-const url = pathToFileURL(bundled("sdk", "src/sdk/index.ts")).href;
+const urls = new Map(
+  packageEntries().map((entry) => [
+    entry.name === "." ? "sage-agent" : `sage-agent/${entry.name}`,
+    pathToFileURL(bundledAs(`${bundleName(entry)}.cjs`, entry.source)).href,
+  ]),
+);
 
 registerHooks({
-  resolve: (specifier, context, nextResolve) =>
-    specifier === "sage-agent" ? { url, shortCircuit: true } : nextResolve(specifier, context),
+  resolve(specifier, context, nextResolve) {
+    const url = urls.get(specifier);
+    return url === undefined ? nextResolve(specifier, context) : { url, shortCircuit: true };
+  },
 });

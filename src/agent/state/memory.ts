@@ -1,3 +1,4 @@
+import { atOnce } from "../../base/at-once.ts";
 import { Stopped, type Durable } from "../../journal/session/durable.ts";
 import type { Judgement } from "../../permission/decide.ts";
 import type { Blocked } from "../../protocol/confine.ts";
@@ -6,7 +7,7 @@ import { callEndOf, type Call, type ToolResult } from "../../protocol/facts/mess
 import type { PermissionOpinion, Verdict } from "../../protocol/facts/permission.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import { stepKeys } from "../../protocol/key.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
 import { misfits } from "../../protocol/reasons/misfit.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
@@ -91,10 +92,7 @@ export class Memory {
   parse(tool: Tool, sent: ToolInput): Parsed {
     const known = this.#parsed?.get(sent);
     if (known) return known;
-    const result = tool.inputSchema.safeParse(tool.adapt?.(sent) ?? sent);
-    const parsed: Parsed = result.success
-      ? { ok: true, input: result.data as ToolInput }
-      : { ok: false, problem: misfits(result.error, sent, (path) => (path.length === 0 ? inputFields(tool) : [])) };
+    const parsed = parseInput(tool, sent);
     (this.#parsed ??= new WeakMap()).set(sent, parsed);
     return parsed;
   }
@@ -214,4 +212,16 @@ export function pauseIfRefused(durable: Durable, { memory, agent }: Tools & Self
   if (agent.length > 0) throw new SageError("turn-failed", reason("subagent-refused", { times: TOO_MANY }));
   durable.decide(stepKeys.paused, "turn.interrupted", () => ({ to: "pause", by: "sage", surface: "refusals" }));
   durable.stop(new Stopped("interrupted", reason("refused-in-a-row", { times: TOO_MANY })));
+}
+
+/** A tool of somebody else may fail even here. */
+function parseInput(tool: Tool, sent: ToolInput): Parsed {
+  try {
+    const result = tool.inputSchema.safeParse(atOnce(tool.adapt?.(sent), "adapt") ?? sent);
+    if (result.success) return { ok: true, input: result.data as ToolInput };
+    const known = (path: readonly PropertyKey[]) => (path.length === 0 ? inputFields(tool) : []);
+    return { ok: false, problem: misfits(result.error, sent, known) };
+  } catch (error) {
+    return { ok: false, problem: reasonOf(error) };
+  }
 }

@@ -5,7 +5,6 @@ import { misfits, hasMethods, wants } from "../../protocol/reasons/misfit.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
-import type { AgentConfig } from "../state/context.ts";
 import { LifecycleManager } from "../state/lifecycle.ts";
 import type { Execution } from "./execution.ts";
 import type { ExecutionStrategy } from "./strategy.ts";
@@ -27,9 +26,6 @@ function checker(door: string, make: () => z.Schema): (given: unknown) => void {
   return (given) => check(door, (schema ??= make()), given);
 }
 
-const configOf = checker("UnifiedExecutor", () => z.strictObject(configShape()));
-const optionsOf = checker("UnifiedExecutor", () => z.strictObject({ ...executionShape(), workingDirectory: text() }));
-const channelOf = checker("UnifiedExecutor", () => z.strictObject({ channel: channel().optional() }));
 const executionOf = checker("execution", () =>
   z.strictObject({
     log: wants("log", (value) => value instanceof SessionLog),
@@ -59,12 +55,6 @@ const taskOf = checker("executeTask", () =>
   } satisfies Shape<TaskMetadata>),
 );
 
-export function checkExecutor(config: unknown, options: unknown, given: unknown): void {
-  configOf(config);
-  optionsOf(options);
-  channelOf({ channel: given });
-}
-
 export function checkExecution(execution: Execution): void {
   executionOf(execution);
 }
@@ -85,7 +75,15 @@ export const isModel = (value: unknown) =>
   hasMethods(value, "reply") && typeof (value as { id?: unknown }).id === "string";
 
 export const channel = () => wants("channel", (value) => hasMethods(value, "requestInput", "show"));
-export const hooks = () => wants("hooks", (value) => hasMethods(value, "has", "run"));
+export const hooks = () => wants("hooks", (value) => hasMethods(value, "has", "run") || areLists(value));
+const moments = ["beforeCall", "afterCall", "permissionRequest", "waiting", "sessionStart", "sessionEnd"];
+const isHook = (value: unknown) =>
+  hasMethods(value, "run") || typeof (value as { command?: unknown } | undefined)?.command === "string";
+const areLists = (value: unknown) =>
+  kindOf(value) === "object" &&
+  Object.entries(value as object).every(
+    ([moment, list]) => moments.includes(moment) && (list === undefined || (Array.isArray(list) && list.every(isHook))),
+  );
 export const rulesIn = () => z.array(z.looseObject({ behavior: z.enum(["allow", "deny", "ask"]), text: text() }));
 
 /** Dollars for a million tokens, by model. */
@@ -99,38 +97,26 @@ export function prices() {
   return z.record(z.string(), price);
 }
 
-function configShape() {
-  const code = () => wants("function", (value) => typeof value === "function");
-  const any = () => z.unknown().optional();
+const code = () => wants("function", (value) => typeof value === "function");
+export const toolRegistry = () => wants("toolRegistry", (value) => hasMethods(value, "get", "names", "offers"));
+export const subagentRegistry = () => wants("subagentRegistry", (value) => hasMethods(value, "get", "list"));
+
+/** Parts of an executor that Sage can make by itself. */
+export function madeShape() {
   return {
-    store: wants("store", (value) => hasMethods(value, "commit", "claim", "member")),
-    model: wants("modelObject", isModel),
-    smallModel: wants("modelObject", isModel).optional(),
-    prices: prices().optional(),
-    tools: wants("toolRegistry", (value) => hasMethods(value, "get", "names", "offers")),
-    rules: rulesIn(),
-    permissionMode: z.enum(["default", "bypass"]),
+    system: z.string().optional(),
+    subagentSystem: code().optional(),
+    home: text().optional(),
     sageHome: z.string().optional(),
-    system: z.string(),
-    home: text(),
-    roots: z.array(text()),
-    env: z.looseObject({}),
-    keepDir: text(),
-    hooks: hooks(),
-    subagents: wants("subagentRegistry", (value) => hasMethods(value, "get", "list")),
-    subagentSystem: code(),
-    saveRule: code(),
+    roots: z.array(text()).optional(),
+    keepDir: text().optional(),
+    saveRule: code().optional(),
     dropRule: code().optional(),
-    ruleFiles: any(),
-    redact: code(),
+    ruleFiles: z.unknown().optional(),
+    redact: code().optional(),
     matchSkills: z.array(z.looseObject({ name: text() })).optional(),
     spawn: code().optional(),
-    ruleBooks: any(),
-    traces: any(),
-    confining: any(),
-    couldConfine: any(),
-    runner: any(),
-  } satisfies Shape<AgentConfig & { store: unknown }>;
+  };
 }
 
 /** Options of a run, any of which may be left out. */

@@ -31,10 +31,9 @@ export interface Executor {
   withMode(mode: ExecutionMode): Executor;
 }
 
-/** Parts of an executor. `known`: Sage itself has made them, and they need no check. */
+/** Parts of an executor. */
 export type ExecutorParts = [
   config: AgentConfig & { store: Store },
   options: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
   channel?: InputChannel,
-  known?: "known",
 ];

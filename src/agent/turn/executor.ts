@@ -2,20 +2,18 @@ import { bridge } from "../../input/bridge.ts";
 import type { Asking } from "../../input/ask.ts";
 import type { Hooks } from "../../hooks/hook.ts";
 import type { InputChannel } from "../../input/channel.ts";
-import { wrapStore } from "../../journal/store/own-store.ts";
-import { openSession } from "../../journal/session/session.ts";
 import type { Store } from "../../journal/store/store.ts";
 import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
 import type { ExecutionMode, ExecutionOptions } from "../../protocol/host/options.ts";
 import type { AgentConfig } from "../state/context.ts";
-import { checkExecution, checkExecutor, checkStrategy, checkTask } from "./check.ts";
+import { checkStrategy } from "./check.ts";
 import type { Execution, Executor, ExecutorParts } from "./execution.ts";
 import { follow } from "./follow.ts";
 import { askingWith, executionOptions } from "../state/options.ts";
 import { StandardStrategy, type ExecutionStrategy } from "./strategy.ts";
 import { journaledLifecycle, stopOnInterrupt } from "../state/states.ts";
-import { sayTask, type TaskMetadata } from "./task.ts";
+import { runTask, type TaskMetadata } from "./task.ts";
 import { compactTurn, runTurn, type TurnInput } from "./turn.ts";
 
 /** Runs turns. It keeps nothing between them: everything a turn needs is in the session's facts. */
@@ -24,20 +22,9 @@ export class UnifiedExecutor implements Executor {
   readonly #options: ExecutionOptions;
   readonly #channel: InputChannel | undefined;
   readonly #ask: Asking;
-  /** Sage itself made it, from parts that it has checked. */
-  readonly #known: boolean;
 
-  /** Throws `config-invalid` for parts and options that it does not know, and for values that do not fit them. */
-  constructor(
-    config: AgentConfig & { store: Store },
-    options: Partial<ExecutionOptions> & Pick<ExecutionOptions, "workingDirectory">,
-    channel?: InputChannel,
-  );
-  /** @internal */
-  constructor(...parts: ExecutorParts);
-  constructor(...[config, options, channel, known]: ExecutorParts) {
-    this.#known = known !== undefined;
-    if (!this.#known) checkExecutor(config, options, channel);
+  /** From parts that were checked: embedders have an executor that checks them. */
+  constructor(...[config, options, channel]: ExecutorParts) {
     this.#config = config;
     this.#channel = channel;
     const auto = channel?.autoResponse;
@@ -68,7 +55,6 @@ export class UnifiedExecutor implements Executor {
 
   /** The same, and yields every fact and delta on the way. */
   execute(execution: Execution): AsyncGenerator<Fact | Delta, AgentOutcome> {
-    if (!this.#known) checkExecution(execution);
     return follow(this.#config.store, execution.log.id, () => this.run(execution));
   }
 
@@ -78,7 +64,6 @@ export class UnifiedExecutor implements Executor {
   }
 
   #input(execution: Execution): TurnInput {
-    if (!this.#known) checkExecution(execution);
     const { log, lifecycle = journaledLifecycle(log), supervised = false } = execution;
     return { config: this.#config, options: this.#options, asking: this.#asking(), lifecycle, supervised };
   }
@@ -108,16 +93,7 @@ export class UnifiedExecutor implements Executor {
     task: string | TaskMetadata,
     strategy: ExecutionStrategy = StandardStrategy,
   ): Promise<AgentOutcome> {
-    const store = wrapStore(this.#config.store);
-    checkStrategy(strategy);
-    checkTask(task);
-    const { session, ended } = await sayTask(store, this.#options.workingDirectory, task);
-    if (ended) return ended;
-    const log = openSession(store, session);
-    try {
-      return await strategy.execute(this, { log });
-    } finally {
-      await log.release();
-    }
+    const { workingDirectory: cwd } = this.#options;
+    return runTask(this, { store: this.#config.store, cwd }, task, strategy);
   }
 }

@@ -36,6 +36,7 @@ export async function drain(
   for (;;) {
     const { done, value } = await events.next();
     if (done) return value;
-    onEvent(value);
+    const heard = onEvent(value) as unknown;
+    if (heard instanceof Promise) await heard;
   }
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isSessionId } from "../../journal/session/session-id.ts";
+import { openSession } from "../../journal/session/session.ts";
+import { wrapStore } from "../../journal/store/own-store.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { kindOf } from "../../base/issue.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
@@ -10,7 +12,10 @@ import { saidKey } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
+import { checkStrategy, checkTask } from "./check.ts";
+import type { Executor } from "./execution.ts";
 import { fold } from "./projection.ts";
+import type { ExecutionStrategy } from "./strategy.ts";
 
 /** A task, and what goes with it. */
 export type TaskMetadata = {
@@ -21,6 +26,26 @@ export type TaskMetadata = {
   id?: string;
   limits?: TurnLimits;
 } & Partial<Sender>;
+
+/** Runs a task to its end, in a session of its own or in the one that the task names. */
+export async function runTask(
+  executor: Executor,
+  place: { store: Store; cwd: string },
+  task: string | TaskMetadata,
+  strategy: ExecutionStrategy,
+): Promise<AgentOutcome> {
+  const store = wrapStore(place.store);
+  checkStrategy(strategy);
+  checkTask(task);
+  const { session, ended } = await sayTask(store, place.cwd, task);
+  if (ended) return ended;
+  const log = openSession(store, session);
+  try {
+    return await strategy.execute(executor, { log });
+  } finally {
+    await log.release();
+  }
+}
 
 /** `ended` is there when the task was delivered before, and its turn is over. */
 type SaidTask = { session: string; ended: AgentOutcome | undefined };

@@ -5,7 +5,7 @@ import { said } from "../../protocol/reasons/reason.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
-import { absoluteModelSpec, guestChoice, modelOf, modelOfSession } from "../assemble/model-choice.ts";
+import { absoluteModelSpec, guestChoice, modelOf, modelOfSession } from "../../host/assembly/model-choice.ts";
 import { type Sage, chooseModel, openSage } from "../assemble/open-sage.ts";
 import type { Host, Place } from "../../protocol/host/host.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";

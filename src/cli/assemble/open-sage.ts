@@ -1,29 +1,21 @@
 import { ask } from "../../protocol/host/refusal.ts";
 import { createAnchors } from "../../config/home/anchors.ts";
-import { silenceOptions } from "../../config/settings/silence.ts";
-import { loadConfig, type Config } from "../../config/config.ts";
-import { loadContent } from "../../config/load-content.ts";
+import type { Config } from "../../config/config.ts";
 import type { Home } from "../../config/home/home.ts";
 import type { Installation } from "../../config/home/installation.ts";
-import type { OwnCommand } from "../../context/commands.ts";
-import type { Skill } from "../../context/skills.ts";
 import { createAgent } from "../../host/assembly/agent.ts";
-import type { AgentParts } from "../../host/assembly/agent-parts.ts";
+import { readFolder, withModules, type Folder } from "../../host/assembly/builder.ts";
 import { assembleEach } from "../../host/assembly/assemble.ts";
-import { searchEngine, type SearchSettings } from "../../host/assembly/search-engine.ts";
 import type { LocalHost } from "../../host/host.ts";
-import { outsideOf } from "../../host/assembly/servers.ts";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
 import { localHead, type Store } from "../../journal/store/store.ts";
 import type { ModelChoice } from "../../models/choice/choose.ts";
 import type { Model } from "../../models/model.ts";
-import type { Prices } from "../../models/prices.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { PermissionMode } from "../../protocol/facts/permission.ts";
 import { modeOf } from "../../protocol/facts/session.ts";
 import type { ExecutionOptions } from "../../protocol/host/options.ts";
 import type { SessionMode } from "../../protocol/mode.ts";
-import type { SubagentDefinition } from "../../protocol/subagent.ts";
 import { initCommand } from "../../texts/setup/init.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
@@ -41,8 +33,7 @@ import {
   guestChoice,
   modelOfSession,
   modelName,
-  smallModelOf,
-} from "./model-choice.ts";
+} from "../../host/assembly/model-choice.ts";
 
 /** A host of this machine that runs turns in one folder. */
 export type Sage = HostClient & {
@@ -91,9 +82,9 @@ export async function openSage(run: Run): Promise<Sage> {
   const answersItself = options.mode?.type === "nonInteractive" && options.mode.autoResponse !== "alwaysDeny";
   if (permissionMode === "bypass" || answersItself) checkApprover(installation.settings);
   const models = createModels();
-  const folder = await withModules(folderParts({ installation, cwd, lang, models, asked }), lang);
-  const { config, skills, commands, warnings, parts, options: folderOptions, namer } = folder;
-  for (const warning of warnings) console.error(`sage: ${oneLine(warning)}`);
+  const folder = await withModules(readFolder({ installation, cwd, models, code: ownCommands(lang) }));
+  const { config, skills, commands, parts, options: folderOptions, namer } = folder;
+  for (const warning of folderWarnings(folder, lang, asked)) console.error(`sage: ${oneLine(warning)}`);
   const named = (spec: string | undefined): ModelChoice =>
     (spec === undefined ? undefined : modelOf(installation, spec, run.fallback)) ?? run.choice;
   const choiceOf = (session: string) => {
@@ -161,96 +152,11 @@ export function anchorEndedTurns(
   };
 }
 
-export type Folder = {
-  config: Config;
-  skills: Skill[];
-  commands: readonly OwnCommand[];
-  subagents: SubagentDefinition[];
-  warnings: string[];
-  /** The parts of sessions there, apart from the model. */
-  parts: Omit<AgentParts, "model">;
-  options: Partial<ExecutionOptions>;
-  namer: (() => Promise<Model>) | undefined;
-};
-
-/** The same with the tools and subagents of the modules that its settings name. Where none is named, nothing is loaded. */
-export async function withModules(folder: Folder, lang: Lang): Promise<Folder> {
-  const { config, subagents, warnings, parts } = folder;
-  if (config.modules.length === 0) return folder;
-  const { loadModules } = await import("../../config/load-modules.ts");
-  const loaded = await loadModules(config, subagents);
-  const all = [...subagents, ...loaded.subagents];
-  return {
-    ...folder,
-    subagents: all,
-    warnings: [...warnings, ...loaded.warnings.map((why) => sentence(why, lang))],
-    parts: { ...parts, subagents: all, tools: loaded.tools },
-  };
-}
-
-/** Reads what a folder says to the sessions that work in it. */
-export function folderParts({
-  installation,
-  cwd,
-  lang,
-  models,
-  asked = false,
-}: {
-  installation: Installation;
-  cwd: string;
-  lang: Lang;
-  models(choice: ModelChoice): Promise<Model>;
-  asked?: boolean | undefined;
-}): Folder {
-  const { home, settings, env } = installation;
-  const config = loadConfig(home, cwd, env, settings);
-  const { rules, hooks, saveRule, dropRule, ruleFiles, trust, sandbox } = config;
-  const { skills, subagents, problems, ...content } = loadContent(home, trust, settings);
-  const commands = [initCommand(lang), ...content.commands.filter(({ name }) => name !== "init")];
-  const { maxContextTokens, maxOutputTokens, autoCompactThreshold, matchingSkill, effort } = settings;
-  const small = smallModelOf(installation);
-  const namer = small && (() => models(small));
-  const search = settings.webSearch && searchEngine(settings as SearchSettings, env);
-  const searchProblem = search && "problem" in search ? [search.problem] : [];
+/** Warnings about a folder: parts that were left out, and settings that do not count. `asked`: the person knows of these. */
+export function folderWarnings({ warnings, config: { trust } }: Folder, lang: Lang, asked = false): string[] {
   const counts = asked || trust.state === "trusted" || trust.state === "nothing-to-trust";
-  return {
-    config,
-    skills,
-    commands,
-    subagents,
-    warnings: [
-      ...[...config.warnings, ...problems, ...searchProblem].map((why) => sentence(why, lang)),
-      ...(counts ? [] : [cliTexts(lang).untrusted(trust.root)]),
-    ],
-    parts: {
-      ...(namer && { smallModel: namer }),
-      ...(search && !("problem" in search) && { search }),
-      prices: settings.prices as Prices,
-      rules,
-      hooks,
-      skills,
-      ...(matchingSkill && { matchingSkill }),
-      commands,
-      subagents,
-      ...(config.servers.length > 0 && { outside: outsideOf(config, { home, env }) }),
-      saveRule,
-      dropRule,
-      ruleFiles,
-      sandbox,
-      guest: async (name, where) => {
-        const { guestOf } = await import("../../host/guests/guests.ts");
-        return guestOf(name, { cwd: where, home, env, ...(settings.agents && { settings: settings.agents }) });
-      },
-      permissionMode: "default",
-      env,
-      output: home.output,
-    },
-    options: {
-      ...silenceOptions(settings),
-      ...(maxContextTokens !== undefined && { maxContextTokens }),
-      llmOptions: { ...(maxOutputTokens !== undefined && { maxOutputTokens }), ...(effort && { effort }) },
-      ...(autoCompactThreshold !== undefined && { autoCompactThreshold }),
-    },
-    namer,
-  };
+  return [...warnings.map((why) => sentence(why, lang)), ...(counts ? [] : [cliTexts(lang).untrusted(trust.root)])];
 }
+
+/** Commands that are there in every folder. */
+export const ownCommands = (lang: Lang) => ({ commands: [initCommand(lang)] });

@@ -12,9 +12,15 @@ import { SageError } from "../../protocol/reasons/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
-import { checkKnown, guestChoice, absoluteModelSpec, modelOfSession, modelName } from "./model-choice.ts";
+import {
+  checkKnown,
+  guestChoice,
+  absoluteModelSpec,
+  modelOfSession,
+  modelName,
+} from "../../host/assembly/model-choice.ts";
 import { listedRules } from "./listed-rules.ts";
-import type { Folder } from "./open-sage.ts";
+import type { Folder } from "../../host/assembly/builder.ts";
 
 type Parts = {
   store: Store;

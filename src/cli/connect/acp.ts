@@ -14,7 +14,7 @@ import { accountGuard, accountPerson, person } from "../host/account.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlagsOnly } from "../process/flags.ts";
 import { onTermination } from "../process/termination.ts";
-import { absoluteModelSpec, modelOf } from "../assemble/model-choice.ts";
+import { absoluteModelSpec, modelOf } from "../../host/assembly/model-choice.ts";
 import { openStore } from "../assemble/open-sage.ts";
 import { openDaemon } from "../serve/daemon.ts";
 

@@ -9,7 +9,7 @@ import { lastSessionIn, sessionToRun } from "../../view/find-session.ts";
 import { usage } from "../process/flags.ts";
 import { directory, executionOptions, ifSilent, readRunFlags, type RunFlags, type Values } from "./run-flags.ts";
 import { openLocalJournal } from "../host/journal.ts";
-import { guestChoice, absoluteModelSpec, modelOf, modelOfSession } from "../assemble/model-choice.ts";
+import { guestChoice, absoluteModelSpec, modelOf, modelOfSession } from "../../host/assembly/model-choice.ts";
 import { chooseMode, chooseModel, openSage, openStore, type Sage } from "../assemble/open-sage.ts";
 import { isRemote, targetFor } from "../host/open-host.ts";
 import { asksGuestTrust, asksTrust } from "../govern/trust-prompt.ts";

@@ -5,6 +5,7 @@ import { readInstallation, type Installation } from "../../config/home/installat
 import { isRemote } from "../../config/remote-repository.ts";
 import { createAgent } from "../../host/assembly/agent.ts";
 import type { Agent } from "../../host/assembly/agent-parts.ts";
+import { readFolder, withModules } from "../../host/assembly/builder.ts";
 import { assembleEach } from "../../host/assembly/assemble.ts";
 import type { Guard, PersonOf } from "../../host/guard.ts";
 import type { LocalHost } from "../../host/host.ts";
@@ -22,10 +23,10 @@ import { said } from "../../protocol/reasons/reason.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { serveTexts } from "../../texts/serve/serve.ts";
-import { createModels, modelOf, modelOfSession, smallModelOf } from "../assemble/model-choice.ts";
+import { createModels, modelOf, modelOfSession, smallModelOf } from "../../host/assembly/model-choice.ts";
 import { hostHome } from "../host/host-home.ts";
 import { sessionEnvironment } from "../assemble/session-environment.ts";
-import { anchorEndedTurns, folderParts, withModules } from "../assemble/open-sage.ts";
+import { anchorEndedTurns, folderWarnings, ownCommands } from "../assemble/open-sage.ts";
 
 export type DaemonParts = {
   store: Store;
@@ -79,7 +80,12 @@ export function openDaemon(parts: DaemonParts): Daemon {
       models,
       installation: () => readInstallation(env),
       folder: ({ cwd }) =>
-        folderParts({ installation: readInstallation(env), lang, models, cwd: isRemote(cwd) ? folderOf(cwd) : cwd }),
+        readFolder({
+          installation: readInstallation(env),
+          models,
+          code: ownCommands(lang),
+          cwd: isRemote(cwd) ? folderOf(cwd) : cwd,
+        }),
       choice: ({ id }, named) => modelOf(readInstallation(env), named ?? modelOfSession(store, id) ?? spec),
       ...(folders && { folders }),
     }),
@@ -162,8 +168,8 @@ function createRuns({ parts, models, installed, folderOf, leaving }: RunParts): 
   };
   const runIn = ({ id, ...row }: SessionRow, cwd: string, other = parts.model): Run => {
     const installation = readInstallation(env);
-    const folder = folderParts({ installation, cwd, lang, models });
-    for (const warning of folder.warnings) warnOnce(warning);
+    const folder = readFolder({ installation, cwd, models, code: ownCommands(lang) });
+    for (const warning of folderWarnings(folder, lang)) warnOnce(warning);
     const model = async () => {
       if (other) return other();
       const choice = modelOf(installation, modelOfSession(store, id) ?? spec);
@@ -175,9 +181,9 @@ function createRuns({ parts, models, installed, folderOf, leaving }: RunParts): 
     const placed = { id, ...row, cwd };
     const executor: Agent["executor"] = async (_, ...turn) => {
       if (folder.config.modules.length === 0) return agent.executor(placed, ...turn);
-      const { parts: withOwn, warnings } = await withModules(folder, lang);
-      for (const warning of warnings) warnOnce(warning);
-      return createAgent({ ...withOwn, ...shared }).executor(placed, ...turn);
+      const whole = await withModules(folder);
+      for (const warning of folderWarnings(whole, lang)) warnOnce(warning);
+      return createAgent({ ...whole.parts, ...shared }).executor(placed, ...turn);
     };
     return { agent: { ...agent, executor }, options: folder.options };
   };

@@ -12,7 +12,7 @@ import type { Lang } from "../../texts/language.ts";
 import { serveTexts, type ServeTexts } from "../../texts/serve/serve.ts";
 import { engineUrl, workplaceName } from "../host/join-engine.ts";
 import { readFlagsOnly, usage } from "../process/flags.ts";
-import { absoluteModelSpec, modelOf } from "../assemble/model-choice.ts";
+import { absoluteModelSpec, modelOf } from "../../host/assembly/model-choice.ts";
 import { feishuBots, portOf, type BotConfig } from "../connect/feishu/config.ts";
 import type { ServedDemo } from "./demo.ts";
 import { createLog } from "./log.ts";

@@ -7,7 +7,7 @@ import { modelsTexts, type ModelsTexts } from "../../texts/setup/models.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags } from "../process/flags.ts";
-import { modelOf, modelName } from "../assemble/model-choice.ts";
+import { modelOf, modelName } from "../../host/assembly/model-choice.ts";
 import { printJson } from "../process/stdout.ts";
 import { tableLines } from "../../view/lines/table.ts";
 

@@ -55,7 +55,7 @@ export const serversSchema = z.record(serverName, ownServer);
 const fileSchema = z.object({ mcpServers: z.record(z.string(), z.unknown()).optional() });
 const fileServer = z.object(server).superRefine(oneWay);
 
-type OwnServers = z.infer<typeof serversSchema>;
+export type OwnServers = z.infer<typeof serversSchema>;
 type Entry = z.infer<typeof ownServer>;
 
 /** `.mcp.json` of a folder, as found: none of its servers is started before the person trusted the folder. */

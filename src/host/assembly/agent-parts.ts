@@ -1,8 +1,9 @@
+import type { AgentConfig } from "../../agent/state/context.ts";
 import type { Executor } from "../../agent/turn/execution.ts";
 import type { Sandbox } from "../../config/settings/sandbox.ts";
 import type { OwnCommand } from "../../context/commands.ts";
 import type { Skill, SkillMatching } from "../../context/skills.ts";
-import type { Hooks } from "../../hooks/hook.ts";
+import type { HookLists, Hooks } from "../../hooks/hook.ts";
 import type { InputChannel } from "../../input/channel.ts";
 import type { SessionRow, Store } from "../../journal/store/store.ts";
 import type { Model } from "../../models/model.ts";
@@ -38,7 +39,10 @@ export type AgentParts = {
   outside?: Outside;
   /** @internal Searches the web; without one WebSearch is not offered. */
   search?: SearchEngine;
-  hooks?: Hooks;
+  /** Functions and commands by their moment, or an object that runs hooks of its own making. */
+  hooks?: HookLists | Hooks;
+  /** In the place of Sage's own words to the model; a function gets these. Instructions of the folder (AGENTS.md) are in them. */
+  systemPrompt?: string | ((standard: string) => string);
   /** @internal The agent that runs a session in Sage's place, by its name; without it none does. */
   guest?(name: string, cwd: string): Promise<GuestParts>;
   /** Beside the built-in ones. */
@@ -68,6 +72,8 @@ export type RunSettings = {
   options: Partial<ExecutionOptions>;
   /** Answers from code, for embedders. */
   channel?: InputChannel;
+  /** @internal In the place of parts that are made by default. */
+  instead?: Partial<AgentConfig>;
 };
 
 export type Agent = {

@@ -8,12 +8,12 @@ import { UnifiedExecutor } from "../../agent/turn/executor.ts";
 import { lazy } from "../../base/lazy.ts";
 import { keptFor, receivedFor } from "../../config/output-folder.ts";
 import { childEnv, redactor } from "../../config/secrets/secrets.ts";
-import { noHooks } from "../../hooks/hooks.ts";
+import { hooksFrom } from "../../hooks/hooks.ts";
 import type { SessionRow } from "../../journal/store/store.ts";
 import { createRuleBooks } from "../../permission/rules/book.ts";
 import { readFilter } from "../../permission/rules/filter.ts";
 import type { RuleGrant } from "../../protocol/facts/answer.ts";
-import type { ExecutionOptions } from "../../protocol/host/options.ts";
+import type { ExecutionMode } from "../../protocol/host/options.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Spawn } from "../../tools/process/spawn.ts";
@@ -40,7 +40,7 @@ export function createAgent(parts: AgentParts): Agent {
   mkdirSync(parts.output, { recursive: true, mode: 0o700 });
   const output = realpathSync(parts.output);
   const { ruleBooks, sageHome } = shared;
-  const prompts = createPrompts({ rules, ruleBooks, skills, home, sageHome });
+  const prompts = createPrompts({ rules, ruleBooks, skills, home, sageHome, own: parts.systemPrompt });
   const confining = loadConfining(parts);
   const folders = createRecent<Folder>();
 
@@ -93,7 +93,7 @@ function sharedConfig(parts: AgentParts, home: string) {
     sageHome: env["SAGE_HOME"],
     subagents,
     home,
-    hooks: parts.hooks ?? noHooks,
+    hooks: hooksFrom(parts.hooks, () => childEnv(env, process.cwd())),
     saveRule: parts.saveRule ?? notSaved,
     ...(parts.dropRule && { dropRule: parts.dropRule }),
     ...(parts.ruleFiles && { ruleFiles: parts.ruleFiles }),
@@ -146,7 +146,7 @@ async function ownExecutor(assembly: Assembly): Promise<Executor> {
   for (const why of parts.warnings ?? []) scope.warn(why);
   const traces = isTraced() ? (await (tracing ??= import("./traces.ts"))).createTraces() : undefined;
   const confining = await confine(assembly);
-  const interactive = isInteractive(run.options);
+  const interactive = isInteractive(run);
   const { system, subagent } = prompts({ model: model.id, interactive, startedAt: session.at, warn: scope.warn });
   const systemOfSession = lazy(() => system(session.cwd, toolNames(shared.tools)));
   const config = {
@@ -166,7 +166,8 @@ async function ownExecutor(assembly: Assembly): Promise<Executor> {
     },
     subagentSystem: subagent,
   };
-  return new UnifiedExecutor(config, { ...run.options, workingDirectory: session.cwd }, run.channel, "known");
+  if (run.instead) Object.defineProperties(config, Object.getOwnPropertyDescriptors(run.instead));
+  return new UnifiedExecutor(config, { ...run.options, workingDirectory: session.cwd }, run.channel);
 }
 
 function toolRoots({ folder, kept, scope }: Assembly) {
@@ -191,7 +192,11 @@ async function confine({ parts, shared, confining, session, folder, kept }: Asse
   return made;
 }
 
-function isInteractive({ mode = { type: "interactive" } }: Partial<ExecutionOptions>): boolean {
+function isInteractive({ options, channel }: RunSettings): boolean {
+  const auto = channel?.autoResponse;
+  const usual: ExecutionMode =
+    auto === undefined ? { type: "interactive" } : { type: "nonInteractive", autoResponse: auto };
+  const { mode = usual } = options;
   return mode.type === "interactive" || (mode.type === "nonInteractive" && typeof mode.autoResponse === "function");
 }
 

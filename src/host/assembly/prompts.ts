@@ -1,3 +1,4 @@
+import { atOnce } from "../../base/at-once.ts";
 import { environment } from "../../context/environment.ts";
 import { findInstructions } from "../../context/instructions.ts";
 import { systemPrompt } from "../../context/prompt.ts";
@@ -5,7 +6,8 @@ import type { Skill } from "../../context/skills.ts";
 import type { RuleBooks } from "../../permission/rules/book.ts";
 import { readFilter } from "../../permission/rules/filter.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
-import type { Reason } from "../../protocol/reasons/reason.ts";
+import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
+import { said, type Reason } from "../../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../../protocol/subagent.ts";
 
 /** A thousand runs that begin within this time in one folder have read the same files. */
@@ -18,6 +20,7 @@ type PromptParts = {
   skills: readonly Skill[];
   home: string;
   sageHome: string | undefined;
+  own: string | ((standard: string) => string) | undefined;
 };
 
 /** The facts about a run that its prompts mention. */
@@ -49,6 +52,7 @@ export function createPrompts({
   skills,
   home,
   sageHome,
+  own,
 }: PromptParts): (scope: PromptScope) => Prompts {
   const instructions = createRecent<ReturnType<typeof findInstructions>>();
   const prompts = createRecent<string>();
@@ -63,7 +67,9 @@ export function createPrompts({
       const date = new Date(startedAt);
       const facts = { model, tools, skills, interactive, agent };
       return prompts(JSON.stringify([cwd, date.toDateString(), { ...facts, skills: [] }]), () =>
-        systemPrompt({ ...environment({ cwd, date }), ...facts, instructions: found.instructions }),
+        inWordsOf(own, () =>
+          systemPrompt({ ...environment({ cwd, date }), ...facts, instructions: found.instructions }),
+        ),
       );
     };
     return {
@@ -72,6 +78,23 @@ export function createPrompts({
         `${promptOf(workingDirectory, tools, agent)}\n\n# You are ${definition.name}\n\n${definition.prompt}`,
     };
   };
+}
+
+/** A prompt of an embedder's own. Code that fails to make one ends the turn: no model is asked with half of it. */
+function inWordsOf(own: PromptParts["own"], standard: () => string): string {
+  if (own === undefined) return standard();
+  if (typeof own === "string") return own;
+  let made: unknown;
+  try {
+    made = atOnce(own(standard()), "systemPrompt");
+  } catch (error) {
+    throw new SageError("config-invalid", reasonOf(error));
+  }
+  if (typeof made === "string") return made;
+  throw new SageError(
+    "config-invalid",
+    said(`the function systemPrompt should return text; it returned ${typeof made}`),
+  );
 }
 
 /** Remembers results for a moment. */

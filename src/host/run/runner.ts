@@ -10,7 +10,7 @@ import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { isOutsideSession } from "../../protocol/host/outside.ts";
 import { reasonOf, SageError, type SageErrorCode } from "../../protocol/reasons/error.ts";
-import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { noticeOf, reason, said, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Moments } from "./moments.ts";
 import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.ts";
@@ -268,13 +268,20 @@ export class SessionRun {
   async #attempt(agent: Executor, supervised: boolean): Promise<"again" | Round> {
     const { store, blocks, moments, titles, turnEnded } = this.#scope;
     const log = openSession(store, this.session);
+    let told = false;
     const stop = this.#phase.name === "preparing" ? this.#phase.stop : undefined;
     const lifecycle = journaledLifecycle(log);
     this.#move({ type: "attemptBegun", log, lifecycle });
     this.#waitsFor = undefined;
     if (this.#leaving) log.close();
     if (stop) log.stop(stop);
-    const ends = { types: turnEnd, fact: () => turnEnded(this.session) };
+    const ends = {
+      types: turnEnd,
+      fact: () => {
+        told = true;
+        turnEnded(this.session);
+      },
+    };
     const heard = moments.follow(this.session) ? [blocks, moments, ends] : [blocks, ends];
     const listeners = heard.map((listener) => store.hub.subscribe(this.session, listener));
     titles?.begin(log);
@@ -290,6 +297,10 @@ export class SessionRun {
       if (released) await released;
       this.#move({ type: "attemptEnded" });
     }
+    // Of a store that only says that it has written, this turn would be asked for again and again.
+    const isOver = outcome.status !== "paused" && outcome.status !== "needs-input";
+    if (isOver && !unrecorded && !told && !isEnded(store, log.id))
+      throw new SageError("journal-damaged", said("the store says that facts were written, and does not have them"));
     return this.#settle(log, outcome, unrecorded);
   }
 
@@ -337,6 +348,12 @@ const turnEnd: ReadonlySet<FactType> = new Set(["turn.ended"]);
 
 function isOfJournal(error: unknown): error is SageError {
   return isRetryable(error) && (error.code === "journal-locked" || error.code === "disk-full");
+}
+
+/** Asked of the store where nobody has told of it. */
+function isEnded(store: Store, session: string): boolean {
+  const facts = store.since(session, 0);
+  return facts.findLast(({ type }) => type === "turn.begun" || type === "turn.ended")?.type === "turn.ended";
 }
 
 /**

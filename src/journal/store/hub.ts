@@ -1,6 +1,7 @@
 import type { Delta, Fact, FactType } from "../../protocol/facts/fact.ts";
 import type { Resolution } from "../../protocol/facts/request.ts";
 import type { SageError } from "../../protocol/reasons/error.ts";
+import { isPromised } from "./store.ts";
 
 /** A listener to the facts and deltas of a session. */
 export type Listener = {
@@ -97,21 +98,26 @@ export function createHub({ interest, before }: Others = nobody): Hub {
 
 // Made once: an approval tells some facts to some listeners each, and allocates nothing for it.
 const overhears = (listener: (fact: Fact) => void, fact: Fact) => listener(fact);
-const hears = (listener: Listener, fact: Fact) => {
-  if (listener.types === undefined || listener.types.has(fact.type)) listener.fact(fact);
-};
+const hears = (listener: Listener, fact: Fact): unknown =>
+  listener.types === undefined || listener.types.has(fact.type) ? listener.fact(fact) : undefined;
 const hearsDelta = (listener: Listener, delta: Delta) => listener.delta?.(delta);
 const isLost = (listener: Listener, problem: SageError) => listener.lost?.(problem);
 
-/** Keeps a listener's mistake to itself: the fact has happened, and neither its writer nor other listeners may fail by it. */
-function tellEach<L, N>(listeners: readonly L[] | undefined, news: N, hear: (listener: L, news: N) => void): void {
+/**
+ * Keeps a listener's mistake to itself: the fact has happened, and neither its writer nor other listeners nor the process may fail by it.
+ * Node prints it as a warning.
+ */
+function tellEach<L, N>(listeners: readonly L[] | undefined, news: N, hear: (listener: L, news: N) => unknown): void {
   if (listeners === undefined) return;
   for (const listener of listeners)
     try {
-      hear(listener, news);
+      const heard = hear(listener, news);
+      if (heard !== undefined && isPromised(heard)) Promise.resolve(heard).catch(warn); // of an async function
     } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
+      warn(error);
     }
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
 }

@@ -78,7 +78,7 @@ export type StartReasonArgs = {
           | "log"
           | "lifecycle"
         )
-      | ("toolRegistry" | "subagentRegistry" | "hooks" | "channel");
+      | ("toolRegistry" | "subagentRegistry" | "hooks" | "channel" | "prompt" | "search");
   };
   /** A tool's input schema that cannot be expressed for a model. */
   "schema-not-json": { problem: string };

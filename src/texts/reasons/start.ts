@@ -108,7 +108,11 @@ const en: Table = {
       lifecycle: "it should be a LifecycleManager",
       toolRegistry: "it should be a registry, such as createToolRegistry(builtinTools())",
       subagentRegistry: "it should be a registry, such as createSubagentRegistry()",
-      hooks: "it should be an object with the functions has and run, such as noHooks",
+      hooks:
+        "it should be hooks by their moment, such as { beforeCall: [{ run }] }, or an object with the functions has and run",
+      prompt: "it should be text, or a function that makes text of the usual one",
+      search:
+        'it should be an object with a name and the function search, or settings of an engine, such as { engine: "brave" }',
       channel: "it should be a channel, such as InputChannel.nonInteractive(autoResponse)",
     })[expected],
   "schema-not-json": ({ problem }) => `it cannot be told to a model as JSON Schema: ${problem}`,
@@ -208,7 +212,9 @@ const zh: Table = {
       lifecycle: "应是 LifecycleManager",
       toolRegistry: "应是注册表，如 createToolRegistry(builtinTools())",
       subagentRegistry: "应是注册表，如 createSubagentRegistry()",
-      hooks: "应是带有 has 和 run 函数的对象，如 noHooks",
+      hooks: "应是按时机列出的 hook，如 { beforeCall: [{ run }] }，或带有 has 和 run 函数的对象",
+      prompt: "应是文本，或由常用文本生成新文本的函数",
+      search: '应是带有 name 和 search 函数的对象，或某个引擎的设置，如 { engine: "brave" }',
       channel: "应是通道，如 InputChannel.nonInteractive(autoResponse)",
     })[expected],
   "schema-not-json": ({ problem }) => `模型读的是 JSON Schema，而它写不成：${problem}`,

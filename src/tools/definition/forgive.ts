@@ -1,3 +1,5 @@
+import { atOnce } from "../../base/at-once.ts";
+import { attempt } from "../../base/attempt.ts";
 import { isObject } from "../../base/issue.ts";
 import type { ToolInput } from "../../protocol/facts/call.ts";
 import type { Call } from "../../protocol/facts/message.ts";
@@ -30,7 +32,8 @@ export function forgiven(call: Call, tools: Known): Call {
 }
 
 function fits(tool: Tool, input: ToolInput): boolean {
-  return tool.inputSchema.safeParse(tool.adapt?.(input) ?? input).success;
+  // A tool of somebody else may fail here: its call is refused when it is judged.
+  return attempt(() => tool.inputSchema.safeParse(atOnce(tool.adapt?.(input), "adapt") ?? input).success) ?? false;
 }
 
 /** The value with each part that does not fit read as the only thing that it can mean. */

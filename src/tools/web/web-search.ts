@@ -61,7 +61,8 @@ function line(words: string): string {
 }
 
 /** A page that was found. */
-type SearchHit = { title: string; url: string; text: string };
+/** A page that was found. */
+export type SearchHit = { title: string; url: string; text: string };
 
 /** A search engine, by the name that results give it. `summary`: words of its own about what it found. */
 export type SearchEngine = {

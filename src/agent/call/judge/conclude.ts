@@ -2,15 +2,13 @@ import { hash } from "node:crypto";
 import { couldRunConfined } from "../../../permission/confined.ts";
 import { concludeDecision, judgementOf, type Decision } from "../../../permission/decide.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
-import type { Call } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { reason, said, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
-import type { Judging } from "../../state/context.ts";
 import { canonical, digestOf, isDigestOf, operandFile, scriptsOf } from "../../state/digest.ts";
 import { toolPlace } from "./decision-input.ts";
-import type { Case, ToolCheck } from "./judge.ts";
+import type { Case, Question, ToolCheck } from "./judge.ts";
 import { isAsShown, weighAgain } from "./drift.ts";
 import { answerByHooks, weigh } from "./hooked.ts";
 
@@ -23,14 +21,14 @@ const MAX_LINKS = 40;
 export async function conclude(open: Case): Promise<Case> {
   const at = concludeAtOnce(open);
   const { question, hooks } = at;
-  const { context, call, earlier, settled } = question;
+  const { context, earlier, settled } = question;
   const changed = hooks?.input ? { ...at.verdict, changed: { by: "hook" as const } } : at.verdict;
   const weighed = hooks ? weigh(changed, hooks) : changed;
   const seen = earlier
     ? weighAgain(weighed, earlier.shown, earlier.again, (path) => context.memory.wrote(path))
     : weighed;
   // An earlier call of the same reply may still make it work: then nobody can tell yet.
-  const verdict = settled ? await withFailure(context, call, seen) : seen;
+  const verdict = settled ? await withFailure(question, seen) : seen;
   return { ...at, verdict: hooks ? await answerByHooks(question, verdict) : verdict };
 }
 
@@ -78,16 +76,28 @@ function verdictOn(
 }
 
 /** Nobody is asked about a call that cannot work: that is its result at once. */
-async function withFailure(context: Judging, call: Call, verdict: Verdict): Promise<Verdict> {
+async function withFailure({ context, call, signal }: Question, verdict: Verdict): Promise<Verdict> {
   const tool = context.config.tools.get(call.tool);
   if (verdict.behavior !== "ask" || !tool?.preflight) return verdict;
   const input = context.memory.parse(tool, verdict.input ?? call.input);
   if (!input.ok) return verdict;
   const scope = { ...toolPlace(context), seen: (path: string) => context.memory.seen(path) };
-  const failure = await tool.preflight(input.input, scope).catch(() => undefined); // whatever it is, running it will tell
-  if (failure === undefined) return verdict;
+  const looked = async () => tool.preflight?.(input.input, scope);
+  const failure = await orAborted(looked(), signal).catch(() => undefined); // whatever it is, running it will tell
+  signal.throwIfAborted();
+  if (typeof failure !== "string" && typeof failure?.text !== "string") return verdict;
   const { text, why } = typeof failure === "string" ? { text: failure, why: said(failure) } : failure;
   return { ...verdict, behavior: "deny", reason: why, failure: text };
+}
+
+/** Code that does not listen holds nobody up: what comes of it later is dropped. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((done, fail) => {
+    const aborted = () => fail(signal.reason as Error);
+    signal.addEventListener("abort", aborted, { once: true });
+    if (signal.aborted) aborted();
+    work.then(done, fail).finally(() => signal.removeEventListener("abort", aborted));
+  });
 }
 
 /** A question about a run that was lost tells of it in words; a permission shows the call itself. */

@@ -1,4 +1,5 @@
 import { attempt } from "../../../base/attempt.ts";
+import { atOnce } from "../../../base/at-once.ts";
 import type { HookOutcome } from "../../../hooks/hook.ts";
 import { Stopped, type Durable } from "../../../journal/session/durable.ts";
 import { isPromised, type Awaitable } from "../../../journal/store/store.ts";
@@ -11,11 +12,12 @@ import type { PermissionOpinion, Verdict } from "../../../protocol/facts/permiss
 import { closest } from "../../../base/name.ts";
 import { stepKeys } from "../../../protocol/key.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
+import { reasonOf } from "../../../protocol/reasons/error.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import type { Judging, Place, Tools } from "../../state/context.ts";
 import type { Again } from "./call-state.ts";
-import { conclude, concludeAtOnce, refusal } from "./conclude.ts";
+import { conclude, concludeAtOnce, orAborted, refusal } from "./conclude.ts";
 import { decisionInput, permissionContext, toolPlace, type View } from "./decision-input.ts";
 import { hearHooks } from "./hooked.ts";
 
@@ -188,7 +190,8 @@ function check({ question: { context, call }, edited }: Case): Checked | { refus
     return { refused: reason("malformed-arguments", { tool: call.tool, text }) };
   }
   const parsed = memory.parse(tool, edited ?? call.input);
-  if (!parsed.ok) return { refused: reason("unfit-input", { tool: call.tool, problem: parsed.problem }) };
+  const problem = parsed.ok ? undescribed(tool, parsed.input, toolPlace(context)) : parsed.problem;
+  if (!parsed.ok || problem) return { refused: reason("unfit-input", { tool: call.tool, problem: problem ?? nobody }) };
   return { tool, input: parsed.input };
 }
 
@@ -198,6 +201,26 @@ function unknownTool({ config, memory, mode }: Judging, tool: string): Reason {
   const tools = mode() === "plan" ? offered : offered.filter((name) => name !== PLAN_TOOL);
   const meant = closest(tool, tools);
   return reason("unknown-tool", { tool, tools, ...(meant !== undefined && { meant }) });
+}
+
+/** Why a tool of somebody else cannot describe its call: nobody could say what would be allowed, so it is not run. */
+function undescribed(tool: Tool, input: ToolInput, place: ReturnType<typeof toolPlace>): Reason | undefined {
+  try {
+    expectAtOnce(tool.specifier?.(input, place), "specifier", "string");
+    expectAtOnce(tool.operand?.(input, place), "operand", "string");
+    expectAtOnce(tool.request?.(input), "request", "object");
+    expectAtOnce(tool.changed?.(), "changed", "object");
+    expectAtOnce(tool.mayOutlive?.(input), "mayOutlive", "boolean");
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function expectAtOnce(value: unknown, name: string, expected: string): void {
+  const came = typeof atOnce(value, name);
+  if (value !== undefined && came !== expected)
+    throw new Error(`${name} should return ${expected}; it returned ${came}`);
 }
 
 function withCheck(at: Case, { tool, input }: Checked, view?: View): Case {
@@ -261,13 +284,4 @@ async function settled(
     };
     return { opinion: fail, promised };
   }
-}
-
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((done, fail) => {
-    const aborted = () => fail(signal.reason as Error);
-    signal.addEventListener("abort", aborted, { once: true });
-    if (signal.aborted) aborted();
-    work.then(done, fail).finally(() => signal.removeEventListener("abort", aborted));
-  });
 }

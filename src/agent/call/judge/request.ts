@@ -1,3 +1,4 @@
+import { atOnce } from "../../../base/at-once.ts";
 import { ask } from "../../../input/ask.ts";
 import type { Durable, Opened } from "../../../journal/session/durable.ts";
 import { Stopped } from "../../../journal/session/session.ts";
@@ -144,7 +145,7 @@ function inEveryPlace(suggestion: PermissionSuggestion, { config }: Saving): Per
 
 function makePreview(tool: Tool, input: ToolInput, context: Place): Preview | undefined {
   try {
-    const preview = tool.preview?.(input, toolPlace(context));
+    const preview = atOnce(tool.preview?.(input, toolPlace(context)), "preview");
     const inside = preview && context.config.roots.some((root) => isInside(root, preview.path));
     return preview && !inside ? { ...preview, outside: true } : preview;
   } catch {

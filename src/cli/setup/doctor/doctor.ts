@@ -28,7 +28,7 @@ import { engineUrl } from "../../host/join-engine.ts";
 import { problemMessage } from "../../process/folder-gone.ts";
 import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
-import { modelOf } from "../../assemble/model-choice.ts";
+import { modelOf } from "../../../host/assembly/model-choice.ts";
 import { guestPrograms } from "../../../host/guests/guest-programs.ts";
 import { installedAgents, isOlder, leastClaude } from "../../../host/guests/installed-agents.ts";
 import { agentsTexts } from "../../../texts/setup/agents.ts";

@@ -8,7 +8,7 @@ import { reasonOf, SageError } from "../../../protocol/reasons/error.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { modelsTexts } from "../../../texts/setup/models.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
-import { modelOf } from "../../assemble/model-choice.ts";
+import { modelOf } from "../../../host/assembly/model-choice.ts";
 
 type Report = { ok(text: string): void; bad(text: string): void; note(text: string): void };
 
