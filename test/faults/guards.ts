@@ -9,7 +9,6 @@ const checks = "src/journal/postgres/schema/checks.ts";
 const consent = "src/protocol/facts/consent.ts";
 const respond = "src/input/respond.ts";
 const commits = "src/journal/session/commit-queue.ts";
-const steps = "src/permission/steps.ts";
 
 const guest = (test: string): KilledBy => ({ file: "test/agent/guest-again.test.ts", test });
 const stricter = (test: string): KilledBy => ({ file: "test/agent/upgrade.test.ts", test });
@@ -345,7 +344,7 @@ export const guardMutants: Mutant[] = [
   ),
   without(
     "names in a receipt another of the rules that allowed a call together",
-    steps,
+    decide,
     ["...by(lastGiven(allow))", "...by(allow[0])"],
     receipt,
   ),

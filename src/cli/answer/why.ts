@@ -1,8 +1,8 @@
 import { ask } from "../../protocol/host/refusal.ts";
 import { realpathSync } from "node:fs";
 import { oneLine } from "../../base/visible.ts";
-import type { Host } from "../../protocol/host/host.ts";
-import type { FoundReceipts, Integrity, Receipt } from "../../protocol/host/receipt.ts";
+import type { FoundReceipts, Host } from "../../protocol/host/host.ts";
+import type { Integrity, Receipt } from "../../protocol/host/receipt.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { said } from "../../protocol/reasons/reason.ts";
 import { ownRedaction } from "../host/redaction.ts";

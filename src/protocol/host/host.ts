@@ -9,7 +9,7 @@ import type { TurnLimits } from "../facts/silence.ts";
 import type { HostAbout, RuleInForce } from "./about.ts";
 import type { OutsideAsk, OutsideEnd } from "./outside.ts";
 import type { RuleTrial, Stats } from "./past.ts";
-import type { FoundReceipts } from "./receipt.ts";
+import type { Integrity, Receipt } from "./receipt.ts";
 import type { GivenImage } from "../image.ts";
 import type { SessionMode } from "../mode.ts";
 import type { SageErrorCode } from "../reasons/error.ts";
@@ -152,6 +152,22 @@ export type SessionSummary = {
   pending: number;
   /** The files that it works on, where several machines share a journal. */
   place?: Place;
+};
+
+/** Receipts that were asked for, and how far their sessions' records can be relied on. */
+export type FoundReceipts = {
+  receipts: Receipt[];
+  /** The sessions they are from. */
+  sessions: SessionSummary[];
+  records: (Integrity & { session: string })[];
+  /** Changes of a session's mode. */
+  modes?: Fact<"mode.chosen">[];
+  /** The file that they are about, after every link; `same`: it is as the last of these calls left it. */
+  file?: { path: string; now: "same" | "changed" | "gone" | "unknown" };
+  /** Set for a session that was deleted. */
+  deleted?: true;
+  /** There are older ones. */
+  more?: true;
 };
 
 /** A set of files, by its name: a machine, or several that mount the same folders. */

@@ -4,7 +4,6 @@ import type { CallEnd, Effect, InputChange, ToolInput } from "../facts/call.ts";
 import type { Fact, FactData } from "../facts/fact.ts";
 import type { Inquired } from "../facts/inquiry.ts";
 import type { Approval, InputRequest, Resolution } from "../facts/request.ts";
-import type { SessionSummary } from "./host.ts";
 import type { Reason } from "../reasons/reason.ts";
 
 /** Status of a call: the one definition for every surface, the export and receipts. */
@@ -88,19 +87,3 @@ export type Integrity =
   | { state: "broken"; seq: number; key: string }
   /** The chain holds, and is not the one that was there at the end of the turn at `at`: it was written anew, or cut off. */
   | { state: "rewritten"; at: number };
-
-/** Receipts that were asked for, and how far their sessions' records can be relied on. */
-export type FoundReceipts = {
-  receipts: Receipt[];
-  /** The sessions they are from. */
-  sessions: SessionSummary[];
-  records: (Integrity & { session: string })[];
-  /** Changes of a session's mode. */
-  modes?: Fact<"mode.chosen">[];
-  /** The file that they are about, after every link; `same`: it is as the last of these calls left it. */
-  file?: { path: string; now: "same" | "changed" | "gone" | "unknown" };
-  /** Set for a session that was deleted. */
-  deleted?: true;
-  /** There are older ones. */
-  more?: true;
-};

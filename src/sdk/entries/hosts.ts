@@ -25,4 +25,5 @@ export type { PlannedFile, RestoreDoubt, RewindPlan, RewindPoint } from "../../p
 export type { HostAbout, Named, RuleInForce, SessionAbout, WorkFolder } from "../../protocol/host/about.ts";
 export type { OutsideAsk, OutsideBody, OutsideEnd } from "../../protocol/host/outside.ts";
 export type { PastCall, RuleTrial, Stats, Tally } from "../../protocol/host/past.ts";
-export type { Asked, CallRun, FoundReceipts, Integrity, Receipt, Standing } from "../../protocol/host/receipt.ts";
+export type { FoundReceipts } from "../../protocol/host/host.ts";
+export type { Asked, CallRun, Integrity, Receipt, Standing } from "../../protocol/host/receipt.ts";
