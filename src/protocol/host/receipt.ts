@@ -1,7 +1,7 @@
 import type { Blocked, Confined } from "../confine.ts";
 import type { RuleDestination } from "../decision.ts";
 import type { CallEnd, Effect, InputChange, ToolInput } from "../facts/call.ts";
-import type { Fact, FactData } from "../facts/fact.ts";
+import type { FactData } from "../facts/fact.ts";
 import type { Inquired } from "../facts/inquiry.ts";
 import type { Approval, InputRequest, Resolution } from "../facts/request.ts";
 import type { Reason } from "../reasons/reason.ts";
