@@ -282,12 +282,19 @@ export const guardMutants: Mutant[] = [
     ["!duesOf(store).has(id) && store.session(session)?.owned === false", "!duesOf(store).has(id)"],
     deadline("is measured by whoever runs the session"),
   ),
-  without(
-    "expires a request by the wall clock while this process measures its time",
-    respond,
-    ["!duesOf(store).has(id) && store", "store"],
-    deadline("is measured on while its turn is paused"),
-  ),
+  {
+    // Either of the two holds by itself.
+    name: "expires a request by the wall clock while this process measures its time",
+    changes: [
+      { file: respond, from: "!duesOf(store).has(id) && store", to: "store" },
+      {
+        file: "src/input/enforce.ts",
+        from: "return to - gap > request.deadline.at;",
+        to: "return Date.now() > request.deadline.at;",
+      },
+    ],
+    killedBy: deadline("is measured on while its turn is paused"),
+  },
   without(
     "takes a yes from another surface for the same yes again",
     respond,

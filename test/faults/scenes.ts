@@ -8,6 +8,7 @@ import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { runnerIn } from "../support/command-runner.ts";
 import { askUser, question, workspace } from "../support/sage.ts";
 import { check } from "./checker.ts";
+import { SageError } from "../../src/protocol/reasons/error.ts";
 import { virtualTime, type VirtualTime } from "./clock.ts";
 import { broken, type Violation } from "./history.ts";
 import { attend, observeSettled, reply, settle, story, tell } from "./story.ts";
@@ -161,11 +162,16 @@ async function edited(world: World): Promise<void> {
 }
 
 /** An hour forward, ten years back, and a restart: a minute is a minute. */
-async function clock(world: World, time: VirtualTime | undefined): Promise<void> {
+async function clock(world: World, time: VirtualTime | undefined): Promise<Violation[]> {
   const options = { promptTimeout: 60_000 };
   const first = await begin(world, { options });
   const other = world.boot();
   time!.jump(3_600_000);
+  const refused = other.host.run("s").then(
+    () => false,
+    (error: unknown) => error instanceof SageError && error.code === "session-owned",
+  );
+  const isOwned = await Promise.race([refused, patience(50, time)]);
   await other.answer("web", blue(pending(first)[0]!.id));
   await time!.pass(100);
   await settle(world);
@@ -175,6 +181,7 @@ async function clock(world: World, time: VirtualTime | undefined): Promise<void>
   time!.jump(-10 * 365 * 86_400_000);
   await time!.pass(40_000);
   await first.host.run("s");
+  return isOwned ? [] : [broken("I10", "a session was taken from a process that lives")];
 }
 
 /** Answered by another process, heard by the one that waits; and watched from both. */

@@ -7,6 +7,7 @@ export type {
   Command,
   CommandReplies,
   CommandReply,
+  FoundReceipts,
   InboxEvent,
   PendingRequest,
   Place,
@@ -25,5 +26,4 @@ export type { PlannedFile, RestoreDoubt, RewindPlan, RewindPoint } from "../../p
 export type { HostAbout, Named, RuleInForce, SessionAbout, WorkFolder } from "../../protocol/host/about.ts";
 export type { OutsideAsk, OutsideBody, OutsideEnd } from "../../protocol/host/outside.ts";
 export type { PastCall, RuleTrial, Stats, Tally } from "../../protocol/host/past.ts";
-export type { FoundReceipts } from "../../protocol/host/host.ts";
 export type { Asked, CallRun, Integrity, Receipt, Standing } from "../../protocol/host/receipt.ts";
