@@ -20,7 +20,7 @@ const doors: Record<string, string[]> = {
   input: ["protocol", "journal"],
   permission: ["protocol"],
   tools: ["protocol", "permission"],
-  confine: ["protocol", "tools"],
+  confine: ["protocol", "permission", "tools"],
   models: ["protocol"],
   context: ["protocol"],
   hooks: ["protocol"],

@@ -1,8 +1,9 @@
 import { randomBytes, createHash } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Blocked, Confined } from "../protocol/confine.ts";
-import type { Launch } from "../tools/process/spawn.ts";
+import type { Launch, LaunchEnd } from "../tools/process/spawn.ts";
 import { createNetwork } from "./network/net.ts";
 import {
   isInside,
@@ -16,8 +17,8 @@ import {
   statOf,
 } from "./plan.ts";
 import { createProxy, type HostVerdict } from "./network/proxy.ts";
-import { createStatus } from "./status.ts";
-import { fixedPaths, type FilePolicy, type Survey } from "./survey.ts";
+import { createStatus, isAlive } from "./status.ts";
+import { fixedPaths, fileStamp, type Hiding, type Noted, type Survey } from "./survey.ts";
 import { createSurveys, writeNote } from "./surveys.ts";
 import { seccompFilter } from "./seccomp.ts";
 
@@ -25,8 +26,10 @@ import { seccompFilter } from "./seccomp.ts";
 export type Confinement = {
   /** Prepares the start of one command. Rejects when it cannot be confined: then it must not run. */
   launch(command: ConfinedCommand): Promise<Launch>;
-  /** A file that was written by somebody else while commands run. */
-  wrote(path: string): void;
+  /** Sage writes a file with a person's permission; call the result when it has. */
+  writes(path: string): () => void;
+  /** Ends what runs, and looks over what it left. */
+  end(): Promise<void>;
   close(): void;
 };
 
@@ -49,7 +52,8 @@ type ConfinementParts = {
   writable: readonly string[];
   /** Folders of Sage's state that the session may read. */
   kept: readonly string[];
-  policy: FilePolicy;
+  /** A filter of files that rules hide from commands. */
+  hiding: Hiding;
   /** Told when it has run nothing for a while. */
   rested?(): void;
 };
@@ -60,29 +64,41 @@ const IDLE_MS = 10 * 60_000;
 /** Descriptors that `Launch` names. */
 const bwrap = "bwrap --args 6 --json-status-fd 3 --block-fd 7 --seccomp 8 --".split(" ");
 
+/** A look while something runs: as often, and less often where looking takes long. */
+const LOOKING_MS = 3_000;
+const LOOKING_SHARE = 20;
+/** Time to end after being asked to, before it is made. */
+const GRACE_MS = 1_000;
+
 /** A command that runs. `keep` writes its note anew. */
-type Running = { blocked: Blocked[]; command: ConfinedCommand; keep(): void };
+type Running = {
+  blocked: Blocked[];
+  command: ConfinedCommand;
+  noted(): Noted;
+  keep(): void;
+  inner(): number | undefined;
+  over(): Promise<LaunchEnd>;
+};
 
 export function createConfinement(given: ConfinementParts): Confinement {
   // Resolves links first, as everywhere else: a home folder may be a link.
   const [home, sageHome] = [realOf(given.home) ?? given.home, realOf(given.sageHome) ?? given.sageHome];
   const parts = { ...given, home, sageHome };
-  const { roots, policy } = parts;
+  const { roots, hiding } = parts;
   const folder = stateFolder(parts);
-  const surveys = createSurveys(folder.runs, roots, policy);
+  const surveys = createSurveys(folder.runs, roots, hiding);
   const running = new Set<Running>();
   const accept = createProxy({ judge: judgeFor(running), refused: refuseFor(running) });
   const network = createNetwork(accept, () => trustedPath(process.env["PATH"] ?? "", [...roots, ...parts.writable]));
-  /** Files that others wrote while a command ran. */
-  const others = new Set<string>();
+  const others = createOthers(roots, running);
   let idle: NodeJS.Timeout | undefined;
+  const lookLater = createLooks(running, surveys);
 
   return {
     close: network.close,
-    wrote(path) {
-      if (running.size === 0 || others.has(path) || !roots.some((root) => isInside(root, path))) return;
-      others.add(path);
-      for (const { keep } of running) keep(); // after a kill it is known too
+    writes: others.writes,
+    async end() {
+      await Promise.allSettled([...running].map(endCommand));
     },
     async launch(command) {
       clearTimeout(idle);
@@ -93,11 +109,31 @@ export function createConfinement(given: ConfinementParts): Confinement {
       const id = `${process.pid}-${randomBytes(6).toString("hex")}`;
       const [args, note] = [join(folder.runs, `${id}.args`), join(folder.runs, `${id}.json`)];
       writeFileSync(args, argumentsFor(mounts, command), { mode: 0o600 });
-      const noted = () => ({ since, before: { ...before, guarded: [...before.guarded, ...others] } });
-      const mine: Running = { blocked: [], command, keep: () => writeNote(note, noted()) };
+      const status = createStatus(mounts);
+      const noted = (): Noted => {
+        return { since, before, roots, repository: command.as.repository, others: others.states() };
+      };
+      let over: Promise<LaunchEnd> | undefined;
+      const mine: Running = {
+        blocked: [],
+        command,
+        noted,
+        keep: () => writeNote(note, noted(), status.inner()),
+        inner: status.inner,
+        over: () => (over ??= finish()),
+      };
+      const finish = async (): Promise<LaunchEnd> => {
+        await status.dead();
+        running.delete(mine);
+        restLater();
+        rmSync(args, { force: true });
+        const aside = await surveys.after(noted(), note);
+        others.forget();
+        return { blocked: [...mine.blocked, ...aside], ...status.failure() };
+      };
       mine.keep();
       running.add(mine);
-      const status = createStatus(mounts);
+      lookLater();
       return {
         words: [...enter, ...bwrap],
         args,
@@ -108,17 +144,13 @@ export function createConfinement(given: ConfinementParts): Confinement {
           HOME: home,
           ...environment(port),
         },
-        heard: status.heard,
-        inner: status.inner,
-        async over() {
-          await status.dead();
-          running.delete(mine);
-          restLater();
-          rmSync(args, { force: true });
-          const aside = await surveys.after(noted(), note);
-          if (running.size === 0) others.clear();
-          return { blocked: [...mine.blocked, ...aside], ...status.failure() };
+        async heard(line) {
+          const may = await status.heard(line);
+          if (may === true) mine.keep(); // whoever comes after a kill waits for its end
+          return may;
         },
+        inner: status.inner,
+        over: mine.over,
       };
     },
   };
@@ -146,6 +178,65 @@ export function createConfinement(given: ConfinementParts): Confinement {
       parts.rested?.();
     }, IDLE_MS).unref();
   }
+}
+
+/** Files that Sage writes while commands run, with their state then; "" while it writes. */
+function createOthers(roots: readonly string[], running: ReadonlySet<Running>) {
+  const states = new Map<string, string>();
+  const note = (path: string, state: string | undefined) => {
+    if (running.size === 0 || !roots.some((root) => isInside(root, path))) return;
+    if (state === undefined) states.delete(path);
+    else states.set(path, state);
+    for (const { keep } of running) keep(); // after a kill it is known too
+  };
+  return {
+    states: () => Object.fromEntries(states),
+    forget: () => void (running.size === 0 && states.clear()),
+    writes(path: string) {
+      const [before, earlier] = [fileStamp(path), states.get(path)];
+      note(path, "");
+      return () => note(path, fileStamp(path) === before ? earlier : fileStamp(path));
+    },
+  };
+}
+
+/** Looks every few seconds while something runs. */
+function createLooks(running: ReadonlySet<Running>, surveys: ReturnType<typeof createSurveys>): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const look = async () => {
+    const from = performance.now();
+    const commands = [...running];
+    // A look that fails is made again, at the latest when the command has ended.
+    const aside = await surveys.during(commands.map(({ noted }) => noted())).catch(() => []);
+    for (const [at, { blocked }] of commands.entries()) blocked.push(...(aside[at] ?? []));
+    timer = undefined;
+    if (running.size > 0) later(Math.max(LOOKING_MS, (performance.now() - from) * LOOKING_SHARE));
+  };
+  const later = (delay = LOOKING_MS) => {
+    timer ??= setTimeout(() => void look(), delay).unref();
+  };
+  return () => later();
+}
+
+/** Asks a command to end, makes it, and waits for the look at what it left. */
+async function endCommand({ inner, over }: Running): Promise<void> {
+  const pid = inner();
+  const tell = (signal: NodeJS.Signals) => {
+    try {
+      if (pid !== undefined) process.kill(signal === "SIGKILL" ? pid : -pid, signal);
+    } catch {
+      // It has ended.
+    }
+  };
+  tell("SIGTERM");
+  const until = performance.now() + GRACE_MS;
+  while (isRunning(inner()) && performance.now() < until) await sleep(20);
+  tell("SIGKILL");
+  await over();
+}
+
+function isRunning(pid: number | undefined): boolean {
+  return pid !== undefined && isAlive(pid);
 }
 
 /** A host is open when one of the commands that run may reach it: connections do not tell whose they are. */

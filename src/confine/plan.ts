@@ -9,6 +9,7 @@ import {
   type Stats,
 } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { gitSettings } from "../permission/appear/appear.ts";
 
 /** Everything that decides which files a confined command sees. Roots are real paths. */
 export type Place = {
@@ -191,12 +192,16 @@ function repositoryMounts(root: string, repository: "read" | "write"): Mount[] {
   const isLinked = own !== common;
   const file = isLinked ? [bind(own, own, false)] : [];
   if (repository === "read") return [...file, bind(common, common, false)];
-  const fixed = [
-    ...gitSettings.map((name) => join(common, name)),
-    ...(admin === undefined ? [] : [join(admin, "gitdir"), join(admin, "commondir")]),
-  ];
+  const fixed = gitSettings.map((name) => join(common, name)).filter(isReal);
+  const ownFixed = ["gitdir", "commondir", "config.worktree"].flatMap((name) => (admin ? [join(admin, name)] : []));
   // A mount point cannot be renamed away: so the folder itself is one too.
-  return [...file, bind(common, common, true), ...fixed.filter(isReal).map((path) => bind(path, path, false))];
+  return [
+    ...file,
+    bind(common, common, true),
+    ...fixed.map((path) => bind(path, path, false)),
+    ...(admin === undefined ? [] : [bind(admin, admin, true)]),
+    ...ownFixed.filter(isReal).map((path) => bind(path, path, false)),
+  ];
 }
 
 function bind(from: string, to: string, writable: boolean): Mount {
@@ -280,6 +285,3 @@ export const toolFolders = (
   ".nvm .volta .fnm .asdf .pyenv .rbenv .rustup .cargo/bin .deno/bin .bun/bin .sdkman/candidates .local/bin .local/lib " +
   ".local/share/fnm .local/share/mise .local/share/uv .local/share/pnpm go/bin go/pkg/mod .gitconfig .config/git"
 ).split(" ");
-
-/** Names in git's folder that make git run programs, or look elsewhere: read-only also where the rest may be written. */
-export const gitSettings = ["config", "config.worktree", "hooks", "info", "modules", "commondir"];

@@ -39,8 +39,16 @@ async function attempt(
   { sageHome, home, port, version }: { sageHome: string; home: string; port: number; version: string },
 ): Promise<Probed> {
   // Beside Sage's state and not in it: in there it would not be seen.
-  const policy = { isProtected: () => false, mayRead: () => () => true, runsProgram: () => false };
-  const parts = { roots: [], home, sageHome, key: "probe", readable: [], writable: [], kept: [root], policy };
+  const parts = {
+    roots: [],
+    home,
+    sageHome,
+    key: "probe",
+    readable: [],
+    writable: [],
+    kept: [root],
+    hiding: () => () => true,
+  };
   const confinement = createConfinement(parts);
   try {
     await run(confinement, "true"); // opens the network, which commands share

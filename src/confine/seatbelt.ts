@@ -1,4 +1,5 @@
-import { gitSettings, toolFolders, type Place } from "./plan.ts";
+import { gitSettings } from "../permission/appear/appear.ts";
+import { toolFolders, type Place } from "./plan.ts";
 
 /**
  * The profile for `sandbox-exec` on macOS: what `planMounts()` is on Linux. NEVER RUN: it was written from descriptions and is tested

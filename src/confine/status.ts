@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LaunchEnd } from "../tools/process/spawn.ts";
 import { type Mount, exists, isInside } from "./plan.ts";
 
-const POLL_MS = 5_000;
+const POLL_MS = 30_000;
 /** After its last step a sandbox changes no mount: a few looks more, and what is wrong stays wrong. */
 const MAX_LOOKS = 20;
 
@@ -58,6 +58,15 @@ export function isAlive(pid: number): boolean {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;
+  }
+}
+
+/** Moment at which a process began, after the boot: another of the same number began at another one. "" when it is gone. */
+export function beganAt(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
+  } catch {
+    return "";
   }
 }
 

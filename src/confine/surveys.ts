@@ -1,28 +1,44 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Blocked } from "../protocol/confine.ts";
-import { isAlive } from "./status.ts";
-import { clearAway, gitSettingsOf, surveyOf, type FilePolicy, type Survey } from "./survey.ts";
+import { isAlive, beganAt } from "./status.ts";
+import { clearAway, gitSettingsOf, surveyOf, type Hiding, type Noted, type Survey } from "./survey.ts";
 
 /** A survey is renewed after each command; older than this it is made anew before one, so that it knows what others wrote meanwhile. */
 const FRESH_MS = 2_000;
+/** Time for a sandbox to end with the process that was killed. */
+const DYING_MS = 5_000;
 
-/** Surveys of a workspace before and after its commands. */
+/** Surveys of a workspace before, while and after its commands run. */
 type Surveys = {
   before(): Promise<Survey>;
-  /** Moves aside what a command must not leave, and removes its note. Rejects when nobody could look: then the next survey does. */
+  /** Moves aside what these commands must not leave, and returns it for each. */
+  during(commands: readonly Noted[]): Promise<Blocked[][]>;
+  /** As `during`, for a command that has ended: removes its note. Rejects when nobody could look: then the next survey does. */
   after(noted: Noted, note: string): Promise<Blocked[]>;
 };
 
-/** The workspace before a command. Its note is on disk while the command runs, for whoever comes after a kill. */
-type Noted = { since: number; before: Survey };
+/** A note, with the process that wrote it and the one that leads its sandbox. */
+type Note = Noted & { owner?: Process; inner?: Process };
+type Process = { pid: number; started: string };
 
-export function createSurveys(runs: string, roots: readonly string[], policy: FilePolicy): Surveys {
+export function createSurveys(runs: string, roots: readonly string[], hiding: Hiding): Surveys {
   /** Notes of commands after which nobody could look. */
   const unseen = new Set<string>();
   let latest: Promise<{ found: Survey; at: number }> | undefined;
 
+  const during: Surveys["during"] = async (commands) => {
+    if (commands.length === 0) return [];
+    const { survey, aside } = await clearAway(commands, roots, hiding);
+    // Things that were moved have other names now.
+    const isClean = aside.every((moved) => moved.length === 0);
+    latest = isClean ? Promise.resolve({ found: survey, at: performance.now() }) : undefined;
+    return aside;
+  };
+
   return {
+    during,
     async before() {
       if (latest && performance.now() - (await latest).at < FRESH_MS) return (await latest).found;
       const looking = look();
@@ -30,49 +46,85 @@ export function createSurveys(runs: string, roots: readonly string[], policy: Fi
       looking.catch(() => (latest = latest === looking ? undefined : latest)); // the next command tries again
       return (await looking).found;
     },
-    async after({ since, before }, note) {
-      const cleared = await clearAway(before, since, roots, policy).catch((error: unknown) => {
+    async after(noted, note) {
+      const [aside = []] = await during([noted]).catch((error: unknown) => {
         latest = undefined;
         unseen.add(basename(note));
         throw error;
       });
-      // Things that were moved have other names now.
-      latest = cleared.aside.length > 0 ? undefined : Promise.resolve({ found: cleared.survey, at: performance.now() });
       rmSync(note, { force: true });
-      return cleared.aside;
+      return aside;
     },
   };
 
   async function look(): Promise<{ found: Survey; at: number }> {
-    await lookAfter();
-    const found = await surveyOf(roots, policy);
+    await lookAfter(runs, { roots, hiding, unseen });
+    const found = await surveyOf(roots, hiding);
     return { found: { ...found, guarded: [...found.guarded, ...gitSettingsOf(roots)] }, at: performance.now() };
-  }
-
-  /** Commands ended with the process that was killed, or could not be looked after: nobody has seen what they left. */
-  async function lookAfter(): Promise<void> {
-    for (const name of readdirSync(runs)) {
-      const owner = Number(name.split("-")[0]);
-      if (isAlive(owner) && !unseen.has(name)) continue;
-      const path = join(runs, name);
-      if (name.endsWith(".json")) {
-        const noted = noteIn(path);
-        if (noted) await clearAway(noted.before, noted.since, roots, policy);
-      }
-      rmSync(path, { force: true });
-      unseen.delete(name);
-    }
   }
 }
 
-export function writeNote(path: string, noted: Noted): void {
-  writeFileSync(path, JSON.stringify(noted), { mode: 0o600 });
+/** Looks over every workspace in which commands ran when their Sage was killed: nobody has seen what they left. */
+export async function lookAfterKilled(sageHome: string): Promise<void> {
+  const state = join(sageHome, "confine");
+  if (!existsSync(state)) return;
+  for (const name of readdirSync(state)) {
+    const runs = join(state, name, "runs");
+    if (existsSync(runs)) await lookAfter(runs, { hiding: () => () => true }).catch(() => {}); // its next command tries again
+  }
+}
+
+/** `roots`: of notes that do not name their own. */
+type After = { roots?: readonly string[]; hiding: Hiding; unseen?: Set<string> };
+
+/** Commands ended with the process that was killed, or could not be looked after. */
+async function lookAfter(runs: string, { roots, hiding, unseen = new Set() }: After): Promise<void> {
+  for (const name of readdirSync(runs)) {
+    const path = join(runs, name);
+    const note = name.endsWith(".json") ? noteIn(path) : undefined;
+    const owner = note?.owner ?? writerOf(runs, name);
+    if (owner && isSame(owner) && !unseen.has(name)) continue;
+    const places = note?.roots ?? roots;
+    if (note && places === undefined) continue; // the next command in there knows its place
+    if (note?.inner && !(await ended(note.inner))) continue;
+    if (note && places) await clearAway([note], places, hiding);
+    rmSync(path, { force: true });
+    unseen.delete(name);
+  }
+}
+
+async function ended(process: Process): Promise<boolean> {
+  for (const until = performance.now() + DYING_MS; performance.now() < until; await sleep(20))
+    if (!isSame(process)) return true;
+  return false;
+}
+
+/** Arguments of a command belong to whoever wrote its note. */
+function writerOf(runs: string, name: string): Process | undefined {
+  const noted = noteIn(join(runs, name.replace(/\.(args|json\.tmp)$/, ".json")))?.owner;
+  return noted ?? { pid: Number(name.split("-")[0]), started: "" };
+}
+
+function isSame({ pid, started }: Process): boolean {
+  return isAlive(pid) && (started === "" || beganAt(pid) === started);
+}
+
+export function writeNote(path: string, noted: Noted, inner?: number): void {
+  const processOf = (pid: number): Process => ({ pid, started: beganAt(pid) });
+  const note: Note = {
+    ...noted,
+    owner: processOf(process.pid),
+    ...(inner !== undefined && { inner: processOf(inner) }),
+  };
+  // It is written again while its command runs, and must be whole at every moment.
+  writeFileSync(`${path}.tmp`, JSON.stringify(note), { mode: 0o600 });
+  renameSync(`${path}.tmp`, path);
 }
 
 /** Undefined when the process was killed while it wrote the note: then nothing had begun. */
-function noteIn(path: string): Noted | undefined {
+function noteIn(path: string): Note | undefined {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Noted;
+    return JSON.parse(readFileSync(path, "utf8")) as Note;
   } catch {
     return undefined;
   }

@@ -174,8 +174,9 @@ test("what Sage wrote with the person's yes stays, whichever turn it was, also a
   const path = join(place.root, "AGENTS.md");
   const command = { cwd: place.root, env: {}, as: { repository: "read", hosts: [], writable: [] } } as const;
   const launch = await first.launch({ ...command, reach: () => ({ allowed: false }) });
+  const written = await later.writes(path);
   writeFileSync(path, "written");
-  later.wrote(path);
+  written();
   await new Promise((resolve) => setImmediate(resolve));
   const [folder = ""] = readdirSync(join(place.state, "confine")).filter((name) => !name.endsWith(".filter"));
   const runs = join(place.state, "confine", folder, "runs");

@@ -6,21 +6,16 @@ import { test } from "node:test";
 import { isInside, planMounts, type Place, trustedPath } from "../../src/confine/plan.ts";
 import { seatbeltProfile } from "../../src/confine/seatbelt.ts";
 import { fixedPaths, surveyOf } from "../../src/confine/survey.ts";
-import { protectedKind } from "../../src/permission/paths/protected.ts";
 import { confinedPlace } from "../support/confine.ts";
 
 const onLinux = { skip: process.platform !== "linux" };
-const policy = {
-  isProtected: (path: string) => protectedKind(path) !== undefined,
-  mayRead: () => (path: string) => !path.endsWith(".env"),
-  runsProgram: () => false,
-};
+const hiding = () => (path: string) => !path.endsWith(".env");
 
 async function placeOf(
   { root, home, state }: { root: string; home: string; state: string },
   more: Partial<Place> = {},
 ) {
-  const survey = await surveyOf([root], policy);
+  const survey = await surveyOf([root], hiding);
   const place: Place = {
     roots: [root],
     home,

@@ -25,13 +25,16 @@ export async function cannotConfine(): Promise<string | false> {
 export const ordinary = process.getuid?.() === 0 ? { uid: 61_234, gid: 61_234 } : undefined;
 
 /** A workspace, a home and Sage's state side by side, which belong to the ordinary user, or to the one who runs the tests. */
-export function confinedPlace({ mine = false } = {}): {
+export function confinedPlace({
+  mine = false,
+  within = tmpdir(),
+}: { mine?: boolean; within?: string | undefined } = {}): {
   dir: string;
   root: string;
   home: string;
   state: string;
 } & Disposable {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), "sage-confine-")));
+  const dir = realpathSync(mkdtempSync(join(within, "sage-confine-")));
   const [root, home, state] = ["work", "home", "home/.sage"].map((name) => join(dir, name)) as [string, string, string];
   for (const folder of [root, home, state]) mkdirSync(folder, { mode: 0o700 });
   if (!mine) own(dir, root, home, state);

@@ -96,8 +96,8 @@ export type Confining = Pick<ConfinePolicy, "mode" | "outside" | "git"> & {
     place: { cwd: string; env: NodeJS.ProcessEnv },
     reach?: (host: string) => { allowed: true; named: boolean } | { allowed: false },
   ): Promise<ChildProcessWithoutNullStreams>;
-  /** A file that somebody allowed to be written meanwhile: it is not taken for the doing of a command that still runs. */
-  wrote(path: string): void;
+  /** A file is written that somebody allowed: it is not taken for the doing of a command that still runs. Call the result afterwards. */
+  writes(path: string): Promise<() => void>;
   launch(command: {
     cwd: string;
     env: NodeJS.ProcessEnv;

@@ -6,6 +6,7 @@ import { isRemote } from "../../config/remote-repository.ts";
 import { createAgent } from "../../host/assembly/agent.ts";
 import type { Agent } from "../../host/assembly/agent-parts.ts";
 import { readFolder, withModules } from "../../host/assembly/builder.ts";
+import { clearAfterKills } from "../../host/assembly/agent.ts";
 import { assembleEach } from "../../host/assembly/assemble.ts";
 import type { Guard, PersonOf } from "../../host/guard.ts";
 import type { LocalHost } from "../../host/host.ts";
@@ -65,6 +66,7 @@ export function openDaemon(parts: DaemonParts): Daemon {
   const folderOf = (cwd: string) => localFolder(cwd, parts, installed);
   const runOf = createRuns({ parts, models, installed, folderOf, leaving: leaving.signal });
   const small = smallModelOf(installed);
+  void clearAfterKills(installed.home.dir);
   const host = assembleEach(store, runOf, {
     guard,
     personOf,

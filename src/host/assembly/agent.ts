@@ -42,6 +42,7 @@ export function createAgent(parts: AgentParts): Agent {
   const { ruleBooks, sageHome } = shared;
   const prompts = createPrompts({ rules, ruleBooks, skills, home, sageHome, own: parts.systemPrompt });
   const confining = loadConfining(parts);
+  const looked = clearAfterKills(sageHome ?? join(home, ".sage"));
   const folders = createRecent<Folder>();
 
   return {
@@ -52,6 +53,7 @@ export function createAgent(parts: AgentParts): Agent {
     ...(parts.outside && { outside: parts.outside }),
     keepDir: (session) => keptFor(output, session),
     async executor(session, run, scope) {
+      await looked;
       const folder = folders(session.cwd, () => ({
         root: realpathSync(session.cwd),
         env: lazy(() => childEnv(env, session.cwd)),
@@ -215,6 +217,28 @@ async function proxyAgent(url: URL, env: NodeJS.ProcessEnv): Promise<HttpAgent |
 function isTraced(): boolean {
   const registered = Reflect.get(globalThis, Symbol.for("opentelemetry.js.api.1")) as { trace?: unknown } | undefined;
   return registered?.trace !== undefined;
+}
+
+/** Looks over workspaces whose commands ended with a Sage that was killed, whatever the settings say by now. Once for a process. */
+export async function clearAfterKills(state: string): Promise<void> {
+  let looking = lookedAfter.get(state);
+  if (looking === undefined) {
+    const load = () => import("../../confine/surveys.ts").then((surveys) => surveys.lookAfterKilled(state));
+    looking = usesSandbox(state) ? load().catch(() => {}) : Promise.resolve(); // a note that could not be read stays
+    lookedAfter.set(state, looking);
+  }
+  await looking;
+}
+
+/** Ends confined commands and servers of this process, and waits for the look at what they left. */
+export async function endSandboxes(): Promise<void> {
+  if ([...lookedAfter.keys()].some(usesSandbox)) await (await import("./confining.ts")).endConfined();
+}
+
+const lookedAfter = new Map<string, Promise<void>>();
+
+function usesSandbox(state: string): boolean {
+  return existsSync(join(state, "confine"));
 }
 
 /** Sends the spans of turns that have ended, before the process ends. */

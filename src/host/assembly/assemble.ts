@@ -4,7 +4,7 @@ import type { SessionRow, Store } from "../../journal/store/store.ts";
 import type { Model } from "../../models/model.ts";
 import { noticeOf, type Reason } from "../../protocol/reasons/reason.ts";
 import { canonicalJson } from "../../base/canonical-json.ts";
-import { createAgent, flushTraces } from "./agent.ts";
+import { createAgent, endSandboxes, flushTraces } from "./agent.ts";
 import type { Agent, AgentParts, RunSettings } from "./agent-parts.ts";
 import type { Guard, PersonOf } from "../guard.ts";
 import { createHost, type HostParts, type LocalHost } from "../host.ts";
@@ -93,12 +93,18 @@ export function assembleEach(
       return agent.executor(session, run, { store, warn: (why) => warn(session.id, why) });
     },
   });
+  open.add(made);
   const close: LocalHost["close"] = async (options) => {
     await made.close(options);
+    // Another host of this process may still run commands.
+    if (open.delete(made) && open.size === 0) await endSandboxes();
     await flushTraces();
   };
   return { ...made, close };
 }
+
+/** Hosts of this process that are not closed. */
+const open = new Set<LocalHost>();
 
 /** A model that could not be loaded is tried again by the next turn: a key was set, a server came up. */
 export function loadOnce(load: () => Promise<Model>): () => Promise<Model> {

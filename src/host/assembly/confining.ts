@@ -3,8 +3,6 @@ import type { Confining } from "../../agent/state/context.ts";
 import type { Sandbox } from "../../config/settings/sandbox.ts";
 import type { Confinement } from "../../confine/confinement.ts";
 import type { Probed } from "../../confine/probe.ts";
-import { runsProgram } from "../../permission/programs/git/repository.ts";
-import { protectedKind } from "../../permission/paths/protected.ts";
 import { judgeHost } from "../../permission/web.ts";
 import { createRuleBooks } from "../../permission/rules/book.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
@@ -45,7 +43,7 @@ export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of s
       readable: sandbox.readable,
       writable: sandbox.writable,
       kept,
-      policy: { isProtected: (path) => protectedKind(path) !== undefined, mayRead, runsProgram },
+      hiding: mayRead,
       rested,
     });
   };
@@ -83,9 +81,11 @@ export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of s
       ready,
       problem: () => problem,
       launch,
-      wrote(path) {
-        for (const { confinement } of made.values())
-          confinement.then((confinement) => confinement.wrote(path)).catch(() => {}); // one that could not be made runs nothing
+      async writes(path) {
+        // A sandbox that could not be made runs nothing.
+        const sandboxes = await Promise.allSettled([...made.values()].map(({ confinement }) => confinement));
+        const done = sandboxes.map((found) => (found.status === "fulfilled" ? found.value.writes(path) : undefined));
+        return () => done.forEach((tell) => tell?.());
       },
       async start(argv, { cwd, env }, reach = () => ({ allowed: false })) {
         await ready();
@@ -101,6 +101,12 @@ export function createConfining(sandbox: Sandbox, { apart }: { /** Sessions of s
       },
     };
   };
+}
+
+/** Ends what runs in every sandbox of this process, and looks over what it left. */
+export async function endConfined(): Promise<void> {
+  const sandboxes = [...made.values()].map(({ confinement }) => confinement.then((sandbox) => sandbox.end()));
+  await Promise.allSettled(sandboxes);
 }
 
 let probing: Promise<Probed> | undefined;

@@ -20,6 +20,17 @@ export function protectedKind(path: string, sageHome?: string): ProtectedKind | 
   return undefined;
 }
 
+/** A folder at this path would make names below it protected ones: `.github` is none, and `.github/instructions` is. */
+export function mayBeginProtected(path: string): boolean {
+  const names = fold(path).split("/");
+  return names.some((name, at) => {
+    const further = names.slice(at + 1);
+    return index
+      .get(name)
+      ?.some(({ rest }) => further.length < rest.length && further.every((next, n) => fits(rest[n] ?? "", next)));
+  });
+}
+
 /** Kinds of files that hold secrets: reading them is not free where the workspace is the whole home folder. */
 export function isPrivate(path: string, sageHome?: string): boolean {
   const kind = protectedKind(path, sageHome);

@@ -14,7 +14,7 @@ import { reason, said } from "../../../protocol/reasons/reason.ts";
 import type { Launch } from "../../../tools/process/spawn.ts";
 import type { Tool, ToolScope } from "../../../tools/definition/tool.ts";
 import type { Activity } from "../../state/activity.ts";
-import type { ExecutionContext, Judging, Place, Tree, Workspace } from "../../state/context.ts";
+import type { Confining, ExecutionContext, Judging, Place, Tree, Workspace } from "../../state/context.ts";
 import { isDigestOf } from "../../state/digest.ts";
 import { delegate } from "../../subagent/delegate.ts";
 import { createElicitations, endLostElicitations, type Elicitations } from "./elicit.ts";
@@ -61,7 +61,7 @@ async function performOnce(
   const { traces } = context.config;
   const finished = (result: ToolResult) => told(redacted(result, context.config.redact));
   const execute = (scope: ToolScope): Promise<ToolResult> => {
-    const run = () => outcomeOf(tool, input, scope);
+    const run = () => outcomeOf(tool, input, scope, context.config.confining);
     return (traces ? traces.tool({ call, agent: context.agent }, run) : run()).then(finished);
   };
   const web = tool.addresses && webScope(context, tool, input, verdict);
@@ -144,8 +144,7 @@ class Working {
 
 /** From here on its end is looked for, and it ends with this process. */
 function noteTask(context: Workspace & Tree, result: ToolResult): ToolResult {
-  const { background, replaced = [] } = result;
-  for (const { path } of replaced) context.config.confining?.wrote(path);
+  const { background } = result;
   if (!background || context.tree.tasks.has(background.id)) return result;
   context.tree.tasks.set(background.id, background);
   endWithProcess(background);
@@ -193,7 +192,14 @@ function onceOptions(
 }
 
 /** A tool that throws has failed, and a failure is a result. Only what the loop itself raised passes through. */
-export async function outcomeOf(tool: Tool, input: ToolInput, scope: ToolScope): Promise<ToolResult> {
+export async function outcomeOf(
+  tool: Tool,
+  input: ToolInput,
+  scope: ToolScope,
+  confining?: Confining,
+): Promise<ToolResult> {
+  const operand = confining && tool.effect === "writes" ? tool.operand?.(input, scope) : undefined;
+  const written = operand === undefined ? undefined : await confining?.writes(operand);
   try {
     const result = await tool.execute(input, scope);
     const usable = isUsable(result) ? result : await madeUsable(tool, result, scope.keepDir);
@@ -202,6 +208,8 @@ export async function outcomeOf(tool: Tool, input: ToolInput, scope: ToolScope):
     if (error instanceof Stopped || error instanceof NeedsInput) throw error;
     const text = scope.signal.aborted ? "Interrupted." : failureText(tool.name, error);
     return withEnd({ ok: false, text }, failureIn(scope));
+  } finally {
+    written?.();
   }
 }
 

@@ -47,22 +47,6 @@ export function troubleElsewhere(from: string, session: string): Reason | undefi
   return troubleInRepository(from, from, { tree: false });
 }
 
-/** Settings or hooks of this git folder name a program, or cannot be read. */
-export function runsProgram(gitFolder: string): boolean {
-  try {
-    if (!statSync(gitFolder).isDirectory())
-      return !/^gitdir: (\.\.\/)+\.git\/(worktrees|modules)\/[\w./-]+\s*$/.test(readText(gitFolder) ?? "");
-    if (statOf(join(gitFolder, "commondir")) !== undefined) return true;
-    const hooks = join(gitFolder, "hooks");
-    if (statOf(hooks) !== undefined && readdirSync(hooks).some((name) => !name.endsWith(".sample"))) return true;
-    return ["config", "config.worktree"].some(
-      (name) => programKeyIn(readText(join(gitFolder, name)) ?? "") !== undefined,
-    );
-  } catch {
-    return true;
-  }
-}
-
 /** Looks as git does: in this folder and every one above. */
 export function repositoryOf(from: string): { root: string; bare: boolean } | undefined {
   for (let here = from; ; here = dirname(here)) {
