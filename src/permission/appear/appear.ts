@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import type { ProtectedKind } from "../../protocol/reasons/permission.ts";
+import { openDisk } from "../paths/canonical.ts";
 import { mayBeginProtected, protectedKind } from "../paths/protected.ts";
 import { programKeyIn } from "../programs/git/repository.ts";
 
@@ -202,7 +203,8 @@ export function diskTree(root: string, added?: Entry): Tree {
         return stat.isFile() && stat.size <= MAX_TEXT_BYTES ? readFileSync(path, "utf8") : undefined;
       }, undefined);
     },
-    real: (path) => (path === added?.path ? path : orElse(() => realpathSync(path), undefined)),
+    // A link that leads nowhere as yet may lead to what is added.
+    real: (path) => orElse(() => (added === undefined ? realpathSync(path) : openDisk().follow(path)), undefined),
   };
 }
 

@@ -1,10 +1,12 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Rule } from "../../protocol/facts/permission.ts";
+import type { ProtectedKind } from "../../protocol/reasons/permission.ts";
 import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { isFolder, isInside, statOf, type CanonicalPath, type Disk, type Place } from "../paths/canonical.ts";
 import type { RuleBook } from "./book.ts";
 import { firstOf, type CompiledRule } from "./compile.ts";
+import { diskTree, mayNotAppear } from "../appear/appear.ts";
 import { anchorsOf, bothOf, isCovered, isMeant, mayMatchBelow, namesOf, type NamedPath } from "../paths/pattern.ts";
 import { isPrivate, lostKind, privatePlaces, protectedKind } from "../paths/protected.ts";
 import { runsLater } from "../paths/runs-later.ts";
@@ -156,7 +158,12 @@ function accessOf({ book, anchors, sageHome, named, places, isHome }: Scene): Pa
   };
   const guarded = ({ lexical, real }: CanonicalPath) => {
     const kind = protectedKind(real, sageHome) ?? (lexical === real ? undefined : protectedKind(lexical, sageHome));
-    return kind && reason("protected", { path: real, kind });
+    if (kind) return reason("protected", { path: real, kind });
+    const root = places.find((place) => isInside(place, real));
+    if (root === undefined) return undefined;
+    const entry = { path: real, kind: "file", mode: 0 } as const;
+    const found = mayNotAppear(entry, diskTree(root, entry));
+    return found && reason("protected", { path: found.path, kind: found.why as ProtectedKind }); // a plain file has no bits
   };
   const write = (path: CanonicalPath, { tool = "Write", content = true } = {}): Access => {
     const mustAsk = guarded(path);
