@@ -141,9 +141,21 @@ export const guardMutants: Mutant[] = [
     mounts("PATH: "),
   ),
   without(
+    "lets a link give a file a protected name",
+    "src/permission/appear/appear.ts",
+    [" ?? throughLinks(path, tree)", ""],
+    { file: "test/permission/appear.test.ts", test: "file 644 docs/guide.md: instructions" },
+  ),
+  without(
+    "lets the settings of a bare repository be written",
+    "src/permission/appear/appear.ts",
+    ["behindGit(path, tree) ?? ", ""],
+    { file: "test/permission/appear.test.ts", test: "file 644 half/config: git" },
+  ),
+  without(
     "mounts a link among git's settings",
     plan,
-    ["fixed.filter(isReal)", "fixed.filter(exists)"],
+    ["join(common, name)).filter(isReal)", "join(common, name)).filter(exists)"],
     mounts("git's settings: "),
   ),
   without(
