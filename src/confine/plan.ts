@@ -123,7 +123,7 @@ export function isInside(folder: string, path: string): boolean {
 }
 
 /** A mount goes where a link leads, on both sides: a link in a repository would show whatever it names. */
-export function isReal(path: string): boolean {
+function isReal(path: string): boolean {
   if (!exists(path)) return false; // asked for dozens of paths before each command: an error for each would be slow
   try {
     return realpathSync.native(path) === path;

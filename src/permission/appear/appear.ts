@@ -15,7 +15,7 @@ export type Entry = {
 };
 
 /** The tree in which something appears, as it is then: the disk, or a layer over it. Protected names count below its root. */
-export type Tree = {
+type Tree = {
   root: string;
   at(path: string): Entry | undefined;
   /** Undefined where there is no folder, or one that cannot be read. */
@@ -26,7 +26,7 @@ export type Tree = {
   real(path: string): string | undefined;
 };
 
-export type Refusal = { why: ProtectedKind | "setuid" | "device"; path: string };
+type Refusal = { why: ProtectedKind | "setuid" | "device"; path: string };
 
 const MAX_TEXT_BYTES = 256 * 1024;
 const MAX_BEHIND_LINK = 20_000;
@@ -60,7 +60,7 @@ export const gitSettings = ["config", "config.worktree", "hooks", "info", "modul
 const gitParts = new Set([...gitSettings, "HEAD", "objects", "refs"]);
 
 /** Settings, hooks, another common folder or a rebase with which git runs a program in this folder; or it cannot be read. */
-export function runsProgram(gitFolder: string, tree: Tree, depth = 0): boolean {
+function runsProgram(gitFolder: string, tree: Tree, depth = 0): boolean {
   const here = tree.real(gitFolder);
   const entry = here === undefined ? undefined : tree.at(here);
   if (here === undefined || entry === undefined || depth > MAX_DEPTH) return true;
