@@ -285,6 +285,7 @@ test("A3 a denied file is denied in the strings, inputs and settings that progra
         "sed -n '1r .env' a.txt",
         "x='cat .env'; $x",
         "alias q='cat .env'; q",
+        "find a.txt -exec bash <<< 'cat .env' \\;",
         "m4 <<< 'syscmd(cat .env)'",
         "git ls-remote 'ext::sh -c cat% .env'",
         "sqlite3 x '.shell cat .env'",
@@ -307,6 +308,7 @@ test("A3 git shows a denied file when it is asked to choose among changes", () =
     ],
     ...[
       "fakeroot git add -p",
+      "git difftool -yx cat",
       "sudo /usr/bin/git commit -v",
       "git checkout -p",
       "git reset -p",

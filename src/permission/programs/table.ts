@@ -150,7 +150,7 @@ facts("git", {
     "--upload-pack --receive-pack --exec --sendmail-cmd --to-cmd --cc-cmd --header-cmd --smtp-server",
   sets: "-c --config",
   carries: "foreach run",
-  starts: "ssh gpg sh less rm sed cat",
+  starts: "ssh gpg sh less rm sed cat sleep",
 });
 facts("hg", {
   same: "push|commit ci|update checkout co up|remove rm|rename mv move|pull|clone|strip|config",
@@ -222,7 +222,11 @@ facts("make gmake", {
 facts("go", { runs: "-exec --exec -toolexec --toolexec -vettool --vettool", sets: "-ldflags --ldflags -gccgoflags" });
 facts("gcc g++ cc c++ clang clang++", { runs: "-wrapper", starts: "cc1 cc1plus as ld collect2" });
 facts("node", { options: "-e --eval|-p --print|-r --require" });
-facts("gdb lldb", { input: "console", scripts: "-ex -iex -o --eval-command --init-eval-command --one-line" });
+facts("gdb lldb", {
+  input: "console",
+  scripts: "-ex -iex -o --eval-command --init-eval-command --one-line",
+  starts: "iconv",
+});
 facts("psql", { input: "console", scripts: "-c --command" });
 facts("mysql mariadb", { input: "console", scripts: "-e --execute", runs: "--pager" });
 facts("sqlite3 sqlite duckdb", { input: "console", scripts: "-cmd -c" });

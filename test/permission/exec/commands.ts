@@ -198,7 +198,21 @@ export function generated(dice: Dice, here: readonly Form[]): string {
 /** Commands that give a program one of its options that take a program, as its own help tells. */
 export function fromHelp(programs: readonly string[]): string[] {
   return programs.flatMap((program) => {
-    const { stdout, stderr } = spawnSync("timeout", ["2", program, "--help"], { encoding: "utf8", input: "" });
+    const sandbox = [
+      "--unshare-all",
+      "--die-with-parent",
+      "--ro-bind",
+      "/",
+      "/",
+      "--dev",
+      "/dev",
+      "--proc",
+      "/proc",
+      "--tmpfs",
+      "/tmp",
+    ];
+    const args = [...sandbox, "timeout", "-k", "1", "2", program, "--help"];
+    const { stdout, stderr } = spawnSync("bwrap", args, { encoding: "utf8", input: "", timeout: 4_000, cwd: "/" });
     const options = `${stdout}${stderr}`.matchAll(
       /(?<![\w-])(--?[A-Za-z][\w-]*)(?:\[?=|\s)[[<]?(?:shell-?|external-?)?(?:command|cmd|prog(?:ram)?|pager|editor|shell|exec(?:utable)?|filter|hook|script)\b/gi,
     );

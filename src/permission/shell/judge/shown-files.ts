@@ -81,7 +81,9 @@ function saidIn(subcommand: string, args: readonly string[], base: string): { pl
 
 /** Subcommands that, unless they are given a revision, show files as they are now. */
 const presents = new Set(
-  "status diff grep diff-files checkout-index unpack-file am add commit checkout restore reset rerere".split(" "),
+  "status diff grep diff-files checkout-index unpack-file am add commit checkout restore reset rerere difftool".split(
+    " ",
+  ),
 );
 const wholes = new Set("worktree clone bundle fast-export format-patch cat-file am merge-tree range-diff".split(" "));
 
@@ -149,6 +151,7 @@ const shows: Record<string, (args: readonly string[]) => boolean> = {
   restore: asksEach("p"),
   reset: asksEach("p"),
   rerere: (args) => args[0] === "diff",
+  difftool: () => true,
   "cat-file": (args) => !args.some((arg) => /^-[tse]$|^--batch-check/.test(arg)),
   "fast-export": () => true,
   bundle: (args) => args[0] === "create",

@@ -83,9 +83,9 @@ function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
     case "xargs":
       return fedWords(args, fed);
     case "socat":
-      return matchesOf(operands.join(" "), /(?:system|exec|shell):["']?([^,"']+)/gi).flatMap((text) =>
-        shellCode(name, text),
-      );
+      return operands
+        .flatMap((text) => matchesOf(text, /(?:system|exec|shell):["']?([^,"']+)/gi))
+        .flatMap((text) => shellCode(name, text));
     case "git":
       return args.flatMap((arg, n) => [...inFilter(arg, args[n - 1]), ...inAddress(arg)]);
     case "alias":
@@ -153,7 +153,8 @@ function inOptions(name: string, args: readonly string[]): Code[] {
   for (const group of runs.split("|")) {
     const [, subcommand, names = ""] = /^(?:([a-z-]+): )?(.*)$/.exec(group)!;
     if (subcommand !== undefined && args[subcommandAt(args)] !== subcommand) continue;
-    for (const value of optionValues(args, names)) found.push(...shellCode(name, value.replace(/^(\w+),/, "$1 ")));
+    for (const value of optionValues(args, names))
+      found.push(...shellCode(name, names === "-wrapper" ? value.replaceAll(",", " ") : value));
   }
   for (const value of optionValues(args, sets)) found.push(...inSetting(name, value));
   return found;
@@ -340,7 +341,10 @@ function pipeIn(arg: string): boolean {
 /** Code that may write or run something, and decodes a text first, cannot be read. */
 function programCode(program: string, text: string): Code[] {
   const unread: Code[] = acts.test(text) && decoding.test(text) ? [{ type: "unknown", program, hidden: true }] : [];
-  const lines = calls.flatMap((call) => matchesOf(text, call)).filter((line) => /\s/.test(line));
+  const lines = calls
+    .flatMap((call) => matchesOf(text, call))
+    .filter((line) => /\s/.test(line))
+    .map((line) => line.replace(/[{}]/g, "'"));
   return [{ type: "program", program, text }, ...unread, ...lines.flatMap((line) => shellCode(program, line))];
 }
 
@@ -349,6 +353,7 @@ const calls = [
   /\b(?:system|systemlist|popen|exec\w*|spawn\w*|run|call|check_\w+|shell_exec|passthru|execute|getoutput|shell-command)[\s(]+["'`]([^"'`]+)["'`]/g,
   /(?:qx|%x)\s*[({|!]([^(){}|!]+)/g,
   /`([^`$]+)`/g,
+  /\bexec ((?:[\w./-]+ )*\S+[^\n\]]*)/g,
 ];
 
 const decoding =

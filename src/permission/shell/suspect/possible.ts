@@ -119,7 +119,11 @@ function starts(words: readonly string[], loose: boolean): PossibleCommand[] {
   if (command > 0) found.push({ words: words.slice(command), anywhere: false });
   if (command >= 0 && isA("wrapper", baseName(words[command]!)))
     found.push({ words: words.slice(command), anywhere: true });
-  if (runs >= 0) found.push({ words: words.slice(runs + 1), anywhere: true });
+  if (runs >= 0) {
+    const run = words.slice(runs + 1);
+    const end = run.findIndex((word) => word === ";" || word === "+");
+    found.push({ words: run, anywhere: true }, plainly(run.slice(0, end < 0 ? run.length : end)));
+  }
   found.push(...handedOn(words).map(plainly));
   return [...found, ...found.flatMap(inPlainWords)];
 }
