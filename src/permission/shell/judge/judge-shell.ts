@@ -33,7 +33,7 @@ import { servesRuledFolder, ruleInside } from "./files/served-folders.ts";
 import { against, commandPart, targetsOf, waysOf } from "./command-part.ts";
 import { againstLine, pick, note, type Found, type JudgedPart, type ShellFinding } from "./shell-finding.ts";
 import { unlistedParts } from "./unlisted.ts";
-import { patchedParts } from "./patches.ts";
+import { appliesPatch, patchedParts } from "./patches.ts";
 import { currentFolder } from "../../programs/files/use.ts";
 
 export type ShellCall = {
@@ -98,6 +98,7 @@ function* guess(reading: CommandReading, call: ShellCall): Generator<Found> {
   const ways = commands.flatMap(({ possible: commandWays }) => commandWays);
   const written = ways.map(({ words }) => placeWritten(words)).find(Boolean);
   if (written) yield { mustAsk: reason("protected", { path: written.place, kind: written.kind }) };
+  if (ways.some(({ words }) => appliesPatch(words))) yield { mustAsk: reason("write-unclear", {}) };
   const shown = ways
     .map(({ words }) => servesRuledFolder(words, { bases: [call.cwd], home: call.home }, call.reach))
     .find(Boolean);

@@ -47,6 +47,11 @@ export function patchedParts(
   return changedParts(writes, where, reach, shown);
 }
 
+/** A patch on a line that is not understood may change any file. */
+export function appliesPatch(words: readonly string[]): boolean {
+  return patchesOf(words) !== undefined;
+}
+
 function changedParts(writes: Write[], where: Where, reach: Reach, shown?: string): JudgedPart[] {
   return operandTargets({ readOnly: false, reads: [], writes, deep: false }, where).flatMap((target) => {
     const counts = target.paths.some((path) => !reach.inside(path) || reach.write(path).later === true);
