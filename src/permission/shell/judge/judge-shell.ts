@@ -9,7 +9,7 @@ import { viewOf, type CommandView } from "./command-view.ts";
 import { hasOpaqueVariable, stepStart, stepsOf, type Flow, type Step } from "./flow/flow.ts";
 import { followsOwnLink, type Linking } from "./files/links.ts";
 import type { ShellGrammar } from "../read/grammar.ts";
-import type { Word } from "../read/word.ts";
+import { literalWord, type Word } from "../read/word.ts";
 import { readCommand, type CommandReading } from "./flow/command-reading.ts";
 import type { Redirect, Script } from "../read/script.ts";
 import { isA } from "../../programs/table.ts";
@@ -107,8 +107,15 @@ function* guess(reading: CommandReading, call: ShellCall): Generator<Found> {
   const held = looks && call.reach.watchful ? ruleInside(["."], [call.cwd], call) : undefined;
   const mustAsk = shown ?? held;
   if (mustAsk) yield { mustAsk };
-  for (const { possible: commandWays } of commands)
-    yield* judgeCode(commandWays, { fed: undefined, bases: [call.cwd] }, call);
+  // On a line that is not understood nobody knows what comes through a pipe or a here-string.
+  const fed = /\||<</.test(call.command) ? "unknown" : undefined;
+  for (const { possible: commandWays } of commands) {
+    yield* judgeCode(commandWays, { fed, bases: [call.cwd] }, call);
+    for (const { words } of commandWays) {
+      const seen = shownByGit({ words: words.map((word) => literalWord(word)) }, { bases: [call.cwd] }, call.reach);
+      if (seen) yield { mustAsk: seen };
+    }
+  }
 }
 
 type Given = { fed: Fed; bases: readonly string[] };

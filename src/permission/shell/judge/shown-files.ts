@@ -12,7 +12,7 @@ import { baseName } from "../../text/tokens.ts";
 
 /** Git shows what it keeps without being told any name, files that a rule is against included. */
 export function shownByGit(
-  view: CommandView,
+  view: Pick<CommandView, "words">,
   { bases }: { bases: readonly string[] | undefined },
   reach: Reach,
 ): Reason | undefined {
