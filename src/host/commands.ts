@@ -208,8 +208,8 @@ function answerCommands({ store, personOf, isRunning }: CommandParts): Handlers<
 }
 
 /** The sender as a resolution holds them: the id in the list of people is for the guard alone. */
-function withoutPerson({ by, surface, device }: Sender): Pick<Sender, "by" | "surface" | "device"> {
-  return { by, surface, ...(device !== undefined && { device }) };
+function withoutPerson({ by, surface, device, signed }: Sender): Omit<Sender, "person"> {
+  return { by, surface, ...(device !== undefined && { device }), ...(signed !== undefined && { signed }) };
 }
 
 /** The person behind a yes, by the one name that they have on every surface. */

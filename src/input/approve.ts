@@ -7,12 +7,13 @@ import type { Approval, Approved, Resolution } from "../protocol/facts/request.t
 import { approvalKey, splitRequestId } from "../protocol/key.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import type { Sender } from "../protocol/sender.ts";
 import { endOf, settle, type Responded } from "./respond.ts";
 
 type Granted = InputResponse & { type: "granted" };
 
 /** A person with a name that stands for them alone, on every surface. */
-export type Approver = { by: string; surface: string; device?: string };
+export type Approver = Pick<Sender, "by" | "surface" | "device" | "signed">;
 
 /**
  * Records a person's yes to a request that takes more than one. The one that completes them ends the request in the same transaction; an edit ends
@@ -22,7 +23,7 @@ export async function approve(
   store: Store,
   request: ConsentRequest,
   response: Granted,
-  { by: name, surface, device }: Approver,
+  { by: name, surface, device, signed }: Approver,
 ): Promise<Responded | Approved> {
   const by = personName(name);
   check(request, response, by);
@@ -45,6 +46,7 @@ export async function approve(
     surface,
     at,
     ...(device !== undefined && { device }),
+    ...(signed !== undefined && { signed }),
     ...(comment !== undefined && { comment }),
     ...(mode !== undefined && { mode }),
   };

@@ -23,7 +23,7 @@ export function autoResolve(auto: Exclude<AutoResponse, AutoResponder>, request:
     };
   // Any other word, too: code without types may have spelled one wrong.
   if (auto !== "alwaysAllow") return { ...frame, outcome: "no_surface", reason: reason("nobody-to-ask", {}) };
-  if (request.hard)
+  if (request.hard || request.signed)
     return {
       ...frame,
       outcome: "answered",

@@ -2,11 +2,12 @@ import type { Appended, InboundFact, Store } from "../journal/store/store.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import { personName } from "../base/name.ts";
 import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
-import { needsConsent, type ConsentRequest } from "../protocol/facts/consent.ts";
+import { needsConsent, takesSignature, type ConsentRequest } from "../protocol/facts/consent.ts";
 import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import { resolvedKey, splitRequestId } from "../protocol/key.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason } from "../protocol/reasons/reason.ts";
+import type { Sender } from "../protocol/sender.ts";
 import { duesOf } from "./due.ts";
 import { isOverdue } from "./enforce.ts";
 import { checkPersona, isPersona, senderOf } from "./persona.ts";
@@ -39,7 +40,7 @@ function needsPeople({ consent }: ConsentRequest): SageError {
 export async function prepare(
   store: Store,
   given: LooseResponse,
-  from: { by: string; surface: string; device?: string },
+  from: Pick<Sender, "by" | "surface" | "device" | "signed">,
 ): Promise<Responded | { request: InputRequest; resolution: Resolution } | { request: ConsentRequest; yes: Granted }> {
   checkResponse(given);
   const found = store.find(given.requestId);
@@ -58,6 +59,8 @@ export async function prepare(
     const { resolution } = await settle(store, found.request, expired(found.request));
     return { won: false, resolution };
   }
+  if (response.type === "granted" && takesSignature(found.request) && from.signed === undefined)
+    throw new SageError("not-permitted", reason("takes-signature", {}));
   if (response.type === "granted" && needsConsent(found.request)) {
     if (isPersona(sender)) throw needsPeople(found.request);
     return { request: found.request, yes: response };

@@ -9,18 +9,29 @@ import type {
   RuleGrant,
   WholeAnswer,
 } from "../protocol/facts/answer.ts";
+import { takesSignature } from "../protocol/facts/consent.ts";
 import { takesOwnWords, type InputRequest, type Resolution } from "../protocol/facts/request.ts";
 import type { ResponderAnswer } from "../protocol/host/options.ts";
 import { PLAN_TOOL } from "../protocol/mode.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import type { FieldForm } from "../protocol/reasons/mcp.ts";
 import { reason, said, type Misfit, type Reason } from "../protocol/reasons/reason.ts";
+import type { Sender } from "../protocol/sender.ts";
 
-type Sender = { by: string; surface: string; device?: string };
+type From = Pick<Sender, "by" | "surface" | "device" | "signed">;
 
 /** Checks a response against its request and says how the request ends by it. A bad one is refused with the reason. */
-export function resolve(request: InputRequest, response: InputResponse, { by, surface, device }: Sender): Resolution {
-  const frame = { requestId: request.id, by, surface, ...(device !== undefined && { device }), at: Date.now() };
+export function resolve(request: InputRequest, response: InputResponse, from: From): Resolution {
+  const { by, surface, device, signed } = from;
+  const proof = takesSignature(request) && signed !== undefined && { signed };
+  const frame = {
+    requestId: request.id,
+    by,
+    surface,
+    ...(device !== undefined && { device }),
+    ...proof,
+    at: Date.now(),
+  };
   switch (response.type) {
     case "cancelled":
       return {

@@ -94,7 +94,7 @@ export const guardMutants: Mutant[] = [
   without(
     "counts signatures for another input",
     consent,
-    [".filter((approval) => approval.digest === digest)", ""],
+    ["approval.digest === digest && (", "("],
     people("an answer in the journal signed for another input"),
   ),
   without(
@@ -191,7 +191,7 @@ export const guardMutants: Mutant[] = [
   without(
     "takes the device that a command names",
     guarded,
-    ["return { ...rest, ...sender };", "return { ...command, ...sender };"],
+    ["return { ...rest, ...from,", "return { ...command, ...from,"],
     rights("nobody names a device that is not theirs"),
   ),
   without(
@@ -278,6 +278,15 @@ export const guardMutants: Mutant[] = [
     respond,
     ["  checkGoesOn(store, found.request);\n", ""],
     { file: "test/input/answers.test.ts", test: "where the record of the session was changed" },
+  ),
+  without(
+    "takes a yes without the proof that its request takes",
+    respond,
+    [
+      'if (response.type === "granted" && takesSignature(found.request) && from.signed === undefined)',
+      'if (response.type === "granted" && takesSignature(found.request) && !found.request)',
+    ],
+    { file: "test/host/signed.test.ts", test: "it does" },
   ),
   without(
     "takes an answer after the deadline, where nobody measured it",

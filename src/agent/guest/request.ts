@@ -6,7 +6,7 @@ import type { Verdict } from "../../protocol/facts/permission.ts";
 import type { NewRequest } from "../../protocol/facts/request.ts";
 import { callKeys } from "../../protocol/key.ts";
 import { judgeCall } from "../call/judge/judge.ts";
-import { permissionOf, watchPermit } from "../call/judge/request.ts";
+import { isToBeSigned, permissionOf, watchPermit } from "../call/judge/request.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { meant } from "./judge.ts";
 
@@ -39,6 +39,7 @@ export function openGuestRequest(
       tool: call.tool,
       input: call.input,
       ...(typeof description === "string" && { description }),
+      ...(isToBeSigned(context, verdict.hard ?? false) && { signed: true }),
       ...(!driver.edits && { fixed: true }),
     },
     context.asking,

@@ -114,7 +114,7 @@ export function isGrant(end: Resolution): boolean {
 
 /** Everybody whose yes it takes has given it. Running it again is asked of one person, and takes the same yes once more. */
 export function isWhole(request: InputRequest, end: Resolution, { consent }: Verdict): boolean {
-  return consent === undefined || (request.kind === "permission" && isSigned(request, end));
+  return isSigned(request, end) && (consent === undefined || request.kind === "permission");
 }
 
 /** The verdict that the person was asked about. */

@@ -52,6 +52,7 @@ const taskOf = checker("executeTask", () =>
     surface: text().optional(),
     person: text().optional(),
     device: text().optional(),
+    signed: z.undefined().optional(),
   } satisfies Shape<TaskMetadata>),
 );
 
@@ -146,6 +147,7 @@ export function executionShape() {
         effort: z.enum(efforts).optional(),
       })
       .optional(),
+    signed: z.array(z.enum(["hard", "permission"])).optional(),
   } satisfies Shape<ExecutionOptions>;
 }
 

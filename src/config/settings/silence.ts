@@ -58,7 +58,8 @@ export function timeoutOf(said: Said | undefined): RequestTimeout | undefined {
 export function silenceOptions({
   silence: said,
   people = {},
-}: Pick<Settings, "silence" | "people">): Partial<ExecutionOptions> {
+  signed,
+}: Pick<Settings, "silence" | "people" | "signed">): Partial<ExecutionOptions> {
   const { timeoutMs, timeoutPolicy, remindEvery } = timeoutOf(said) ?? {};
   const tools = Object.entries(said?.tools ?? {}).map(([tool, silence]) => [tool, timeoutOf(silence) ?? {}] as const);
   const hours = Object.entries(people).flatMap(([name, { quiet }]) => {
@@ -70,6 +71,7 @@ export function silenceOptions({
     ...(timeoutMs !== undefined && { promptTimeout: timeoutMs }),
     ...(timeoutPolicy !== undefined && { timeoutPolicy }),
     ...(remindEvery !== undefined && { remindEvery }),
+    ...(signed && { signed }),
     ...(tools.length > 0 && { silence: Object.fromEntries(tools) }),
     ...(hours.length > 0 && { quiet: { hours: Object.fromEntries(hours), approvers } }),
   };

@@ -13,7 +13,7 @@ import { createVeil, type Veil } from "./veil.ts";
 /** A remote person, with the rights they were admitted with. */
 export type RemotePerson = {
   /** Whose name every command carries, whatever the sender wrote. */
-  sender: Required<Pick<Sender, "by" | "surface" | "person">> & Pick<Sender, "device">;
+  sender: Required<Pick<Sender, "by" | "surface" | "person">> & Pick<Sender, "device" | "signed">;
   /** Asked again with each command: the settings may have changed. */
   may(act: Act): boolean;
   /** Folders in which they may begin sessions, by name; the first is the default. */
@@ -100,8 +100,9 @@ export function guarded(host: Host, store: Pick<Store, "find" | "load">, person:
 
 function stamped(command: Command, sender: RemotePerson["sender"]): Command {
   if (!("by" in command)) return command;
-  const { device: _device, ...rest } = command;
-  return { ...rest, ...sender };
+  const { device: _device, signed: _signed, ...rest } = command;
+  const { signed, ...from } = sender;
+  return { ...rest, ...from, ...(command.type === "respond" && signed !== undefined && { signed }) };
 }
 
 /** The person whose message was the session's first. */

@@ -28,15 +28,22 @@ export function isStricter(now: Consent | undefined, then: Consent | undefined):
 }
 
 /** Each person counts once, under one name; those who asked do not count at all, nor does a yes to another input. */
-export function isComplete({ consent, digest }: ConsentRequest, approvals: readonly Approval[]): boolean {
+export function isComplete({ consent, digest, signed }: ConsentRequest, approvals: readonly Approval[]): boolean {
   if ((consent.unnamed ?? []).length > 0) return false;
   const except = new Set((consent.except ?? []).map(personName));
-  const people = new Set(approvals.filter((approval) => approval.digest === digest).map(({ by }) => personName(by)));
+  const counts = (approval: Approval) => approval.digest === digest && (!signed || approval.signed !== undefined);
+  const people = new Set(approvals.filter(counts).map(({ by }) => personName(by)));
   return [...people].filter((person) => !except.has(person)).length >= consent.approvals;
 }
 
-/** True unless it grants a request that takes more signatures than it has: an earlier version of Sage may have answered it. */
+/** Does a yes to it count only with proof that it was given elsewhere? */
+export function takesSignature(request: InputRequest): boolean {
+  return request.kind === "permission" && request.signed === true;
+}
+
+/** True unless it grants a request that takes more signatures than it has: an earlier version of Sage, or other code, may have answered it. */
 export function isSigned(request: InputRequest, resolution: Resolution): boolean {
-  if (!needsConsent(request) || !("response" in resolution) || resolution.response?.type !== "granted") return true;
+  if (!("response" in resolution) || resolution.response?.type !== "granted") return true;
+  if (!needsConsent(request)) return !takesSignature(request) || resolution.signed !== undefined;
   return resolution.outcome === "answered" && isComplete(request, resolution.approvals ?? []);
 }

@@ -6,6 +6,7 @@ import type { CallPart, PermissionSuggestion } from "./permission.ts";
 import type { Deadline } from "./silence.ts";
 import type { FieldForm } from "../reasons/mcp.ts";
 import type { Reason } from "../reasons/reason.ts";
+import type { Signing } from "../sender.ts";
 import type { OwnQuestionArgs } from "../reasons/turn.ts";
 
 /** A choice of a question. Answers name it by its label. */
@@ -55,6 +56,8 @@ export type RequestBody =
       hard: boolean;
       /** The input cannot be edited: the asking agent runs it as it is or not at all. */
       fixed?: true;
+      /** A yes counts only from where no code of this account can give it: see `Signing`. */
+      signed?: true;
       /** Set where one yes of anybody is not enough. */
       consent?: RequestConsent;
     }
@@ -126,6 +129,8 @@ export type Signature = {
   surface: string;
   /** Name of the device it was given on, where the surface knows it. */
   device?: string;
+  /** Proof that it was given elsewhere. */
+  signed?: Signing;
   at: number;
   comment?: string;
   /** With a yes to a plan. */
@@ -146,6 +151,8 @@ export type Resolution = {
   surface: string;
   /** Name of the device it was given on, where the surface knows it. */
   device?: string;
+  /** Proof that it was given elsewhere. */
+  signed?: Signing;
   at: number;
 } &
   /** `reason`: of an answer that nobody gave in person. */

@@ -61,6 +61,8 @@ export type ExecutionOptions = {
   remindEvery?: number;
   /** The same for requests of single tools, by name: before the word of the run or of a chat, after that of the asker or a rule. */
   silence?: Record<string, RequestTimeout>;
+  /** Requests whose yes has to be signed: those that only a person may answer, or every permission. */
+  signed?: readonly ("hard" | "permission")[];
   /** When people are not called. */
   quiet?: Quiet;
   /** Tokens that fit into one prompt; by default the known window of the model. */

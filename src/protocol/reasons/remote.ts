@@ -45,4 +45,6 @@ export type WebReasonArgs = {
   "model-not-from-afar": { model: string };
   /** Part of the input was taken out for this reader: an edit of it would run the mask. */
   "masked-not-edited": {};
+  /** A yes to this request counts only from another machine. */
+  "takes-signature": {};
 };

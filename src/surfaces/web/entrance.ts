@@ -1,4 +1,6 @@
 import { timingSafeEqual, createHash } from "node:crypto";
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 import type { Device, Devices } from "./devices.ts";
 
 /** How a person is identified: by the key of a device, or by the name that a proxy passes. */
@@ -33,7 +35,14 @@ export type Entrance = {
 export type Caller = { address: string; proxy?: string | undefined };
 
 /** Somebody who may look. `ended` is aborted when they no longer may, with the reason; `leave` when they have gone. */
-export type Entered = { identity: Identity; visitor: Visitor; ended: AbortSignal; leave(): void };
+export type Entered = {
+  identity: Identity;
+  visitor: Visitor;
+  /** It came with the key of a device, and from another machine: no code of this one's accounts speaks. */
+  elsewhere: boolean;
+  ended: AbortSignal;
+  leave(): void;
+};
 
 type EntranceParts = {
   devices: Devices;
@@ -82,7 +91,8 @@ export function createEntrance({ devices, visitorOf, everyMs = 400 }: EntrancePa
       const ended = new AbortController();
       here.set(ended, identity);
       timer ??= setInterval(look, everyMs).unref();
-      return { identity, visitor, ended: ended.signal, leave: () => void here.delete(ended) };
+      const elsewhere = device !== undefined && isElsewhere(address);
+      return { identity, visitor, elsewhere, ended: ended.signal, leave: () => void here.delete(ended) };
     },
   };
 }
@@ -102,6 +112,14 @@ export function proxyName(
 
 /** Loopback of IPv4 as a socket for both versions names it. */
 const plain = (address: string) => address.replace(/^::ffff:/, "");
+
+/** An address of this machine is everybody's on it, and so is a proxy's: in doubt it is not elsewhere. */
+export function isElsewhere(address: string, own = networkInterfaces()): boolean {
+  const from = plain(address).split("%")[0] ?? "";
+  if (isIP(from) === 0 || from === "::1" || from.startsWith("127.") || from === "0.0.0.0" || from === "::")
+    return false;
+  return !Object.values(own).some((all) => all?.some((each) => each.address.split("%")[0] === from));
+}
 
 /** In the same time for every guess. */
 function isSame(given: string, expected: string): boolean {

@@ -39,6 +39,8 @@ const en: Table = {
   "model-not-from-afar": ({ model }) => `"${model}" cannot be chosen from another machine`,
   "masked-not-edited": () =>
     "a secret was removed from what you see, so it cannot be edited here; edit it on the machine",
+  "takes-signature": () =>
+    `a yes to this request has to come from a paired device that is another machine ("signed" in the settings); a no counts from everywhere`,
 };
 
 const zh: Table = {
@@ -68,6 +70,7 @@ const zh: Table = {
     `这里没有名为“${name}”的目录${known.length > 0 ? `；现有：${known.join("、")}` : ""}`,
   "model-not-from-afar": ({ model }) => `不能从另一台机器选择“${model}”`,
   "masked-not-edited": () => "你看到的内容已移除机密，因此不能在这里编辑；请在那台机器上编辑",
+  "takes-signature": () => "允许这个请求，须在另一台机器上的已配对设备上操作（设置中的 `signed`）；拒绝则在哪里都可以",
 };
 
 export const remoteReasons: Record<Lang, Table> = { en, zh };

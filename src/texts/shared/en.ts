@@ -177,6 +177,7 @@ export const en = {
   otherSurface: (surface: string) => `from ${surface}`,
   recorded: "Recorded",
   allowed: "allowed",
+  signedElsewhere: ", signed by a device that is another machine",
   outsideOnce: ", to run outside the sandbox",
   fromNowOn: (rules: string) => `, always with ${rules}`,
   destination: {

@@ -36,7 +36,8 @@ export function ending(resolution: Resolution, t: Texts, request?: InputRequest)
     case "answered": {
       const { approvals = [] } = resolution;
       const signed = approvals.length === 0 ? "" : t.signed(approvals.map((approval) => whoOf(approval, t)));
-      return because(saidBy(resolution.response, t, request), signed);
+      const where = resolution.signed === undefined ? "" : t.signedElsewhere;
+      return because(`${saidBy(resolution.response, t, request)}${where}`, signed);
     }
     case "partial":
       return `${t.partly}${t.colon}${saidBy(resolution.response, t, request)}`;

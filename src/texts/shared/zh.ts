@@ -150,6 +150,7 @@ export const zh: Texts = {
   otherSurface: (surface) => surface,
   recorded: "已记录",
   allowed: "允许",
+  signedElsewhere: "，由另一台机器上的设备签署",
   outsideOnce: "，在沙箱外运行",
   fromNowOn: (rules) => `，始终允许 ${rules}`,
   destination: {

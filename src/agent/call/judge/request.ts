@@ -37,7 +37,7 @@ import { changeRules, decisionInput, checkedInput, rulesFor, toolFor, toolPlace 
 import { judgeCall, readyToJudge } from "./judge.ts";
 
 /** How a request is framed: who asks, and what becomes of it if nobody answers. */
-type Framing = Pick<Self, "agent"> & { options: Pick<ExecutionOptions, "silence"> };
+type Framing = Pick<Self, "agent"> & { options: Pick<ExecutionOptions, "silence" | "signed"> };
 /** Files in which rules are kept. */
 type Saving = { config: Pick<AgentConfig, "saveRule" | "dropRule" | "ruleFiles"> };
 type PermissionBody = NewRequest & RequestTimeout & { kind: "permission" };
@@ -98,6 +98,7 @@ export function permissionOf(
   if (verdict.parts) request.parts = verdict.parts;
   if (verdict.confined) request.confined = verdict.confined;
   if (verdict.spared) request.spared = true;
+  if (isToBeSigned(context, request.hard)) request.signed = true;
   if (verdict.consent) request.consent = consentIn(verdict.consent, verdict, context);
   else if (mayLeave(verdict, context)) request.mayLeave = true;
   if (typeof input["description"] === "string") request.description = input["description"];
@@ -109,6 +110,11 @@ export function permissionOf(
   const preview = verdict.reason.code === "tool-changed" ? tool.changed?.() : makePreview(tool, input, context);
   if (preview) request.preview = preview;
   return request;
+}
+
+/** The person's settings want proof that a yes comes from elsewhere. */
+export function isToBeSigned({ options: { signed = [] } }: Framing, hard: boolean): boolean {
+  return signed.includes("permission") || (hard && signed.includes("hard"));
 }
 
 /** Judges an open request again when a rule is added. No rule answers a question that a hook asked. */

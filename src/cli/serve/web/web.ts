@@ -45,13 +45,14 @@ export type OpenWeb = { routes(app: App, readBody: BodyReader): void; upgrade: W
 export function openWeb(options: WebOptions): OpenWeb {
   const { host, store, devices, visitors, settings, cwd, files, redaction, origins } = options;
   const entrance = createEntrance({ devices, visitorOf: visitors.visitorOf });
-  const hostFor = ({ identity, visitor, ended }: Entered, surface: string): Host =>
+  const hostFor = ({ identity, visitor, elsewhere, ended }: Entered, surface: string): Host =>
     guarded(host, store, {
       sender: {
         by: visitor.by,
         surface,
         person: visitor.person,
         ...(visitor.device !== undefined && { device: visitor.device }),
+        ...(elsewhere && { signed: "device" }),
       },
       may: (act) => visitors.visitorOf(identity)?.may.includes(act) ?? false,
       folders: () => foldersOf(settings(), cwd),
