@@ -1,27 +1,45 @@
-import type { RuleDestination } from "../protocol/decision.ts";
-import type { Fact } from "../protocol/facts/fact.ts";
+import type { RuleSource } from "../protocol/decision.ts";
+import type { Fact, FactData } from "../protocol/facts/fact.ts";
 import type { Resolution } from "../protocol/facts/request.ts";
 import type { Receipt } from "../protocol/host/receipt.ts";
-import { requestId } from "../protocol/key.ts";
+import { callOfKey, requestId } from "../protocol/key.ts";
 import { reasonFrom } from "../protocol/reasons/reason.ts";
 import type { AskedItem, CallItem } from "../view/transcript/item.ts";
 import { transcriptOf } from "../view/transcript/transcript.ts";
 
-type RuleFile = (source: RuleDestination) => string | undefined;
+type RuleFile = (source: RuleSource) => string | undefined;
 
 /** A receipt for each call of a session, and for each question of Sage's own, in the order in which they were decided. */
 export function receiptsOf(facts: readonly Fact[], ruleFile: RuleFile): Receipt[] {
   const session = facts[0]?.session ?? "";
   const givenBy = (rule: string) =>
     facts.findLast((fact) => fact.type === "rule.added" && fact.data.rule === rule) as Fact<"rule.added"> | undefined;
-  const from = (rule: string, source: RuleDestination) =>
+  const from = (rule: string, source: RuleSource) =>
     source === "session" ? (givenBy(rule)?.data.by ?? ruleFile(source)) : ruleFile(source);
+  const changes = changesIn(facts);
   return transcriptOf(facts)
     .flatMap((item) => {
-      if (item.type === "call") return item.judgedAt === undefined ? [] : [ofCall(session, item, from)];
+      if (item.type === "call")
+        return item.judgedAt === undefined ? [] : [{ ...ofCall(session, item, from), ...changes(item.key) }];
       return item.type === "asked" && item.call === undefined ? [ofQuestion(session, item)] : [];
     })
     .sort((left, right) => left.at - right.at);
+}
+
+/** Rules that went with an answer, and whoever undid what came with it. */
+function changesIn(facts: readonly Fact[]): (call: string) => Pick<Receipt, "rulesRemoved" | "undone"> {
+  const removed = new Map<string, FactData["rule.removed"][]>();
+  const undone = new Map<string, Receipt["undone"]>();
+  for (const { type, key, at, data } of facts) {
+    if (type !== "rule.removed" && type !== "rule.added" && type !== "mode.chosen") continue;
+    if (data.undoes !== undefined) undone.set(data.undoes, { by: data.by, surface: data.surface ?? "", at });
+    else if (type === "rule.removed" && callOfKey(key) !== undefined)
+      removed.set(callOfKey(key)!, [...(removed.get(callOfKey(key)!) ?? []), data]);
+  }
+  return (call) => ({
+    ...(removed.has(call) && { rulesRemoved: removed.get(call)! }),
+    ...(undone.has(call) && { undone: undone.get(call)! }),
+  });
 }
 
 /** Did the call change this file, or a folder that contains it? */
@@ -32,7 +50,7 @@ export function changed({ files, runs }: Receipt, path: string): boolean {
 function ofCall(
   session: string,
   item: CallItem,
-  from: (rule: string, source: RuleDestination) => string | undefined,
+  from: (rule: string, source: RuleSource) => string | undefined,
 ): Receipt {
   const { verdict, judgedAt = 0, changed, result, runs } = item;
   const { rule, source, parts = [], operand } = verdict ?? {};

@@ -25,6 +25,7 @@ import type { Home } from "../config/home/home.ts";
 import { dropOutput, forkImages, outputOf } from "./output.ts";
 import { receiptsOf } from "./receipts.ts";
 import { checkOwnConversation, existingSession } from "../journal/session/existing-session.ts";
+import { policyPath } from "../config/settings/policy.ts";
 import { projectFiles } from "../config/settings/settings.ts";
 import { projectRoot } from "../config/trust/trust.ts";
 import type { Fact, FactType } from "../protocol/facts/fact.ts";
@@ -116,6 +117,7 @@ export async function retain(store: Store, home: Kept, retention: Retention, now
 /** Rules are known by their source; which file that is depends on where the session works. */
 export function ruleFiles(home: Pick<Home, "settings">, cwd: string): Parameters<typeof receiptsOf>[1] {
   return (source) => {
+    if (source === "managed") return policyPath;
     if (source === "user") return home.settings;
     return source === "session" || !existsSync(cwd) ? undefined : projectFiles(projectRoot(cwd))[source];
   };

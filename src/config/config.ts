@@ -25,12 +25,16 @@ import {
   type ProjectSettings,
   type Settings,
 } from "./settings/settings.ts";
+import { readPolicy, underPolicy, type Policy } from "./settings/policy.ts";
 import { strangersIn } from "./settings/silence.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust/trust.ts";
+import { isTakenBack } from "../protocol/facts/session.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 
 export type Config = {
   settings: Settings;
+  /** File of the machine's policy, where there is one. */
+  policy?: string;
   /** Rules of every file that counts, each with its source; the list grows when the person saves one. */
   rules: Rule[];
   hooks: Hooks;
@@ -46,7 +50,7 @@ export type Config = {
   /** Saves a rule to the file of its destination and returns that file's path. */
   saveRule(grant: RuleGrant): string;
   /** Removes a rule from the file of its destination, with any approvals; undefined if it is not there. */
-  dropRule(rule: string, destination: RuleDestination): string | undefined;
+  dropRule(rule: string, destination: RuleDestination, behavior?: RuleGrant["behavior"]): string | undefined;
 };
 
 /** Everything the settings files say for a folder. Read at the start, and never again because a file changed. */
@@ -54,8 +58,10 @@ export function loadConfig(
   home: Home,
   cwd: string,
   env: NodeJS.ProcessEnv,
-  settings: Settings = readSettings(home.settings),
+  own: Settings = readSettings(home.settings),
+  policy: Policy | undefined = readPolicy(),
 ): Config {
+  const settings = underPolicy(own, policy);
   const lock = lockIn(home.dir);
   const project = projectTrust(home.trust, cwd);
   const trusted = project.state === "trusted" ? project.files : [];
@@ -82,6 +88,7 @@ export function loadConfig(
   ];
   const { sandbox, warnings: sandboxWarnings } = sandboxOf(layers, { root: project.root, state: home.dir });
   const rules = [
+    ...(policy?.rules ?? []),
     ...given,
     ...layers.flatMap(sandboxRules),
     ...rulesFor(moduleFiles(modules.filter(({ within }) => within === undefined)), "user"),
@@ -107,6 +114,7 @@ export function loadConfig(
   };
   return {
     settings,
+    ...(policy && { policy: policy.path }),
     sandbox,
     rules,
     hooks: hooksOf(merged(layers, project.scripts), () => childEnv(env, project.root)),
@@ -130,12 +138,12 @@ export function loadConfig(
         rules.push({ behavior, text: rule, source: destination });
         return path;
       }),
-    dropRule: (rule, destination) =>
+    dropRule: (rule, destination, behavior) =>
       change(destination, (path) => {
-        if (!existsSync(path) || !removeRule(path, { rule }, lock)) return undefined;
+        const gone = { rule, destination, ...(behavior && { behavior }) };
+        if (!existsSync(path) || !removeRule(path, gone, lock)) return undefined;
         // From the next call on: what was taken back must not keep allowing.
-        const kept = rules.filter(({ text, source }) => text !== rule || source !== destination);
-        rules.splice(0, rules.length, ...kept);
+        rules.splice(0, rules.length, ...rules.filter((known) => !isTakenBack(known, gone)));
         return path;
       }),
   };

@@ -23,6 +23,7 @@ import { pastCommands } from "./commands/past.ts";
 import { checkTaken, outsideCommands } from "./commands/requests/outside.ts";
 import { alreadyResolved, checkGrant, requestCommands } from "./commands/requests/request.ts";
 import { ruleCommands, trialCommands } from "./commands/requests/rule.ts";
+import { undoCommand } from "./commands/requests/undo.ts";
 import { rewindCommands } from "./commands/rewind.ts";
 import { sessionCommands } from "./commands/session.ts";
 import { surroundingsCommands } from "./commands/surroundings.ts";
@@ -54,6 +55,7 @@ export function createCommands({ check, ...given }: Given): Host["send"] {
     ...turns,
     ...rewindCommands(parts, turns.interrupt),
     ...ruleCommands(parts),
+    ...undoCommand(parts),
     ...surroundingsCommands(parts),
     ...outsideCommands(parts),
     ...pastCommands(parts),

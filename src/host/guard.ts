@@ -50,6 +50,7 @@ export function rightOf(command: Command, requestOf: (id: string) => InputReques
     case "choose": // as for a session that is opened with one
     case "addRule":
     case "removeRule":
+    case "undo":
     case "rewind": // files are put back
       return "approve";
     case "open":

@@ -7,6 +7,9 @@ export type RuleBehavior = "allow" | "deny" | "ask";
 /** The place of a rule: this session, or one of three settings files. */
 export type RuleDestination = "session" | "local" | "project" | "user";
 
+/** Origin of a rule: one of these places, or the policy of the machine, which nobody's answer changes. */
+export type RuleSource = RuleDestination | "managed";
+
 /** Settings files that a rule can be saved to. */
 export type RuleFiles = Partial<Record<Exclude<RuleDestination, "session">, string>>;
 

@@ -40,6 +40,7 @@ const sending: { [T in Command["type"]]: Sending<Extract<Command, { type: T }>> 
   // A rule that is there already is added once more, which changes nothing.
   addRule: { repeat: true, forNow: true },
   removeRule: { repeat: true, forNow: true },
+  undo: never,
   rewindPoints: read,
   planRewind: read,
   rewind: never,

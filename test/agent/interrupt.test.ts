@@ -270,6 +270,7 @@ test("a subagent's context refuses questions with a clear error and shows its an
     asksRoot: false,
     askers: () => ({ names: [], unnamed: [] }),
     sessionRules: [],
+    setAside: [],
     mode: () => "ask" as const,
     planned: () => false,
     lifecycle: new LifecycleManager(),

@@ -59,10 +59,7 @@ suite("a rule and the past", () => {
       return reply.ok && reply.trials.map(({ rule, calls, changed, against }) => [rule, calls, changed, against]);
     };
     assert.deepEqual(await past(), [["Bash(cargo test:*)", 2, 2, 1]]);
-    assert.deepEqual(await past(["Bash(cargo test a)", "Bash(make:*)"]), [
-      ["Bash(cargo test a)", 2, 1, 0],
-      ["Bash(make:*)", 2, 0, 0],
-    ]);
+    assert.deepEqual(await past(["Bash(cargo test a)", "Bash(make:*)"]), [["Bash(cargo test a)", 2, 1, 0]]);
     const unknown = await sage.host.send({ type: "past", requestId: "nobody/t0/0/0/permit0" });
     assert.equal(!unknown.ok && unknown.code, "request-unknown");
   });

@@ -17,7 +17,7 @@ export const exported: Record<string, string> = {
     WholeAnswer executionOptions reason`,
   hosts: `AgentParts Asked CallRun Command CommandReplies CommandReply FoundReceipts HostAbout HostParts InboxEvent
     Inquired Integrity LocalHost Named OutsideAsk OutsideBody OutsideEnd Parts PastCall PendingRequest Place
-    PlannedFile Receipt Refused Responded RestoreDoubt RewindPlan RewindPoint RewindWhat RuleInForce RuleTrial
+    PlannedFile Receipt Refused Responded RestoreDoubt RewindPlan RewindPoint RewindWhat RuleInForce RulePreview RuleTrial
     RunSettings SessionAbout SessionState SessionSummary Standing Stats Tally WatchEvent WatchOptions WorkFolder
     assemble`,
   surfaces: `AskedItem AttachedKind Block CallItem ChangedLine Compaction Danger DescribedPart Description FactData
@@ -28,7 +28,7 @@ export const exported: Record<string, string> = {
     InterruptAction MadeParts OwnCommand SkillMatching StateTransition SubagentRegistry SubagentType ToolAccess
     WorkingDirectory builtinSubagents createSubagentRegistry discover drain noHooks`,
   tools: `AskRule BackgroundTask Blocked CallEnd CallPart Check Checked Effect Ending InputChange Kept Launch LaunchEnd
-    ModuleParts OfferedTool Output PermissionContext PermissionOpinion Replaced RuleBehavior RuleFiles SageModule
+    ModuleParts OfferedTool Output PermissionContext PermissionOpinion Replaced RuleBehavior RuleFiles RuleSource SageModule
     SearchHit ShellCommand Spawn Spawned ToolInput ToolPlace ToolProblem ToolRegistry Verdict WriteTarget
     builtinTools createToolRegistry`,
   models: `AiSdkLanguageModel Call Finish LoadImage Message ModelRequest ModelScope Part Price Prices ProviderMetadata

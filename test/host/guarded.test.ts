@@ -63,6 +63,7 @@ const table: { [T in Sent["type"]]: [Extract<Command, { type: T }>, Right][] } =
     [{ type: "addRule", session: "s", rule: "Bash", behavior: "allow", destination: "user", ...who }, "approve"],
     [{ type: "addRule", session: "s", rule: "Bash", behavior: "allow", destination: "session", ...who }, "approve"],
   ],
+  undo: [[{ type: "undo", session: "s", ...who }, "approve"]],
   removeRule: [[{ type: "removeRule", session: "s", rule: "Bash", destination: "project", ...who }, "approve"]],
   rewindPoints: [[{ type: "rewindPoints", session: "s" }, "look"]],
   planRewind: [[{ type: "planRewind", session: "s", turn: 0, what: "both" }, "look"]],

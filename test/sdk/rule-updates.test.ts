@@ -35,7 +35,7 @@ test("an answer takes back a rule of the session: the next call is asked about a
   const outcome = await result;
   assert.equal(outcome.status, "success");
   const kept = store.load(outcome.session).flatMap(({ type, data }) => (type === "rule.removed" ? [data] : []));
-  assert.deepEqual(kept, [{ rule, destination: "session", by: "handle", surface: "channel" }]);
+  assert.deepEqual(kept, [{ rule, destination: "session", by: "handle", surface: "channel", was: "allow" }]);
   await sage.close();
 });
 

@@ -40,6 +40,7 @@ const byHost: Record<HostSlash, Case> = {
   plan: { typed: "/plan look around", sends: { type: "say", text: "look around" } },
   compact: { typed: "/compact", sends: { type: "compact" } },
   rewind: { typed: "/rewind", sends: { type: "rewindPoints" }, says: /Messages to go back to/ },
+  revoke: { typed: "/revoke", sends: { type: "undo" }, says: /Mode: |no rule or mode was granted/ },
   withdraw: { typed: "/withdraw", says: /no message that is not read yet/ },
   stop: { typed: "/interrupt", sends: { type: "interrupt" }, says: /Nothing is running/ },
   permissions: { typed: "/permissions remove Bash(x)", says: /This session has no rule Bash\(x\)/ },

@@ -66,7 +66,7 @@ for (const lang of ["en", "zh"] as const) {
         const found = completeSlash(`/${name}`, { place }, w).find((one) => one.text === `/${name} `);
         assert.equal(found?.hint, w.commands[name].does, `${name} at ${place}`);
       }
-    assert.deepEqual(labels("/re").slice(0, 4), ["/resume", "/rename", "/rewind", "/reset-db"]);
+    assert.deepEqual(labels("/re").slice(0, 5), ["/resume", "/rename", "/rewind", "/revoke", "/reset-db"]);
     assert.deepEqual(labels("/usa"), ["/cost"]);
     assert.deepEqual(labels("／MODE acc"), ["accept-edits"]);
     assert.deepEqual(completeSlash("/mode acc", offer, w)[0]?.text, "/mode accept-edits ");
@@ -95,7 +95,7 @@ for (const lang of ["en", "zh"] as const) {
 const fully: Record<HostSlash, readonly string[]> = {
   ...{ help: [""], inbox: [""], status: [""], sessions: [""], resume: ["", "s"], fork: [""], rename: ["a title"] },
   ...{ model: ["", "other/one"], mode: ["", "plan", "accept-edits", "ask"], plan: ["", "a task"], compact: [""] },
-  ...{ rewind: ["", "t0"], withdraw: [], stop: [""], permissions: ["", "remove Bash(x)"], agents: [""] },
+  ...{ rewind: ["", "t0"], withdraw: [], revoke: [""], stop: [""], permissions: ["", "remove Bash(x)"], agents: [""] },
   ...{ skills: [""], cost: [""] },
 };
 

@@ -130,6 +130,8 @@ export function resolvedOf({ log, context, ends }: GuestTurn, known: KnownCall, 
   return waited;
 }
 
+const endsByRule: ReadonlySet<string> = new Set(["decided-by-rule", "ask-rule-removed"]);
+
 /** The answer for the guest, when its request has ended. Undefined: the turn ends with it. */
 export async function conclude(
   turn: GuestTurn,
@@ -140,7 +142,7 @@ export async function conclude(
   if (turn.log.stopped) return undefined;
   if (own) return { answer: await answered(turn, known, resolution, talk) };
   const granted = !unsigned && "response" in resolution && resolution.response?.type === "granted";
-  const ruled = resolution.outcome === "superseded" && resolution.reason.code === "decided-by-rule";
+  const ruled = resolution.outcome === "superseded" && endsByRule.has(resolution.reason.code);
   if (!granted && !ruled) {
     const said =
       "response" in resolution && resolution.response?.type === "denied" ? resolution.response.reason : undefined;

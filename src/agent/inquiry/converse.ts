@@ -118,6 +118,7 @@ function onlyLooking(context: ExecutionContext): ExecutionContext {
       permissionMode: "default",
     },
     sessionRules: [],
+    setAside: [],
     ruleChanges: [],
     mode: () => "ask",
     asksRoot: false,

@@ -8,7 +8,7 @@ import type { Model } from "../../models/model.ts";
 import type { Prices } from "../../models/prices.ts";
 import type { Confined } from "../../protocol/confine.ts";
 import type { RuleFiles, RuleDestination } from "../../protocol/decision.ts";
-import type { RuleGrant } from "../../protocol/facts/answer.ts";
+import type { RuleGrant, RuleRemoval } from "../../protocol/facts/answer.ts";
 import type { BackgroundTask } from "../../protocol/facts/call.ts";
 import type { Fact, Summary } from "../../protocol/facts/fact.ts";
 import type { Call, Heard, Message, ToolResult, Usage } from "../../protocol/facts/message.ts";
@@ -65,7 +65,7 @@ export type AgentConfig = {
   /** Puts a rule where the person wants it, and gives the file; throws when it is not saved. */
   saveRule(grant: RuleGrant): string;
   /** Takes a rule out of its file, and gives the file; undefined when it does not stand there. */
-  dropRule?(rule: string, destination: RuleDestination): string | undefined;
+  dropRule?(rule: string, destination: RuleDestination, behavior?: RuleGrant["behavior"]): string | undefined;
   /** Places that a rule may be saved in, for the prompt that offers it. */
   ruleFiles?: RuleFiles;
   /** Takes secrets out of tool output, before journal and model alike. */
@@ -170,6 +170,8 @@ export type Models = Configured<"model" | "smallModel" | "prices" | "system" | "
 export type Rules = Configured<"rules"> & {
   /** Rules given in this session, on top of the configured ones. */
   sessionRules: Rule[];
+  /** Configured rules that stand in no file and were taken back in this session. */
+  setAside: RuleRemoval[];
   /** Rules that were given or taken back by hand since, until `sessionRules` tells so. */
   ruleChanges?: RuleChange[];
 };

@@ -155,7 +155,7 @@ export class Memory {
     return this.#addresses?.get(input);
   }
 
-  /** Things that the last run of a command was kept from, if it failed. */
+  /** Things that the last run of a command was kept from. */
   blockedIn(command: unknown): readonly Blocked[] {
     return (typeof command === "string" && this.#blocked?.get(command)) || [];
   }
@@ -184,7 +184,10 @@ export class Memory {
   }
 }
 
-/** Commands with what their last run was kept from. One that did its work in spite of it is no reason to ask anybody. */
+/**
+ * Commands with what their last run was kept from. A host counts whatever the exit code was: the listener refused it, and a script may
+ * end with 0 all the same. A path is only read off the output, and says nothing where the command did its work.
+ */
 export function blockedBy(
   known: Map<string, readonly Blocked[]> | undefined,
   { input: sent }: Call,
@@ -192,7 +195,9 @@ export function blockedBy(
 ): Map<string, readonly Blocked[]> | undefined {
   const { command } = result?.ran?.input ?? sent;
   if (typeof command !== "string" || result === undefined) return known;
-  const missed = result.ok ? [] : (result.blocked ?? []).filter(({ kind }) => kind !== "aside");
+  const missed = (result.blocked ?? []).filter((access) =>
+    access.kind === "host" ? !result.ok || access.final !== true : access.kind === "write" && !result.ok,
+  );
   if (missed.length === 0 && !known?.has(command)) return known;
   return (known ?? new Map<string, readonly Blocked[]>()).set(command, missed);
 }

@@ -3,6 +3,7 @@ import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
 import { skillMessages } from "../../context/skills.ts";
 import { endedMessages } from "../state/tasks.ts";
+import type { RuleRemoval } from "../../protocol/facts/answer.ts";
 import type { Blocked } from "../../protocol/confine.ts";
 import type { BackgroundTask } from "../../protocol/facts/call.ts";
 import type { Fact, FactData, Summary } from "../../protocol/facts/fact.ts";
@@ -17,7 +18,7 @@ import {
 import type { ToolUse, TurnEnd } from "../../protocol/facts/outcome.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import type { Restoring } from "../../protocol/facts/rewind.ts";
-import { sessionRules, tasksIn } from "../../protocol/facts/session.ts";
+import { sessionRules, setAside, tasksIn } from "../../protocol/facts/session.ts";
 import { placeInConversation, turnNumber } from "../../protocol/key.ts";
 
 /** A session as the fold of its facts. */
@@ -35,6 +36,7 @@ export type Folded = {
   /** Things that confined commands were kept from, by command. */
   blocked: Map<string, readonly Blocked[]> | undefined;
   rules: Rule[];
+  setAside: RuleRemoval[];
   /** Commands that were started in the background, and those whose end the model was told. */
   tasks: BackgroundTask[];
   toldTasks: Set<string>;
@@ -58,6 +60,7 @@ export function fold(facts: readonly Fact[]): Folded {
     loaded: undefined,
     blocked: undefined,
     rules: sessionRules(facts),
+    setAside: setAside(facts),
     tasks,
     toldTasks: told,
     turn: 0,

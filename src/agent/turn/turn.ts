@@ -191,6 +191,7 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
       asksRoot: false,
       askers: () => askersOf(log.said, folded.sawUpTo, progress.sawUpTo),
       sessionRules: folded.rules,
+      setAside: folded.setAside,
       ruleChanges: log.ruleChanges,
       lifecycle,
       show,

@@ -8,7 +8,7 @@ import { optionNamed } from "../../texts/shared/questions.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
 import { usage, type Flags } from "../process/flags.ts";
 import { hostFlag } from "../host/open-host.ts";
-import { rulesFor } from "../../view/request/answering.ts";
+import { ruleInTheWay, rulesFor, withoutAsking } from "../../view/request/answering.ts";
 import { neededOf } from "../../view/request/describe.ts";
 
 export const answerOptions = {
@@ -20,6 +20,7 @@ export const answerOptions = {
   always: { type: "boolean" },
   to: { type: "string" },
   rule: { type: "string" },
+  unask: { type: "boolean" },
   no: { type: "boolean" },
   reason: { type: "string" },
   choose: { type: "string", multiple: true },
@@ -57,7 +58,7 @@ export async function readResponse(
 ): Promise<InputResponse> {
   const chosen = values.choose !== undefined || values.other !== undefined;
   const ways = {
-    "--yes": values.yes ?? values.always,
+    "--yes": values.yes ?? values.always ?? values.unask,
     "--no": values.no,
     "--choose": chosen,
     "--text": values.text !== undefined,
@@ -70,7 +71,8 @@ export async function readResponse(
   if (way !== undefined) checkKind(request, values.always ? "--always" : way, t);
   checkCompanions(values, way, t);
   // Let out is the command that was shown, and this once.
-  for (const flag of ["always", "input"] as const)
+  if (values.unask && values.always) throw usage(t.conflict("--unask", "--always"));
+  for (const flag of ["always", "input", "unask"] as const)
     if (values.outside && values[flag] !== undefined) throw usage(t.conflict("--outside", `--${flag}`));
   const frame = { requestId: request.id };
   const reason = values.reason === undefined ? {} : { reason: values.reason };
@@ -83,6 +85,7 @@ export async function readResponse(
         ...(values.input !== undefined && { input: jsonObject("--input", values.input, t) }),
         ...(values["accept-edits"] && { mode: "acceptEdits" as const }),
         ...(values.outside && { outside: true as const }),
+        ...(values.unask && readUnask(request, values, t)),
         ...(values.always && { rules: readRules(request, { ...values, nth }, t) }),
       };
     case "--no":
@@ -142,14 +145,15 @@ function checkCompanions(values: Values, way: string | undefined, t: CliTexts): 
     ["outside", "--yes"],
     ["input", "--yes"],
     ["always", "--yes"],
+    ["unask", "--yes"],
     ["to", "--always"],
-    ["rule", "--always"],
+    ["rule", "--always", "--unask"],
     ["reason", "--no", "--decline", "--stop"],
     ["remark", "--choose"],
     ["partial", "--choose"],
     ["all-like", "--yes", "--no"],
   ];
-  const given = values.always ? [way, "--always"] : [way];
+  const given = [way, ...(values.always ? ["--always"] : []), ...(values.unask ? ["--unask"] : [])];
   for (const [flag, ...with_] of goWith)
     if (values[flag] !== undefined && !with_.some((name) => given.includes(name)))
       throw usage(t.only(`--${flag}`, with_.join(", ")));
@@ -168,6 +172,14 @@ function readRules(request: InputRequest, { nth, to = "session", rule }: RuleFla
   if (!fits(destination))
     throw new SageError("request-invalid", said(t.noPlace(destination, destinations.filter(fits))));
   return chosen.map((offer) => ({ rule: offer.rule, behavior: offer.behavior, destination }));
+}
+
+/** The rule in the way goes, or asks only for `--rule` from now on. */
+function readUnask(request: InputRequest, { rule }: Pick<Values, "rule">, t: CliTexts) {
+  if (request.kind !== "permission" || !ruleInTheWay(request))
+    throw new SageError("request-invalid", said(t.nothingInTheWay));
+  const { rules, removeRules = [] } = withoutAsking(request, rule);
+  return { removeRules, ...(rules && { rules }) };
 }
 
 type RuleFlags = { nth: string | undefined; to?: string | undefined; rule?: string | undefined };

@@ -132,6 +132,12 @@ export function receiptLines(
         ? w.rule(oneLine(rule), oneLine(by), saved ?? style.t.destination[destination])
         : w.notSaved(oneLine(style.t.because(problem))),
     ),
+    ...(receipt.rulesRemoved ?? []).map(({ rule, by, saved, destination = "session", problem }) =>
+      problem === undefined
+        ? w.ruleGone(oneLine(rule), oneLine(by), saved ?? style.t.destination[destination])
+        : oneLine(style.t.because(problem)),
+    ),
+    ...(receipt.undone ? [w.undone(whoOf(receipt.undone, style.t), timeOf(receipt.undone.at))] : []),
     ...runLines(receipt, style, w),
     ...(receipt.blocked ? [oneLine(w.blocked(blockedNames(receipt.blocked)))] : []),
     ...(files.length > 0 ? [w.files(files.map(oneLine), receipt.runs.length > 0)] : []),

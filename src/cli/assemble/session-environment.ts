@@ -92,7 +92,8 @@ export function sessionEnvironment({
       return modelsOf(provider, setting());
     },
     saveRule: (session, grant) => folder(session).config.saveRule(grant),
-    dropRule: (session, rule, destination) => folder(session).config.dropRule(rule, destination),
+    dropRule: (session, { rule, destination, behavior }) =>
+      folder(session).config.dropRule(rule, destination, behavior),
   };
 }
 

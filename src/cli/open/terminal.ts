@@ -18,13 +18,8 @@ import { type HostClient, type SessionScreen, findSession } from "../host/host-c
 import { personEditor, personNotifier, personShell, suspend } from "./terminal/programs.ts";
 import { createFolderLabel, customStatusLine } from "./terminal/status-line.ts";
 import { terminalActs } from "./terminal/acts.ts";
-import type { Store } from "../../journal/store/store.ts";
-import type { Rule } from "../../protocol/facts/permission.ts";
-import type { RuleTrial } from "../../protocol/host/past.ts";
 import type { Home } from "../../config/home/home.ts";
 
-/** Old enough that calls since then might matter. */
-const FRESH_MS = 60_000;
 const MAX_ENTRIES = 500;
 
 /** A conversation on a screen that Sage draws. */
@@ -84,7 +79,6 @@ function optionsOf(seat: HostClient, look: SessionScreen) {
       shell: personShell(cwd, env, ownRedaction(env).text),
       clipboard: async () =>
         (await import("./terminal/clipboard.ts")).systemClipboard(join(home.dir, "clipboard"), env)(),
-      tryRule: createRuleTrials(here.store, cwd, () => here.config.rules),
     }),
     place: here ? createFolderLabel(cwd, homedir()) : () => ({ folder: look.cwd }),
     ...(look.sandbox && { sandbox: look.sandbox }),
@@ -96,28 +90,6 @@ function optionsOf(seat: HostClient, look: SessionScreen) {
     ...(command !== undefined && { notify: personNotifier(command, env) }),
     ...(process.platform !== "win32" && { sleep: suspend }),
   } satisfies Partial<TerminalOptions>;
-}
-
-/** Trials of rules that are offered, each made once and kept for a minute. Without a past, or where it cannot be read, there is none. */
-function createRuleTrials(store: Store, cwd: string, rules: () => readonly Rule[]) {
-  const made = new Map<string, { at: number; trial: RuleTrial | undefined }>();
-  const make = async (rule: string) => {
-    const { readPast } = await import("../../archive/trials.ts");
-    return (await readPast(store, cwd, { rules: rules() })).trials.of({ text: rule, behavior: "allow" });
-  };
-  return (rule: string, ready: () => void): RuleTrial | undefined => {
-    const found = made.get(rule);
-    if (found && Date.now() - found.at < FRESH_MS) return found.trial;
-    made.set(rule, { at: Date.now(), trial: found?.trial });
-    void make(rule).then(
-      (trial) => {
-        made.set(rule, { at: Date.now(), trial });
-        ready();
-      },
-      () => {}, // a hint that cannot be given is no reason to disturb anybody
-    );
-    return found?.trial;
-  };
 }
 
 /** Messages that a person sent in a project, for the ↑ key; readable by them alone. Losing it must never stop anything. */

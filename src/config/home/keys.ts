@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { createRequire } from "node:module";
 import { attempt } from "../../base/attempt.ts";
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
@@ -53,6 +54,15 @@ export function keptOrNewKey(
     return `${JSON.stringify({ ...kept, [variable]: there ? { keychain: true } : { key } }, undefined, 2)}\n`;
   });
   return found ?? key;
+}
+
+const RECEIPT_KEY = "SAGE_RECEIPT_KEY";
+
+/** The Ed25519 key of this installation, by which others know its receipts; made when it is first needed. */
+export function receiptKey(home: Pick<Home, "keys">, env: NodeJS.ProcessEnv): string {
+  return keptOrNewKey(home, env, RECEIPT_KEY, () =>
+    generateKeyPairSync("ed25519").privateKey.export({ format: "der", type: "pkcs8" }).toString("base64url"),
+  );
 }
 
 function keyIn(home: Pick<Home, "keys">, text: string, variable: string): string | undefined {

@@ -57,7 +57,7 @@ export type AgentParts = {
   /** Saves a rule to a settings file, and gives its path. */
   saveRule?(grant: RuleGrant): string;
   /** Takes a rule out of a settings file, and gives its path; undefined when it does not stand there. */
-  dropRule?(rule: string, destination: RuleDestination): string | undefined;
+  dropRule?(rule: string, destination: RuleDestination, behavior?: RuleGrant["behavior"]): string | undefined;
   ruleFiles?: RuleFiles;
   /** How commands are confined; without it they run as ever. */
   sandbox?: Sandbox;

@@ -3,8 +3,7 @@ import type { Executor } from "../../agent/turn/execution.ts";
 import type { Awaitable, SessionRow, Store } from "../../journal/store/store.ts";
 import type { Anchors } from "../../config/home/anchors.ts";
 import type { Home } from "../../config/home/home.ts";
-import type { RuleDestination } from "../../protocol/decision.ts";
-import type { RuleGrant } from "../../protocol/facts/answer.ts";
+import type { RuleGrant, RuleRemoval } from "../../protocol/facts/answer.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import type { SessionAbout, WorkFolder } from "../../protocol/host/about.ts";
 import type { Command, CommandReply } from "../../protocol/host/host.ts";
@@ -60,7 +59,7 @@ export type Surroundings = {
   /** Writes a rule to a settings file and returns its path. */
   saveRule(session: SessionRow, grant: RuleGrant): string;
   /** Removes a rule from a settings file and returns its path; undefined if it is not there. */
-  dropRule(session: SessionRow, rule: string, destination: RuleDestination): string | undefined;
+  dropRule(session: SessionRow, removal: RuleRemoval): string | undefined;
 };
 
 /** A part that this host was not given is refused, not made up. */

@@ -1,4 +1,4 @@
-import type { RuleDestination } from "../../protocol/decision.ts";
+import type { RuleSource } from "../../protocol/decision.ts";
 import { demands } from "../../protocol/facts/consent.ts";
 import type { Consent, Rule } from "../../protocol/facts/permission.ts";
 import type { RequestTimeout } from "../../protocol/facts/silence.ts";
@@ -24,7 +24,7 @@ export function textOfRule(listed: string | Pick<AskRule, "rule">): string {
 }
 
 /** The person's own settings alone say who is asked, and what happens without an answer. */
-function demandsOf(listed: string | AskRule, source: RuleDestination): Pick<Rule, "consent" | "silence"> {
+function demandsOf(listed: string | AskRule, source: RuleSource): Pick<Rule, "consent" | "silence"> {
   if (typeof listed === "string") return {};
   const { approvals = 1, notAsker = false, silence } = listed;
   const consent: Consent = { approvals, ...(notAsker && { notAsker }) };
@@ -45,7 +45,7 @@ export function isBuiltIn(tool: string): boolean {
 const longestRule = 1_000;
 
 /** A deny or ask rule that cannot be read stops the session: losing one silently would be worse. */
-export function loadRules(lists: RuleLists, source: RuleDestination): { rules: Rule[]; warnings: Reason[] } {
+export function loadRules(lists: RuleLists, source: RuleSource): { rules: Rule[]; warnings: Reason[] } {
   const rules: Rule[] = [];
   const warnings: Reason[] = [];
   for (const behavior of ["deny", "ask", "allow"] as const) {

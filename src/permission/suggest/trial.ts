@@ -8,11 +8,15 @@ import type { CommandReading } from "../shell/judge/flow/command-reading.ts";
 type JudgePast = (call: PastCall, rules: readonly Rule[], reading?: CommandReading) => Judgement;
 
 export type Trials = {
-  /** Holds a rule against the past before it is kept. */
-  of(rule: Pick<Rule, "text" | "behavior">): RuleTrial;
+  /** Holds rules against the past before they are kept: those that would be kept together, together. */
+  of(rule: Idea, ...others: Idea[]): RuleTrial;
+  /** Would the call be allowed with these, and is it not without them? */
+  allows(call: PastCall, texts: readonly string[]): boolean;
   /** The fewest rules that would have spared the most questions, and allowed nothing that a person refused. */
   ideas(offers: (call: PastCall) => readonly (readonly string[])[]): RuleIdea[];
 };
+
+type Idea = Pick<Rule, "text" | "behavior">;
 
 const MAX_SURPRISING = 10;
 const MAX_IDEAS = 10;
@@ -33,22 +37,28 @@ export function createTrials(past: readonly PastCall[], rules: readonly Rule[], 
     return result.behavior === "allow" && more.some((rule) => finding?.allow?.some(({ text }) => text === rule.text));
   };
   return {
-    of({ text, behavior }) {
-      const others = rules.filter((rule) => rule.text !== text || rule.behavior !== behavior);
-      const rule: Rule = { text, behavior, source: "session" };
+    of(first, ...more) {
+      const { text, behavior } = first;
+      const ideas = [first, ...more];
+      const texts = ideas.map((idea) => idea.text);
+      const isIdea = (rule: Idea) => ideas.some((idea) => idea.text === rule.text && idea.behavior === rule.behavior);
+      const others = rules.filter((rule) => !isIdea(rule));
+      const tried = ideas.map((idea): Rule => ({ ...idea, source: "session" }));
       const changes = (call: PastCall): boolean => {
-        const { result, finding } = judgeWith(call, [...others, rule]);
-        if (behavior !== "allow") return result.behavior === behavior && result.rule === text;
-        return result.behavior === "allow" && finding?.allow?.some((rule) => rule.text === text) === true;
+        const { result, finding } = judgeWith(call, [...others, ...tried]);
+        if (behavior !== "allow") return result.behavior === behavior && texts.includes(result.rule ?? "");
+        return result.behavior === "allow" && finding?.allow?.some((rule) => texts.includes(rule.text)) === true;
       };
       // A call that was refused is looked at in any case: nothing may be missed among those.
       const isWorthALook = (call: PastCall) =>
-        mayChange(call, behavior) && (behavior !== "allow" || call.asked?.answer === "no" || mayConcern(text, call));
+        mayChange(call, behavior) &&
+        (behavior !== "allow" || call.asked?.answer === "no" || texts.some((rule) => mayConcern(rule, call)));
       const changed = all.filter((calls) => calls.some(isWorthALook) && changes(calls[0]!));
       const met = changed.flatMap((calls) => calls.filter((call) => mayChange(call, behavior)));
       const contrary = (call: PastCall) => call.asked?.answer === (behavior === "allow" ? "no" : "yes");
       return {
         rule: text,
+        ...(more.length > 0 && { rules: texts }),
         behavior,
         calls: past.length,
         ...(past[0] && { since: past[0].at }),
@@ -56,6 +66,11 @@ export function createTrials(past: readonly PastCall[], rules: readonly Rule[], 
         against: met.filter(contrary).length,
         surprising: surprising(met, contrary),
       };
+    },
+    allows(call, texts) {
+      const { result } = judge(call, rules);
+      const more = texts.map(allowing);
+      return result.behavior === "ask" && judge(call, [...rules, ...more]).result.behavior === "allow";
     },
     ideas(offers) {
       const asked = all.filter(([call]) => call!.asked !== undefined);

@@ -55,5 +55,8 @@ export type PlanEnd = Exclude<SessionMode, "plan">;
 /** A rule to keep together with a grant, and where. */
 export type RuleGrant = { rule: string; behavior: "allow" | "deny" | "ask"; destination: RuleDestination };
 
-/** A rule to take back together with a grant, and from where; `session` is what was given in this session. */
-export type RuleRemoval = { rule: string; destination: RuleDestination };
+/**
+ * A rule to take back together with a grant, and from where; `session` is what was given in this session. Without `behavior`, whatever
+ * the rule said.
+ */
+export type RuleRemoval = { rule: string; destination: RuleDestination; behavior?: "allow" | "deny" | "ask" };

@@ -45,7 +45,12 @@ export type FactData = {
   /** The model that answers from the next turn on. */
   "model.chosen": { model: string; by: string; surface: string };
   /** How much the agent may do without asking, from the next call on. */
-  "mode.chosen": { mode: SessionMode; by: string; surface: string };
+  "mode.chosen": {
+    mode: SessionMode;
+    by: string;
+    surface: string;
+    /** The grant that this undoes: its call, or the key of a change by hand. */ undoes?: string;
+  };
   /**
    * The session went back to before a turn. Earlier facts stay: whoever folds the conversation leaves out what was taken back.
    * `heard`: messages up to this seq are older than that turn. `next`: turns are counted on from here. `files`: to be put back.
@@ -123,6 +128,8 @@ export type FactData = {
   "state.changed": StateTransition;
   "context.compacted": Compaction;
   "rule.added": {
+    /** The grant that this undoes: its call, or the key of a change by hand. */ undoes?: string;
+    /** Absent in facts of earlier versions. */ surface?: string;
     /** The file it was saved to, or why it was not. */ saved?: string;
     problem?: Reason;
     rule: string;
@@ -132,11 +139,14 @@ export type FactData = {
   };
   /** A rule was taken back: from the next call on it means nothing. Without a place it was one of this session. */
   "rule.removed": {
+    /** The grant that this undoes: its call, or the key of a change by hand. */ undoes?: string;
     rule: string;
     by: string;
     surface: string;
     destination?: RuleDestination;
     /** Without it, whatever the rule said. */ behavior?: "allow" | "deny" | "ask";
+    /** It said this. */ was?: "allow" | "deny" | "ask";
+    /** It demanded more of an answer than its text says, so nothing but a person can write it again. */ demanding?: true;
     /** The file it was removed from, or why it is still there. */ saved?: string;
     problem?: Reason;
   };

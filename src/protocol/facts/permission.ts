@@ -1,5 +1,5 @@
 import type { Confined } from "../confine.ts";
-import type { PermissionBehavior, RuleDestination } from "../decision.ts";
+import type { PermissionBehavior, RuleDestination, RuleSource } from "../decision.ts";
 import type { Effect, InputChange, ToolInput } from "./call.ts";
 import type { RequestTimeout } from "./silence.ts";
 import type { Reason } from "../reasons/reason.ts";
@@ -8,7 +8,7 @@ import type { Reason } from "../reasons/reason.ts";
 export type Rule = {
   behavior: "allow" | "deny" | "ask";
   text: string;
-  source: RuleDestination;
+  source: RuleSource;
   /** Of an ask rule: how many people have to approve, and who; by default any one approver. */
   consent?: Consent;
   /** Of an ask rule: what happens when nobody answers. */
@@ -43,7 +43,7 @@ export type PermissionResult = {
   /** A person must answer this one: no mode and no flag may answer in their place. */
   hard?: boolean;
   rule?: string;
-  source?: RuleDestination;
+  source?: RuleSource;
   parts?: CallPart[];
   /** Of an ask: what all ask rules about the call demand together. */
   consent?: Consent;

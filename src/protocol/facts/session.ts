@@ -1,5 +1,7 @@
+import { callOfKey } from "../key.ts";
 import type { BackgroundTask } from "./call.ts";
 import type { Fact, FactData } from "./fact.ts";
+import type { RuleRemoval } from "./answer.ts";
 import type { Rule } from "./permission.ts";
 import type { SessionMode } from "../mode.ts";
 
@@ -18,6 +20,22 @@ export function sessionRules(facts: readonly Fact[]): Rule[] {
   return [...rules];
 }
 
+/** Configured rules that stand in no file and were taken back: they mean nothing in this session. One that is given again counts again. */
+export function setAside(facts: readonly Fact[]): RuleRemoval[] {
+  const changes = facts.filter((fact) => fact.type === "rule.added" || fact.type === "rule.removed");
+  return changes.reduce<RuleRemoval[]>((gone, fact) => changedAside(gone, fact), []);
+}
+
+export function changedAside(gone: RuleRemoval[], { type, data }: RuleChange): RuleRemoval[] {
+  const { rule, destination = "session", behavior, saved, problem } = data;
+  if (type === "rule.added")
+    return gone.filter(
+      (removal) => !isTakenBack({ text: rule, source: destination, behavior: data.behavior }, removal),
+    );
+  const isAside = destination !== "session" && saved === undefined && problem === undefined;
+  return isAside ? [...gone, { rule, destination, ...(behavior && { behavior }) }] : gone;
+}
+
 /** The rules after one was added or removed. A rule whose removal failed is kept. */
 export function changedRules(rules: readonly Rule[], change: RuleChange): readonly Rule[] {
   if (change.type === "rule.removed") {
@@ -25,8 +43,8 @@ export function changedRules(rules: readonly Rule[], change: RuleChange): readon
     return data.problem === undefined ? rules.filter((rule) => !isTakenBack(rule, data)) : rules;
   }
   const rule = given(change.data);
-  const { text, source, behavior } = rule;
-  return [...rules.filter((earlier) => !isTakenBack(earlier, { rule: text, destination: source, behavior })), rule];
+  const { text, source: destination, behavior } = rule;
+  return [...rules.filter((earlier) => !isTakenBack(earlier, { rule: text, destination, behavior })), rule];
 }
 
 /** A text may be allowed in one place and denied in another: a removal means its own place, and its own behaviour where it names one. */
@@ -38,7 +56,12 @@ export function isTakenBack(
 }
 
 /** A rule that could not be saved holds in the session alone. */
-function given({ behavior, rule, destination, problem }: FactData["rule.added"]): Rule {
+function given({
+  behavior,
+  rule,
+  destination,
+  problem,
+}: FactData["rule.added"]): Rule & { source: FactData["rule.added"]["destination"] } {
   return { behavior, text: rule, source: problem === undefined ? destination : "session" };
 }
 
@@ -62,4 +85,36 @@ export function tasksIn(facts: readonly Fact[]): { tasks: BackgroundTask[]; told
     if (fact.type === "model.replied") for (const { id } of fact.data.ended ?? []) told.add(id);
   }
   return { tasks: [...tasks.values()], told };
+}
+
+type Undoable = Fact<"rule.added"> | Fact<"rule.removed"> | Fact<"mode.chosen">;
+
+/** The changes that came with one answer, or by hand at one time. `mode`: the one before it. */
+export type Grant = { id: string; changes: Undoable[]; mode: SessionMode };
+
+/** The newest change of rules, or to a mode that asks less, that nobody has taken back. */
+export function undoable(facts: readonly Fact[]): Grant | undefined {
+  const grants = new Map<string, Grant>();
+  let mode: SessionMode = "ask";
+  for (const fact of facts) {
+    if (fact.type !== "rule.added" && fact.type !== "rule.removed" && fact.type !== "mode.chosen") continue;
+    if (fact.data.undoes !== undefined) grants.delete(fact.data.undoes);
+    else if (fact.type === "mode.chosen" ? fact.data.mode === "acceptEdits" : !isMoot(fact)) {
+      const id = grantOfKey(fact.key);
+      const grant = grants.get(id) ?? { id, changes: [], mode };
+      grants.set(id, { ...grant, changes: [...grant.changes, fact] });
+    }
+    if (fact.type === "mode.chosen") mode = fact.data.mode;
+  }
+  return [...grants.values()].at(-1);
+}
+
+/** The call whose answer changed something; what was changed by hand stands by itself. */
+function grantOfKey(key: string): string {
+  return callOfKey(key) ?? key;
+}
+
+/** A removal that found nothing to remove. A rule that could not be saved holds in the session. */
+function isMoot({ type, data }: Fact<"rule.added"> | Fact<"rule.removed">): boolean {
+  return type === "rule.removed" && data.problem !== undefined;
 }

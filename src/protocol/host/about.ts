@@ -1,4 +1,4 @@
-import type { RuleDestination } from "../decision.ts";
+import type { RuleSource } from "../decision.ts";
 
 /** A thing that people call by its name, and what it is for. */
 export type Named = { name: string; description: string };
@@ -10,7 +10,7 @@ export type WorkFolder = { name: string; cwd: string };
 export type RuleInForce = {
   rule: string;
   behavior: "allow" | "deny" | "ask";
-  source: RuleDestination;
+  source: RuleSource;
   /** Its settings file. */ file?: string;
 };
 

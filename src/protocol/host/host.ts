@@ -8,7 +8,7 @@ import type { RewindPlan, RewindPoint } from "../facts/rewound.ts";
 import type { TurnLimits } from "../facts/silence.ts";
 import type { HostAbout, RuleInForce } from "./about.ts";
 import type { OutsideAsk, OutsideEnd } from "./outside.ts";
-import type { RuleTrial, Stats } from "./past.ts";
+import type { RulePreview, Stats } from "./past.ts";
 import type { Integrity, Receipt } from "./receipt.ts";
 import type { GivenImage } from "../image.ts";
 import type { SessionMode } from "../mode.ts";
@@ -71,7 +71,7 @@ export type Command =
     }
   /** A request by its id, open or ended, with what people asked about it. */
   | { type: "request"; id: string }
-  /** Holds the rules that are offered with a permission, or these, against past calls of its project: would they have allowed too much? */
+  /** Holds the rules that are offered with a permission, or these, against past calls of its project, together: would they have allowed too much? */
   | { type: "past"; requestId: string; rules?: readonly string[] }
   /** Open requests, of one session or of all, oldest first; a page of them where there may be many. */
   | {
@@ -100,6 +100,8 @@ export type Command =
       /** Any, if it is left out. */ behavior?: RuleInForce["behavior"];
       destination: RuleDestination;
     } & Sender)
+  /** Takes back the newest change of rules, or to a mode that asks less, that came with an answer or by hand. */
+  | ({ type: "undo"; session: string } & Sender)
   /** Messages before which a session may go back to. Refused while its turn runs. */
   | { type: "rewindPoints"; session: string }
   /** Everything that going back to before a turn would change. Nothing is changed. */
@@ -205,6 +207,8 @@ export type CommandReplies = {
   request: { resolution?: Resolution; inquiries?: Inquired[] } & PendingRequest;
   fork: { session: string };
   addRule: { /** Path of the file that was written. */ file?: string };
+  /** Rules that were taken back, rules that count again, and the mode that the session is back in. */
+  undo: { removed: string[]; restored: string[]; mode?: SessionMode };
   rewindPoints: { points: RewindPoint[]; /** A turn is open, and no process runs it. */ paused: boolean };
   planRewind: { plan: RewindPlan };
   rewind: FactData["rewind.ended"];
@@ -215,7 +219,7 @@ export type CommandReplies = {
   facts: { facts: Fact[]; /** There are others beyond the page. */ more: boolean };
   receipts: FoundReceipts;
   stats: { stats: Stats };
-  past: { trials: RuleTrial[] };
+  past: RulePreview;
 };
 
 /** The reply to each command: `ok`, or the code and the message of a refusal. */

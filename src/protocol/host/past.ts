@@ -21,6 +21,8 @@ export type PastCall = {
 /** The effect that a rule would have had on the calls of the past. */
 export type RuleTrial = {
   rule: string;
+  /** All of them, where several were tried together: each alone may have allowed nothing. */
+  rules?: string[];
   behavior: "allow" | "deny" | "ask";
   /** Calls examined, and the time of the first. */
   calls: number;
@@ -32,6 +34,9 @@ export type RuleTrial = {
   /** The most surprising of them, the contrary ones first. */
   surprising: PastCall[];
 };
+
+/** Meaning of rules that are held together: for the past, and for open requests of the session, which they would answer. */
+export type RulePreview = { trials: RuleTrial[]; opens: string[] };
 
 /** Rules that would have spared questions and allowed nothing that a person refused, with the calls that speak for them. */
 export type RuleIdea = { rules: string[]; spared: number; examples: PastCall[] };

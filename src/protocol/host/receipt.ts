@@ -1,10 +1,11 @@
 import type { Blocked, Confined } from "../confine.ts";
-import type { RuleDestination } from "../decision.ts";
+import type { RuleSource } from "../decision.ts";
 import type { CallEnd, Effect, InputChange, ToolInput } from "../facts/call.ts";
 import type { FactData } from "../facts/fact.ts";
 import type { Inquired } from "../facts/inquiry.ts";
 import type { Approval, InputRequest, Resolution } from "../facts/request.ts";
 import type { Reason } from "../reasons/reason.ts";
+import type { Sender } from "../sender.ts";
 
 /** Status of a call: the one definition for every surface, the export and receipts. */
 export type Standing =
@@ -60,12 +61,16 @@ export type Receipt = {
   reason: Reason;
   rule?: {
     text: string;
-    source: RuleDestination;
+    source: RuleSource;
     /** Path of the settings file, or who gave it in this session. */ from?: string;
   };
   /** Everything a person was asked on the way, with how it ended. */
   asked: Asked[];
   rulesAdded: FactData["rule.added"][];
+  /** Rules that were taken back with the answer. Receipts of earlier versions do not say it. */
+  rulesRemoved?: FactData["rule.removed"][];
+  /** Everything that the answer changed was taken back later. */
+  undone?: Sender & { at: number };
   /** Hash of the input that the approval was bound to. */
   digest: string;
   /** Files it changes, by their real paths. */

@@ -1,7 +1,7 @@
-import type { RuleDestination } from "../decision.ts";
+import type { RuleSource } from "../decision.ts";
 
 /** A rule as it is named in a reason. */
-export type NamedRule = { text: string; source: RuleDestination };
+export type NamedRule = { text: string; source: RuleSource };
 
 /** Kinds of paths that a person decides about whatever rule or mode allows a write. */
 export type ProtectedKind =

@@ -1,4 +1,4 @@
-import type { Drift, RuleBehavior, RuleDestination } from "../decision.ts";
+import type { Drift, RuleBehavior, RuleSource } from "../decision.ts";
 import type { Changes, TurnReasonArgs } from "./turn.ts";
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { ConfineReasonArgs } from "../confine.ts";
@@ -49,8 +49,8 @@ export type ReasonArgs = PermissionReasonArgs &
 /** Reasons that carry other reasons, by the table that has their neighbours: a table that named `Reason` would import this file. */
 export type NestedReasonArgs = {
   file: {
-    "rule-not-read": { rule: string; problem: Reason | string; behavior?: RuleBehavior; source?: RuleDestination };
-    "rule-ignored": { rule: string; source: RuleDestination; problem: Reason };
+    "rule-not-read": { rule: string; problem: Reason | string; behavior?: RuleBehavior; source?: RuleSource };
+    "rule-ignored": { rule: string; source: RuleSource; problem: Reason };
     misfits: { misfits: readonly Misfit[] };
   };
   guest: {

@@ -1,4 +1,4 @@
-import type { RuleBehavior, RuleDestination } from "../decision.ts";
+import type { RuleBehavior, RuleSource } from "../decision.ts";
 
 /** Why a command ended before there was a host to ask, or why an embedder's call is refused. No host sends these to a surface. */
 export type StartReasonArgs = {
@@ -86,4 +86,4 @@ export type StartReasonArgs = {
   "module-needs-node": { version: string };
 };
 
-type PlacedRule = { behavior: RuleBehavior; rule: string; source: RuleDestination };
+type PlacedRule = { behavior: RuleBehavior; rule: string; source: RuleSource };

@@ -37,6 +37,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   "one-request-at-a-time": {};
   "channel-closed": {};
   "decided-by-rule": { rule: string };
+  "ask-rule-removed": { rule: string };
   /** The agent took its request back after a person had asked about it. */
   "withdrawn-by-agent": { why: string };
 

@@ -47,11 +47,15 @@ export type UseReasonArgs = {
   // Rules, settings and other files.
   "rule-not-saved": { rule: string; path: string };
   "rule-not-there": { rule: string };
+  "nothing-to-undo": {};
+  "undo-by-hand": { rule: string };
   "rule-place-missing": { destination: string };
   "file-unreadable": { path: string; problem: string };
   "file-not-json": { path: string; problem: string; effect?: "rule-not-saved" | "set-up-again" };
   "file-leads-out": { path: string };
   "file-not-regular": { path: string };
+  /** `path`: the file of the policy, or its folder. */
+  "policy-unsafe": { path: string; policy: string };
   "file-too-large": { path: string; limitMb: number };
   "file-unusable": { path: string; problem: string };
   "file-busy": { path: string; problem: string };

@@ -25,5 +25,5 @@ export type { RewindWhat } from "../../protocol/facts/rewind.ts";
 export type { PlannedFile, RestoreDoubt, RewindPlan, RewindPoint } from "../../protocol/facts/rewound.ts";
 export type { HostAbout, Named, RuleInForce, SessionAbout, WorkFolder } from "../../protocol/host/about.ts";
 export type { OutsideAsk, OutsideBody, OutsideEnd } from "../../protocol/host/outside.ts";
-export type { PastCall, RuleTrial, Stats, Tally } from "../../protocol/host/past.ts";
+export type { PastCall, RulePreview, RuleTrial, Stats, Tally } from "../../protocol/host/past.ts";
 export type { Asked, CallRun, Integrity, Receipt, Standing } from "../../protocol/host/receipt.ts";

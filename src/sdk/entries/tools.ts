@@ -6,7 +6,7 @@ export type { ToolProblem } from "../../tools/definition/result.ts";
 export type { Ending, Kept, Launch, LaunchEnd, ShellCommand, Spawn, Spawned } from "../../tools/process/spawn.ts";
 export type { AskRule } from "../../permission/rules/rules.ts";
 export type { Blocked } from "../../protocol/confine.ts";
-export type { RuleBehavior, RuleFiles } from "../../protocol/decision.ts";
+export type { RuleBehavior, RuleFiles, RuleSource } from "../../protocol/decision.ts";
 export type { BackgroundTask, CallEnd, Effect, InputChange, Output, ToolInput } from "../../protocol/facts/call.ts";
 export type { CallPart, PermissionOpinion, Verdict, WriteTarget } from "../../protocol/facts/permission.ts";
 export type { Replaced } from "../../protocol/facts/rewind.ts";

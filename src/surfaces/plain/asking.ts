@@ -7,7 +7,8 @@ import type { Texts } from "../../texts/shared/texts.ts";
 import { offerLines } from "../../view/lines/offers.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { questionLines, requestLines } from "../../view/lines/request.ts";
-import { rulesFor, takesOwnWords } from "../../view/request/answering.ts";
+import { destinationName } from "../../view/request/origin.ts";
+import { ruleInTheWay, rulesFor, takesOwnWords } from "../../view/request/answering.ts";
 import { mayEdit } from "../../view/request/choices.ts";
 import { neededOf } from "../../view/request/describe.ts";
 import { begin, editable, hear, isTogether, type Dialog } from "./input.ts";
@@ -131,6 +132,8 @@ function promptLabel(request: InputRequest, dialog: Dialog, t: Texts): string {
       return request.kind === "permission" && typeof request.input["command"] === "string" ? t.newCommand : t.newInput;
     case "rule":
       return t.newRule;
+    case "unask":
+      return t.unaskLine;
     case "remark":
       return t.remark;
     case "question":
@@ -183,11 +186,13 @@ function choiceLines(request: PermissionRequest, style: Style, alike: number): s
   const { t, paint } = style;
   const key = (letter: string, text: string) => `  ${paint.bold(letter)}  ${text}`;
   const rules = ruleLines(request, style);
+  const inTheWay = ruleInTheWay(request);
   const isPlan = request.tool === PLAN_TOOL;
   return [
     key("y", isPlan ? t.planYes : t.once),
     ...(isPlan ? [key("a", t.planAccept)] : []),
     ...(rules.length > 0 ? [key("a", t.always(neededOf(rulesFor(request)).length)), ...rules] : []),
+    ...(inTheWay ? [key("u", t.unask(oneLine(inTheWay.rule), destinationName(inTheWay.destination, request, t)))] : []),
     ...(request.mayLeave ? [key("o", t.runOutside)] : []),
     key("n", t.no),
     key("r", isPlan ? t.planChange : t.noBecause),

@@ -6,7 +6,7 @@ import { PLAN_TOOL } from "../../protocol/mode.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import { keyOf } from "../../texts/shared/questions.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
-import { rulesFor, takesOwnWords, takesRemark } from "../../view/request/answering.ts";
+import { ruleInTheWay, rulesFor, takesOwnWords, takesRemark, withoutAsking } from "../../view/request/answering.ts";
 import { mayEdit } from "../../view/request/choices.ts";
 import { readAlways, several, single, unquoted, type Writing } from "./typed/answers.ts";
 
@@ -19,6 +19,7 @@ export type Dialog =
   | { at: "comment" }
   | { at: "edit" }
   | ({ at: "rule" } & Writing)
+  | { at: "unask" }
   | { at: "text" }
   | { at: "question"; n: number; answers: Answers }
   | { at: "remark"; answers: Answers };
@@ -82,6 +83,9 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
       const rules = [{ rule: typed, behavior: "allow" as const, destination: dialog.destination }];
       return typed === "" ? back : { type: "respond", response: { type: "granted", ...frame, rules } };
     }
+    case "unask":
+      if (request.kind !== "permission" || typed === "") return back;
+      return { type: "respond", response: withoutAsking(request, typed === "-" ? "" : typed) };
     case "text":
       if (typed === "") return { type: "again", message: t.emptyLine };
       return (
@@ -133,6 +137,9 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
     case "no":
     case "否":
       return { type: "respond", response: { type: "denied", ...frame } };
+    case "u":
+      if (ruleInTheWay(request)) return { type: "next", dialog: { at: "unask" } };
+      return { type: "again", message: t.noChoice(typed, lettersOf(request).join(", ")) };
     case "r":
       return { type: "next", dialog: { at: "reason" } };
     case "e":
@@ -150,7 +157,19 @@ function choose(request: PermissionRequest, typed: string, t: Texts): Step {
 function lettersOf(request: PermissionRequest): string[] {
   const rule = request.tool === PLAN_TOOL || rulesFor(request).length > 0;
   const [leave, edit] = [request.mayLeave, mayEdit(request)];
-  return ["y", ...(rule ? ["a"] : []), ...(leave ? ["o"] : []), "n", "r", ...(edit ? ["e"] : []), "c", "s", "?"];
+  const unask = ruleInTheWay(request) !== undefined;
+  return [
+    "y",
+    ...(rule ? ["a"] : []),
+    ...(unask ? ["u"] : []),
+    ...(leave ? ["o"] : []),
+    "n",
+    "r",
+    ...(edit ? ["e"] : []),
+    "c",
+    "s",
+    "?",
+  ];
 }
 
 /** A line to start an edit from, where one line can hold it. */

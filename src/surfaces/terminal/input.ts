@@ -37,6 +37,7 @@ export type Key =
   | "clipboard"
   | "leave"
   | "sleep"
+  | "revoke"
   | "back";
 
 export function readKey(data: string): Key | undefined {
@@ -49,6 +50,7 @@ export function readKey(data: string): Key | undefined {
   if (matchesKey(data, "ctrl+v")) return "clipboard";
   if (matchesKey(data, "ctrl+d")) return "leave";
   if (matchesKey(data, "ctrl+z")) return "sleep";
+  if (matchesKey(data, "alt+u")) return "revoke";
   if (matchesKey(data, "up")) return "back";
   return undefined;
 }

@@ -109,7 +109,7 @@ function takes({ desk, pagers, pickers, talk, writing }: Parts, key: Key): boole
   if (key === "escape" || key === "mode") return !panel && !writing.choosing();
   if (key === "back") return !panel && writing.text() === "" && talk.canTakeBack();
   if (key === "leave") return panel || writing.text() === "";
-  if (key === "editor" || key === "request" || key === "clipboard") return !panel;
+  if (key === "editor" || key === "revoke" || key === "request" || key === "clipboard") return !panel;
   return true;
 }
 
@@ -132,6 +132,8 @@ function act(parts: Parts, key: Key, stopWith: Keys["stopWith"]): void {
       return void lifetime.lend(() => edit(parts));
     case "clipboard":
       return void paste(parts);
+    case "revoke":
+      return parts.talk.run("revoke");
     case "back":
       return parts.talk.takeBack();
     case "sleep":

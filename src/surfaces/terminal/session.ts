@@ -1,3 +1,4 @@
+import type { RulePreview } from "../../protocol/host/past.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { Host } from "../../protocol/host/host.ts";
@@ -15,7 +16,7 @@ import { setCapabilityOverrides, type Terminal as Device } from "./draw/tui.ts";
 import { createWriting, type Writing } from "./editor.ts";
 import { arrived, next, type Event, type State } from "./input.ts";
 import type { Keys } from "./keys.ts";
-import { createDesk, createPanel, type Desk } from "./panels/panel.ts";
+import { type PanelOptions, createDesk, createPanel, type Desk } from "./panels/panel.ts";
 import { notification, title } from "./screen/notify.ts";
 import type { TerminalEnd, TerminalOptions } from "./screen/options.ts";
 import { createPickers, type Pickers } from "./screen/picker.ts";
@@ -217,7 +218,7 @@ function deskOf(early: Setting & Machine & Pick<Parts, "session" | "redraw">, pa
         me: sender,
         now,
         redraw,
-        tryRule: options.tryRule,
+        tryRules: createPreviews(session, own.pending.request.id),
         rows: () => Math.max(6, device.rows - 3),
         early: (data) => void (parts().writing.text() === "" || parts().writing.handleInput(data)),
       }),
@@ -225,6 +226,22 @@ function deskOf(early: Setting & Machine & Pick<Parts, "session" | "redraw">, pa
     focus: () => focus(parts()),
     taken: () => to({ type: "taken", at: now() }),
   });
+}
+
+/** Asked once for each set of rules. A hint that cannot be given is no reason to disturb anybody. */
+function createPreviews(session: Parts["session"], requestId: string): NonNullable<PanelOptions["tryRules"]> {
+  const made = new Map<string, RulePreview | undefined>();
+  return (rules, ready) => {
+    const name = JSON.stringify(rules);
+    if (made.has(name)) return made.get(name);
+    made.set(name, undefined);
+    void session.send({ type: "past", requestId, rules }).then((reply) => {
+      if (!reply.ok) return;
+      made.set(name, reply);
+      ready();
+    });
+    return undefined;
+  };
 }
 
 /** Draws the session from its first fact until the person leaves or the session's watch ends. */

@@ -90,6 +90,8 @@ const en = {
   anOption: "…",
   alsoPermission: '  or: --no --reason "…", --stop',
   alsoAlways: (what: string) => `  --always: ${what}`,
+  alsoUnask: (what: string) => `  --unask: ${what}; with --rule "…", ask only for that instead`,
+  nothingInTheWay: "No ask rule is in the way that could be removed here.",
   alwaysNth: "--always 2: rule 2 only",
   alwaysTo: "--to local: save it to that file",
   alsoChoice: '  (an option by text or number, with --remark "…" for the agent; or: --decline, --stop)',
@@ -146,6 +148,7 @@ const en = {
     broken: (session: string, seq: number, key: string) =>
       `the record of session ${session} was changed or damaged at ${seq} (${key}): keep a copy of the journal and do not rely on later entries`,
     settings: (path: string) => `settings valid (${path})`,
+    policy: (path: string) => `policy of this machine: ${path}`,
     noSettings: (path: string) => `no settings file (${path}), using defaults`,
     model: (name: string) => `model ${name}`,
     ripgrep: "ripgrep found",
@@ -235,6 +238,8 @@ const zh: CliTexts = {
   anOption: "…",
   alsoPermission: '  或：--no --reason "…"、--stop',
   alsoAlways: (what) => `  --always：${what}`,
+  alsoUnask: (what) => `  --unask：${what}；加 --rule "…" 则只对它询问`,
+  nothingInTheWay: "这里没有可以删除的 ask 规则。",
   alwaysNth: "--always 2：只用规则 2",
   alwaysTo: "--to local：保存到该文件",
   alsoChoice: '  （选项的文字或编号，可加 --remark "给智能体的话"；或：--decline、--stop）',
@@ -284,6 +289,7 @@ const zh: CliTexts = {
     broken: (session, seq, key) =>
       `会话 ${session} 的记录在 ${seq}（${key}）处被改动或损坏：请保留日志副本，不要依据其后的内容`,
     settings: (path) => `设置有效（${path}）`,
+    policy: (path) => `本机策略：${path}`,
     noSettings: (path) => `没有设置文件（${path}），使用默认值`,
     model: (name) => `模型 ${name}`,
     ripgrep: "ripgrep 可用",

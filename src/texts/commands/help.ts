@@ -140,7 +140,7 @@ Looking back
                               for a file: which calls changed it
   sage stats [--all] [--since <d>] [--session <id>] [--json]
                               of this project; --all: of every folder, --since 7d: of the last seven days
-  sage export [session] [--format jsonl|html|script|answers] [-o <file>]
+  sage export [session] [--format jsonl|html|script|answers|receipts] [-o <file>]
                               the facts, a self-contained page, or files for --replay and
                               --replay-answers; secrets are removed
 
@@ -314,7 +314,7 @@ const zh: HelpTexts = {
                               对文件：哪些调用改动过它
   sage stats [--all] [--since <时长>] [--session <编号>] [--json]
                               本项目的统计；--all：所有文件夹，--since 7d：最近七天
-  sage export [会话] [--format jsonl|html|script|answers] [-o <文件>]
+  sage export [会话] [--format jsonl|html|script|answers|receipts] [-o <文件>]
                               事实、独立的网页，或供 --replay 与
                               --replay-answers 使用的文件；机密会被移除
 

@@ -1,4 +1,4 @@
-import type { RuleDestination } from "../../protocol/decision.ts";
+import type { RuleSource } from "../../protocol/decision.ts";
 import type { Reason } from "../../protocol/reasons/reason.ts";
 import { inBoth } from "../language.ts";
 import { sentence } from "../shared/sentence.ts";
@@ -15,10 +15,12 @@ const en = {
   because: (reason: Reason | string): string => sentence(reason, "en"),
   allowedByRule: "allowed by a rule",
   byRule: (rule: string, where: string) => `: ${rule} (${where})`,
-  ruleFrom: (source: RuleDestination, from: string | undefined) =>
+  ruleFrom: (source: RuleSource, from: string | undefined) =>
     source === "session" ? `added in this session${from ? ` by ${from}` : ""}` : (from ?? source),
   askedAt: (time: string, why: string) => `asked ${time}: ${why}`,
   rule: (rule: string, by: string, where: string) => `rule added by ${by}: ${rule} (${where})`,
+  ruleGone: (rule: string, by: string, where: string) => `rule removed by ${by}: ${rule} (${where})`,
+  undone: (who: string, time: string) => `the rules and mode granted here were taken back ${who}, ${time}`,
   notSaved: (problem: string) => `not saved: ${problem}`,
   run: "ran",
   confined: (how: string) => `${how} confined`,
@@ -58,6 +60,8 @@ const zh: WhyTexts = {
   ruleFrom: (source, from) => (source === "session" ? `本会话中${from ? `由 ${from} ` : ""}添加` : (from ?? source)),
   askedAt: (time, why) => `${time} 提出：${why}`,
   rule: (rule, by, where) => `${by} 添加了规则：${rule}（${where}）`,
+  ruleGone: (rule, by, where) => `${by} 删除了规则：${rule}（${where}）`,
+  undone: (who, time) => `这里授予的规则和模式已由${who}收回，${time}`,
   notSaved: (problem) => `未保存：${sentence(problem, "zh")}`,
   run: "已运行",
   confined: (how) => `${how}（沙箱中）`,

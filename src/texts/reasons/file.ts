@@ -110,7 +110,13 @@ const zh: Table = {
 export const fileReasons = { en, zh } satisfies Record<Lang, Table>;
 
 export const behaviorsZh = { allow: "允许", ask: "询问", deny: "拒绝" };
-export const sourcesZh = { user: "个人设置", project: "项目设置", local: "本地设置", session: "本会话" };
+export const sourcesZh = {
+  user: "个人设置",
+  project: "项目设置",
+  local: "本地设置",
+  session: "本会话",
+  managed: "本机策略",
+};
 
 /** Formats that settings and front matter expect, by the name that their schemas use instead of a message. */
 const formats: Record<Lang, Record<string, string>> = {

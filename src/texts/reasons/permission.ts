@@ -1,13 +1,19 @@
 import type { NestedReasonArgs, Sentences } from "../../protocol/reasons/reason.ts";
-import type { RuleDestination } from "../../protocol/decision.ts";
+import type { RuleSource } from "../../protocol/decision.ts";
 import type { Construct, NamedRule, PermissionReasonArgs, ProtectedKind } from "../../protocol/reasons/permission.ts";
 import type { Lang } from "../language.ts";
 
 type Table = Sentences<PermissionReasonArgs & NestedReasonArgs["permission"]>;
 
-const places: Record<Lang, Record<RuleDestination, string>> = {
-  en: { session: "this session", local: "your settings here", project: "project settings", user: "your settings" },
-  zh: { session: "本会话", local: "你在本项目的设置", project: "项目设置", user: "你的设置" },
+const places: Record<Lang, Record<RuleSource, string>> = {
+  en: {
+    session: "this session",
+    local: "your settings here",
+    project: "project settings",
+    user: "your settings",
+    managed: "policy of this machine",
+  },
+  zh: { session: "本会话", local: "你在本项目的设置", project: "项目设置", user: "你的设置", managed: "本机策略" },
 };
 
 const ruleText = ({ text, source }: NamedRule, lang: Lang): string =>

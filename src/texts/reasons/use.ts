@@ -56,6 +56,8 @@ const en: Table = {
   },
 
   "rule-not-there": ({ rule }) => `there is no rule "${rule}" to take back`,
+  "nothing-to-undo": () => "no rule or mode was granted in this session that could be undone",
+  "undo-by-hand": ({ rule }) => `the rule "${rule}" said more than its text; write it into its file again`,
   "rule-not-saved": ({ rule, path }) => `the rule "${rule}" was written to ${path} but is not there; it is not saved`,
   "rule-place-missing": ({ destination }) => `there is no settings file for "${destination}" here`,
   "in-file": ({ path, problem }, say) => `${path}: ${say(problem)}`,
@@ -65,6 +67,8 @@ const en: Table = {
   "file-unfit": ({ path, problem }, say) => `${path} is invalid:\n${say(problem)}`,
   "file-leads-out": ({ path }) => `${path} leads out of its folder; settings must not be links to elsewhere`,
   "file-not-regular": ({ path }) => `${path} should be a file, and is a directory, a pipe or a device`,
+  "policy-unsafe": ({ path, policy }) =>
+    `the policy ${policy} cannot be used: ${path} has to belong to root, be no link, and be writable by nobody else`,
   "file-too-large": ({ path, limitMb }) => `${path} is larger than ${limitMb} MB; settings are short`,
   "file-unusable": ({ path, problem }) => `${path} cannot be used (${problem}); move it away, or check its permissions`,
   "file-busy": ({ path, problem }) => `${path} could not be locked (${problem}); try again`,
@@ -147,6 +151,8 @@ const zh: Table = {
   },
 
   "rule-not-there": ({ rule }) => `没有规则“${rule}”可以收回`,
+  "nothing-to-undo": () => "本会话没有可以撤消的规则或模式",
+  "undo-by-hand": ({ rule }) => `规则“${rule}”不只有这些文字，请自己把它写回文件`,
   "rule-not-saved": ({ rule, path }) => `规则“${rule}”写进了 ${path}，但那里读不到它；没有保存成功`,
   "rule-place-missing": ({ destination }) => `这里没有“${destination}”的设置文件`,
   "in-file": ({ path, problem }, say) => `${path}：${say(problem)}`,
@@ -155,6 +161,8 @@ const zh: Table = {
   "file-unfit": ({ path, problem }, say) => `${path} 的内容不合要求：\n${say(problem)}`,
   "file-leads-out": ({ path }) => `${path} 指向它所在的目录之外；设置文件不能是指向别处的链接`,
   "file-not-regular": ({ path }) => `${path} 应是文件，却是目录、管道或设备`,
+  "policy-unsafe": ({ path, policy }) =>
+    `${policy} 中的策略不能采用：${path} 必须属于 root，不能是链接，也不能让别人写入`,
   "file-too-large": ({ path, limitMb }) => `${path} 超过 ${limitMb} MB；设置不会这么长`,
   "file-unusable": ({ path, problem }) => `${path} 无法使用（${problem}）；请把它移走，或检查它的权限`,
   "file-busy": ({ path, problem }) => `锁不住 ${path}（${problem}）；请再试一次`,

@@ -1,4 +1,4 @@
-import type { PermissionBehavior, RuleDestination } from "../../protocol/decision.ts";
+import type { PermissionBehavior, RuleSource } from "../../protocol/decision.ts";
 import { sage } from "../command.ts";
 import { inBoth } from "../language.ts";
 
@@ -26,7 +26,8 @@ const en = {
     local: "you, in this project",
     project: "everyone, in this project",
     user: "you, in all projects",
-  } satisfies Record<RuleDestination, string>,
+    managed: "policy of this machine",
+  } satisfies Record<RuleSource, string>,
   notCounting: `ignored: not trusted, see \`${sage("trust")}\``,
   approvals: (count: number) => (count === 1 ? "1 approval" : `${count} approvals`),
   notAsker: "not by whoever asked",
@@ -110,6 +111,7 @@ const zh: PermissionTexts = {
     local: "仅自己，本项目",
     project: "所有人，本项目",
     user: "仅自己，所有项目",
+    managed: "本机策略",
   },
   notCounting: `已忽略：尚未信任，见 \`${sage("trust")}\``,
   approvals: (count) => `须 ${count} 人批准`,

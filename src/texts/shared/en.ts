@@ -1,4 +1,4 @@
-import type { PermissionBehavior, RuleDestination } from "../../protocol/decision.ts";
+import type { PermissionBehavior, RuleSource } from "../../protocol/decision.ts";
 import type { Preview } from "../../protocol/facts/call.ts";
 import type { Question, RequestSource } from "../../protocol/facts/request.ts";
 import type { RestoreProblem, RewindWhat } from "../../protocol/facts/rewind.ts";
@@ -179,13 +179,18 @@ export const en = {
   allowed: "allowed",
   signedElsewhere: ", signed by a device that is another machine",
   outsideOnce: ", to run outside the sandbox",
+  unask: (rule: string, place: string) => `Allow, and remove the rule that asks: ${rule} (${place})`,
+  unaskLine: "Ask only for this rule instead; -: remove it (empty: back)",
+  unaskInstead: "Ask only for this instead (empty: the rule is removed)",
+  removes: (rules: string) => `, without the rule ${rules} from now on`,
   fromNowOn: (rules: string) => `, always with ${rules}`,
   destination: {
     session: "this session",
     local: "you, in this project",
     project: "everyone, in this project",
     user: "you, in all projects",
-  } satisfies Record<RuleDestination, string>,
+    managed: "policy of this machine",
+  } satisfies Record<RuleSource, string>,
   allowedEdited: "allowed with changes",
   refused: "refused",
   declined: "not answered",
@@ -222,7 +227,7 @@ export const en = {
   facts:
     "Another process runs this session. Replies appear when they are complete; you can still answer and send messages.",
   ruleAdded: (rule: string, file: string | undefined) =>
-    `Rule ${file ? `saved to ${file}` : "added for this session"}: ${rule}`,
+    `Rule ${file ? `saved to ${file}` : "added for this session"}: ${rule} (/revoke takes it back)`,
   ruleNotSaved: (rule: string, why: string) => `Rule added for this session only: ${rule} (not saved: ${why})`,
   compacted: (before: number, after: number) =>
     `Conversation compacted: about ${before.toLocaleString("en")} → ${after.toLocaleString("en")} tokens.`,
@@ -251,6 +256,7 @@ export const en = {
   inquiryOver: "The request ended before there was a reply.",
   past: (calls: number, changed: number, against: number, named: string) =>
     `Of the last ${calls} calls it would have allowed ${changed} without asking${against === 0 ? "" : `; ${against} of those a person refused`}${named === "" ? "." : `: ${named}`}`,
+  opensToo: (count: number) => `It answers ${plural(count, "other open request")} as well.`,
   inquiryWaits: "The agent is asked. The request stays open.",
   inquiryKey: "ask about it first: ? and your question",
   inquiryHow: "Type your question after the question mark: ? why not with sed",

@@ -61,9 +61,14 @@ function saidBy(response: InputResponse, t: Texts, request?: InputRequest): stri
   switch (response.type) {
     case "granted": {
       const rules = (response.rules ?? []).map(({ rule, destination }) => t.aside(rule, t.destination[destination]));
+      const gone = (response.removeRules ?? []).map(({ rule, destination }) =>
+        t.aside(rule, t.destination[destination]),
+      );
+      const removed = gone.length > 0 ? t.removes(gone.join(", ")) : "";
+      const mode = response.mode ? `${t.comma}${t.modes[response.mode]}` : "";
       const always = rules.length > 0 ? t.fromNowOn(rules.join(", ")) : "";
       const outside = response.outside ? t.outsideOnce : "";
-      return `${response.input ? t.allowedEdited : t.allowed}${outside}${always}${words(response.comment)}`;
+      return `${response.input ? t.allowedEdited : t.allowed}${outside}${mode}${removed}${always}${words(response.comment)}`;
     }
     case "denied":
       return `${t.refused}${words(response.reason)}`;

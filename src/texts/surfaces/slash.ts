@@ -24,6 +24,7 @@ const en = {
     compact: { does: "summarize the conversation to free context" },
     rewind: { takes: "turn", does: "go back to before a message: conversation, files or both" },
     withdraw: { does: "take back your last message, while it is not read yet" },
+    revoke: { does: "take back the rule or mode that you granted last" },
     stop: { does: "interrupt the turn; cancel it while it is paused or waits for you" },
     tasks: { takes: "output | stop | keep ID", does: "commands in the background: list, output, stop, keep" },
     permissions: { takes: "remove RULE", does: "see, add, edit and remove permission rules" },
@@ -72,6 +73,14 @@ const en = {
   nothingRuns: "Nothing is running.",
   continues: "The turn continues.",
   withdrawn: (text: string) => `Taken back: ${text}`,
+  revoked: (removed: string, restored: string, mode: string) =>
+    [
+      removed === "" ? "" : `Removed ${removed}.`,
+      restored === "" ? "" : `Back again: ${restored}.`,
+      mode === "" ? "" : `Mode: ${mode}.`,
+    ]
+      .filter(Boolean)
+      .join(" "),
   nothingToWithdraw: "You have no message that is not read yet.",
   nothingToAnswer: "Nothing asks for an answer now.",
   status: (id: string, state: string, folder: string, model: string) => [
@@ -122,6 +131,7 @@ const zh: SlashTexts = {
     compact: { does: "把对话压缩成摘要，腾出上下文" },
     rewind: { takes: "轮次", does: "回退到某条消息之前：对话、文件或两者" },
     withdraw: { does: "撤回你最后一条还没被读到的消息" },
+    revoke: { does: "收回上一次授予的规则或模式" },
     stop: { does: "中断本轮；已暂停或在等你时则取消" },
     tasks: { takes: "output | stop | keep 编号", does: "后台命令：列出、查看输出、停止、保留" },
     permissions: { takes: "remove 规则", does: "查看、添加、编辑和删除许可规则" },
@@ -166,6 +176,12 @@ const zh: SlashTexts = {
   stopping: { pause: "正在中断…", cancel: "正在停止。等待回答的请求已取消。" },
   nothingRuns: "没有正在运行的任务。",
   continues: "本轮继续。",
+  revoked: (removed, restored, mode) =>
+    [
+      removed === "" ? "" : `已删除 ${removed}。`,
+      restored === "" ? "" : `已恢复 ${restored}。`,
+      mode === "" ? "" : `模式：${mode}。`,
+    ].join(""),
   withdrawn: (text) => `已撤回：${text}`,
   nothingToWithdraw: "你没有还没被读到的消息。",
   nothingToAnswer: "现在没有等待回答的问题。",

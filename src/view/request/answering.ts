@@ -1,4 +1,6 @@
 import { takesOwnWords, type InputRequest, type PermissionRequest } from "../../protocol/facts/request.ts";
+import type { InputResponse } from "../../protocol/facts/answer.ts";
+import type { PermissionSuggestion } from "../../protocol/facts/permission.ts";
 import type { PendingRequest } from "../../protocol/host/host.ts";
 import { reason, reasonFrom, type Reason } from "../../protocol/reasons/reason.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
@@ -9,6 +11,23 @@ export { takesOwnWords };
 /** Rules that may be kept with a yes. A request that only a person may allow takes none. */
 export function rulesFor(request: PermissionRequest): Offer[] {
   return request.hard ? [] : offersOf(request);
+}
+
+/** The ask rule in the way, which a yes may remove or replace by a narrower one. */
+export function ruleInTheWay({ suggestions }: PermissionRequest): PermissionSuggestion | undefined {
+  return suggestions.find(({ type }) => type === "removeRule");
+}
+
+/** A yes that changes the rule in the way: it goes, or `narrower` asks in its place. */
+export function withoutAsking(request: PermissionRequest, narrower = ""): InputResponse & { type: "granted" } {
+  const { rule, behavior, destination } = ruleInTheWay(request)!;
+  const [asks, place] = [narrower.trim(), { behavior, destination }];
+  return {
+    type: "granted",
+    requestId: request.id,
+    removeRules: [{ rule, ...place }],
+    ...(asks !== "" && { rules: [{ rule: asks, ...place }] }),
+  };
 }
 
 /** A word of the person's own may go with the answers to a question. */

@@ -13,6 +13,7 @@ export type Choice =
   | "once"
   | "acceptEdits"
   | "always"
+  | "unask"
   | "outside"
   | "no"
   | "reason"
@@ -27,6 +28,7 @@ export function allows(choice: Choice): boolean {
     choice === "once" ||
     choice === "acceptEdits" ||
     choice === "always" ||
+    choice === "unask" ||
     choice === "outside" ||
     choice === "edit" ||
     choice === "comment"

@@ -203,10 +203,11 @@ export type Offer = {
   places: { destination: RuleDestination; file?: string }[];
 };
 
-/** The rules of a request that may be kept, each with the places for it. */
+/** The rules of a request that may be added, each with the places for it. */
 export function offersOf({ suggestions }: PermissionRequest): Offer[] {
   const offers: Offer[] = [];
-  for (const { rule, behavior, note, together, destination, file } of suggestions) {
+  for (const { type, rule, behavior, note, together, destination, file } of suggestions) {
+    if (type !== "addRule") continue;
     let offer = offers.find((candidate) => candidate.rule === rule && candidate.behavior === behavior);
     const more = { ...(note !== undefined && { note: visibleReason(note) }), ...(together && { together }) };
     if (!offer) offers.push((offer = { rule, behavior, ...more, places: [] }));

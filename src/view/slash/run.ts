@@ -203,6 +203,14 @@ const runs: { [K in HostSlash]: Run } = {
     return { type: "back", words, reply: ({ slash }) => [slash.withdrawn(oneLine(words))] };
   },
 
+  async revoke(_, { session, sender }) {
+    const { removed, restored, mode } = await ask(session, { type: "undo", session: session.id, ...sender });
+    const named = (rules: readonly string[]) => rules.map(oneLine).join(", ");
+    return replies(({ t, slash }) => [
+      slash.revoked(named(removed), named(restored), mode === undefined ? "" : t.modes[mode]),
+    ]);
+  },
+
   async stop(_, { session, sender }) {
     const { to } = await ask(session, { type: "interrupt", session: session.id, ...sender });
     if (to === "nothing") return replies(({ slash }) => [slash.nothingRuns]);

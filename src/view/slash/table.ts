@@ -76,6 +76,7 @@ const table = {
     on: { ...everywhere, terminal: "own" },
   },
   withdraw: { right: "talk", on: everywhere },
+  revoke: { right: "approve", on: everywhere },
   stop: { aliases: ["interrupt"], right: "talk", on: { ...everywhere, feishu: "own" } },
   // Offered where the commands are processes of this machine.
   tasks: {

@@ -82,7 +82,7 @@ type Options = {
   queue?: Queue;
   at?: number;
   inquiry?: () => Inquired | undefined;
-  tryRule?: NonNullable<PanelOptions["tryRule"]>;
+  tryRules?: NonNullable<PanelOptions["tryRules"]>;
   /** Nobody waited for the panel to take keys. */ unarmed?: boolean;
 };
 
@@ -109,7 +109,7 @@ export function opened(request: InputRequest, options: Options = {}) {
     inquiry: () => options.inquiry?.(),
     collapse: () => collapsed++,
     redraw: () => {},
-    tryRule: options.tryRule,
+    tryRules: options.tryRules,
     early: (data) => early.push(data),
   });
   panel.focused = true;

@@ -26,11 +26,17 @@ export function bashRequest(
       ...{ kind: "permission", source: "approval", tool: "Bash", input, hard: false },
       why: reason("no-rule-command", {}),
       suggestions: [
-        { rule: `Bash(${command})`, behavior: "allow", destination: "session" },
-        { rule: `Bash(${command})`, behavior: "allow", destination: "local", file: ".sage/settings.local.json" },
+        { type: "addRule", rule: `Bash(${command})`, behavior: "allow", destination: "session" },
+        {
+          type: "addRule",
+          rule: `Bash(${command})`,
+          behavior: "allow",
+          destination: "local",
+          file: ".sage/settings.local.json",
+        },
       ],
       ...more,
-    } as NewRequest,
+    },
     ago,
   ) as PermissionRequest;
 }

@@ -6,7 +6,7 @@ import { loadedGrammar } from "../../../permission/shell/read/grammar.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { Call } from "../../../protocol/facts/message.ts";
 import type { Rule, Verdict } from "../../../protocol/facts/permission.ts";
-import { changedRules, type RuleChange } from "../../../protocol/facts/session.ts";
+import { changedAside, changedRules, isTakenBack, type RuleChange } from "../../../protocol/facts/session.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import type { PermissionContext, Tool, ToolPlace } from "../../../tools/definition/tool.ts";
@@ -84,15 +84,22 @@ function modeFor(context: Judging, tool: Tool): SessionMode {
 
 /** Configured rules and those of the session, as the person has changed them meanwhile. */
 export function rulesFor(context: Rules): readonly Rule[] {
-  const { config, sessionRules, ruleChanges } = context;
-  const { rules } = config;
+  const { config, sessionRules, setAside, ruleChanges } = context;
   if (ruleChanges && ruleChanges.length > 0) for (const change of ruleChanges.splice(0)) changeRules(context, change);
+  const rules =
+    setAside.length === 0
+      ? config.rules
+      : config.rules.filter((rule) => !setAside.some((removal) => isTakenBack(rule, removal)));
   return sessionRules.length === 0 ? rules : [...rules, ...sessionRules];
 }
 
-/** Changes the rules that were given in the session: subagents hold the same list. */
-export function changeRules({ sessionRules }: Pick<Rules, "sessionRules">, change: RuleChange): void {
+/** Changes the rules of the session: subagents hold the same lists. */
+export function changeRules(
+  { sessionRules, setAside }: Pick<Rules, "sessionRules" | "setAside">,
+  change: RuleChange,
+): void {
   sessionRules.splice(0, sessionRules.length, ...changedRules(sessionRules, change));
+  setAside.splice(0, setAside.length, ...changedAside(setAside, change));
 }
 
 /** A subagent may work elsewhere, and rules still mean the folder that the session began in. */

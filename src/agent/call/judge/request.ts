@@ -8,7 +8,7 @@ import type { InputResponse, RuleGrant, RuleRemoval } from "../../../protocol/fa
 import type { Preview, ToolInput } from "../../../protocol/facts/call.ts";
 import { isSigned, isStricter } from "../../../protocol/facts/consent.ts";
 import type { Call } from "../../../protocol/facts/message.ts";
-import type { Consent, PermissionSuggestion, Verdict } from "../../../protocol/facts/permission.ts";
+import type { Consent, PermissionSuggestion, Rule, Verdict } from "../../../protocol/facts/permission.ts";
 import type { InputRequest, NewRequest, RequestConsent, Resolution } from "../../../protocol/facts/request.ts";
 import { isTakenBack } from "../../../protocol/facts/session.ts";
 import type { AgentState } from "../../../protocol/facts/outcome.ts";
@@ -39,7 +39,7 @@ import { judgeCall, readyToJudge } from "./judge.ts";
 /** How a request is framed: who asks, and what becomes of it if nobody answers. */
 type Framing = Pick<Self, "agent"> & { options: Pick<ExecutionOptions, "silence" | "signed"> };
 /** Files in which rules are kept. */
-type Saving = { config: Pick<AgentConfig, "saveRule" | "dropRule" | "ruleFiles"> };
+type Saving = { config: Pick<AgentConfig, "rules" | "saveRule" | "dropRule" | "ruleFiles"> };
 type PermissionBody = NewRequest & RequestTimeout & { kind: "permission" };
 
 /** `isOther`: under its key, another process has asked about something else. A yes to that is none to this call. */
@@ -107,6 +107,7 @@ export function permissionOf(
       decisionInput(context, tool, input),
       context.memory.takeJudgement(verdict.digest),
     ).flatMap((suggestion) => inEveryPlace(suggestion, context));
+  else request.suggestions = inTheWay(rulesFor(context), verdict, context);
   const preview = verdict.reason.code === "tool-changed" ? tool.changed?.() : makePreview(tool, input, context);
   if (preview) request.preview = preview;
   return request;
@@ -115,6 +116,24 @@ export function permissionOf(
 /** The person's settings want proof that a yes comes from elsewhere. */
 export function isToBeSigned({ options: { signed = [] } }: Framing, hard: boolean): boolean {
   return signed.includes("permission") || (hard && signed.includes("hard"));
+}
+
+/** The ask rule that asks, to be removed or to be replaced by a narrower one; not where one person alone may not change it. */
+function inTheWay(
+  rules: readonly Rule[],
+  { reason: why, rule: text, source: destination, consent, silence }: Verdict,
+  { config }: Saving,
+): PermissionSuggestion[] {
+  const isAsking = (rule: Rule) => rule.behavior === "ask" && rule.text === text && rule.source === destination;
+  if (why.code !== "asked-by-rule" || consent || silence || !rules.some(isAsking)) return [];
+  // Nobody's answer changes the policy of the machine.
+  if (text === undefined || destination === undefined || destination === "managed") return [];
+  const file = destination === "session" ? undefined : config.ruleFiles?.[destination];
+  const frame = { rule: text, behavior: "ask" as const, destination, ...(file !== undefined && { file }) };
+  return [
+    { type: "removeRule", ...frame },
+    { type: "modifyRule", ...frame },
+  ];
 }
 
 /** Judges an open request again when a rule is added. No rule answers a question that a hook asked. */
@@ -259,6 +278,7 @@ export async function addRules(
       ...removal,
       by,
       surface,
+      ...asItWas(context, removal),
       ...drop(context, removal, again),
     }));
     changeRules(context, { type: "rule.removed", data });
@@ -271,19 +291,29 @@ export async function addRules(
     }));
     changeRules(context, { type: "rule.added", data });
   }
-  if (rules.length === 0) return;
   const added = new Set(rules.map(({ rule }) => rule));
+  const gone = new Set(removeRules.map(({ rule }) => rule));
   for (const { request, judge } of context.tree.permits) {
+    const { why } = request;
+    const asked = why.code === "asked-by-rule" ? why.args.rule.text : "";
+    if (added.size === 0 && !gone.has(asked)) continue;
     const { behavior, rule = "" } = judge();
-    if (behavior === "ask" || !added.has(rule)) continue;
+    if (behavior === "ask" || !(added.has(rule) || gone.has(asked))) continue;
     closePermit(context, request.id);
     const frame = { requestId: request.id, by, surface: "rule", at: Date.now() };
-    durable.resolve({ ...frame, outcome: "superseded", reason: reason("decided-by-rule", { rule }) });
+    const ended = added.has(rule) ? reason("decided-by-rule", { rule }) : reason("ask-rule-removed", { rule: asked });
+    durable.resolve({ ...frame, outcome: "superseded", reason: ended });
   }
 }
 
 function closePermit({ tree }: Tree, id: string): void {
   tree.permits = tree.permits.filter(({ request }) => request.id !== id);
+}
+
+/** For whoever wants it back. */
+function asItWas({ config, sessionRules }: Rules & Saving, removal: RuleRemoval) {
+  const known = [...sessionRules, ...config.rules].find((rule) => isTakenBack(rule, removal));
+  return known && { was: known.behavior, ...((known.consent ?? known.silence) && { demanding: true as const }) };
 }
 
 /** A rule that could not be saved still holds for this session, and the person hears of it. */
@@ -305,13 +335,16 @@ function drop(
   removal: RuleRemoval,
   again: boolean,
 ): { saved?: string; problem?: Reason } {
-  const { rule, destination } = removal;
+  const { rule, destination, behavior } = removal;
   const missing = { problem: reason("rule-not-there", { rule }) };
-  if (destination === "session") return sessionRules.some((rule) => isTakenBack(rule, removal)) ? {} : missing;
+  const isIn = (rules: readonly Rule[]) => rules.some((known) => isTakenBack(known, removal));
+  if (destination === "session") return isIn(sessionRules) ? {} : missing;
+  // Rules that a program gave stand in no file: taken back, they mean nothing in this session.
+  if (!config.dropRule) return again || isIn(config.rules) ? {} : missing;
   try {
-    const saved = config.dropRule?.(rule, destination);
+    const saved = config.dropRule(rule, destination, behavior);
     if (saved !== undefined) return { saved };
-    return again && config.dropRule ? {} : missing;
+    return again ? {} : missing;
   } catch (error) {
     return { problem: reasonOf(error) };
   }

@@ -2,7 +2,6 @@ import { loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { readRule } from "../../../permission/rules/rules.ts";
 import { oneLine } from "../../../base/visible.ts";
-import type { Rule } from "../../../protocol/facts/permission.ts";
 import { reason } from "../../../protocol/reasons/reason.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 import { pastTexts } from "../../../texts/setup/past.ts";
@@ -33,17 +32,18 @@ export async function backtest(args: string[]): Promise<number> {
       );
   }
   const { calls, trials, close, rules } = await open();
-  const asked: readonly Pick<Rule, "text" | "behavior">[] =
-    positionals.length > 0 ? positionals.map((text) => ({ text, behavior })) : rules;
-  const results = ownRedaction(process.env).value(asked.map((rule) => trials.of(rule)));
+  const [first, ...more] = positionals.map((text) => ({ text, behavior }) as const);
+  // Rules that are named in one breath would be kept together.
+  const tried = first ? [trials.of(first, ...more)] : rules.map((rule) => trials.of(rule));
+  const results = ownRedaction(process.env).value(tried);
   await close();
   if (values.json) return printJson(results);
   const style = styleOf(process.stdout, lang);
-  if (asked.length === 0) console.log(w.noRules);
+  if (tried.length === 0) console.log(w.noRules);
   else if (calls.length === 0) console.log(w.noPast);
   else console.log(w.looked(calls.length, timeOf(calls[0]!.at)));
   for (const trial of calls.length === 0 ? [] : results) {
-    console.log(style.paint.bold(oneLine(trial.rule)));
+    console.log(style.paint.bold((trial.rules ?? [trial.rule]).map(oneLine).join("  ")));
     console.log(trialLines(trial, { style, w, me: person() }).join("\n"));
   }
   return exitCodes.success;

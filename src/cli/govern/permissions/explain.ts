@@ -23,7 +23,7 @@ export async function explain(args: string[]): Promise<number> {
   const [tool, ...words] = positionals;
   if (tool === undefined || words.length === 0) throw usage(t.explainHow);
   const home = sageHome(process.env);
-  const { rules, ruleFiles, warnings } = loadConfig(home, process.cwd(), process.env);
+  const { rules, ruleFiles, warnings, policy } = loadConfig(home, process.cwd(), process.env);
   const { judge } = await loadDecision();
   const { step, result } = judge({
     rules,
@@ -34,7 +34,8 @@ export async function explain(args: string[]): Promise<number> {
     tool,
     input: readInput(tool, words.join(" "), t),
   });
-  const file = result.source && result.source !== "session" ? ruleFiles[result.source] : undefined;
+  const { source } = result;
+  const file = source === "managed" ? policy : source && source !== "session" ? ruleFiles[source] : undefined;
   const number = decisionSteps.indexOf(step) + 1;
   if (values.json)
     printJson({

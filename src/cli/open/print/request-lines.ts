@@ -9,7 +9,9 @@ import { fitted } from "../../../view/lines/safe.ts";
 import { wholeRequest } from "../../../view/lines/request.ts";
 import { cliTexts, type CliTexts } from "../../../texts/commands/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { rulesFor } from "../../../view/request/answering.ts";
+import { oneLine } from "../../../base/visible.ts";
+import { destinationName } from "../../../view/request/origin.ts";
+import { ruleInTheWay, rulesFor } from "../../../view/request/answering.ts";
 import { neededOf } from "../../../view/request/describe.ts";
 
 /** A request with what to type to answer it. It is named by an id of its own: by its session alone another one may be meant by then. */
@@ -46,6 +48,12 @@ function howLines(request: InputRequest, style: Style, t: CliTexts): string[] {
     case "permission": {
       const { rules, files } = offerLines(request, style);
       const offers = rulesFor(request);
+      const asking = ruleInTheWay(request);
+      if (asking)
+        return [
+          t.alsoPermission,
+          t.alsoUnask(style.t.unask(oneLine(asking.rule), destinationName(asking.destination, request, style.t))),
+        ];
       if (offers.length === 0) return [t.alsoPermission];
       const how = [...(offers.length > 1 ? [t.alwaysNth] : []), ...(files.length > 0 ? [t.alwaysTo] : [])];
       return [

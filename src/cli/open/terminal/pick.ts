@@ -1,5 +1,6 @@
 import { ask } from "../../../protocol/host/refusal.ts";
 import { oneLine } from "../../../base/visible.ts";
+import type { RuleInForce } from "../../../protocol/host/about.ts";
 import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { Rule } from "../../../protocol/facts/permission.ts";
 import type { Picked, Picking } from "../../../surfaces/terminal/index.ts";
@@ -58,7 +59,7 @@ export function pickRule(seat: HostClient, session: string, lang: Lang): Picking
   const t = texts(lang);
   const { host } = seat;
   const sender = senderAt(seat, "tui");
-  let found: Place[] = [];
+  let found: readonly RuleInForce[] = [];
   return {
     title: w.rules,
     async load(show) {
@@ -76,7 +77,10 @@ export function pickRule(seat: HostClient, session: string, lang: Lang): Picking
     },
     async choose({ value }) {
       const chosen = value === "" ? undefined : found[Number(value)];
-      return { pick: chosen ? changeRule(chosen) : newRule() };
+      if (!chosen) return { pick: newRule() };
+      const { source } = chosen;
+      // The policy of the machine is changed by whoever runs the machine.
+      return { pick: source === "managed" ? pickRule(seat, session, lang) : changeRule({ ...chosen, source }) };
     },
   };
 

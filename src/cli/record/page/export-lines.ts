@@ -8,6 +8,8 @@ import { titleOf } from "../../../view/items/summary.ts";
 import { page } from "./page.ts";
 
 export const exportFormats = ["jsonl", "html", "script", "answers"] as const;
+/** Made by `sage export` alone: it needs the key and the anchors of this installation. */
+export const signedFormat = "receipts" as const;
 
 export function exportLines(
   facts: readonly Fact[],

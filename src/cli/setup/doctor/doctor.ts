@@ -12,6 +12,7 @@ import { loadModules } from "../../../config/load-modules.ts";
 import { type Home, sageHome } from "../../../config/home/home.ts";
 import { type Installation, readInstallation } from "../../../config/home/installation.ts";
 import { withKeys } from "../../../config/home/keys.ts";
+import { readPolicy, underPolicy } from "../../../config/settings/policy.ts";
 import { readSettings } from "../../../config/settings/settings.ts";
 import { probeOnce } from "../../../host/assembly/confining.ts";
 import { type CliTexts, cliTexts } from "../../../texts/commands/cli.ts";
@@ -139,7 +140,8 @@ async function checkJournal(home: Home, { ok, bad, note, t }: Report): Promise<v
       if (record.state === "rewritten") bad(t.rewritten(id));
     }
     // With a retention for receipts, deletions are forgotten too, so missing sessions cannot be explained.
-    if (!readSettings(home.settings).retention?.receipts) for (const id of vanished) bad(t.vanished(oneLine(id)));
+    if (!underPolicy(readSettings(home.settings), readPolicy()).retention?.receipts)
+      for (const id of vanished) bad(t.vanished(oneLine(id)));
     if (forged > 0) bad(t.forged(home.anchors, forged));
     const states = [...records.values()].map(({ state }) => state);
     if (sessions.length > 0 && !states.includes("broken") && !states.includes("rewritten"))
@@ -179,6 +181,7 @@ async function checkConfig(home: Home, { ok, bad, note, t }: Report, lang: Lang)
   if (modules.length > 0) warnings.push(...(await loadModules(config, content.subagents)).warnings);
   for (const why of warnings) bad(oneLine(sentence(why, lang)));
   if (warnings.length === 0) ok(existsSync(home.settings) ? t.settings(home.settings) : t.noSettings(home.settings));
+  if (config.policy !== undefined) note(t.policy(config.policy));
   if (trust.state === "untrusted" || trust.state === "changed") note(untrusted(oneLine(trust.root)));
   const choice = modelOf({ settings, env: withKeys(process.env, home) });
   if (choice) ok(t.model(`${choice.provider}/${choice.modelId}`));

@@ -36,6 +36,7 @@ export function checkTaken(command: Command): void {
     case "fork":
     case "addRule":
     case "removeRule":
+    case "undo":
     case "rewind":
       if (isOutsideSession(command.session))
         throw new SageError("input-invalid", reason("outside-session", { session: command.session }));

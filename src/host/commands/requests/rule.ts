@@ -23,21 +23,20 @@ export function ruleCommands({ store, surroundings }: CommandParts): Handlers<"a
       const reading = readRule(rule, behavior);
       if (!reading.ok)
         throw new SageError("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
-      if (destination !== "session") {
-        const file = given(surroundings, "addRule").saveRule(row, { rule, behavior, destination });
-        return { ok: true, file };
-      }
-      const data = { rule, behavior, destination, by };
+      const grant = { rule, behavior, destination };
+      const saved = destination === "session" ? undefined : given(surroundings, "addRule").saveRule(row, grant);
+      const data = { ...grant, by, ...(saved !== undefined && { saved }) };
       await store.append(session, { key: ruleAddedKey(randomUUID()), type: "rule.added", at: Date.now(), data });
-      return { ok: true };
+      return { ok: true, ...(saved !== undefined && { file: saved }) };
     },
     async removeRule({ session, rule, behavior, destination, by, surface }) {
       const row = existingSession(store, session);
-      if (destination !== "session") given(surroundings, "removeRule").dropRule(row, rule, destination);
-      else {
-        const data = { rule, ...(behavior && { behavior }), by, surface };
-        await store.append(session, { key: ruleRemovedKey(randomUUID()), type: "rule.removed", at: Date.now(), data });
-      }
+      const removal = { rule, destination, ...(behavior && { behavior }) };
+      const saved = destination === "session" ? undefined : given(surroundings, "removeRule").dropRule(row, removal);
+      if (destination !== "session" && saved === undefined)
+        throw new SageError("input-invalid", reason("rule-not-there", { rule }));
+      const data = { ...removal, by, surface, ...(saved !== undefined && { saved }) };
+      await store.append(session, { key: ruleRemovedKey(randomUUID()), type: "rule.removed", at: Date.now(), data });
       return { ok: true };
     },
   };
@@ -64,9 +63,17 @@ export function trialCommands({ store, rulesIn }: CommandParts): Handlers<"past"
     async past({ requestId, rules }) {
       const { request } = existingRequest(store, requestId);
       const asked = rules ?? offeredWith(request);
-      if (asked.length === 0) return { ok: true, trials: [] };
+      const [first, ...more] = asked.map((text) => ({ text, behavior: "allow" as const }));
+      if (!first) return { ok: true, trials: [], opens: [] };
       const { trials } = await pastOf(request.session);
-      return { ok: true, trials: asked.map((text) => trials.of({ text, behavior: "allow" })) };
+      const { cwd } = existingSession(store, request.session);
+      // A rule is for a session, or for what runs later: open requests of other sessions stay as they are.
+      const opens = store.pending(request.session).flatMap((other) => {
+        if (other.id === request.id || other.kind !== "permission" || other.hard || other.consent) return [];
+        const { id, session, at, tool, input } = other;
+        return trials.allows({ id, session, cwd, at, tool, input, decision: "asked" }, asked) ? [id] : [];
+      });
+      return { ok: true, trials: [trials.of(first, ...more)], opens };
     },
   };
 }

@@ -196,22 +196,16 @@ function choices(
               ? t.labelled(escaped(t.alwaysRules), inline(rules[0] ?? ""))
               : `${escaped(t.alwaysRules)}\n${code(rules)}`,
           ),
-          ...pastElements(
-            past.filter(({ rule }) => rules.includes(rule)),
-            words,
-          ),
+          ...pastElements(past, words),
         ]
       : []),
   ];
 }
 
-/** How each rule would have done so far. The rule stands above where there is one. */
+/** How the rules that stand above would have done so far, together. */
 function pastElements(past: readonly RuleTrial[], t: Texts): Element[] {
-  const lines = past.flatMap((trial) => {
-    const line = trialLine(trial, t);
-    return line === "" ? [] : [past.length === 1 ? escaped(line) : `${inline(trial.rule)} ${escaped(line)}`];
-  });
-  return lines.length === 0 ? [] : [note(lines.join("\n"))];
+  const lines = past.map((trial) => trialLine(trial, t)).filter(Boolean);
+  return lines.length === 0 ? [] : [note(escaped(lines.join("\n")))];
 }
 
 /** How to answer in words: only what works where the card stands, when it is typed to the letter. */

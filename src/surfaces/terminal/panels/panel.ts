@@ -2,7 +2,7 @@ import type { InputResponse } from "../../../protocol/facts/answer.ts";
 import type { Inquired } from "../../../protocol/facts/inquiry.ts";
 import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
 import type { CommandReply, PendingRequest } from "../../../protocol/host/host.ts";
-import type { RuleTrial } from "../../../protocol/host/past.ts";
+import type { RulePreview } from "../../../protocol/host/past.ts";
 import type { SessionMode } from "../../../protocol/mode.ts";
 import type { Sender } from "../../../protocol/sender.ts";
 import type { Lang } from "../../../texts/language.ts";
@@ -49,8 +49,8 @@ export type PanelOptions = {
   /** Puts the panel aside; the request stays open. */
   collapse(): void;
   redraw(): void;
-  /** Holds a rule that is offered against the past; undefined until that is known, then `ready` is called. */
-  tryRule?: ((rule: string, ready: () => void) => RuleTrial | undefined) | undefined;
+  /** Holds rules that would be kept together against the past, and against what is open; undefined until that is known, then `ready` is called. */
+  tryRules?: ((rules: readonly string[], ready: () => void) => RulePreview | undefined) | undefined;
   /** Takes what was typed to somebody else: the sentence that the panel came into the middle of. */
   early?(data: string): void;
 };
@@ -176,7 +176,7 @@ type Shown = { width: number; focused: boolean; queue: Queue; phase: Phase };
 
 /** Lays a panel out. Remembers its scroll position and which texts were on the screen to their end. */
 function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTexts) {
-  const { theme, lang, tryRule } = options;
+  const { theme, lang, tryRules } = options;
   let scroll = 0;
   let pageRows = 1;
   const read = new Set<string>();
@@ -212,7 +212,7 @@ function createPaper<S>(options: PanelOptions, model: Model<S>, wording: PanelTe
       return to !== undefined;
     },
     render(state: S, { width, focused, queue, phase }: Shown): string[] {
-      const past = tryRule && ((rule: string) => tryRule(rule, loaded));
+      const past = tryRules && ((rules: readonly string[]) => tryRules(rules, loaded));
       const draw: Draw = { theme, t: texts(lang), wording, width, focused, loaded, past };
       const { lines, must = lines.length } = bodyIn(state, draw);
       const about = { queue, now: options.now(), draw, dangerous: model.dangerous ?? false, size: model.size };

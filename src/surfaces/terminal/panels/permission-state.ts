@@ -2,14 +2,14 @@ import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { RuleGrant } from "../../../protocol/facts/answer.ts";
 import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
-import { rulesFor } from "../../../view/request/answering.ts";
+import { ruleInTheWay, rulesFor } from "../../../view/request/answering.ts";
 import { editable, mayAcceptEdits, mayEdit, placesFor, type Choice } from "../../../view/request/choices.ts";
 import { dangersOf } from "../../../view/request/danger.ts";
 import { neededOf, type Offer } from "../../../view/request/describe.ts";
 import { createField, isBlank, type Field } from "../widgets/field.ts";
 
 export type PermissionState = {
-  stage: "choices" | "reason" | "comment" | "edit" | "always" | "together";
+  stage: "choices" | "reason" | "comment" | "edit" | "always" | "unask" | "together";
   /** Requests that one answer may be meant for, this one included; while they are listed, those that are in the list. */
   alike: readonly PermissionRequest[];
   /** In that list: yes or no to all. None at first. */
@@ -22,6 +22,8 @@ export type PermissionState = {
   comment: Field;
   edit: Field;
   always: Always;
+  /** The narrower ask rule in place of the one that asks; empty, and it is removed. */
+  unask: Field;
   note: string;
 };
 
@@ -55,6 +57,7 @@ export function begin(request: PermissionRequest, draft: Draft = {}): Permission
       own: createField(),
       place: "session",
     },
+    unask: createField(),
     note: "",
   };
   const risky = dangersOf(request).length > 0;
@@ -83,9 +86,19 @@ export function offeredChoices(request: PermissionRequest, state: PermissionStat
     return ["once", "acceptEdits", "reason", ...others.filter((choice) => choice !== "reason")];
   const edits = mayAcceptEdits(request) ? (["acceptEdits"] as const) : [];
   const leaves = request.mayLeave ? (["outside"] as const) : [];
+  const unask = ruleInTheWay(request) ? (["unask"] as const) : [];
   // Last, whatever else is shown: others come and go while somebody is about to press a key.
   const together = state.alike.length > 1 ? (["together"] as const) : [];
-  return ["once", ...edits, ...(request.hard ? [] : (["always"] as const)), ...leaves, "no", ...others, ...together];
+  return [
+    "once",
+    ...edits,
+    ...(request.hard ? [] : (["always"] as const)),
+    ...unask,
+    ...leaves,
+    "no",
+    ...others,
+    ...together,
+  ];
 }
 
 export function alwaysRows(request: PermissionRequest): AlwaysRow[] {

@@ -1,10 +1,12 @@
 import { oneLine, visible } from "../../../base/visible.ts";
 import type { PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
+import { ruleInTheWay } from "../../../view/request/answering.ts";
 import { allows, textField } from "../../../view/request/choices.ts";
 import type { Block, Description } from "../../../view/request/describe.ts";
 import { destinationName, originLines } from "../../../view/request/origin.ts";
-import { trialLine } from "../../../view/request/past.ts";
+import type { RuleGrant } from "../../../protocol/facts/answer.ts";
+import { previewLines } from "../../../view/request/past.ts";
 import { diffRows } from "../draw/diff.ts";
 import { marginedMarkdown } from "../draw/markdown.ts";
 import { clipped } from "../draw/rows.ts";
@@ -208,6 +210,22 @@ export function permissionChoices(
         0,
         draw,
       );
+    case "unask": {
+      const { rule = "", destination = "session", file } = ruleInTheWay(request) ?? {};
+      const more = file === undefined ? undefined : unbroken(visible(file));
+      return choiceRows(
+        [
+          {
+            sign: "−",
+            label: unbroken(draw.t.unask(visible(rule), destinationName(destination, request, draw.t))),
+            more,
+          },
+          { sign: "✎", label: draw.t.unaskInstead, field: state.unask, placeholder: visible(rule) },
+        ],
+        1,
+        draw,
+      );
+    }
     case "edit": {
       const label = wording.edit[textField(request) ?? "input"];
       return choiceRows([{ sign: "✎", label, field: state.edit }], 0, draw);
@@ -224,10 +242,10 @@ function moved({ from, to }: { from: number; to: number }, by: number): { from: 
 }
 
 function alwaysChoices(request: PermissionRequest, { always }: PermissionState, draw: Draw) {
-  const rows = alwaysRows(request);
-  const count = chosenRules(request, always).length;
+  const all = alwaysRows(request);
+  const rules = chosenRules(request, always);
   return choiceRows(
-    rows.map((row) => alwaysRow(row, { request, always, count }, draw)),
+    all.map((row) => alwaysRow(row, { request, always, rules }, draw)),
     always.row,
     draw,
   );
@@ -235,16 +253,19 @@ function alwaysChoices(request: PermissionRequest, { always }: PermissionState, 
 
 function alwaysRow(
   row: AlwaysRow,
-  { request, always, count }: Pick<PermissionState, "always"> & { request: PermissionRequest; count: number },
+  {
+    request,
+    always,
+    rules,
+  }: Pick<PermissionState, "always"> & { request: PermissionRequest; rules: readonly RuleGrant[] },
   draw: Draw,
 ): Row {
   const { wording, t, theme } = draw;
+  const count = rules.length;
   switch (row.type) {
     case "offer": {
       const { rule, note } = row.offer;
-      const trial = draw.past?.(rule);
-      const notes = [note && t.because(note), trial && trialLine(trial, t)];
-      const more = oneLine(notes.filter(Boolean).join(" "));
+      const more = oneLine(note ? t.because(note) : "");
       return { sign: always.ticked[row.n] ? "[x]" : "[ ]", label: unbroken(visible(rule)), more };
     }
     case "own":
@@ -255,10 +276,22 @@ function alwaysRow(
       return { sign: "‹›", label: wording.savedFor(destinationName(always.place, request, t)), more };
     }
     case "keep":
-      return { sign: "✓", label: wording.keep(count), paint: count === 0 ? theme.dim : plain };
+      return {
+        sign: "✓",
+        label: wording.keep(count),
+        more: rulesPreview(rules, draw),
+        paint: count === 0 ? theme.dim : plain,
+      };
     default:
       return row satisfies never;
   }
+}
+
+/** Meaning of the ticked rules together. */
+function rulesPreview(rules: readonly RuleGrant[], { past, t }: Draw): string | undefined {
+  const asked = rules.map(({ rule }) => rule);
+  const preview = asked.length > 0 ? past?.(asked) : undefined;
+  return preview && previewLines(preview, t).join(" ");
 }
 
 export function permissionKeys(

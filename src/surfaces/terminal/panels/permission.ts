@@ -5,7 +5,7 @@ import { PLAN_TOOL } from "../../../protocol/mode.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
-import { carriedLines } from "../../../view/request/answering.ts";
+import { carriedLines, withoutAsking } from "../../../view/request/answering.ts";
 import { allows, inputFrom, type Choice } from "../../../view/request/choices.ts";
 import { consentLines } from "../../../view/request/consent.ts";
 import { describeRequest, isLong } from "../../../view/request/describe.ts";
@@ -139,6 +139,7 @@ function choose({ asked, seenEnd, wording }: Context, state: State, choice: Choi
     case "together":
       return { state: { ...state, stage: choice, all: undefined } };
     case "always":
+    case "unask":
     case "reason":
     case "edit":
     case "comment":
@@ -167,10 +168,16 @@ function answeringAll({ seenEnd, wording }: Context, state: State, key: Key): St
   }
 }
 
-function writing(context: Context, state: State, key: Key, stage: "reason" | "comment" | "edit"): Step<State> {
+function writing(
+  context: Context,
+  state: State,
+  key: Key,
+  stage: "reason" | "comment" | "edit" | "unask",
+): Step<State> {
   const { asked, wording } = context;
   const field = state[stage];
   if (key.name !== "enter") return { state: { ...state, [stage]: edit(field, key) ?? field } };
+  if (stage === "unask") return { state, respond: withoutAsking(asked, field.text) };
   if (isBlank(field)) return { state: { ...state, stage: "choices", note: wording.empty } };
   const requestId = asked.id;
   const text = field.text.trim();

@@ -5,7 +5,6 @@ import type { Lang } from "../../../texts/language.ts";
 import type { OwnSlash } from "../../../view/slash/table.ts";
 import type { ThemeSetting } from "../draw/theme.ts";
 import type { Terminal as Device } from "../draw/tui.ts";
-import type { PanelOptions } from "../panels/panel.ts";
 import type { PickerEntry } from "./picker.ts";
 
 /** A choice came to a text to show, another session, a text for the editor (a draft only if that is empty), or the next list. */
@@ -109,7 +108,6 @@ export type TerminalOptions = {
   notify?(text: string): Promise<void>;
   /** Suspends the process until the person resumes it. */
   sleep?(): Promise<void>;
-  tryRule?: PanelOptions["tryRule"];
   signal: AbortSignal;
 };
 

@@ -1,5 +1,5 @@
 import { harmless, tokens, visible } from "../../../base/visible.ts";
-import type { RuleTrial } from "../../../protocol/host/past.ts";
+import type { RulePreview } from "../../../protocol/host/past.ts";
 import type { Texts } from "../../../texts/shared/texts.ts";
 import type { PanelTexts } from "../../../texts/surfaces/terminal-panels.ts";
 import { worded as wordedRows, wrap } from "../draw/rows.ts";
@@ -17,8 +17,8 @@ export type Draw = {
   focused: boolean;
   /** Something that was still being loaded is there: draw again. */
   loaded(): void;
-  /** The effect that a rule would have had in the past, once that is known. */
-  past?: ((rule: string) => RuleTrial | undefined) | undefined;
+  /** Meaning of these rules together, once that is known. */
+  past?: ((rules: readonly string[]) => RulePreview | undefined) | undefined;
 };
 
 type Paint = (text: string) => string;

@@ -1,18 +1,17 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { oneLine, visible } from "../../../../base/visible.ts";
+import { visible } from "../../../../base/visible.ts";
 import type { PermissionRequest } from "../../../../protocol/facts/request.ts";
-import type { RuleTrial } from "../../../../protocol/host/past.ts";
 import { PLAN_TOOL } from "../../../../protocol/mode.ts";
-import { rulesFor } from "../../../../view/request/answering.ts";
+import { ruleInTheWay, rulesFor } from "../../../../view/request/answering.ts";
 import { allows, placesFor, textField, type Choice } from "../../../../view/request/choices.ts";
 import { describeRequest } from "../../../../view/request/describe.ts";
 import { destinationName, originLines } from "../../../../view/request/origin.ts";
-import { summaryOf } from "../../../../view/items/summary.ts";
 import { ActionBlock } from "../components/blocks.tsx";
 import { useApp } from "../state/context.ts";
 import { useReply } from "../components/loading.tsx";
 import { choicesFor, chosenRules, draftOf, type Did, type Problem } from "../state/input.ts";
+import { Past } from "./past.tsx";
 import type { Attention } from "./seen.ts";
 import type { Note } from "../state/state.ts";
 import type { Words } from "../words/words.ts";
@@ -41,7 +40,7 @@ export function Choices({ request, act, attention, approver }: Props) {
 
 function StageOf({ request, act, locked }: { request: PermissionRequest; act: Act; locked: boolean }) {
   const app = useApp();
-  const { panel, web } = app.words.value;
+  const { t, panel, web } = app.words.value;
   const { answering } = app.panel(request).value;
   const isPlan = request.tool === PLAN_TOOL;
   switch (answering.stage) {
@@ -77,6 +76,23 @@ function StageOf({ request, act, locked }: { request: PermissionRequest; act: Ac
           yes
         />
       );
+    case "unask": {
+      const { rule = "", destination = "session" } = ruleInTheWay(request) ?? {};
+      return (
+        <>
+          <p>{t.unask(visible(rule), destinationName(destination, request, t))}</p>
+          <Writing
+            request={request}
+            act={act}
+            field="unask"
+            label={t.unaskInstead}
+            here={rule}
+            go={web.run.comment}
+            yes
+          />
+        </>
+      );
+    }
     case "edit":
       return (
         <Writing
@@ -178,7 +194,7 @@ function Confirm({ request, act }: { request: PermissionRequest; act: Act }) {
 type WritingProps = {
   request: PermissionRequest;
   act: Act;
-  field: "reason" | "comment" | "edit";
+  field: "reason" | "comment" | "edit" | "unask";
   label: string;
   here: string;
   go: string;
@@ -223,7 +239,12 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
   const places = placesFor(request);
   const file = places.find(({ destination }) => destination === answering.place)?.file;
   const first = useRef<HTMLInputElement>(null);
-  const past = useReply({ type: "past", requestId: request.id });
+  const kept = chosenRules(request, answering).map(({ rule }) => rule);
+  const own = answering.own.trim();
+  // Half of a rule means nothing: the person's own is tried when it is kept.
+  const past = useReply({ type: "past", requestId: request.id, rules: kept.filter((rule) => rule !== own) }, [
+    answering.ticked,
+  ]);
   useEffect(() => first.current?.focus({ preventScroll: true }), []);
   return (
     <Form class="writing always" submit={() => act({ type: "confirm" })}>
@@ -238,10 +259,10 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
           <span>
             <code>{visible(rule)}</code>
             {note && <small>{t.because(note)}</small>}
-            <Past trial={past.value.reply?.trials.find((trial) => trial.rule === rule)} />
           </span>
         </label>
       ))}
+      <Past preview={past.value.reply} />
       <label>
         <span>{panel.ownRule}</span>
         <input
@@ -274,23 +295,6 @@ function Always({ request, act }: { request: PermissionRequest; act: Act }) {
         <Back act={act} />
       </div>
     </Form>
-  );
-}
-
-/** A rule held against the past: how much it would have allowed, and what of that a person had refused. */
-function Past({ trial }: { trial: RuleTrial | undefined }) {
-  const { web } = useApp().words.value;
-  if (!trial || trial.calls === 0) return null;
-  const { calls, changed, against, surprising } = trial;
-  return (
-    <span class={`past${against > 0 ? " against" : ""}`}>
-      {web.past(calls, changed, against)}
-      {against > 0 &&
-        surprising
-          .filter(({ asked }) => asked?.answer === "no")
-          .slice(0, 3)
-          .map(({ input }) => <code>{oneLine(summaryOf(input)).slice(0, 100)}</code>)}
-    </span>
   );
 }
 

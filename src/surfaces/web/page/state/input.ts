@@ -10,16 +10,19 @@ import {
 import type { Command } from "../../../../protocol/host/host.ts";
 import { PLAN_TOOL } from "../../../../protocol/mode.ts";
 import type { Sender } from "../../../../protocol/sender.ts";
-import { rulesFor } from "../../../../view/request/answering.ts";
+import { ruleInTheWay, rulesFor, withoutAsking } from "../../../../view/request/answering.ts";
 import { allows, editable, inputFrom, mayAcceptEdits, mayEdit, type Choice } from "../../../../view/request/choices.ts";
 import { neededOf } from "../../../../view/request/describe.ts";
 
 /** A choice that waits for its second step. */
-type Armed = Exclude<Choice, "always" | "reason" | "edit" | "comment" | "together"> | "allowAll" | "refuseAll";
+type Armed =
+  | Exclude<Choice, "always" | "unask" | "reason" | "edit" | "comment" | "together">
+  | "allowAll"
+  | "refuseAll";
 
 /** State of an answer that a person is giving. Nothing of it is known elsewhere but its draft. */
 export type Answering = {
-  stage: "choices" | "confirm" | "reason" | "comment" | "edit" | "always" | "together" | "inquire";
+  stage: "choices" | "confirm" | "reason" | "comment" | "edit" | "always" | "unask" | "together" | "inquire";
   armed?: Armed;
   /** Requests that one answer is for. A list that is being read stays as it is. */
   list: readonly InputRequest[];
@@ -33,12 +36,14 @@ export type Answering = {
   answers: Answers;
   ticked: readonly boolean[];
   own: string;
+  /** The narrower ask rule in place of the one that asks. */
+  unask: string;
   place: RuleDestination;
   /** The person has written or chosen something that is not sent yet. */
   touched: boolean;
 };
 
-type Written = "reason" | "comment" | "edit" | "text" | "remark" | "inquiry" | "own";
+type Written = "reason" | "comment" | "edit" | "unask" | "text" | "remark" | "inquiry" | "own";
 
 /** An act of the person. */
 export type Did =
@@ -103,6 +108,7 @@ export function begin(request: InputRequest, draft: Draft = {}): Answering {
     answers: request.kind === "question" ? fitting(request, draft.answers ?? {}) : {},
     ticked: offers.map((offer) => needed.includes(offer)),
     own: "",
+    unask: "",
     place: "session",
     touched: false,
   };
@@ -138,6 +144,7 @@ export function choicesFor(request: PermissionRequest, alike: number): { main: C
     main: ["once", ...(request.hard ? [] : (["always"] as const)), "no"],
     more: [
       ...(mayAcceptEdits(request) ? (["acceptEdits"] as const) : []),
+      ...(ruleInTheWay(request) ? (["unask"] as const) : []),
       ...(request.mayLeave ? (["outside"] as const) : []),
       ...(["reason", "comment"] as const),
       ...edit,
@@ -154,7 +161,7 @@ export function letsRun(did: Did, state: Answering): boolean {
   if (did.type !== "confirm") return false;
   if (state.stage === "confirm")
     return state.armed === "allowAll" || (state.armed !== "refuseAll" && isAllowing(state.armed));
-  return state.stage === "comment" || state.stage === "edit" || state.stage === "always";
+  return ["comment", "edit", "always", "unask"].includes(state.stage);
 }
 
 function isAllowing(armed: Armed | undefined): boolean {
@@ -215,6 +222,7 @@ function chosen(request: InputRequest, state: Answering, choice: Exclude<Choice,
     case "stop":
       return { state: { ...state, stage: "confirm", armed: choice } };
     case "always":
+    case "unask":
     case "reason":
     case "edit":
     case "comment":
@@ -248,6 +256,8 @@ function confirmed(request: InputRequest, state: Answering, id: () => string): S
       if (rules.length === 0) return { state, problem: "no-rule" };
       return fitsPlace(request, state) ? done({ type: "granted", requestId, rules }) : { state, problem: "place-gone" };
     }
+    case "unask":
+      return request.kind === "permission" ? done(withoutAsking(request, state.unask)) : { state };
     case "inquire": {
       const text = state.inquiry.trim();
       if (text === "") return { state, problem: "empty" };
