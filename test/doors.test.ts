@@ -6,7 +6,18 @@ import { parseSync, Visitor } from "rolldown/utils";
 
 const root = new URL("../", import.meta.url);
 
-const heart = ["protocol", "journal", "input", "permission", "tools", "models", "context", "hooks", "guest"];
+const heart = [
+  "protocol",
+  "processes",
+  "journal",
+  "input",
+  "permission",
+  "tools",
+  "models",
+  "context",
+  "hooks",
+  "guest",
+];
 const host = [...heart, "view", "agent", "mcp", "config", "confine", "remote"];
 
 /** Rooms that import each other: `base` is open to everybody. */
@@ -16,18 +27,19 @@ const doors: Record<string, string[]> = {
   texts: ["protocol"],
   view: ["protocol", "texts"],
   remote: ["protocol"],
-  journal: ["protocol"],
-  input: ["protocol", "journal"],
+  processes: ["protocol"],
+  journal: ["protocol", "processes"],
+  input: ["protocol", "processes", "journal"],
   permission: ["protocol"],
-  tools: ["protocol", "permission"],
-  confine: ["protocol", "permission", "tools"],
+  tools: ["protocol", "processes", "permission"],
+  confine: ["protocol", "processes", "permission", "tools"],
   models: ["protocol"],
   context: ["protocol"],
-  hooks: ["protocol"],
-  guest: ["protocol", "mcp"],
+  hooks: ["protocol", "processes"],
+  guest: ["protocol", "processes", "mcp"],
   agent: heart,
-  mcp: ["protocol", "tools"],
-  config: ["protocol", "permission", "tools", "context", "hooks", "mcp"],
+  mcp: ["protocol", "processes", "tools"],
+  config: ["protocol", "processes", "permission", "tools", "context", "hooks", "mcp"],
   archive: host,
   host: [...host, "archive"],
   sdk: [...host, "texts", "host", "archive"],
@@ -159,7 +171,8 @@ test("a file fits on a few screens, the loop and one call on one each", () => {
 });
 
 test("a trespass is named with what the room may import, whatever form the import takes", () => {
-  const may = "agent may import: base, protocol, journal, input, permission, tools, models, context, hooks, guest";
+  const may =
+    "agent may import: base, protocol, processes, journal, input, permission, tools, models, context, hooks, guest";
   const source = `
     import { host } from "../../host/host.ts";
     import type { Panel } from "../../surfaces/terminal/view.ts";

@@ -15,10 +15,10 @@ export function* trajectory(facts: Iterable<Fact>, redaction: Redaction): Genera
  */
 export function writeLines(path: string, lines: Iterable<string>): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found && !found.isFile()) return writeAll(openThrough(path), lines);
+  if (found && !found.isFile()) return writeEach(openThrough(path), lines);
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
-    writeAll(openSync(draft, "wx", 0o600), lines);
+    writeEach(openSync(draft, "wx", 0o600), lines);
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
@@ -26,7 +26,7 @@ export function writeLines(path: string, lines: Iterable<string>): void {
   }
 }
 
-function writeAll(file: number, lines: Iterable<string>): void {
+function writeEach(file: number, lines: Iterable<string>): void {
   try {
     for (const line of lines) writeFileSync(file, line);
   } finally {

@@ -117,7 +117,7 @@ export function loadConfig(
     ...(policy && { policy: policy.path }),
     sandbox,
     rules,
-    hooks: hooksOf(merged(layers, project.scripts), () => childEnv(env, project.root)),
+    hooks: hooksOf(merged(layers, project.scripts), () => childEnv(env, project.root), home.dir),
     modules,
     servers: outside.servers,
     trust: project,
@@ -189,8 +189,8 @@ function fileFor(destination: RuleDestination, files: RuleFiles, root: string): 
 type Layer = { path: string; destination: "user" | "project" | "local"; settings: ProjectSettings; folder: string };
 
 /** Makes the environment, which is searched for secrets, only where there is a hook to be given it. */
-function hooksOf(hooks: Partial<Record<HookMoment, Hook[]>>, env: () => NodeJS.ProcessEnv): Hooks {
-  return Object.keys(hooks).length > 0 ? createHooks(hooks, env()) : noHooks;
+function hooksOf(hooks: Partial<Record<HookMoment, Hook[]>>, env: () => NodeJS.ProcessEnv, home: string): Hooks {
+  return Object.keys(hooks).length > 0 ? createHooks(hooks, env(), { home }) : noHooks;
 }
 
 /** All hooks, each with the folder it runs in. One of a project runs only while the scripts it names are what was trusted. */

@@ -89,7 +89,10 @@ export function createConfinement(given: ConfinementParts): Confinement {
   const surveys = createSurveys(folder.runs, roots, hiding);
   const running = new Set<Running>();
   const accept = createProxy({ judge: judgeFor(running), refused: refuseFor(running) });
-  const network = createNetwork(accept, () => trustedPath(process.env["PATH"] ?? "", [...roots, ...parts.writable]));
+  const network = createNetwork(accept, {
+    path: () => trustedPath(process.env["PATH"] ?? "", [...roots, ...parts.writable]),
+    sageHome,
+  });
   const others = createOthers(roots, running);
   let idle: NodeJS.Timeout | undefined;
   const lookLater = createLooks(running, surveys);

@@ -4,6 +4,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { ConfineReasonArgs } from "../protocol/confine.ts";
+import { noteHelper } from "../processes/registry.ts";
 import { createConfinement } from "./confinement.ts";
 import { trustedPath } from "./plan.ts";
 import { startConfined } from "./start.ts";
@@ -51,15 +52,16 @@ async function attempt(
   };
   const confinement = createConfinement(parts);
   try {
-    await run(confinement, "true"); // opens the network, which commands share
+    const run = (script: string) => runNoted(confinement, sageHome, script);
+    await run("true"); // opens the network, which commands share
     const from = performance.now();
-    await run(confinement, "true");
+    await run("true");
     const ms = performance.now() - from;
     const script = `echo in
       (echo >/usr/sage-probe || echo >${quoted(join(root, "x"))}) 2>/dev/null && echo wrote
       (exec 9<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && echo reached
       exec 9<>/dev/tcp/127.0.0.1/3128 && printf 'CONNECT probe.invalid:443 HTTP/1.1\\r\\n\\r\\n' >&9 && head -c 12 <&9`;
-    const said = await run(confinement, script);
+    const said = await run(script);
     if (said.replace(/\s+/g, " ").trim() !== "in HTTP/1.1 403")
       return { ok: false, problem: "leaks", detail: said.trim().slice(0, 200) };
     return { ok: true, version, ms };
@@ -68,11 +70,16 @@ async function attempt(
   }
 }
 
-async function run(confinement: ReturnType<typeof createConfinement>, script: string): Promise<string> {
+async function runNoted(
+  confinement: ReturnType<typeof createConfinement>,
+  sageHome: string,
+  script: string,
+): Promise<string> {
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
   const as = { repository: "read", hosts: [], writable: [] } as const;
   const launch = await confinement.launch({ cwd: "/tmp", env, as, reach: () => ({ allowed: false }) });
   const child = startConfined(launch, ["bash", "--noprofile", "--norc", "-c", script]);
+  child.once("exit", noteHelper(sageHome, "probe", child.pid));
   let said = "";
   for (const pipe of [child.stdout, child.stderr])
     pipe.setEncoding("utf8").on("data", (text: string) => (said += text));

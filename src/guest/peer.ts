@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { attempt } from "../base/attempt.ts";
+import { signalGroup } from "../processes/group.ts";
 import { createQueue } from "./rpc.ts";
 
 /** A message as it comes off the wire: an object, of which nothing is known yet. */
@@ -19,7 +20,12 @@ export type Peer = {
   kill(): void;
 };
 
-type PeerEnd = { code: number | null; signal: string | null; words: string };
+export type PeerEnd = { code: number | null; signal: string | null; words: string };
+
+/** Its own last words, or how it ended without any. */
+export function lastWords({ code, signal, words }: PeerEnd): string {
+  return words || (signal === null ? `it ended with code ${code ?? "unknown"}` : `it ended with ${signal}`);
+}
 
 type PeerOptions = {
   cwd: string;
@@ -60,12 +66,7 @@ export function startPeer(command: string, args: readonly string[], { cwd, env, 
   stderr.setEncoding("utf8").on("data", note);
   stdin.on("error", () => {}); // it went away: its end tells
   const kill = () => {
-    if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    try {
-      process.kill(detached ? -pid : pid, "SIGKILL");
-    } catch {
-      // gone
-    }
+    if (child.exitCode === null && child.signalCode === null) signalGroup(pid, "SIGKILL");
   };
   const { promise: ended, resolve } = Promise.withResolvers<PeerEnd>();
   const over = (code: number | null, signal: string | null) => {

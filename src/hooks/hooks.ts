@@ -13,6 +13,8 @@ import type {
   StartConfined,
 } from "./hook.ts";
 import * as z from "../base/z.ts";
+import { signalGroup } from "../processes/group.ts";
+import { noteHelper } from "../processes/registry.ts";
 import { reasonOf, SageError } from "../protocol/reasons/error.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
@@ -33,13 +35,17 @@ export const noHooks: Hooks = {
 /** Hooks that never reject: others are made safe by `guardHooks`. */
 const safe = new WeakSet<Hooks>([noHooks]);
 
-export function createHooks(configured: HookLists, env: NodeJS.ProcessEnv, start?: StartConfined): Hooks {
+export function createHooks(
+  configured: HookLists,
+  env: NodeJS.ProcessEnv,
+  { home, start }: { /** Sage's, where its processes are noted. */ home?: string; start?: StartConfined } = {},
+): Hooks {
   const of = (moment: HookMoment, tool: string | undefined) =>
     ((configured[moment] ?? []) as readonly AnyHook[]).filter(
       ({ matcher = "*" }) => tool === undefined || matches(matcher, tool),
     );
   return markSafe({
-    within: (starting) => createHooks(configured, env, starting),
+    within: (starting) => createHooks(configured, env, { ...(home !== undefined && { home }), start: starting }),
     has: (moment, tool) => of(moment, tool).length > 0,
     /** In order: each one sees the input that the one before it left. */
     async run(moment, event, signal) {
@@ -55,6 +61,7 @@ export function createHooks(configured: HookLists, env: NodeJS.ProcessEnv, start
                 env,
                 signal,
                 start,
+                home,
               });
         if ("broken" in answer) outcome.problems.push(answer.broken);
         else {
@@ -223,11 +230,17 @@ async function callHook(
   return "code" in answer ? broken(reason("hook-misspoke", { problem: answer })) : answer;
 }
 
-type HookPlace = { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal; start?: StartConfined | undefined };
+type HookPlace = {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  start: StartConfined | undefined;
+  home: string | undefined;
+};
 
 type Ended = { code: number | string; out: string; err: string };
 
-async function run(hook: Hook, input: string, { cwd, env, signal, start }: HookPlace): Promise<Ended | Reason> {
+async function run(hook: Hook, input: string, { cwd, env, signal, start, home }: HookPlace): Promise<Ended | Reason> {
   // A relative command is a file next to the settings, never one of the same name in the repository.
   const place = { cwd: hook.folder ?? cwd, env: { ...env, SAGE_CWD: cwd } };
   const shell = ["/bin/bash", "--noprofile", "--norc", "-c", hook.command] as const;
@@ -240,17 +253,14 @@ async function run(hook: Hook, input: string, { cwd, env, signal, start }: HookP
   } catch (error) {
     return reason("hook-not-started", { problem: reasonOf(error) });
   }
+  const forget = noteHelper(home, "hook", child.pid);
   return new Promise((done) => {
     let out = "";
     let err = "";
     let why: Reason | undefined;
     const stop = (problem: Reason) => {
       why ??= problem;
-      try {
-        process.kill(-(child.pid ?? 0), "SIGKILL"); // with everything it started
-      } catch {
-        // gone already
-      }
+      signalGroup(child.pid, "SIGKILL"); // with everything it started
     };
     const timer = setTimeout(() => stop(reason("hook-late", { timeoutMs: hook.timeoutMs })), hook.timeoutMs);
     const aborted = () => stop(reason("hook-interrupted", {}));
@@ -266,6 +276,7 @@ async function run(hook: Hook, input: string, { cwd, env, signal, start }: HookP
     const end = (ended: Ended | Reason) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", aborted);
+      forget();
       done(why ?? ended);
     };
     child.on("error", (error) => end(reason("hook-not-started", { problem: error.message })));

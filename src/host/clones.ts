@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { signalGroup } from "../base/process-group.ts";
+import { signalGroup } from "../processes/group.ts";
 import { isAllowed, remoteOf, type Remote } from "../config/remote-repository.ts";
 import { untilWritten } from "../journal/store/retry.ts";
 import type { Store } from "../journal/store/store.ts";
@@ -134,7 +134,7 @@ export function git(
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
-    const end = () => signalGroup(child.pid);
+    const end = () => void signalGroup(child.pid, "SIGKILL");
     let text = "";
     const hear = (some: string) => void (text = `${text}${some}`.slice(-64 * 1024));
     child.stdout.setEncoding("utf8").on("data", hear);

@@ -14,6 +14,7 @@ import { checkSender, type Guard, type PersonOf } from "./guard.ts";
 import { createMoments } from "./run/moments.ts";
 import { createRunner, runnerElsewhere } from "./run/runner.ts";
 import type { Supervision } from "./run/supervisor.ts";
+import { startReaper } from "./reaper.ts";
 import { peersOf, type Peers } from "./socket/peers.ts";
 import { createTitles } from "./run/titles.ts";
 import { watch } from "./watch.ts";
@@ -107,6 +108,8 @@ export function createHost(parts: HostParts): LocalHost {
     leaving: leaving.signal,
   });
 
+  startReaper(store, { home: parts.home?.dir, runsHere: (id) => runner.of(id) !== undefined, signal: leaving.signal });
+
   /** Kept only while somebody watches: a host sees many sessions come and go. */
   const count = (session: string, by: 1 | -1): void => {
     const now = (watchers.get(session) ?? 0) + by;
@@ -151,15 +154,18 @@ export function createHost(parts: HostParts): LocalHost {
       if (closing.signal.aborted) return;
       titles?.stop();
       leaving.abort();
-      const left = Promise.allSettled(runner.leaveAll());
-      const { promise: patience, resolve: lose } = Promise.withResolvers<void>();
-      // It keeps the process alive: where nothing else does, the process would end before the store is closed.
-      const timer = setTimeout(lose, patienceMs);
-      await Promise.race([left, patience]); // a tool may not listen
-      clearTimeout(timer);
+      await patiently(patienceMs, Promise.allSettled(runner.leaveAll())); // a tool may not listen
       closing.abort();
       await moments.end();
       store.close();
     },
   };
+}
+
+async function patiently(patienceMs: number, work: Promise<unknown>): Promise<void> {
+  const { promise: patience, resolve: lose } = Promise.withResolvers<void>();
+  // It keeps the process alive: where nothing else does, the process would end before the store is closed.
+  const timer = setTimeout(lose, patienceMs);
+  await Promise.race([work, patience]);
+  clearTimeout(timer);
 }

@@ -1,5 +1,5 @@
 import { uptime } from "node:os";
-import { machineBoot } from "../journal/process.ts";
+import { machineBoot } from "../processes/identity.ts";
 import { andThen, type Awaitable, type Beat, type Store } from "../journal/store/store.ts";
 import { BEAT_MS, MIN_GAP_MS, countedFrom, gapOf, hasDue } from "../protocol/facts/moved.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";

@@ -7,6 +7,7 @@ import {
   isOutsideRequest,
   outsideSession,
   type OutsideAsk,
+  type OutsideAsker,
   type OutsideBody,
   type OutsideEnd,
 } from "../protocol/host/outside.ts";
@@ -33,6 +34,8 @@ type OutsideParts = {
   origin?: RequestOrigin;
   /** Aborted when this process leaves: from then on it counts no time. */
   signal: AbortSignal;
+  /** `attached`: the asker waits in a process, which is on the list of processes already. */
+  asker?: OutsideAsker;
 };
 
 type Found = { request: InputRequest; resolution?: Resolution };
@@ -42,7 +45,7 @@ type Found = { request: InputRequest; resolution?: Resolution };
  * asker was killed, and from several processes at once. Its time is counted here for as long as this process lives.
  */
 export async function askFromOutside(
-  { store, version, silence = {}, signal, origin }: OutsideParts,
+  { store, version, silence = {}, signal, origin, asker = "returning" }: OutsideParts,
   ask: OutsideAsk,
 ): Promise<Found> {
   check(ask);
@@ -67,6 +70,7 @@ export async function askFromOutside(
         agent,
         why,
         digest,
+        asker,
         ...(origin && { origin }),
         ...(timeoutMs !== undefined && { timeoutMs }),
         ...(timeoutPolicy !== undefined && { timeoutPolicy }),

@@ -10,6 +10,7 @@ import { reason } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
 import { duesOf } from "./due.ts";
 import { isOverdue } from "./enforce.ts";
+import { otherEndOf, unheard } from "./other-end.ts";
 import { checkPersona, isPersona, senderOf } from "./persona.ts";
 import { checkResponse, resolve, spellOut } from "./validate.ts";
 
@@ -49,10 +50,8 @@ export async function prepare(
   checkPersona(store, sender);
   if (found.resolution) return { won: false, resolution: found.resolution };
   checkGoesOn(store, found.request);
-  if (isOrphan(store, found.request)) {
-    const frame = { requestId: found.request.id, by: "sage", surface: "mcp", at: Date.now() };
-    const moot: Resolution = { ...frame, outcome: "superseded", reason: reason("elicitation-died", {}) };
-    const { resolution } = await settle(store, found.request, moot);
+  if (otherEndOf(store, found.request) === "gone") {
+    const { resolution } = await settle(store, found.request, unheard(found.request));
     return { won: false, resolution };
   }
   if (isUncounted(store, found.request) && isOverdue(store, found.request)) {
@@ -91,11 +90,6 @@ export function isRepeated(
 /** A process that runs the session has proven its records. Where none does and none can, an answer would lead nowhere. */
 function checkGoesOn(store: Store, { session }: InputRequest): void {
   if (store.session(session)?.owned === false) store.load(session, { verified: true });
-}
-
-/** A server asked from inside of its call, and the process that ran both is gone: nobody would hear the answer. */
-function isOrphan(store: Store, { source, session }: InputRequest): boolean {
-  return source === "mcp" && store.session(session)?.owned === false;
 }
 
 /** No process enforces its deadline. The session's owner does, and so does any process that waits for the answer. */

@@ -62,7 +62,7 @@ type InFlight = { listener: CallListener; elicitations: number; asking: boolean;
 /** Connects to a server and greets it. Rejects with a `ServerFailure`. */
 export async function connect(
   definition: ServerDefinition,
-  { cwd, env, version, start }: Place,
+  { cwd, env, version, home, start }: Place,
   on: { listChanged(): void; ended(): void },
   http?: () => Promise<Transport>,
 ): Promise<Connection> {
@@ -74,6 +74,7 @@ export async function connect(
       ? stdioTransport(how, {
           cwd,
           env: { ...env, ...how.env },
+          home,
           start: definition.source === "project" ? start : undefined,
         })
       : undefined;

@@ -23,6 +23,8 @@ export type ServersParts = {
   cwd: string;
   /** Environment of servers, without secrets. */
   env: NodeJS.ProcessEnv;
+  /** Sage's folder, where its processes are noted. */
+  home?: string;
   version: string;
   /** Starts servers of a folder's own settings in a sandbox; without it they are started as any other. */
   start?: NonNullable<StdioPlace["start"]>;
@@ -111,7 +113,7 @@ export function createServers(parts: ServersParts): Servers {
 }
 
 function createLine(definition: ServerDefinition, parts: ServersParts, changed: () => void): ServerLine {
-  const { memory, cwd, env, version, start } = parts;
+  const { memory, cwd, env, version, home, start } = parts;
   let known = memory.known(definition);
   let tools: readonly ToolDefinition[] | undefined;
   let problem: Reason | undefined;
@@ -142,7 +144,7 @@ function createLine(definition: ServerDefinition, parts: ServersParts, changed: 
     try {
       const http = parts.http && (() => parts.http!(definition));
       const on = { listChanged: () => refresh(() => made), ended: () => connections.forget(made) };
-      made = await connect(definition, { cwd, env, version, ...(start && { start }) }, on, http);
+      made = await connect(definition, { cwd, env, version, home, ...(start && { start }) }, on, http);
       if (closed) await made.close();
       await learn(made);
       problem = undefined;

@@ -2,8 +2,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isObject } from "../base/issue.ts";
-import { signalGroup } from "../base/process-group.ts";
 import { oneLine } from "../base/visible.ts";
+import { signalGroup } from "../processes/group.ts";
+import { noteHelper } from "../processes/registry.ts";
 import { messageOf } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
 import type { StdioServer } from "./server.ts";
@@ -31,6 +32,8 @@ type StdioTransport = Transport & {
 export type StdioPlace = {
   cwd: string;
   env: NodeJS.ProcessEnv;
+  /** Sage's folder, where its processes are noted. */
+  home?: string | undefined;
   start?:
     | ((argv: readonly string[], place: { cwd: string; env: NodeJS.ProcessEnv }) => Promise<ChildProcess>)
     | undefined;
@@ -39,7 +42,7 @@ export type StdioPlace = {
 /** A server as a process: a message per line. It gets the given environment and nothing more. */
 export function stdioTransport(
   { command, args }: Pick<StdioServer, "command" | "args">,
-  { cwd, env, start }: StdioPlace,
+  { cwd, env, home, start }: StdioPlace,
 ): StdioTransport {
   let child: ChildProcess | undefined;
   let ended: Reason | undefined;
@@ -59,6 +62,7 @@ export function stdioTransport(
           process.platform === "win32" ? [command, args] : ["sh", ["-c", watched, "sh", command, ...args]];
         child =
           confined ?? spawn(program, given, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe", "pipe"] });
+        const forget = noteHelper(home, "server", child.pid);
         if (confined) started();
         else child.once("spawn", () => started());
         child.once("error", (error) => {
@@ -68,6 +72,7 @@ export function stdioTransport(
         const ending = (code: number | null, signal: string | null) =>
           reason("server-ended", { code: code ?? signal ?? "?", output: lastLines(errors) });
         child.once("exit", (code, signal) => {
+          forget();
           if (!closing) ended ??= ending(code, signal);
           release(child);
         });
@@ -84,7 +89,7 @@ export function stdioTransport(
           wrong: (error) => transport.onerror?.(error),
           flooded() {
             ended ??= reason("server-flooded", { limitMb: MAX_MESSAGE_BYTES / 1024 / 1024 });
-            signalGroup(child?.pid);
+            signalGroup(child?.pid, "SIGKILL");
           },
         });
       });
@@ -106,7 +111,7 @@ export function stdioTransport(
       const late = new Promise<void>((done) => setTimeout(done, GRACE_MS).unref());
       await Promise.race([exited, late]);
       // No watcher is with it: its sandbox, and all that runs in there, ends with the first process of the group.
-      if (isConfined && child.exitCode === null && child.signalCode === null) signalGroup(child?.pid);
+      if (isConfined && child.exitCode === null && child.signalCode === null) signalGroup(child.pid, "SIGKILL");
       release(child);
     },
   };

@@ -1,17 +1,16 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { machineRun, startOf } from "../journal/process.ts";
+import { isNameOfDead, machineRun, processName } from "../processes/identity.ts";
 
 /** Makes a temporary folder whose name nobody can guess, for long results of tools. Removes those of processes that were killed. */
 export function makeOutputFolder(): string {
   const prefix = `sage-output-${machineRun()}-`;
   for (const name of namesIn(tmpdir())) {
     if (!name.startsWith(prefix)) continue;
-    const [pid = "", started] = name.slice(prefix.length).split("-");
-    if (started !== undefined && startedIn(Number(pid)) !== started) remove(join(tmpdir(), name));
+    if (isNameOfDead(name.slice(prefix.length))) remove(join(tmpdir(), name));
   }
-  return mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-${startedIn(process.pid)}-`));
+  return mkdtempSync(join(tmpdir(), `${prefix}${processName()}-`));
 }
 
 let ofProcess: string | undefined;
@@ -23,11 +22,6 @@ export function processOutputFolder(): string {
     process.once("exit", () => remove(folder));
   }
   return ofProcess;
-}
-
-/** When the process started, as a part of a file name. */
-function startedIn(pid: number): string {
-  return startOf(pid).replaceAll(/\W/g, ".");
 }
 
 function namesIn(folder: string): string[] {

@@ -65,7 +65,7 @@ test("questions are asked through MCP and answered from anywhere: progress, tick
   assert.deepEqual([request.agent, request.source], [["Some Agent"], "outside"]);
   const { out, err, code } = await here.sage(["answer", request.id, "--choose", "dev"]);
   assert.equal(code, 0, err);
-  assert.match(out, /Some Agent asked from outside of Sage and hears the answer there/);
+  assert.match(out, /Some Agent asked from outside of Sage. The answer is kept until it comes back for it/);
   assert.doesNotMatch(out, /resume/);
   const { told } = await asking;
   assert.deepEqual([told?.status, told?.["answers"]], ["answered", { "Which branch?": { selected: ["dev"] } }]);

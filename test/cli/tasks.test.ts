@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { groupLives } from "../../src/journal/process.ts";
+import { groupLives } from "../support/lives.ts";
 import { Machine } from "../support/cli.ts";
 import { until } from "../support/until.ts";
 

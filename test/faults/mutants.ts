@@ -118,7 +118,7 @@ export const mutants: Mutant[] = [
     name: "takes whoever lived before the wall clock was set for dead",
     changes: [
       {
-        file: "src/journal/process.ts",
+        file: "src/processes/identity.ts",
         from: "return Number(process.hrtime.bigint() / 1_000_000n);",
         to: "return Date.now();",
       },

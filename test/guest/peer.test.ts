@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startPeer, type Json } from "../../src/guest/peer.ts";
+import { lastWords, startPeer, type Json } from "../../src/guest/peer.ts";
 import { createRpc, RpcError } from "../../src/guest/rpc.ts";
 import { untilGone } from "../support/until.ts";
 
@@ -38,6 +38,13 @@ test("a child that does not listen is killed with what it started, and closing i
   assert.equal((await peer.ended).signal, "SIGKILL");
   assert.ok(group > 0 && child > 0);
   await untilGone(child);
+});
+
+test("a child that was killed without a word is said to have been killed, and by which signal", async () => {
+  const peer = start(`process.kill(process.pid, "SIGKILL")`);
+  assert.equal(lastWords(await peer.ended), "it ended with SIGKILL");
+  assert.equal(lastWords({ code: 3, signal: null, words: "" }), "it ended with code 3");
+  assert.equal(lastWords({ code: null, signal: "SIGTERM", words: "no memory" }), "no memory");
 });
 
 test("a program that is not there has ended, with the reason", async () => {

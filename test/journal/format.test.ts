@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync }
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
-import { startOf, uptime } from "../../src/journal/process.ts";
+import { startOf, uptime } from "../../src/processes/identity.ts";
 import { openSession } from "../../src/journal/session/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";

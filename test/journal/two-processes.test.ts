@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { once } from "node:events";
 import { DatabaseSync, StatementSync, type SQLInputValue } from "node:sqlite";
 import { suite, test } from "node:test";
-import { uptime } from "../../src/journal/process.ts";
+import { uptime } from "../../src/processes/identity.ts";
 import { openSession } from "../../src/journal/session/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";

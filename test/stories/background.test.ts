@@ -1,10 +1,11 @@
 // Real processes: a command in the background ends with Sage, outlives a kill, and is found again.
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { groupLives } from "../../src/journal/process.ts";
+import { groupLives } from "../support/lives.ts";
 import type { BackgroundTask } from "../../src/protocol/facts/call.ts";
+import { startOf } from "../../src/processes/identity.ts";
 import { Machine } from "../support/cli.ts";
 import { until } from "../support/until.ts";
 
@@ -30,6 +31,41 @@ test("a command in the background ends with Sage", async () => {
   assert.equal(ended.code, 0, ended.err);
   const task = await taskOf(sage);
   await until(() => !groupLives(task.pid, task.started), "the group to be gone");
+});
+
+test("an exit ends what does not listen, and what left its group and its parent; a kept one stays with all of it", async () => {
+  using sage = machine();
+  const settings = { permissions: { allow: ["Bash"] } };
+  writeFileSync(join(sage.env["SAGE_HOME"] ?? "", "settings.json"), JSON.stringify(settings));
+  const deaf = (name: string) =>
+    `trap '' TERM; (setsid bash -c 'trap "" TERM; echo $$ > ${name}.far; while :; do sleep 0.2; done' &) ; echo $$ > ${name}.near; while :; do sleep 0.2; done`;
+  const run = (command: string) => ({ calls: [{ tool: "Bash", input: { command, background: true } }] });
+  const wait = {
+    calls: [
+      { tool: "Bash", input: { command: "until [ -s a.far ] && [ -s b.far ] && [ -s go ]; do sleep 0.05; done" } },
+    ],
+  };
+  const running = sage.start([
+    "-p",
+    "start",
+    "--model",
+    sage.script(run(deaf("a")), run(deaf("b")), wait, { text: "ok" }),
+  ]);
+  running.end();
+  const pidIn = (name: string) => Number(readFileSync(join(sage.cwd, name), "utf8"));
+  const names = ["a.near", "a.far", "b.near", "b.far"];
+  await until(() => names.every((name) => existsSync(join(sage.cwd, name)) && pidIn(name) > 0), "both to run");
+  const tasks = async () =>
+    (await sage.facts("call.finished")).flatMap(({ data }) => (data["background"] as BackgroundTask | undefined) ?? []);
+  await until(async () => (await tasks()).length === 2, "both to be recorded");
+  const [, second] = await tasks();
+  assert.equal((await sage.sage(["tasks", "keep", second?.id ?? ""])).code, 0);
+  writeFileSync(join(sage.cwd, "go"), "go");
+  assert.equal((await running.ended).code, 0);
+  const lives = names.map((name) => startOf(pidIn(name)) !== "");
+  assert.deepEqual(lives, [false, false, true, true]);
+  assert.equal((await sage.sage(["tasks", "stop", second?.id ?? ""])).code, 0);
+  await until(() => names.every((name) => startOf(pidIn(name)) === ""), "the kept one to be stopped whole");
 });
 
 test("after a kill it goes on; the next process finds it, and it ends with that one", async () => {

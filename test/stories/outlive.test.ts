@@ -1,9 +1,9 @@
 // A command goes on when its worker is killed or leaves, and whoever has the session next brings its result. Nobody is asked.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { startOf } from "../../src/journal/process.ts";
+import { startOf } from "../../src/processes/identity.ts";
+import { listProcesses } from "../../src/processes/registry.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
 import type { CommandRunner } from "../../src/tools/process/command-runner.ts";
@@ -58,12 +58,7 @@ async function left(here: Here): Promise<string> {
 }
 
 function keepings(here: Here): { keeper: number; pid: number }[] {
-  const files = readdirSync(here.path("runner"), { recursive: true, encoding: "utf8" });
-  return files
-    .filter((path) => path.endsWith("/keeping"))
-    .map(
-      (path) => JSON.parse(readFileSync(join(here.path("runner"), path), "utf8")) as { keeper: number; pid: number },
-    );
+  return listProcesses(here.dir, "keeper").map(({ pid, command }) => ({ keeper: pid, pid: command?.pid ?? NaN }));
 }
 
 test(
@@ -106,7 +101,7 @@ test(
     await until(() => ran(here).length === 1);
     first.child.kill("SIGKILL");
     await first.ended;
-    const [{ pid } = { pid: 0 }] = keepings(here);
+    const [{ pid } = { pid: NaN }] = keepings(here);
     writeFileSync(here.path("go"), "");
     await until(() => startOf(pid) === "");
     await using next = await worker(here, { session: "s" });
@@ -146,7 +141,7 @@ test(
 test("a person cancels while nobody runs the session: its command is ended", options, async () => {
   using here = workspace();
   const session = await left(here);
-  const [{ pid } = { pid: 0 }] = keepings(here);
+  const [{ pid } = { pid: NaN }] = keepings(here);
   assert.notEqual(startOf(pid), "");
   await using next = await worker(here, { session });
   await next.host.send({ type: "interrupt", session, by: "Lin", surface: "test" });
@@ -162,7 +157,7 @@ for (const [name, lose] of [
   test(`nobody can say how a command ended when ${name}: a person is asked`, options, async () => {
     using here = workspace();
     const session = await left(here);
-    const [{ pid } = { pid: 0 }] = keepings(here);
+    const [{ pid } = { pid: NaN }] = keepings(here);
     lose(here);
     process.kill(-pid, "SIGKILL");
     await until(() => startOf(pid) === "");

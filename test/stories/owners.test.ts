@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
 import { respond } from "../../src/input/respond.ts";
-import { groupLives } from "../../src/journal/process.ts";
+import { groupLives } from "../support/lives.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { Script } from "../../src/models/scripted.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";

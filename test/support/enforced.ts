@@ -1,5 +1,5 @@
 import { uptime } from "node:os";
-import { machineBoot } from "../../src/journal/process.ts";
+import { machineBoot } from "../../src/processes/identity.ts";
 import type { Store } from "../../src/journal/store/store.ts";
 
 /** As if another process had enforced deadlines until now, by the clock of the test. */

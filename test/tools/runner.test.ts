@@ -1,10 +1,11 @@
 // Commands that outlive their worker, with real keepers. Another worker is another runner over the same folder.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { text } from "node:stream/consumers";
-import { startOf } from "../../src/journal/process.ts";
+import { runningProcesses, startOf } from "../../src/processes/identity.ts";
+import { listProcesses } from "../../src/processes/registry.ts";
 import { createBash } from "../../src/tools/shell/bash.ts";
 import { createCommandRunner, type CommandRunner } from "../../src/tools/process/command-runner.ts";
 import type { Spawn, Spawned } from "../../src/tools/process/spawn.ts";
@@ -21,7 +22,7 @@ class Place extends Workspace {
   readonly runner: CommandRunner = this.worker();
 
   worker(): CommandRunner {
-    return createCommandRunner({ folder: this.folder, machine: "here", startOf, spawn: createSpawner() });
+    return createCommandRunner({ folder: this.folder, machine: "here", spawn: createSpawner() });
   }
   command(line: string, more: { begins?: () => Promise<boolean>; timeoutMs?: number } = {}) {
     const noted = more.begins ?? (async () => true);
@@ -123,7 +124,7 @@ test("whoever has lost the session begins nothing, whatever it was about to do",
   const line = (begins = async () => true) => place.command("echo ran >> ran", { begins });
   // Frozen before its last word to the keeper.
   const starting = place.runner.start(call(1, "a"), id)(line(() => frozen.promise));
-  await until(() => place.entries().includes("keeping"));
+  await until(() => listProcesses(place.base, "keeper").length === 1);
   const next = place.worker();
   assert.equal(next.find(call(2, "a"), id), "never");
   frozen.resolve(true);
@@ -144,19 +145,12 @@ test(
     const id = place.runner.take("session", 1)!;
     const begun = await place.runner.start(call(1), id)(place.command("echo ran >> ran; sleep 0.3"));
     await until(() => place.ran().length === 1);
-    const folder = join(
-      place.folder,
-      "here",
-      "session",
-      "1",
-      readdirSync(join(place.folder, "here", "session", "1")).find((one) => one !== "id")!,
-    );
-    const { keeper } = JSON.parse(readFileSync(join(folder, "keeping"), "utf8")) as { keeper: number };
+    const { pid: keeper } = listProcesses(place.base, "keeper")[0]!;
     process.kill(keeper, "SIGKILL");
     await until(() => startOf(keeper) === "");
     assert.equal(place.worker().find(call(2), id), undefined);
     assert.equal((await toEnd(begun)).end, "unknown");
-    const otherBoot = createCommandRunner({ folder: place.folder, machine: "later", startOf, spawn: createSpawner() });
+    const otherBoot = createCommandRunner({ folder: place.folder, machine: "later", spawn: createSpawner() });
     assert.equal(otherBoot.find(call(3, "never begun"), id), undefined);
     assert.equal(place.worker().find(call(2, "never begun"), id), "never");
     assert.equal(place.worker().find(call(2, "never begun"), "another"), undefined);
@@ -195,6 +189,24 @@ test("the time of a command runs while nobody is there, and its group is ended b
   await next.endAll("session", 3);
 });
 
+test("a keeper that is killed alone leaves its command to its time, and nothing behind", options, async () => {
+  using place = new Place();
+  const id = place.runner.take("session", 1)!;
+  for (const [key, line, timeoutMs] of [
+    ["ends", "sleep 1", 600_000],
+    ["is late", "sleep 600", 2_000],
+  ] as const) {
+    const { pid, ended } = await place.runner.start(call(1, key), id)(place.command(line, { timeoutMs }));
+    const { pid: keeper } = listProcesses(place.base, "keeper").find((entry) => entry.key === key)!;
+    const left = () => runningProcesses().filter(({ group, session }) => group === pid || session === keeper);
+    process.kill(keeper, "SIGKILL");
+    await until(() => startOf(keeper) === "");
+    assert.ok(left().length > 0, "a command is nobody's to end");
+    assert.equal(await ended, "unknown");
+    await until(() => left().length === 0, `${key}: everything to be gone`);
+  }
+});
+
 test("a huge output takes no more room than is kept, and its end is there", options, async () => {
   using place = new Place();
   // The usual 100 MB where there is time for them.
@@ -202,7 +214,6 @@ test("a huge output takes no more room than is kept, and its end is there", opti
   const runner = createCommandRunner({
     folder: place.folder,
     machine: "here",
-    startOf,
     spawn: createSpawner(),
     ...largest,
   });

@@ -1,4 +1,5 @@
 import type { Guest } from "../../guest/driver.ts";
+import { signalGroup } from "../../processes/group.ts";
 import { Stopped } from "../../journal/session/session.ts";
 import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
 import { guestProcessKey } from "../../protocol/key.ts";
@@ -81,17 +82,9 @@ async function start(turn: GuestTurn, env: NodeJS.ProcessEnv): Promise<Guest> {
 /** A guest that outlived the process before this one: two of them on one conversation would spoil it. */
 async function endOrphans({ log }: GuestTurn): Promise<void> {
   const living = () => log.store.children(log.id, guestProcessKey);
-  for (const group of living()) kill(group);
+  for (const group of living()) signalGroup(group, "SIGKILL");
   for (const end = performance.now() + GONE_MS; living().length > 0 && performance.now() < end;)
     await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-function kill(group: number): void {
-  try {
-    process.kill(process.platform === "win32" ? group : -group, "SIGKILL");
-  } catch {
-    // gone
-  }
 }
 
 /** A word to everybody who watches. */

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
-import { signalGroup } from "../../base/process-group.ts";
-import { groupLives } from "../../journal/process.ts";
+import { endAll, endAllNow, signalGroup, treeOf } from "../../processes/group.ts";
+import { groupLife, type Life } from "../../processes/identity.ts";
 import type { BackgroundTask, TaskEnd } from "../../protocol/facts/call.ts";
 import type { Message } from "../../protocol/facts/message.ts";
 
@@ -9,22 +8,26 @@ const GRACE_MS = 2_000;
 const POLL_MS = 5_000;
 const MAX_OUTPUT_BYTES = 100 * 1024 * 1024;
 
-/**
- * Undefined while any of its processes runs: its shell may have left a server behind. Works from another process and after a restart too.
- */
-export function endOfTask({ id, command, file, pid, started }: BackgroundTask): TaskEnd | undefined {
-  if (groupLives(pid, started)) return undefined;
-  const code = codeIn(`${file}.end`);
+/** Alive while anything of it runs: its shell may have left a server behind. From another process, or after a restart, it looks the same. */
+export function lifeOfTask(task: BackgroundTask): Life {
+  const life = groupLife(task);
+  // Whoever cannot look at its processes can still read its exit code.
+  return life === "unknown" && exitCodeOf(task) !== undefined ? "dead" : life;
+}
+
+/** Undefined while it runs, and while nobody here can tell. */
+export function endOfTask(task: BackgroundTask): TaskEnd | undefined {
+  if (lifeOfTask(task) !== "dead") return undefined;
+  const { id, command, file } = task;
+  const code = exitCodeOf(task);
   return { id, command, file, ...(code !== undefined && { code }) };
 }
 
-/** Asks the whole group to end, and after a while makes it. */
-export async function stopTask(task: BackgroundTask): Promise<"stopped" | "ended"> {
-  if (endOfTask(task)) return "ended";
-  signalGroup(task.pid, "SIGTERM");
-  for (const from = performance.now(); performance.now() - from < GRACE_MS; await sleep(20))
-    if (!groupLives(task.pid, task.started)) return "stopped";
-  signalGroup(task.pid, "SIGKILL");
+/** Asks everything of it to end, and after a while makes it. `unknown`: it runs where this process cannot reach it, if it does. */
+export async function stopTask(task: BackgroundTask): Promise<"stopped" | "ended" | "unknown"> {
+  const life = lifeOfTask(task);
+  if (life !== "alive") return life === "dead" ? "ended" : life;
+  await endAll(() => treeOf(task, task.file), GRACE_MS);
   return "stopped";
 }
 
@@ -53,7 +56,7 @@ export function endedMessages(ended: readonly TaskEnd[] | undefined): Message[] 
 /** Commands that run in the background end with the process that has their session. A kill leaves them, and the next one finds them. */
 export function endWithProcess(task: BackgroundTask): void {
   if (own.size === 0) {
-    process.once("exit", endAll);
+    process.once("exit", endOwn);
     watching = setInterval(look, POLL_MS);
     watching.unref();
   }
@@ -63,8 +66,10 @@ export function endWithProcess(task: BackgroundTask): void {
 const own = new Map<string, BackgroundTask>();
 let watching: NodeJS.Timeout | undefined;
 
-function endAll(): void {
-  for (const task of own.values()) if (!isKept(task) && !endOfTask(task)) signalGroup(task.pid, "SIGTERM");
+/** An exit waits for them: one that ignores the request to end would otherwise stay for ever. */
+function endOwn(): void {
+  const left = [...own.values()].filter((task) => !isKept(task));
+  if (left.length > 0) endAllNow(() => left.flatMap((task) => treeOf(task, task.file)), GRACE_MS);
 }
 
 /** Output that grows without end would fill the disk. */
@@ -76,12 +81,12 @@ function look(): void {
   }
   if (own.size > 0) return;
   clearInterval(watching);
-  process.off("exit", endAll);
+  process.off("exit", endOwn);
 }
 
-function codeIn(path: string): number | undefined {
+function exitCodeOf({ file }: BackgroundTask): number | undefined {
   try {
-    const text = readFileSync(path, "utf8").trim();
+    const text = readFileSync(`${file}.end`, "utf8").trim();
     return /^\d+$/.test(text) ? Number(text) : undefined;
   } catch {
     return undefined;

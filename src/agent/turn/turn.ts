@@ -20,7 +20,7 @@ import { loop } from "./loop.ts";
 import type { LifecycleManager } from "../state/lifecycle.ts";
 import { Memory } from "../state/memory.ts";
 import { endState, stateShower } from "../state/states.ts";
-import { endOfTask, endWithProcess } from "../state/tasks.ts";
+import { endWithProcess, lifeOfTask } from "../state/tasks.ts";
 import { originIn } from "./origin.ts";
 import { between, fold, type Folded } from "./projection.ts";
 
@@ -124,7 +124,7 @@ function foldAll(log: SessionLog, facts: readonly Fact[]): Folded {
 
 /** Commands in the background that a process before this one may have left: they end with this one. */
 function foundAgain({ tasks, toldTasks }: Folded): BackgroundTasks {
-  for (const task of tasks) if (!toldTasks.has(task.id) && !endOfTask(task)) endWithProcess(task);
+  for (const task of tasks) if (!toldTasks.has(task.id) && lifeOfTask(task) === "alive") endWithProcess(task);
   return { tasks: new Map(tasks.map((task) => [task.id, task])), toldTasks: new Set(toldTasks) };
 }
 

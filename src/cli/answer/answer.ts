@@ -109,7 +109,10 @@ async function afterwards(
 ): Promise<number> {
   const { host, me, local } = opened;
   recorded(request, resolution, lang, carried);
-  if (isOutsideRequest(request)) return succeed(cliTexts(lang).heardOutside(oneLine(request.agent[0] ?? "")));
+  if (isOutsideRequest(request)) {
+    const t = cliTexts(lang);
+    return succeed((request.asker === "returning" ? t.keptOutside : t.heardOutside)(oneLine(request.agent[0] ?? "")));
+  }
   const { session } = splitRequestId(resolution.requestId);
   // A person who stopped the turn does not want to continue it.
   if (resolution.outcome === "cancelled") {

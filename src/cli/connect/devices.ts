@@ -17,6 +17,7 @@ import { readFlags, usage } from "../process/flags.ts";
 import { agrees } from "../host/journal.ts";
 import { openGatewayMemory } from "../host/gateway-memory.ts";
 import { createVisitors, isHere, linkTo } from "../serve/web/visitors.ts";
+import { lifeOf } from "../../processes/identity.ts";
 import { servedKey, type Served } from "../serve/surface-memory.ts";
 
 const POLL_MS = 250;
@@ -78,7 +79,7 @@ async function openMemory(engine: string | undefined, home: Home, lang: Lang): P
       store,
       async origins() {
         const served = store.get("served") as Served | undefined;
-        return served && isAlive(served.pid) ? served.origins : [];
+        return served && lifeOf(served) === "alive" ? served.origins : [];
       },
       close: async () => stores.close(),
     };
@@ -170,14 +171,6 @@ async function until<T>(known: Devices, look: () => T | undefined, withinMs: num
 function told(text: string, code: number): number {
   console.log(text);
   return code;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 const day = (at: number) => new Date(at).toISOString().slice(0, 10);

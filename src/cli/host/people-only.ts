@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { attempt } from "../../base/attempt.ts";
 import { sageHome } from "../../config/home/home.ts";
-import { ancestry } from "../../journal/process.ts";
+import { ancestry } from "../../processes/identity.ts";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { SageError } from "../../protocol/reasons/error.ts";

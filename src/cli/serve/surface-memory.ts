@@ -1,3 +1,4 @@
+import { identify, type Identity } from "../../processes/identity.ts";
 import type { Cluster } from "../../host/cluster/cluster.ts";
 import { openSurfaceStores, shareFile } from "../../host/surface-store.ts";
 import type { SharedStore, SurfaceStore } from "../../protocol/host/surface-store.ts";
@@ -19,7 +20,7 @@ export type SurfaceMemory = {
 };
 
 /** A daemon that serves the page from this machine, as its file notes it. */
-export type Served = { pid: number; origins: string[] };
+export type Served = Identity & { origins: string[] };
 
 export function fileMemory(path: string): SurfaceMemory {
   const stores = openSurfaceStores(path);
@@ -29,7 +30,7 @@ export function fileMemory(path: string): SurfaceMemory {
     own: stores.of("serve"),
     openBot: (bot, parts) => openBot(bot, stores.of(feishuSurface(bot)), parts),
     serves: (origins) =>
-      web.change((store) => store.set("served", { pid: process.pid, origins: [...origins] } satisfies Served)),
+      web.change((store) => store.set("served", { ...identify(process.pid), origins: [...origins] } satisfies Served)),
     async leave() {},
     close: stores.close,
   };

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { endOfTask, isKept, keepTask, stopTask } from "../../agent/state/tasks.ts";
+import { endOfTask, isKept, keepTask, lifeOfTask, stopTask } from "../../agent/state/tasks.ts";
 import { oneLine, prose } from "../../base/visible.ts";
 import type { BackgroundTask } from "../../protocol/facts/call.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
@@ -17,7 +17,8 @@ export function taskLines(tasks: readonly BackgroundTask[], lang: Lang, now = Da
   return tasks.flatMap((task) => {
     const end = endOfTask(task);
     const runs = w.runs(texts(lang).duration(Math.max(0, now - task.at)));
-    const state = end ? w.ended(end.code) : [runs, ...(isKept(task) ? [w.kept] : [])].join(" · ");
+    const living = lifeOfTask(task) === "unknown" ? w.elsewhere : runs;
+    const state = end ? w.ended(end.code) : [living, ...(isKept(task) ? [w.kept] : [])].join(" · ");
     return [`${task.id}  ${state}  ${oneLine(task.command)}`, `        ${oneLine(task.file)}`];
   });
 }
@@ -47,7 +48,7 @@ export async function runTaskAction(action: TaskAction, task: BackgroundTask, w:
     case "output":
       return lastLines(task.file, w);
     case "stop":
-      return (await stopTask(task)) === "stopped" ? w.stopped(task.id) : w.over(task.id);
+      return { stopped: w.stopped, ended: w.over, unknown: w.outOfReach }[await stopTask(task)](task.id);
     case "keep":
       if (endOfTask(task)) return w.over(task.id);
       keepTask(task);

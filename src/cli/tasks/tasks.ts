@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { tasksIn } from "../../protocol/facts/session.ts";
 import type { Store } from "../../journal/store/store.ts";
-import { endOfTask, isKept } from "../../agent/state/tasks.ts";
+import { endOfTask, isKept, lifeOfTask } from "../../agent/state/tasks.ts";
 import { taskTexts } from "../../texts/commands/tasks.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { titleOf } from "../../view/items/summary.ts";
@@ -66,7 +66,8 @@ async function found(store: Store) {
 function asData({ session, tasks: all }: Awaited<ReturnType<typeof found>>[number]) {
   return all.map((task) => {
     const end = endOfTask(task);
-    const state = end ? { state: "ended", ...(end.code !== undefined && { code: end.code }) } : { state: "running" };
+    const running = { state: lifeOfTask(task) === "unknown" ? "unknown" : "running" };
+    const state = end ? { state: "ended", ...(end.code !== undefined && { code: end.code }) } : running;
     return { session, ...task, ...state, kept: isKept(task) };
   });
 }

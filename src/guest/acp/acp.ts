@@ -2,7 +2,7 @@ import { type Refusal, createAsks } from "./asks.ts";
 import { createNews } from "./news.ts";
 import type { Guest, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
 import { type Fields, fields, list, text } from "../json.ts";
-import { startPeer } from "../peer.ts";
+import { lastWords, startPeer } from "../peer.ts";
 import { createQueue, createRpc, type Incoming, NOT_OFFERED, type Rpc, RpcError } from "../rpc.ts";
 
 /** Time in which the agent has to say that it is there. */
@@ -42,20 +42,16 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
     async (error: unknown) => {
       signal.removeEventListener("abort", stopped);
       peer.kill();
-      const { words: complaint } = await peer.ended;
-      if (error instanceof RpcError && error.code === undefined) throw new Error(complaint || `${name} ended`);
+      const words = lastWords(await peer.ended);
+      if (error instanceof RpcError && error.code === undefined) throw new Error(words);
       throw error;
     },
   );
 
   async function listen(): Promise<void> {
     for await (const message of rpc.incoming) hear(message);
-    const { code, signal: by, words: complaint } = await peer.ended;
-    end(
-      turn === "interrupted"
-        ? "interrupted"
-        : { how: "died", words: complaint || `it ended with ${by ?? `code ${code}`}` },
-    );
+    const words = lastWords(await peer.ended);
+    end(turn === "interrupted" ? "interrupted" : { how: "died", words });
   }
 
   function end(how: "done" | "interrupted" | { how: "failed" | "died"; words: string }): void {

@@ -14,7 +14,7 @@ import {
 } from "./map.ts";
 import type { Guest, GuestAnswer, GuestAsk, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
 import { fields, list, text } from "../json.ts";
-import { startPeer, type Json, type Peer } from "../peer.ts";
+import { lastWords, startPeer, type Json, type Peer, type PeerEnd } from "../peer.ts";
 import { createQueue } from "../rpc.ts";
 
 type ClaudeOptions = {
@@ -90,11 +90,15 @@ async function meet(peer: Peer, session: string, signal: AbortSignal): Promise<{
   clearTimeout(late);
   signal.removeEventListener("abort", leave);
   signal.throwIfAborted();
-  if ("code" in greeting) return { words: String(greeting["words"]) || `it ended with code ${String(greeting.code)}` };
+  if (isEnd(greeting)) return { words: lastWords(greeting) };
   const version = text(greeting["claude_code_version"]) ?? "";
   const { session_state: state } = greeting;
   const goesOn = typeof state === "string" ? state === "running" : await speaking.asksSoon();
   return { guest: { session, version, goesOn, ...speaking.guest(canDefer(version)) } };
+}
+
+function isEnd(greeting: Json | PeerEnd): greeting is PeerEnd {
+  return "code" in greeting;
 }
 
 type Speaking = {

@@ -1,4 +1,4 @@
-import { spawn, execFileSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
@@ -20,8 +20,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WebSocket } from "ws";
-import { signalGroup } from "../../base/process-group.ts";
 import { attempt } from "../../base/attempt.ts";
+import { endGroup, signalGroup } from "../../processes/group.ts";
+import { identify, lifeOf, type Identity } from "../../processes/identity.ts";
 import { createQueue, type Wire } from "../rpc.ts";
 import type { Json } from "../peer.ts";
 
@@ -40,6 +41,7 @@ export type CodexLine = Wire & {
 const MAX_PATH_LENGTH = 100;
 const STARTING_MS = 20_000;
 const MAX_BYTES = 64 * 1024 * 1024;
+const ENDING_MS = 5_000;
 const USED_EVERY_MS = 30 * 60_000;
 
 /** Connects to the app-server of this install, which outlives us, and starts it when nobody answers there. */
@@ -57,11 +59,7 @@ export async function reachCodex(
 /** Ends Sage's app-servers. Threads continue from their files; a request that one of them held is carried. Tells how many there were. */
 export async function stopCodex(dir: string): Promise<number> {
   const servers = serversIn(dir).filter(({ lives }) => lives);
-  for (const { pid } of servers) signalGroup(pid, "SIGTERM");
-  for (const { pid } of servers) {
-    for (let n = 0; n < 50 && processStart(pid) !== ""; n++) await sleep(100);
-    signalGroup(pid);
-  }
+  await Promise.all(servers.map(({ pid }) => endGroup(pid, ENDING_MS)));
   return servers.length;
 }
 
@@ -78,7 +76,7 @@ export function serversIn(dir: string): CodexServer[] {
         ? [
             {
               ...note,
-              lives: processStart(note.pid) === note.started,
+              lives: lifeOf(note) === "alive",
               parked: existsSync(parked) ? readdirSync(parked).length : 0,
             },
           ]
@@ -148,7 +146,7 @@ async function started(
   child.unref();
   const over = once(child, "exit").then(() => true);
   if (child.pid === undefined) throw new Error(`${command} could not be started`);
-  const note = { pid: child.pid, started: processStart(child.pid), command, since: Date.now() };
+  const note: Note = { ...identify(child.pid), command, since: Date.now() };
   writeFileSync(place.note, JSON.stringify(note), { mode: 0o600 });
   for (let waited = 0; waited < STARTING_MS; waited += 50) {
     signal.throwIfAborted();
@@ -156,7 +154,7 @@ async function started(
     if (connection) return connection;
     if ((await Promise.race([over, sleep(50)])) === true) break;
   }
-  signalGroup(child.pid);
+  signalGroup(child.pid, "SIGKILL");
   throw new Error(readFileSync(place.log, "utf8").trim().slice(-400) || `${command} app-server did not answer`);
 }
 
@@ -233,16 +231,4 @@ function used({ mark }: Place): void {
   }
 }
 
-type Note = { pid: number; started: string; command: string; since: number };
-
-/** When the process was started, so that another one under the same number is not taken for it. "" when it does not live. */
-function processStart(pid: number): string {
-  return (
-    attempt(() =>
-      execFileSync("ps", ["-o", "lstart=", "-p", `${pid}`], {
-        encoding: "utf8",
-        stdio: ["ignore", "pipe", "ignore"],
-      }).trim(),
-    ) ?? ""
-  );
-}
+type Note = Identity & { command: string; since: number };

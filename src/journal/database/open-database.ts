@@ -17,7 +17,7 @@ import { DatabaseSync } from "node:sqlite";
 import { SageError, messageOf } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { openRequests } from "./indexes.ts";
-import { startOf } from "../process.ts";
+import { type Identity, lifeOf } from "../../processes/identity.ts";
 
 const APPLICATION = 0x53414745; // "SAGE"
 /** 1: version 0.1.0. 2: long facts have their own table, and processes record their pid namespace. */
@@ -152,10 +152,10 @@ function place(made: string, path: string): void {
 function migrate(path: string, db: DatabaseSync, { ofCopy }: { ofCopy: boolean }): void {
   inTransaction(db, () => {
     if (pragma(db, "user_version") >= FORMAT) return; // another process was faster
-    const processes = ofCopy ? [] : db.prepare("SELECT pid, started FROM process").all();
+    const processes = ofCopy ? [] : (db.prepare("SELECT pid, started FROM process").all() as Identity[]);
     for (const { pid, started } of processes)
-      if (pid !== process.pid && startOf(Number(pid)) === started)
-        throw new SageError("journal-locked", reason("journal-in-use", { path, pid: Number(pid) }));
+      if (pid !== process.pid && lifeOf({ pid, started }) === "alive")
+        throw new SageError("journal-locked", reason("journal-in-use", { path, pid }));
     db.exec(`ALTER TABLE process ADD COLUMN namespace TEXT; ${longTable}; PRAGMA user_version=${FORMAT}`);
   });
 }

@@ -19,7 +19,9 @@ export type StepScope = {
 };
 
 /** Without `ok`: it was started at `since`, and its end is unknown. `running` are process groups of it that still live. */
-export type Once<T> = { ok: true; value: T } | { ok: false; running: number[]; since: number };
+export type Once<T> =
+  | { ok: true; value: T }
+  | { ok: false; running: number[]; /** It may run where nobody here can look. */ elsewhere?: true; since: number };
 
 export type OnceOptions<T> = {
   /** Rides with `call.started`. Called only when the effect is about to run for the first time. */

@@ -111,7 +111,9 @@ export class Line implements Durable {
     const started = log.take<"call.started">(startedKey(path));
     const ended = log.take<"call.finished" | "call.unknown">(finishedKey(path));
     if (ended?.type === "call.finished") return { ok: true, value: ended.data };
-    const lost = () => ({ ok: false, running: log.store.children(log.id, path), since: started?.at ?? 0 }) as const;
+    const elsewhere = () => log.store.runsElsewhere?.(log.id, path) === true && ({ elsewhere: true } as const);
+    const lost = () =>
+      ({ ok: false, running: log.store.children(log.id, path), ...elsewhere(), since: started?.at ?? 0 }) as const;
     if (ended) return lost();
     let again = false;
     const scope = new Scope(log, path, this.#over);

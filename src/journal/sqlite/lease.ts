@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Database } from "../database/database.ts";
-import { isOfThisBoot, pidNamespace, startOf, uptime } from "../process.ts";
+import { lifeOf, pidNamespace, startOf, uptime } from "../../processes/identity.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { requestId, withoutEnd } from "../../protocol/key.ts";
 import { type Hub, createHub } from "../store/hub.ts";
@@ -130,11 +130,9 @@ type Process = { id: string; pid: number; started: string; beat: number; namespa
 /** The `process` table: this process's heartbeat, and whether others live. */
 function createProcesses({ prepared, all }: Pick<LeaseParts, "prepared" | "all">) {
   const me = { id: randomUUID(), pid: process.pid, started: startOf(process.pid), namespace: pidNamespace() };
-  /** Of a process with other process numbers only its heartbeat can tell, unless the machine was started since. */
-  const lives = ({ pid, started, namespace }: Process): boolean => {
-    const isStranger = namespace !== null && me.namespace !== null && namespace !== me.namespace;
-    return isStranger ? isOfThisBoot(started) : startOf(pid) === started;
-  };
+  /** Of a process with other process numbers only its heartbeat can tell. */
+  const lives = ({ namespace, ...other }: Process): boolean =>
+    lifeOf(other, namespace?.replaceAll(/\D/g, "") ?? undefined) !== "dead";
   return {
     me,
     beat() {

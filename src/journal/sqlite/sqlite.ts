@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../database/database.ts";
@@ -10,8 +10,9 @@ import { UNHEARD, createIndexes } from "../database/indexes.ts";
 import { type Lease, createLease, createPoller, newestSeq } from "./lease.ts";
 import { type Beat, type LocalStore, type SessionRow, createMembers } from "../store/store.ts";
 import { MIN_GAP_MS } from "../../protocol/facts/moved.ts";
-import { requestId, withoutEnd } from "../../protocol/key.ts";
-import { groupLives, spawnerOf, startOf } from "../process.ts";
+import { guestProcessKey, requestId, withoutEnd } from "../../protocol/key.ts";
+import { groupLife, spawnerOf, type Identity, type Life } from "../../processes/identity.ts";
+import { listProcesses, noteProcess } from "../../processes/registry.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 
 /** The journal of one machine: one database, any number of processes. */
@@ -29,7 +30,7 @@ export function sqliteStore(
   const isTest = isMarked(database) || (test && markTest(database, path));
   const { hub, stop } = createPoller(database);
   const indexes = createIndexes(database);
-  const children = createChildren(database);
+  const children = createChildren(dirname(resolve(path)), all);
   const index = (fact: Fact) => {
     indexes.index(fact);
     children.index(fact);
@@ -59,6 +60,7 @@ export function sqliteStore(
     journalId: () => idOf(database),
     noteChild: children.note,
     children: children.living,
+    runsElsewhere: children.elsewhere,
     callOf: children.callOf,
     leftCalls: indexes.leftCalls,
     lookAtIndexes: indexes.look,
@@ -159,47 +161,48 @@ type Children = {
   note(session: string, key: string, pid: number): void;
   /** Process groups noted under a key that still live. */
   living(session: string, key: string): number[];
+  /** Is one noted into whose container or machine this process cannot look? */
+  elsewhere(session: string, key: string): boolean;
   /** The call whose process group still lives and is led by one of these. */
   callOf(processes: readonly number[]): { session: string; key: string } | undefined;
-  /** In the transaction of a fact: a call that finished has no children to look for, unless its command runs on in the background. */
+  /** A call that finished has no children to look for, unless its command runs on in the background. */
   index(fact: Fact): void;
 };
 
-/** Process groups of running commands. Should this process be killed, recovery looks for them here. */
-function createChildren({
-  prepared,
-  all,
-  writeUnsynced,
-}: Pick<Database, "prepared" | "all" | "writeUnsynced">): Children {
-  /** Calls whose children this process has noted: most calls have none, and cost no statement. */
-  const noted = new Set<string>();
+type Child = Partial<Record<"session" | "key", string>> & Identity & { life: Life };
+
+/** Process groups of running commands, in the list of processes beside the journal. Should this process be killed, recovery looks for them there. */
+function createChildren(folder: string, all: Database["all"]): Children {
+  /** How to take those off the list that this process has noted. */
+  const noted = new Map<string, (() => void)[]>();
+  /** Version 0.2.0 noted them in the journal itself. */
+  const older = () =>
+    all<Identity & { session: string; key: string }>("SELECT * FROM child").map((row) => ({
+      ...row,
+      life: groupLife(row),
+    }));
+  const list = (): Child[] => [...listProcesses(folder, "command"), ...listProcesses(folder, "guest"), ...older()];
+  const under = (session: string, key: string, life: Life) =>
+    list().filter((child) => child.session === session && child.key === key && child.life === life);
   return {
     note(session, key, pid) {
-      writeUnsynced(() => prepared("INSERT INTO child VALUES(?,?,?,?)").run(session, key, pid, startOf(pid)));
-      noted.add(requestId(session, key));
+      const kind = key === guestProcessKey ? "guest" : "command";
+      const forget = noteProcess(folder, kind, pid, { session, key });
+      const id = requestId(session, key);
+      noted.set(id, [...(noted.get(id) ?? []), forget]);
     },
-    living: (session, key) =>
-      all<{ pid: number; started: string }>("SELECT pid, started FROM child WHERE session=? AND key=?", session, key)
-        .filter(({ pid, started }) => groupLives(pid, started))
-        .map(({ pid }) => pid),
+    living: (session, key) => under(session, key, "alive").map(({ pid }) => pid),
+    elsewhere: (session, key) => under(session, key, "unknown").length > 0,
     callOf(processes) {
-      const rows = all<{ session: string; key: string; pid: number; started: string }>("SELECT * FROM child");
       const isIn = (pid: number) => processes.includes(pid) || processes.includes(spawnerOf(pid) ?? 0);
-      const found = rows.find(({ pid, started }) => isIn(pid) && groupLives(pid, started));
-      return found && { session: found.session, key: found.key };
+      const { session, key } = list().find(({ pid, life }) => life === "alive" && isIn(pid)) ?? {};
+      return session === undefined || key === undefined ? undefined : { session, key };
     },
     index(fact) {
       if (fact.type !== "call.finished") return;
-      const key = withoutEnd(fact.key);
-      if (!noted.delete(requestId(fact.session, key))) return;
-      if (fact.data.background) forgetDead();
-      else prepared("DELETE FROM child WHERE session=? AND key=?").run(fact.session, key);
+      const id = requestId(fact.session, withoutEnd(fact.key));
+      if (!fact.data.background) for (const forget of noted.get(id) ?? []) forget();
+      noted.delete(id);
     },
   };
-
-  /** Commands in the background end without a fact of their own. */
-  function forgetDead(): void {
-    for (const { pid, started } of all<{ pid: number; started: string }>("SELECT pid, started FROM child"))
-      if (!groupLives(pid, started)) prepared("DELETE FROM child WHERE pid=? AND started=?").run(pid, started);
-  }
 }

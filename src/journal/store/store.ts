@@ -154,6 +154,8 @@ export interface Store {
   noteChild(session: string, key: string, pid: number): void;
   /** Process groups noted under a key that still live. */
   children(session: string, key: string): number[];
+  /** May one run under this key in a container, or on a machine, into which this process cannot look? */
+  runsElsewhere?(session: string, key: string): boolean;
   /** The running call that one of these processes, or process groups, belongs to. */
   callOf(processes: readonly number[]): { session: string; key: string } | undefined;
   /** Was a call started whose end is not recorded? A killed process leaves such calls. */

@@ -8,6 +8,8 @@ export type BackgroundTask = {
   /** Process group, and when its leader was started: another process with the same number is not it. */
   pid: number;
   started: string;
+  /** The machine, where it tells its name. */
+  machine?: string;
   /** File of its output. */
   file: string;
   at: number;

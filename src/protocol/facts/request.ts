@@ -118,6 +118,8 @@ export type NewRequest = RequestBody & {
   agent: readonly string[];
   why: Reason;
   digest: string;
+  /** Set by a program outside of Sage: `attached` waits in a process and is gone with it, `returning` comes back by the id. */
+  asker?: "attached" | "returning";
   deadline?: Deadline;
   /** Wall times at which those who were asked are reminded, while it waits. */
   remind?: number[];

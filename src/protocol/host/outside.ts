@@ -22,6 +22,9 @@ export type OutsideAsk = {
   why?: string;
 } & RequestTimeout;
 
+/** Kind of an asker outside, as `InputRequest` has it. */
+export type OutsideAsker = "attached" | "returning";
+
 /** Without rules to keep, consent or confines: these are Sage's, and an outsider's request has none. */
 export type OutsideBody =
   | { kind: "question"; questions: Question[] }

@@ -34,6 +34,7 @@ export type OutsideReasonArgs = {
   "outside-asks": { agent: string; words?: string };
   "answered-there": { agent: string; allowed?: boolean };
   "outside-gone": { agent: string };
+  "asker-gone": { agent: string };
   "outside-withdrew": { agent: string; words?: string };
   /** No loop runs such a session. */
   "outside-session": { session: string };

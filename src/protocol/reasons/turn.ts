@@ -85,6 +85,7 @@ export type TurnReasonArgs = OwnQuestionArgs & {
 
   // A call whose end is unknown.
   "end-unknown": {};
+  "may-run-elsewhere": {};
   outlived: { groups: readonly number[] };
   "outlived-and-killed": {};
   "outlived-and-ended": {};

@@ -37,6 +37,7 @@ const en = {
   needed: (n: number) => (n === 1 ? "Waiting for a person:" : `Waiting for a person, ${n} requests:`),
   howToAnswer: (id: string, flags: string) => `Answer with:  ${sage(`answer ${id} ${flags}`)}`,
   heardOutside: (agent: string) => `${agent} asked from outside of Sage and hears the answer there.`,
+  keptOutside: (agent: string) => `${agent} asked from outside of Sage. The answer is kept until it comes back for it.`,
   thenResume: (session: string) => `Then resume with:  ${sage(`--resume ${session}`)}`,
   ago: (duration: string) => `${duration} ago`,
   untrusted: (root: string) =>
@@ -189,6 +190,7 @@ const zh: CliTexts = {
   needed: (n) => `${n} 个请求等待处理：`,
   howToAnswer: (id, flags) => `回答：  ${sage(`answer ${id} ${flags}`)}`,
   heardOutside: (agent) => `${agent} 是从 Sage 之外提出的，会在那边收到回答。`,
+  keptOutside: (agent) => `${agent} 是从 Sage 之外提出的。回答会保留，等它回来取。`,
   thenResume: (session) => `然后继续：  ${sage(`--resume ${session}`)}`,
   ago: (duration) => `${duration}前`,
   untrusted: (root) => `${root} 的设置尚未受信任，已忽略；可用 \`${sage("trust")}\` 查看`,

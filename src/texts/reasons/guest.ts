@@ -48,6 +48,7 @@ const en: Table = {
         ? `allowed in ${agent} itself`
         : `refused in ${agent} itself`,
   "outside-gone": ({ agent }) => `${agent} no longer waits for an answer`,
+  "asker-gone": ({ agent }) => `the process in which ${agent} asked is gone; nobody hears an answer`,
   "outside-withdrew": ({ agent, words }) =>
     words ? `${agent} took its request back: ${oneLine(words)}` : `${agent} took its request back`,
   "outside-session": ({ session }) =>
@@ -103,6 +104,7 @@ const zh: Table = {
   "answered-there": ({ agent, allowed }) =>
     allowed === undefined ? `已在 ${agent} 中回答` : allowed ? `已在 ${agent} 中允许` : `已在 ${agent} 中拒绝`,
   "outside-gone": ({ agent }) => `${agent} 不再等待回答`,
+  "asker-gone": ({ agent }) => `${agent} 提问的进程已不在，没有谁会收到回答`,
   "outside-withdrew": ({ agent, words }) => (words ? `${agent} 收回了请求：${oneLine(words)}` : `${agent} 收回了请求`),
   "outside-session": ({ session }) =>
     `${session} 是 Sage 之外的智能体提请求的地方，Sage 不在其中运行任何东西；只能回答其中的请求`,

@@ -101,6 +101,8 @@ const en: Table = {
     `this turn needs ${tool} as it was; start Sage with that and resume. Now: ${say(problem)}`,
 
   "end-unknown": () => "Sage was stopped while this ran; how it ended is unknown.",
+  "may-run-elsewhere": () =>
+    "Sage was stopped while this ran in another container or on another machine. It may still be running there.",
   outlived: ({ groups }) =>
     `Sage was stopped while this ran. The command is still running${groups.length === 0 ? "" : ` (process group ${groups.join(", ")})`}.`,
   "outlived-and-killed": () => "It outlived Sage and was killed at the person's request.",
@@ -208,6 +210,7 @@ const zh: Table = {
     `本轮需要原来的 ${tool}；请用原来的配置启动 Sage 再继续。现在：${say(problem)}`,
 
   "end-unknown": () => "Sage 在它运行时停止，结果未知。",
+  "may-run-elsewhere": () => "Sage 停止时，它正在别的容器或机器上运行；它可能还在那里运行。",
   outlived: ({ groups }) =>
     `Sage 在它运行时停止。命令仍在运行${groups.length === 0 ? "" : `（进程组 ${groups.join("、")}）`}。`,
   "outlived-and-killed": () => "Sage 停止后它仍在运行，已按你的要求终止。",

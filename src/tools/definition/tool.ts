@@ -49,9 +49,10 @@ export type ToolScope = {
     running(): readonly BackgroundTask[];
     /** A command and, once it is over, how it ended. */
     find(id: string): { task: BackgroundTask; end: TaskEnd | undefined } | undefined;
-    stop(id: string): Promise<"stopped" | "ended" | undefined>;
-    /** Start of a process, so that no other with the same number is taken for it. */
-    startOf(pid: number): string;
+    /** `unknown`: it was started where this process cannot reach it. */
+    stop(id: string): Promise<"stopped" | "ended" | "unknown" | undefined>;
+    /** A process, so that no other with the same number is taken for it. */
+    identify(pid: number): { pid: number; started: string; machine?: string };
   };
   /** Starts a command line; without it the tool's own process does. */
   spawn?: Spawn;

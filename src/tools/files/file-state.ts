@@ -3,6 +3,7 @@ import { constants, existsSync, lstatSync, readdirSync } from "node:fs";
 import { mkdir, open, readdir, readlink, realpath, rename, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { closest } from "../../base/name.ts";
+import { isNameOfDead, processName } from "../../processes/identity.ts";
 import * as z from "../../base/z.ts";
 import { canonicalPath } from "../../permission/paths/canonical.ts";
 import type { ToolPlace } from "../definition/tool.ts";
@@ -120,7 +121,7 @@ export async function replaceFile(real: string, content: Buffer, before: FileSta
   await makeFolder(dirname(real));
   await inFolder(real, async (at) => {
     await removeLeftovers(at);
-    const name = `.sage-${process.pid}-${randomUUID()}.tmp`;
+    const name = `.sage-${processName()}-${randomUUID()}.tmp`;
     const temporary = join(at, name);
     underWay.add(name);
     try {
@@ -172,14 +173,9 @@ async function removeLeftovers(folder: string): Promise<void> {
 }
 
 function isLeftover(name: string): boolean {
-  const pid = /^\.sage-(\d+)-[0-9a-f-]{36}\.tmp$/.exec(name)?.[1];
-  if (pid === undefined || underWay.has(name)) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return Number(pid) === process.pid;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
-  }
+  const [, maker, pid] = /^\.sage-((\d+)-(?:[\w.]+-)?)[0-9a-f-]{36}\.tmp$/.exec(name) ?? [];
+  if (maker === undefined || underWay.has(name)) return false;
+  return isNameOfDead(maker) || Number(pid) === process.pid;
 }
 
 /**

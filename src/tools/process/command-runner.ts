@@ -1,17 +1,13 @@
 import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
-import { type Ending, type ShellCommand, type Spawn, type Spawned, endGroup } from "./spawn.ts";
+import { endGroup } from "../../processes/group.ts";
+import { type Identity, identify, lifeOf } from "../../processes/identity.ts";
+import { listProcesses, noteProcess } from "../../processes/registry.ts";
+import type { Ending, ShellCommand, Spawn, Spawned } from "./spawn.ts";
 import { keptEnding } from "./keeper.ts";
-import {
-  type Keeping,
-  type RunnerCall,
-  createRunnerEntries,
-  noteKeeping,
-  readKeeping,
-  toldEnd,
-} from "./runner-entries.ts";
+import { type RunnerCall, createRunnerEntries, olderKeeping, toldEnd } from "./runner-entries.ts";
 
 const CHUNK = 64 * 1024;
 /** Time between two looks: short while something comes, longer while nothing does. */
@@ -42,13 +38,14 @@ export type CommandRunner = {
   sweep(): void;
 };
 
+/** A keeper and its command, as they are noted while it may run. */
+type Keeping = Identity & { command?: Identity };
+
 type RunnerParts = {
-  /** Folder of the place: all its workers share it. */
+  /** Folder of the place, in Sage's home: all its workers share it. */
   folder: string;
   /** Names this machine since it was started, as far as processes see each other. */
   machine: string;
-  /** When a process was started; "" when it does not live. */
-  startOf(pid: number): string;
   /** Starts commands that have a keeper. */
   spawn: Spawn;
   /** How much of an output is kept, in bytes, apart from its end. */
@@ -58,12 +55,11 @@ type RunnerParts = {
 export function createCommandRunner({
   folder: root,
   machine,
-  startOf,
   spawn,
   largest = MAX_OUTPUT_BYTES,
 }: RunnerParts): CommandRunner {
   const entries = createRunnerEntries(root, machine);
-  const lives = (pid: number, started: string) => started !== "" && startOf(pid) === started;
+  const keepers = createKeepers(dirname(root));
 
   const start = async (call: RunnerCall, id: string, command: ShellCommand): Promise<Spawned> => {
     if (!existsSync(command.cwd)) throw new Error(`there is no folder ${command.cwd}`);
@@ -72,27 +68,27 @@ export function createCommandRunner({
       const found = entries.find(call, id);
       if (found === "never") return start(call, id, command);
       if (found === "unknown") throw new Error("it was begun by another process, and how it ended is not known");
-      return attach(found.folder, command);
+      return attach(call, found.folder, command);
     }
     const { folder } = entry;
     const follow = (ended: Promise<unknown>) => followOutput(folder, ended);
-    let keeping: Keeping | undefined;
+    let own: Identity | undefined;
     const noted = async (pid: number, keeper = 0) => {
-      keeping = { keeper, keeperStarted: startOf(keeper), pid, started: startOf(pid) };
-      noteKeeping(folder, keeping);
+      own = identify(pid);
+      keepers.note(call, folder, keeper, own);
       return command.noted(pid);
     };
     const kept = { folder, largest, timeoutMs: command.timeoutMs ?? NO_TIMEOUT_MS, follow };
     const started = await spawn({ ...command, noted, kept });
-    return leavable(started, () => keeping !== undefined && lives(keeping.pid, keeping.started));
+    return leavable(started, () => lives(own));
   };
 
-  const attach = async (folder: string, command: ShellCommand): Promise<Spawned> => {
-    const keeping = readKeeping(folder);
+  const attach = async (call: RunnerCall, folder: string, command: ShellCommand): Promise<Spawned> => {
+    const keeping = keepers.find(call, folder);
     const left = new AbortController();
-    const runs = () => toldEnd(folder) === undefined && keeping !== undefined && lives(keeping.pid, keeping.started);
+    const runs = () => toldEnd(folder) === undefined && lives(keeping?.command);
     const ended = endOf(folder, keeping, left.signal);
-    const { pid = 0 } = keeping ?? {};
+    const { pid = 0 } = keeping?.command ?? {};
     if (runs()) await command.noted(pid);
     return leavable({ pid, output: followOutput(folder, ended), ended, letGo: () => left.abort() }, runs);
   };
@@ -100,10 +96,10 @@ export function createCommandRunner({
   /** Waits for the end that the keeper tells; without a keeper for the end of the command, whatever it was. */
   const endOf = async (folder: string, keeping: Keeping | undefined, signal: AbortSignal): Promise<Ending> => {
     for (;;) {
-      const isKept = keeping !== undefined && lives(keeping.keeper, keeping.keeperStarted);
+      const isKept = lives(keeping);
       const told = toldEnd(folder); // after the look at the keeper: it tells before it ends
       if (told !== undefined) return keptEnding(told);
-      if (!isKept && !(keeping && lives(keeping.pid, keeping.started))) return "unknown";
+      if (!isKept && !lives(keeping?.command)) return "unknown";
       if (signal.aborted) return "unknown";
       await sleep(POLL_MS);
     }
@@ -117,22 +113,49 @@ export function createCommandRunner({
       const found = entries.find(call, id);
       if (found === "never") return found;
       if (found === "unknown") return undefined;
-      const keeping = readKeeping(found.folder);
-      const isKept = keeping !== undefined && lives(keeping.keeper, keeping.keeperStarted);
-      if (!isKept && toldEnd(found.folder) === undefined) return undefined;
-      return (command) => attach(found.folder, command);
+      if (!lives(keepers.find(call, found.folder)) && toldEnd(found.folder) === undefined) return undefined;
+      return (command) => attach(call, found.folder, command);
     },
-    forget: entries.forget,
+    forget: (call) => keepers.forget(entries.forget(call)),
     async endAll(session, epoch) {
       entries.retake(session, epoch);
-      const running = entries.all(session, epoch).flatMap((folder) => {
-        const keeping = toldEnd(folder) === undefined ? readKeeping(folder) : undefined;
-        return keeping && lives(keeping.pid, keeping.started) ? [keeping.pid] : [];
-      });
-      await Promise.all(running.map((pid) => endGroup(pid, GRACE_MS)));
+      const running = keepers
+        .all(session, entries.all(session, epoch))
+        .flatMap(({ command }) => (lives(command) ? [command!.pid] : []));
+      await Promise.all([...new Set(running)].map((pid) => endGroup(pid, GRACE_MS)));
     },
     sweep: () => entries.sweep(SWEEP_MS),
   };
+}
+
+/** Keepers on the list of processes, and those of version 0.2.0 beside their commands. */
+function createKeepers(home: string) {
+  /** How to take those off the list that this process has noted, by the folders of their commands. */
+  const noted = new Map<string, () => void>();
+  const keepersOf = (session: string) => listProcesses(home, "keeper").filter((entry) => entry.session === session);
+  return {
+    note({ session, key }: RunnerCall, folder: string, keeper: number, command: Identity): void {
+      noted.set(folder, noteProcess(home, "keeper", keeper, { session, key, command }));
+    },
+    find(call: RunnerCall, folder: string): Keeping | undefined {
+      const found = keepersOf(call.session).filter(({ key }) => key === call.key);
+      // An owner who was frozen may have noted one that never began.
+      const running = found.find(({ command }) => lives(command)) ?? found.find(({ life }) => life === "alive");
+      return running ?? found[0] ?? olderKeeping(folder);
+    },
+    all: (session: string, folders: readonly string[]): Keeping[] => [
+      ...keepersOf(session),
+      ...folders.flatMap((folder) => olderKeeping(folder) ?? []),
+    ],
+    forget(folder: string): void {
+      noted.get(folder)?.();
+      noted.delete(folder);
+    },
+  };
+}
+
+function lives(process: Identity | undefined): boolean {
+  return process !== undefined && lifeOf(process) === "alive";
 }
 
 /** A command that this process may leave while it runs. */

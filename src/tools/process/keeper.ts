@@ -43,15 +43,17 @@ export const KEEPER = `
     ) 3>&- >"$pipe" 4>&- 9>&- 2>&1 &
     pid=$!
     set +m
-    exec 4>&-
+    exec 4>&- 8<>"$pipe.clock"
     (
-      exec 3>&- 9>&-
-      nap "$seconds"
-      kill -0 $$ || exit  # its number may be somebody else's by now
+      exec 3>&- 7<"$pipe.clock" 8>&-  # 9 stays: the names of the pipes go with the keeper
+      SECONDS=0
+      # The end of the pipe tells that the keeper was killed: then this shell sees to the time, and leaves with the command.
+      read -r -t "$seconds" -u 7 || (( $? > 128 )) || while (( SECONDS < \${seconds%.*} )) && runs; do read -t 1 -u 9; done
+      runs || exit  # its number may be somebody else's by now
       : >late
       kill -TERM -- "-$pid"
-      nap ${GRACE_S}
-      kill -0 $$ && kill -KILL -- "-$pid"
+      read -t ${GRACE_S} -u 9
+      runs && kill -KILL -- "-$pid"
     ) </dev/null >/dev/null 2>&1 &
     timer=$!
     echo "s$pid" >&3
@@ -60,7 +62,7 @@ export const KEEPER = `
     kill -KILL "$timer"
     wait "$timer"
     read -t 0 -u 9 && read -r -u 9 && end=signal
-    exec 9>&-
+    exec 8>&- 9>&-
     end=$end.$code
     [[ -e late ]] && end=late
     if runs; then

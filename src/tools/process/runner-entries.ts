@@ -14,15 +14,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { Identity } from "../../processes/identity.ts";
 
 /** Others may be quicker a few times; a folder that cannot be read stays so. */
 const MAX_TRIES = 100;
 
 /** A call as the runner knows it: one run of it, by the owner with this epoch. */
 export type RunnerCall = { session: string; key: string; epoch: number };
-
-/** The processes of a command that is kept, each with its start: by that no other process with the same number is taken for it. */
-export type Keeping = { keeper: number; keeperStarted: string; pid: number; started: string };
 
 /**
  * `never`: it did not begin, and nobody else can begin it any more. `entered`: its entry is in `folder`, with what is known of its end.
@@ -40,7 +38,8 @@ type RunnerEntries = {
   find(call: RunnerCall, id: string): Found;
   /** Every entry of the session. */
   all(session: string, epoch: number): string[];
-  forget(call: RunnerCall): void;
+  /** Removes the entry, and names its folder. */
+  forget(call: RunnerCall): string;
   /** Removes what nobody has touched for so long. */
   sweep(olderThanMs: number): void;
 };
@@ -110,7 +109,11 @@ export function createRunnerEntries(root: string, machine: string): RunnerEntrie
       (namesIn(join(homeOf(session), String(epoch))) ?? [])
         .filter((name) => name !== "id")
         .map((name) => join(homeOf(session), String(epoch), name)),
-    forget: (call) => rmSync(folderOf(call), { recursive: true, force: true }),
+    forget(call) {
+      const folder = folderOf(call);
+      rmSync(folder, { recursive: true, force: true });
+      return folder;
+    },
     sweep(olderThanMs) {
       const isOld = (path: string) => Date.now() - statSync(path).mtimeMs > olderThanMs;
       for (const owner of namesIn(root) ?? []) {
@@ -127,13 +130,11 @@ export function toldEnd(folder: string): string | undefined {
   return name?.slice("ended.".length);
 }
 
-export function noteKeeping(folder: string, keeping: Keeping): void {
-  writeFileSync(join(folder, "keeping"), JSON.stringify(keeping), { flag: "w", mode: 0o600 });
-}
-
-export function readKeeping(folder: string): Keeping | undefined {
+/** Version 0.2.0 wrote into the folder who keeps the command; it runs on over an update. */
+export function olderKeeping(folder: string): (Identity & { command: Identity }) | undefined {
   try {
-    return JSON.parse(readFileSync(join(folder, "keeping"), "utf8")) as Keeping;
+    const { keeper, keeperStarted, pid, started } = JSON.parse(readFileSync(join(folder, "keeping"), "utf8")) as never;
+    return { pid: keeper, started: keeperStarted, command: { pid, started } };
   } catch {
     return undefined;
   }

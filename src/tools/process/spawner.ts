@@ -5,6 +5,7 @@ import { constants as system, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { groupRuns } from "../../processes/group.ts";
 import {
   type Ending,
   type Launch,
@@ -12,7 +13,6 @@ import {
   type Spawn,
   type Spawned,
   boxedEnding,
-  groupRuns,
   endHeld,
   spawnDirectly,
 } from "./spawn.ts";

@@ -3,9 +3,11 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { oneLine } from "../../base/visible.ts";
+import type { BackgroundTask } from "../../protocol/facts/call.ts";
 import type { ToolResult } from "../../protocol/facts/message.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { failed } from "../definition/result.ts";
+import { TASK_MARK } from "../../processes/group.ts";
 import { blockedNotes, notConfined, shellEnv } from "./shell-env.ts";
 import { endHeld, spawnNoted, type Launch, type LaunchEnd } from "../process/spawn.ts";
 import type { ToolScope, Tool } from "../definition/tool.ts";
@@ -36,14 +38,15 @@ export async function startInBackground(
   writeFileSync(file, "", { flag: "wx", mode: 0o600 });
   const script = 'bash --noprofile --norc -c "$1" >"$2" 2>&1 </dev/null; echo $? >"$2.tmp" && mv "$2.tmp" "$2.end"';
   let begins = false;
-  let started = "";
+  let identity: Pick<BackgroundTask, "pid" | "started" | "machine"> = { pid: 0, started: "" };
   const noted = async (pid: number) => {
     // While it waits: later it may have ended, and only what it started lives.
-    started = scope.tasks?.startOf(pid) ?? "";
+    identity = scope.tasks?.identify(pid) ?? { pid, started: "" };
     await scope.spawned(pid);
     return (begins = !scope.signal.aborted);
   };
-  const env = shellEnv(scope);
+  // Everything that it starts inherits this: so a process that leaves its group and its parent is found.
+  const env = { ...shellEnv(scope), [TASK_MARK]: file };
   const { signal } = scope;
   const { launch, held } = watched(await scope.confine?.({ cwd: scope.cwd, env }), signal);
   const place = { cwd: launch ? "/" : scope.cwd, env: launch?.env ?? env, noted, launch };
@@ -69,7 +72,7 @@ export async function startInBackground(
   child.unref();
   const text = `Started in the background as ${id}. Its output goes to ${file}. Wait for it by its id; KillShell stops it.`;
   const shown = { characters: 0, notes: [reason("task-started", { id })] };
-  const background = { id, command: oneLine(command), pid, started, file, at: Date.now() };
+  const background = { id, command: oneLine(command), ...identity, file, at: Date.now() };
   return { result: { ok: true, text, shown, background } };
 }
 
@@ -123,6 +126,8 @@ export const killShell: Tool<z.infer<typeof inputSchema>> = {
   async execute({ id }, scope) {
     const how = await scope.tasks?.stop(id);
     if (how === undefined) return failed(`There is no command ${id} in the background.`);
+    if (how === "unknown")
+      return failed(`${id} was started in another container or on another machine, and can only be stopped there.`);
     return { ok: true, text: how === "ended" ? `${id} had ended already.` : `${id} was stopped.` };
   },
 };

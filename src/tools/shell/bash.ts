@@ -10,7 +10,8 @@ import { blockedNotes, notConfined, shellEnv, withWrites } from "./shell-env.ts"
 import { describe } from "../definition/describe.ts";
 import { type Note, failed } from "../definition/result.ts";
 import { createExcerpt } from "../content/excerpt.ts";
-import { type Ending, type Launch, type Spawned, endGroup, spawnDirectly } from "../process/spawn.ts";
+import { type Ending, type Launch, type Spawned, spawnDirectly } from "../process/spawn.ts";
+import { endGroup } from "../../processes/group.ts";
 import { watchForPrompt } from "./prompt-watch.ts";
 import type { Tool, ToolScope } from "../definition/tool.ts";
 

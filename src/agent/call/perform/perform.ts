@@ -1,6 +1,6 @@
 import { ask, NeedsInput } from "../../../input/ask.ts";
 import type { Durable, OnceOptions, StepScope } from "../../../journal/session/durable.ts";
-import { startOf } from "../../../journal/process.ts";
+import { identify } from "../../../processes/identity.ts";
 import { Stopped } from "../../../journal/session/session.ts";
 import { judgeHost } from "../../../permission/web.ts";
 import { createRuleBooks } from "../../../permission/rules/book.ts";
@@ -24,7 +24,7 @@ import { anchorOf, checkedInput, rulesFor, toolFor, toolPlace } from "../judge/d
 import { isLeaving, keepsCommand, type KeptCommand, type KeptParts } from "./outlive.ts";
 import { recover, type Rerun } from "./recover.ts";
 import { endTurnIfSaid, waitForPerson } from "../judge/request.ts";
-import { endOfTask, endWithProcess, stopTask } from "../../state/tasks.ts";
+import { endOfTask, endWithProcess, lifeOfTask, stopTask } from "../../state/tasks.ts";
 import { failureText, redacted, withChange, withComment, withContext, withEnd, withTalk } from "../judge/results.ts";
 import type { Approval, CallEvent, CallState } from "../judge/call-state.ts";
 import { isUsable, madeUsable } from "./usable.ts";
@@ -336,8 +336,8 @@ function filterOf(context: Judging): NonNullable<ToolScope["mayRead"]> {
 /** Background commands as tools see them: one object for all calls of a tree of agents. */
 function tasksOf({ tree }: Tree): NonNullable<ToolScope["tasks"]> {
   return (tree.tasksForTools ??= {
-    startOf,
-    running: () => [...tree.tasks.values()].filter((task) => !endOfTask(task)),
+    identify,
+    running: () => [...tree.tasks.values()].filter((task) => lifeOfTask(task) === "alive"),
     find(id) {
       const task = tree.tasks.get(id);
       return task && { task, end: endOfTask(task) };

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { signalGroup } from "../../../base/process-group.ts";
+import { signalGroup } from "../../../processes/group.ts";
 import { ask } from "../../../input/ask.ts";
 import type { Durable } from "../../../journal/session/durable.ts";
 import { Stopped } from "../../../journal/session/session.ts";
@@ -35,6 +35,8 @@ type Lost = {
   round: number;
   /** Process groups of it that still live. */
   running: number[];
+  /** It may run in a container, or on a machine, into which nobody here can look. */
+  elsewhere?: true;
   since: number;
 };
 
@@ -47,7 +49,7 @@ export async function recover(durable: Durable, context: ExecutionContext, lost:
   const run = callKeys.run(round);
   const keys = callKeys.lost(round);
   const said: string[] = [];
-  let found: Reason = reason("end-unknown", {});
+  let found: Reason = reason(lost.elsewhere ? "may-run-elsewhere" : "end-unknown", {});
   // Once asked, it is followed to its end, also when the command has ended since.
   if (running.length > 0 || durable.known(keys.running)) {
     const { choice, words } = await choose(durable, context, lost, {

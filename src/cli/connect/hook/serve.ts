@@ -7,6 +7,8 @@ import { askFromOutside, endFromOutside, sessionOutside } from "../../../input/o
 import { untilWritten } from "../../../journal/store/retry.ts";
 import { sqliteStore } from "../../../journal/sqlite/sqlite.ts";
 import type { Store } from "../../../journal/store/store.ts";
+import { noteProcess } from "../../../processes/registry.ts";
+import { askedKey } from "../../../protocol/key.ts";
 import type { Resolution } from "../../../protocol/facts/request.ts";
 import type { OutsideEnd } from "../../../protocol/host/outside.ts";
 import { outsideAsk, hookDecision, eventFrom, isSameCall, type HookAgent, type HookEvent } from "./event.ts";
@@ -56,15 +58,21 @@ type Asks = HookEvent & { kind: "asks" };
 async function ask(store: Store, agent: HookAgent, event: Asks, around: HookProcess): Promise<void> {
   const left = new AbortController();
   const silence = await silenceIn(sageHome(around.env, event.cwd).settings);
-  const parts = { store, version, signal: left.signal, silence };
+  const parts = { store, version, signal: left.signal, silence, asker: "attached" } as const;
   const asked = outsideAsk(agent, event);
-  const { request, resolution: had } = await untilWritten(() => askFromOutside(parts, asked), {
-    signal: around.stopped,
-  });
-  const resolution = had ?? (await answerTo(store, request.id, agent, around));
-  left.abort();
-  const decision = hookDecision(agent, event, resolution);
-  if (decision) around.write(JSON.stringify(decision));
+  const of = { session: sessionOutside(asked), key: askedKey(asked.id) };
+  const forget = noteProcess(sageHome(around.env, event.cwd).dir, "asker", process.pid, of);
+  try {
+    const { request, resolution: had } = await untilWritten(() => askFromOutside(parts, asked), {
+      signal: around.stopped,
+    });
+    const resolution = had ?? (await answerTo(store, request.id, agent, around));
+    const decision = hookDecision(agent, event, resolution);
+    if (decision) around.write(JSON.stringify(decision));
+  } finally {
+    left.abort();
+    forget();
+  }
 }
 
 /** Settings are loaded only where they speak of silence: the hook runs for every prompt. Broken ones keep nobody from being asked. */

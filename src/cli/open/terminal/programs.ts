@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { signalGroup } from "../../../base/process-group.ts";
+import { signalGroup } from "../../../processes/group.ts";
 import type { TerminalOptions } from "../../../surfaces/terminal/index.ts";
 
 type Env = NodeJS.ProcessEnv;
@@ -30,7 +30,7 @@ export function personShell(
         printed = (printed + text).slice(-MAX_OUTPUT_BYTES);
         output(text);
       });
-    const kill = () => signalGroup(child.pid);
+    const kill = () => void signalGroup(child.pid, "SIGKILL");
     signal.addEventListener("abort", kill, { once: true });
     try {
       const [code] = (await once(child, "close")) as [number | null];

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { signalGroup } from "../../../base/process-group.ts";
+import { signalGroup } from "../../../processes/group.ts";
 import { version } from "../../../config/version.ts";
 import { repositoryRoot } from "../../../context/environment.ts";
 import type { TerminalOptions } from "../../../surfaces/terminal/index.ts";
@@ -63,7 +63,7 @@ export function customStatusLine(
     asked = input;
     let printed = "";
     const child = spawn("sh", ["-c", command], { cwd, env, detached: true, stdio: ["pipe", "pipe", "ignore"] });
-    const kill = () => signalGroup(child.pid);
+    const kill = () => void signalGroup(child.pid, "SIGKILL");
     const timer = setTimeout(kill, timeoutMs);
     process.once("exit", kill);
     let isOver = false;
