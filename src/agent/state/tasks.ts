@@ -12,14 +12,14 @@ const MAX_OUTPUT_BYTES = 100 * 1024 * 1024;
 export function lifeOfTask(task: BackgroundTask): Life {
   const life = groupLife(task);
   // Whoever cannot look at its processes can still read its exit code.
-  return life === "unknown" && exitCodeOf(task) !== undefined ? "dead" : life;
+  return life === "unknown" && writtenCode(task) !== undefined ? "dead" : life;
 }
 
 /** Undefined while it runs, and while nobody here can tell. */
 export function endOfTask(task: BackgroundTask): TaskEnd | undefined {
   if (lifeOfTask(task) !== "dead") return undefined;
   const { id, command, file } = task;
-  const code = exitCodeOf(task);
+  const code = writtenCode(task);
   return { id, command, file, ...(code !== undefined && { code }) };
 }
 
@@ -84,7 +84,7 @@ function look(): void {
   process.off("exit", endOwn);
 }
 
-function exitCodeOf({ file }: BackgroundTask): number | undefined {
+function writtenCode({ file }: BackgroundTask): number | undefined {
   try {
     const text = readFileSync(`${file}.end`, "utf8").trim();
     return /^\d+$/.test(text) ? Number(text) : undefined;
