@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { otherEndOf } from "../../src/input/other-end.ts";
 import { askFromOutside } from "../../src/input/outside.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
-import { Machine } from "../support/cli.ts";
+import { Machine, mark } from "../support/cli.ts";
 import { until } from "../support/until.ts";
 
 const event = (cwd: string, command: string) =>
@@ -79,4 +79,19 @@ test("whoever comes back for its answer is gone for nobody, nor is one of a vers
   const outs = await Promise.all([request, older].map(({ id }) => here.sage(["answer", id, "--text", "so"])));
   assert.match(outs[0]?.out ?? "", /The answer is kept until it comes back for it/);
   assert.match(outs[1]?.out ?? "", /hears the answer there/);
+});
+
+test("the same answer from the same account is told the same, whichever was first; another one that it is too late", async () => {
+  using here = new Machine();
+  const asks = here.script({ calls: [mark] }, { text: "done" });
+  assert.equal((await here.sage(["-p", "go", "--model", asks])).code, 3);
+  const [request] = await here.pending();
+  const answer = (...how: string[]) => here.sage(["answer", request?.id ?? "", ...how]);
+  const [first, ...others] = await Promise.all([answer("--yes"), answer("--yes"), answer("--yes")]);
+  others.push(await answer("--yes"));
+  for (const other of others)
+    assert.deepEqual([other.code, other.out.split("\n")[0]], [0, first.out.split("\n")[0]], other.err);
+  const late = await answer("--no");
+  assert.deepEqual([late.code, late.out], [1, ""]);
+  assert.equal((await here.facts("input.resolved")).length, 1);
 });

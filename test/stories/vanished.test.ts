@@ -44,6 +44,35 @@ for (const [what, take] of [
     assert.match(err, /removed or replaced while Sage had it open/);
   });
 
+const take = (here: Machine) => {
+  const path = journalOf(here);
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
+};
+
+test("the journal is removed at a prompt of plain lines: Sage stops by itself, says so, and promises nothing", async () => {
+  using here = new Machine();
+  const running = here.start(["--model", here.script({ text: "hello" })]);
+  running.type("hi\n");
+  await running.until("hello");
+  take(here);
+  const { code, out, err } = await running.ended;
+  assert.notEqual(code, 0);
+  assert.match(err, /removed or replaced while Sage had it open/);
+  assert.doesNotMatch(out + err, /Session saved/);
+});
+
+test("the journal is removed under a drawn screen at work: it ends, says what is lost, and promises nothing", async () => {
+  using here = new Machine();
+  const running = here.terminal(["--model", here.script({ calls: [bash("sleep 600")] })], { env: { SAGE_PLAIN: "" } });
+  await running.until("What would you like");
+  running.type("go\r");
+  await running.until("sleep 600");
+  take(here);
+  assert.notEqual(await running.code, 0);
+  assert.match(running.screen().replaceAll(/\s+/g, " "), /removed or replaced while Sage had it open/);
+  assert.doesNotMatch(running.screen(), /Session saved/);
+});
+
 test("a journal of 0 bytes is no new one: every command refuses it and leaves it as it is", async () => {
   using here = new Machine();
   const model = here.script({ text: "done" });

@@ -41,7 +41,7 @@ export async function answer(args: string[]): Promise<number> {
   const refused = (reply: Omit<Refused, "ok" | "code">) => tooLate(reply, me, lang);
   try {
     const request = await requestBy(host, target, t);
-    if ("outcome" in request) return refused({ message: "", resolution: request });
+    if ("outcome" in request) return await repeat(opened, request, { values, nth, lang, refused });
     const inquiry = readInquiry(values, t);
     if (inquiry !== undefined) {
       const { inquire } = await import("./inquire.ts");
@@ -82,6 +82,29 @@ function tooLate(reply: Omit<Refused, "ok" | "code">, me: Opened["me"], lang: La
   const text = reply.resolution ? cliTexts(lang).tooLate(headline(reply.resolution, t, me)) : errorText(reply, t);
   return fail(`sage: ${text}`);
 }
+
+/** It has ended: the same answer by the same person is told the same, whichever of two came first, and any other that it is too late. */
+async function repeat(
+  { host, me }: Opened,
+  ended: Resolution,
+  { values, nth, lang, refused }: Repeating,
+): Promise<number> {
+  const late = () => refused({ message: "", resolution: ended });
+  const found = await host.send({ type: "request", id: ended.requestId });
+  if (!found.ok || values["all-like"] || readInquiry(values, cliTexts(lang)) !== undefined) return late();
+  const response = await readResponse(found.request, { ...values, nth }, cliTexts(lang)).catch(() => undefined);
+  const reply = response && (await host.send({ type: "respond", response, ...me }));
+  if (!reply?.ok || !reply.resolution) return late();
+  recorded(found.request, reply.resolution, lang, false);
+  return exitCodes.success;
+}
+
+type Repeating = {
+  values: Flags<typeof answerOptions>["values"];
+  nth: string | undefined;
+  lang: Lang;
+  refused(reply: Omit<Refused, "ok" | "code">): number;
+};
 
 type Answered = CommandReply<"respond"> & { ok: true; resolution: Resolution };
 /** Was the agent that asks stopped since? Answered, a request does not tell any more. */

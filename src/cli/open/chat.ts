@@ -9,6 +9,7 @@ import { exitCodeOf, exitCodes } from "../process/exit-codes.ts";
 import { wantsColor } from "../process/stdout.ts";
 import { importHint } from "./import-hint.ts";
 import { onTermination } from "../process/termination.ts";
+import { watchJournal } from "./vanished.ts";
 import { findSession, type HostClient } from "../host/host-client.ts";
 
 /** Told of problems before a turn can begin. */
@@ -37,6 +38,7 @@ async function plainly(seat: HostClient, { session, task, lang, late }: Chat): P
   const hint = here && process.stdin.isTTY ? importHint(home, here.config, lang) : undefined;
   if (hint !== undefined) console.log(hint);
   const leaving = onTermination(() => host.close());
+  const journal = watchJournal(here?.store);
   const acts = async () => (await import("./terminal/acts.ts")).fileActs(seat, session, lang);
   const plain = attachPlain(host, {
     session,
@@ -52,12 +54,14 @@ async function plainly(seat: HostClient, { session, task, lang, late }: Chat): P
     color: wantsColor(process.stdout),
     by,
     ...(surface !== undefined && { surface }),
-    signal: leaving.signal,
+    signal: AbortSignal.any([leaving.signal, journal.signal]),
   });
   late.failed = (error) => plain.failed(refusalOf(error));
   process.on("SIGINT", plain.interrupt);
   const end = await plain.done;
   if (leaving.signal.aborted) return leaving.code;
+  const problem = journal.problem();
+  if (problem) throw problem;
   if ((await findSession(host, session))?.title)
     console.log(texts(lang).resumeWith(commandOf(`${seat.flag}--resume ${session}`)));
   return chatExitCode(end);

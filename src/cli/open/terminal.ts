@@ -14,6 +14,7 @@ import { texts } from "../../texts/shared/texts.ts";
 import { type Chat, chatExitCode } from "./chat.ts";
 import { importHint } from "./import-hint.ts";
 import { onTermination } from "../process/termination.ts";
+import { watchJournal } from "./vanished.ts";
 import { type HostClient, type SessionScreen, findSession } from "../host/host-client.ts";
 import { personEditor, personNotifier, personShell, suspend } from "./terminal/programs.ts";
 import { createFolderLabel, customStatusLine } from "./terminal/status-line.ts";
@@ -27,6 +28,7 @@ export async function onTerminal(seat: HostClient, { lang, late, ...chat }: Chat
   const { host, here } = seat;
   let { session, task } = chat;
   const leaving = onTermination(() => host.close());
+  const journal = watchJournal(here?.store);
   let hint = here && importHint(seat.home, here.config, lang);
   for (;;) {
     const look = await seat.look(session);
@@ -40,13 +42,15 @@ export async function onTerminal(seat: HostClient, { lang, late, ...chat }: Chat
       model: look.model,
       acts: terminalActs(seat, session, lang),
       ready: seat.ready,
-      signal: leaving.signal,
+      signal: AbortSignal.any([leaving.signal, journal.signal]),
     });
     late.failed = (error) => terminal.failed(refusalOf(error));
     process.on("SIGINT", terminal.interrupt);
     const end = await terminal.done;
     process.off("SIGINT", terminal.interrupt);
     if (leaving.signal.aborted) return leaving.code;
+    const problem = journal.problem();
+    if (problem) throw problem;
     if (end.session === undefined) {
       if ((await findSession(host, session))?.title)
         console.log(texts(lang).resumeWith(commandOf(`${seat.flag}--resume ${session}`)));

@@ -106,7 +106,7 @@ async function makeServers(
     // Folder of the trusted files, whichever folder of the project a session works in.
     cwd: root,
     env: { ...childEnv(env, root), SAGE_INSIDE: "1" },
-    home: home.dir,
+    ...(home && { home: home.dir }),
     version,
     ...(sandbox.mode !== "off" && {
       start: startServers(sandbox, { root, state: (home ?? sageHome(env)).dir, rules }),

@@ -57,6 +57,7 @@ export function sqliteStore(
       const which = `WHERE id<>? ${before} ORDER BY last_at DESC, id DESC LIMIT ?`;
       return summaries(all, lease, which, REMOVED, ...(last && after !== undefined ? [last.at, after] : []), limit);
     },
+    gone: database.gone,
     journalId: () => idOf(database),
     noteChild: children.note,
     children: children.living,

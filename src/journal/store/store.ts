@@ -148,6 +148,8 @@ export interface Store {
   since(session: string, after: number, limit?: number): Fact[];
   /** The fact under a key. */
   fact(session: string, key: string): Fact | undefined;
+  /** Why nothing can be recorded any more, if the journal was removed or another one is in its place. */
+  gone?(): SageError | undefined;
   /** A random id, made with the journal and kept for as long as it. */
   journalId(): string;
   /** Notes a process group that a call has started. */

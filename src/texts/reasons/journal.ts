@@ -24,7 +24,7 @@ const en: Table = {
     `this login runs no sessions of ${place}; the owner of the database names all of its places with \`sage engine prepare … --worker-login <login> --place ${place}\``,
   "worker-may-not-write": () => "a worker's login may not write this: only a gateway's may write what people say",
   "journal-gone": ({ path }) =>
-    `${path} was removed or replaced while Sage had it open: nothing can be recorded, so Sage stops here`,
+    `${path} was removed or replaced while Sage had it open: nothing can be recorded, so Sage stops here. What was in it is gone unless you put the file back, and this session cannot be resumed without it`,
   "record-damaged": ({ seq, key, session }) =>
     `record ${seq} (${key}) of session ${session} is damaged and cannot be read; \`sage doctor\` checks the whole journal`,
   "record-changed": ({ key, session, path }) =>
@@ -59,7 +59,8 @@ const zh: Table = {
   "place-not-served": ({ place }) =>
     `这个登录不能运行 ${place} 的会话；库的所有者用 \`sage engine prepare … --worker-login <登录> --place ${place}\` 列出它的全部地点`,
   "worker-may-not-write": () => "工作进程的登录不能写入这一条：人说的话只能由网关的登录写入",
-  "journal-gone": ({ path }) => `Sage 运行期间 ${path} 被删除或替换：再也无法记录，Sage 到此停止`,
+  "journal-gone": ({ path }) =>
+    `Sage 运行期间 ${path} 被删除或替换：再也无法记录，Sage 到此停止。除非把文件放回去，其中的内容已经丢失，本会话也无法继续`,
   "record-damaged": ({ seq, key, session }) =>
     `会话 ${session} 的第 ${seq} 条记录（${key}）已损坏，无法读取；\`sage doctor\` 可检查整个日志`,
   "record-changed": ({ key, session, path }) =>
