@@ -89,10 +89,7 @@ export function createConfinement(given: ConfinementParts): Confinement {
   const surveys = createSurveys(folder.runs, roots, hiding);
   const running = new Set<Running>();
   const accept = createProxy({ judge: judgeFor(running), refused: refuseFor(running) });
-  const network = createNetwork(accept, {
-    path: () => trustedPath(process.env["PATH"] ?? "", [...roots, ...parts.writable]),
-    sageHome,
-  });
+  const network = createNetwork(accept, { path: () => helperPath(parts), sageHome });
   const others = createOthers(roots, running);
   let idle: NodeJS.Timeout | undefined;
   const lookLater = createLooks(running, surveys);
@@ -261,6 +258,11 @@ function refuseFor(running: ReadonlySet<Running>): (host: string, port: number, 
       blocked.push({ kind: "host", host, port, ...(final && { final }) });
     }
   };
+}
+
+/** Where the programs that make a network are looked for. */
+function helperPath({ roots, writable }: ConfinementParts): string {
+  return trustedPath(process.env["PATH"] ?? "", [...roots, ...writable]);
 }
 
 /** Words for bwrap, as its `--args` reads them. */
