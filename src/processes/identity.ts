@@ -61,7 +61,7 @@ export function groupMembers(group: number): number[] {
   return runningProcesses().flatMap(({ pid, group: other }) => (other === group ? [pid] : []));
 }
 
-export type Running = { pid: number; parent: number; group: number; session: number };
+type Running = { pid: number; parent: number; group: number; session: number };
 
 /** Every process that this one sees, apart from those that nobody has reaped yet. */
 export function runningProcesses(): Running[] {

@@ -20,7 +20,7 @@ import { groupLife, identify, lifeOf, type Identity, type Life } from "./identit
 export type Kind = "command" | "asker" | "guest" | "keeper" | "hook" | "server" | "probe";
 
 /** The part of the work that a process belongs to. */
-export type Of = { session?: string; key?: string; /** The command beside a keeper. */ command?: Identity };
+type Of = { session?: string; key?: string; /** The command beside a keeper. */ command?: Identity };
 
 export type Entry = Of & Identity & { kind: Kind; by: Identity };
 
