@@ -12,11 +12,12 @@ import type { CommandParts, HostHome, Surroundings } from "./commands/parts.ts";
 import { pending } from "./commands/requests/request.ts";
 import { checkSender, type Guard, type PersonOf } from "./guard.ts";
 import { createMoments } from "./run/moments.ts";
-import { createRunner, runnerElsewhere } from "./run/runner.ts";
+import { createRunner, runnerElsewhere, type Runner } from "./run/runner.ts";
 import type { Supervision } from "./run/supervisor.ts";
 import { startReaper } from "./reaper.ts";
 import { peersOf, type Peers } from "./socket/peers.ts";
 import { createTitles } from "./run/titles.ts";
+import { createWakes } from "./run/wakes.ts";
 import { watch } from "./watch.ts";
 
 const LEAVING_MS = 5_000;
@@ -60,6 +61,8 @@ export type HostParts = {
   sleepAfterMs?: number;
   /** True if any process may run a session: a sleeping one is released. */
   letsGo?: boolean;
+  /** A background command that ends while nothing runs is told to who watches (`tells`), or also begins a turn (`begins`). */
+  taskEnds?: "tells" | "begins" | undefined;
   /** Set where other processes alone run sessions: wakes them, and follows sessions there. */
   elsewhere?: { wake(session: string): void; peers?: Peers | undefined; kept?: CommandParts["keptElsewhere"] };
 };
@@ -67,14 +70,15 @@ export type HostParts = {
 /** Commands in, facts and deltas out. */
 export function createHost(parts: HostParts): LocalHost {
   const { store, version, executor, supervision = {}, expand = () => undefined, namer, guard } = parts;
-  const watchers = new Map<string, number>();
+  const watchers = createWatchers();
   const blocks = createBlocks();
   const leaving = new AbortController();
   const closing = new AbortController();
   const moments = createMoments(store);
   const titles = namer && createTitles(store, namer);
   const peers = parts.elsewhere?.peers ?? peersOf(store);
-  const runner = parts.elsewhere
+  const wakes = createWakes({ store, told: parts.taskEnds, signal: leaving.signal, runner: () => runner });
+  const runner: Runner = parts.elsewhere
     ? runnerElsewhere(parts.elsewhere)
     : createRunner({
         store,
@@ -83,6 +87,7 @@ export function createHost(parts: HostParts): LocalHost {
         blocks,
         moments,
         titles,
+        wakes,
         turnEnded: (session) => parts.turnEnded?.(session),
         sleepAfterMs: parts.sleepAfterMs,
         letsGo: parts.letsGo,
@@ -110,20 +115,14 @@ export function createHost(parts: HostParts): LocalHost {
 
   startReaper(store, { home: parts.home?.dir, runsHere: (id) => runner.of(id) !== undefined, signal: leaving.signal });
 
-  /** Kept only while somebody watches: a host sees many sessions come and go. */
-  const count = (session: string, by: 1 | -1): void => {
-    const now = (watchers.get(session) ?? 0) + by;
-    if (now > 0) watchers.set(session, now);
-    else watchers.delete(session);
-  };
-
   async function* watchHere(
     session: string,
     options: WatchOptions,
     others: Peers | undefined,
   ): AsyncGenerator<WatchEvent> {
     existingSession(store, session);
-    count(session, 1);
+    watchers.count(session, 1);
+    wakes?.opened(session);
     try {
       const signal = AbortSignal.any([options.signal, closing.signal]);
       yield* watch(store, session, {
@@ -135,7 +134,7 @@ export function createHost(parts: HostParts): LocalHost {
         peers: others,
       });
     } finally {
-      count(session, -1);
+      watchers.count(session, -1);
     }
   }
 
@@ -168,4 +167,17 @@ async function patiently(patienceMs: number, work: Promise<unknown>): Promise<vo
   const timer = setTimeout(lose, patienceMs);
   await Promise.race([work, patience]);
   clearTimeout(timer);
+}
+
+/** Kept only while somebody watches: a host sees many sessions come and go. */
+function createWatchers() {
+  const watchers = new Map<string, number>();
+  return {
+    has: (session: string) => watchers.has(session),
+    count(session: string, by: 1 | -1): void {
+      const now = (watchers.get(session) ?? 0) + by;
+      if (now > 0) watchers.set(session, now);
+      else watchers.delete(session);
+    },
+  };
 }

@@ -84,3 +84,30 @@ test("after a kill it goes on; the next process finds it, and it ends with that 
   await until(() => !groupLives(task.pid, task.started), "the group to be gone");
   for (const { data } of await sage.facts("input.requested")) assert.equal(data["source"], "recovery");
 });
+
+test("killed while idle: whoever opens the session next begins the turn for a command that ended", async () => {
+  using sage = machine();
+  const go = join(sage.dir, "go");
+  const waits = {
+    calls: [{ tool: "Bash", input: { command: `until [ -e ${go} ]; do sleep 0.05; done; exit 3`, background: true } }],
+  };
+  writeFileSync(
+    join(sage.env["SAGE_HOME"] ?? "", "settings.json"),
+    JSON.stringify({ permissions: { allow: ["Bash"] } }),
+  );
+  const script = sage.script(waits, { text: "started" }, { text: "it ended with 3" });
+  const first = sage.start(["--plain", "start it", "--model", script]);
+  await until(async () => (await sage.facts("turn.ended").catch(() => [])).length === 1, "the first turn to end");
+  first.kill("SIGKILL");
+  await first.ended;
+  const task = await taskOf(sage);
+  writeFileSync(go, "");
+  await until(() => !groupLives(task.pid, task.started), "the command to end");
+  const session = JSON.parse((await sage.sage(["sessions", "--json"])).out) as { id: string }[];
+  const second = sage.start(["--plain", "--resume", session[0]?.id ?? ""]);
+  await until(async () => (await sage.facts("turn.ended")).length === 2, "the turn that nobody asked for");
+  const causes = (await sage.facts("turn.begun")).map(({ data }) => data["cause"]);
+  assert.deepEqual(causes, [undefined, { tasks: [task.id] }]);
+  second.end();
+  await second.ended;
+});

@@ -23,7 +23,7 @@ import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
 import type { SubagentDefinition } from "../../src/protocol/subagent.ts";
 import { childEnv, redactor } from "../../src/config/secrets/secrets.ts";
 import type { Surroundings } from "../../src/host/commands/parts.ts";
-import { createHost, type LocalHost } from "../../src/host/host.ts";
+import { createHost, type HostParts, type LocalHost } from "../../src/host/host.ts";
 import { withServers } from "../../src/mcp/registry.ts";
 import type { Servers } from "../../src/mcp/servers.ts";
 import { builtinTools, createToolRegistry } from "../../src/tools/registry.ts";
@@ -158,6 +158,7 @@ export async function sageWith(
     options?: Partial<ExecutionOptions>;
     watched?: boolean;
     surroundings?: Surroundings;
+    taskEnds?: HostParts["taskEnds"];
     /** One that is there already. */ session?: string;
   },
 ): Promise<TestSage> {
@@ -177,6 +178,7 @@ export async function sageWith(
       ),
     keepDir: () => made.keepDir,
     ...(options.surroundings && { surroundings: options.surroundings }),
+    taskEnds: options.taskEnds,
     executor: async () => new UnifiedExecutor(made, { ...options.options, workingDirectory: dir }),
   });
   const opened = await host.send({ type: "open", cwd: dir, ...(options.session && { session: options.session }) });

@@ -43,6 +43,15 @@ export function isKept({ file }: BackgroundTask): boolean {
   return existsSync(`${file}.keep`);
 }
 
+/** The person stopped it by hand: nobody needs to be told of its end. */
+export function noteStopped({ file }: BackgroundTask): void {
+  writeFileSync(`${file}.stopped`, "", { mode: 0o600 });
+}
+
+export function isStopped({ file }: BackgroundTask): boolean {
+  return existsSync(`${file}.stopped`);
+}
+
 /** The message that tells the model what ended since its last reply. Live and folded it is the same. */
 export function endedMessages(ended: readonly TaskEnd[] | undefined): Message[] {
   if (!ended || ended.length === 0) return [];

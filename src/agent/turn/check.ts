@@ -31,6 +31,7 @@ const executionOf = checker("execution", () =>
     log: wants("log", (value) => value instanceof SessionLog),
     lifecycle: wants("lifecycle", (value) => value instanceof LifecycleManager).optional(),
     supervised: z.boolean().optional(),
+    wakes: z.boolean().optional(),
   }),
 );
 const strategyOf = checker("executeWithStrategy", () =>

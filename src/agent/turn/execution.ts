@@ -14,6 +14,8 @@ export type Execution = {
   lifecycle?: LifecycleManager;
   /** A mistake of ours leaves the turn open and is thrown: the caller begins again, or ends it. */
   supervised?: boolean;
+  /** A background command that has ended may begin a turn that nobody asked for. */
+  wakes?: boolean;
 };
 
 /** Runs turns: our own loop, or another agent in its place. It keeps nothing between them. */

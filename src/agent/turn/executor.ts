@@ -64,8 +64,8 @@ export class UnifiedExecutor implements Executor {
   }
 
   #input(execution: Execution): TurnInput {
-    const { log, lifecycle = journaledLifecycle(log), supervised = false } = execution;
-    return { config: this.#config, options: this.#options, asking: this.#asking(), lifecycle, supervised };
+    const { log, lifecycle = journaledLifecycle(log), supervised = false, wakes = false } = execution;
+    return { config: this.#config, options: this.#options, asking: this.#asking(), lifecycle, supervised, wakes };
   }
 
   #showOnChannel({ log }: Execution): (() => void) | undefined {

@@ -1,6 +1,6 @@
 import { NeedsInput, type Asking } from "../../input/ask.ts";
 import { Stopped, type SessionLog } from "../../journal/session/session.ts";
-import type { Fact } from "../../protocol/facts/fact.ts";
+import type { Fact, FactData } from "../../protocol/facts/fact.ts";
 import { noUsage, type Heard } from "../../protocol/facts/message.ts";
 import type { AgentOutcome, OutcomeStatus, TurnEnd } from "../../protocol/facts/outcome.ts";
 import { unfinishedRewind } from "../../protocol/facts/rewound.ts";
@@ -15,6 +15,7 @@ import { createInquiries } from "../inquiry/desk.ts";
 import { createActivity, workedMs } from "../state/activity.ts";
 import type { AgentConfig, BackgroundTasks, ExecutionContext, Progress } from "../state/context.ts";
 import { carry, endForeign, openIn } from "./carry.ts";
+import { wakeCause } from "../state/cause.ts";
 import { compactNow } from "./compact.ts";
 import { loop } from "./loop.ts";
 import type { LifecycleManager } from "../state/lifecycle.ts";
@@ -33,6 +34,8 @@ export type TurnInput = {
   asking: Asking;
   lifecycle: LifecycleManager;
   supervised: boolean;
+  /** A background command that has ended may begin a turn. */
+  wakes?: boolean;
   /** Does the work of a turn in the loop's place. */
   drive?(log: SessionLog, turn: Turn): Promise<OutcomeStatus>;
 };
@@ -48,6 +51,8 @@ export type Turn = {
   heard: number;
   /** The messages that began it. */
   begun: Heard;
+  /** Background commands whose end began it, where nobody said anything. */
+  cause: FactData["turn.begun"]["cause"];
   context: ExecutionContext;
   progress: Progress;
 };
@@ -59,15 +64,17 @@ export async function runTurn(log: SessionLog, input: TurnInput): Promise<AgentO
   const rewound = unfinishedRewind(facts);
   if (rewound) await finishRewind(log, rewound, input);
   const folded = foldAll(log, facts);
-  if (!folded.open && log.unseen().length === 0) return nothingNew(log, folded);
+  const idle = !folded.open && log.unseen().length === 0;
+  const cause = idle && input.wakes ? wakeCause(facts) : undefined;
+  if (idle && !cause) return nothingNew(log, folded);
   const { traces, model } = input.config;
   if (folded.open) input.config.runner?.retake(log.id, log.epoch); // a process that had it before begins no command from now on
-  const attempt = () => runToEnd(log, goOn(log, folded, facts, input), input);
+  const attempt = () => runToEnd(log, goOn(log, folded, facts, { ...input, cause }), input);
   return traces ? traces.turn({ log, facts, model }, attempt) : attempt();
 }
 
 /** The turn that is open, or the next one; of a turn of another version, one in its place. */
-function goOn(log: SessionLog, folded: Folded, facts: readonly Fact[], input: TurnInput): Turn {
+function goOn(log: SessionLog, folded: Folded, facts: readonly Fact[], input: TurnInput & Pick<Turn, "cause">): Turn {
   const foreign = folded.open && folded.open.data.loop !== LOOP && folded.cancelledBy === undefined;
   return foreign
     ? begin(log, endForeign(log, folded, { facts, loop: LOOP }), facts, input, openIn(log, folded))
@@ -128,13 +135,20 @@ function foundAgain({ tasks, toldTasks }: Folded): BackgroundTasks {
   return { tasks: new Map(tasks.map((task) => [task.id, task])), toldTasks: new Set(toldTasks) };
 }
 
-function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: TurnInput, open?: string[]): Turn {
+function begin(
+  log: SessionLog,
+  folded: Folded,
+  facts: readonly Fact[],
+  input: TurnInput & Partial<Pick<Turn, "cause">>,
+  open?: string[],
+): Turn {
   const { config, options, asking, lifecycle } = input;
   const key = turnKey(folded.turn);
   const trace = config.traces?.current();
   const {
     maxSteps,
     carries,
+    cause,
     loop: version,
     ...heard
   } = log.branch("").decide(key, "turn.begun", () => ({
@@ -142,6 +156,7 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
     maxSteps: options.maxSteps,
     ...log.mailbox.hear(folded.sawUpTo),
     ...(open && { carries: open }),
+    ...(input.cause && { cause: input.cause }),
     ...(trace !== undefined && { trace }),
   }));
   const { sawUpTo } = heard;
@@ -168,6 +183,7 @@ function begin(log: SessionLog, folded: Folded, facts: readonly Fact[], input: T
     version,
     at: folded.open?.at ?? Date.now(),
     carries,
+    cause,
     cancelledBy: folded.cancelledBy,
     heard: folded.sawUpTo,
     begun: heard,
@@ -244,7 +260,7 @@ function saidLimits(said: readonly Fact<"user.said">[], after: number, { sawUpTo
 }
 
 async function drive(log: SessionLog, turn: Turn, guest: TurnInput["drive"]): Promise<OutcomeStatus> {
-  const { key, carries, cancelledBy, heard, context, progress } = turn;
+  const { key, carries, cause, cancelledBy, heard, context, progress } = turn;
   const go = () => loop(log.branch(key), context, progress);
   if (cancelledBy !== undefined) {
     await context.config.runner?.endAll(log.id, log.epoch);
@@ -254,7 +270,7 @@ async function drive(log: SessionLog, turn: Turn, guest: TurnInput["drive"]): Pr
     throw cancelled;
   }
   // Sage was killed while it made room by hand: nobody has said anything that the model could reply to.
-  if (!carries && !log.mailbox.saidSince(heard)) return { status: "success" };
+  if (!carries && !cause && !log.mailbox.saidSince(heard)) return { status: "success" };
   if (guest) return guest(log, turn);
   await (carries && carry(log, context, { key, carries }));
   return go();

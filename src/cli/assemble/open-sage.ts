@@ -1,6 +1,7 @@
 import { ask } from "../../protocol/host/refusal.ts";
 import { createAnchors } from "../../config/home/anchors.ts";
 import type { Config } from "../../config/config.ts";
+import type { Settings } from "../../config/settings/settings.ts";
 import type { Home } from "../../config/home/home.ts";
 import type { Installation } from "../../config/home/installation.ts";
 import { createAgent } from "../../host/assembly/agent.ts";
@@ -107,6 +108,7 @@ export async function openSage(run: Run): Promise<Sage> {
     personOf: accountPerson(installation.home),
     namer,
     turnEnded: anchorEndedTurns(store, installation),
+    ...((options.mode?.type ?? "interactive") === "interactive" && { taskEnds: taskEnds(installation.settings) }),
     home: hostHome(installation.home, process.env),
     surroundings: sessionEnvironment({
       store,
@@ -138,6 +140,10 @@ export async function openSage(run: Run): Promise<Sage> {
     }),
     here: { config, store },
   };
+}
+
+export function taskEnds({ wake = true }: Settings): "tells" | "begins" {
+  return wake ? "begins" : "tells";
 }
 
 export function anchorEndedTurns(

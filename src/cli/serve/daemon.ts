@@ -27,7 +27,7 @@ import { serveTexts } from "../../texts/serve/serve.ts";
 import { createModels, modelOf, modelOfSession, smallModelOf } from "../../host/assembly/model-choice.ts";
 import { hostHome } from "../host/host-home.ts";
 import { sessionEnvironment } from "../assemble/session-environment.ts";
-import { anchorEndedTurns, folderWarnings, ownCommands } from "../assemble/open-sage.ts";
+import { anchorEndedTurns, folderWarnings, ownCommands, taskEnds } from "../assemble/open-sage.ts";
 
 export type DaemonParts = {
   store: Store;
@@ -75,6 +75,7 @@ export function openDaemon(parts: DaemonParts): Daemon {
     sleepAfterMs: parts.sleepAfterMs,
     namer: small && (() => models(small)),
     turnEnded: anchorEndedTurns(store, installed),
+    ...(!parts.elsewhere && { taskEnds: taskEnds(installed.settings) }),
     home: hostHome(installed.home, env),
     surroundings: sessionEnvironment({
       store,

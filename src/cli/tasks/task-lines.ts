@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { endOfTask, isKept, keepTask, lifeOfTask, stopTask } from "../../agent/state/tasks.ts";
+import { endOfTask, isKept, keepTask, lifeOfTask, noteStopped, stopTask } from "../../agent/state/tasks.ts";
 import { oneLine, prose } from "../../base/visible.ts";
 import type { BackgroundTask } from "../../protocol/facts/call.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
@@ -48,6 +48,7 @@ export async function runTaskAction(action: TaskAction, task: BackgroundTask, w:
     case "output":
       return lastLines(task.file, w);
     case "stop":
+      if (lifeOfTask(task) === "alive") noteStopped(task);
       return { stopped: w.stopped, ended: w.over, unknown: w.outOfReach }[await stopTask(task)](task.id);
     case "keep":
       if (endOfTask(task)) return w.over(task.id);

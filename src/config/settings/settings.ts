@@ -196,6 +196,10 @@ const userSchema = z.strictObject({
       "What happens with a skill that fits: the model is told of it (offer, the default) or gets its text at once",
     ),
   effort: effort.optional(),
+  wake: z
+    .boolean()
+    .optional()
+    .describe("A background command that ends while nothing runs begins a turn; true by default"),
   webSearch: webSearch.optional(),
   fallbackModel: z.string().optional().describe("Goes on with a turn for which the model cannot be had"),
   providers: z.record(z.string(), provider).default({}),

@@ -34,6 +34,7 @@ type Besides = {
   namer?: (() => Promise<Model>) | undefined;
   sleepAfterMs?: number | undefined;
   letsGo?: boolean | undefined;
+  taskEnds?: HostParts["taskEnds"];
   elsewhere?: HostParts["elsewhere"] | undefined;
   home?: HostParts["home"] | undefined;
   surroundings?: HostParts["surroundings"] | undefined;
@@ -51,6 +52,7 @@ export function assembleEach(
     namer,
     sleepAfterMs = SLEEP_AFTER_MS,
     letsGo,
+    taskEnds,
     elsewhere,
     turnEnded,
     home,
@@ -86,6 +88,7 @@ export function assembleEach(
     ...(surroundings && { surroundings }),
     sleepAfterMs,
     ...(letsGo && { letsGo }),
+    taskEnds,
     ...(elsewhere && { elsewhere }),
     ...(turnEnded && { turnEnded }),
     async executor(session) {

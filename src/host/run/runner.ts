@@ -3,6 +3,7 @@ import { journaledLifecycle } from "../../agent/state/states.ts";
 import { existingSession } from "../../journal/session/existing-session.ts";
 import { isRetryable } from "../../journal/store/retry.ts";
 import { openSession, type SessionLog, type Stopped } from "../../journal/session/session.ts";
+import type { Listener } from "../../journal/store/hub.ts";
 import type { Awaitable, SessionRow, Store } from "../../journal/store/store.ts";
 import { realClock } from "../../models/sleep.ts";
 import type { FactType } from "../../protocol/facts/fact.ts";
@@ -17,6 +18,7 @@ import { nextPhase, notBegun, type RunEvent, type RunPhase } from "./run-phase.t
 import { createTurnstile, fallAsleep } from "./sleep.ts";
 import { createSupervisor, type Supervision } from "./supervisor.ts";
 import type { Titles } from "./titles.ts";
+import type { Wakes } from "./wakes.ts";
 
 const RETRY_MS = 1_000;
 
@@ -118,6 +120,8 @@ type RunParts = {
   titles: Titles | undefined;
   /** Told when a turn has ended and that is on disk. */
   turnEnded(session: string): void;
+  /** Follows background commands. */
+  wakes: Wakes | undefined;
   /** Release a session that only waits for people: another process may be the one to wake it. */
   letsGo?: boolean | undefined;
 };
@@ -266,7 +270,7 @@ export class SessionRun {
   }
 
   async #attempt(agent: Executor, supervised: boolean): Promise<"again" | Round> {
-    const { store, blocks, moments, titles, turnEnded } = this.#scope;
+    const { store, blocks, moments, titles, turnEnded, wakes } = this.#scope;
     const log = openSession(store, this.session);
     let told = false;
     const stop = this.#phase.name === "preparing" ? this.#phase.stop : undefined;
@@ -282,13 +286,14 @@ export class SessionRun {
         turnEnded(this.session);
       },
     };
-    const heard = moments.follow(this.session) ? [blocks, moments, ends] : [blocks, ends];
+    const heard: Listener[] = moments.follow(this.session) ? [blocks, moments, ends] : [blocks, ends];
+    if (wakes) heard.push(wakes.follow(this.session));
     const listeners = heard.map((listener) => store.hub.subscribe(this.session, listener));
     titles?.begin(log);
     let outcome: AgentOutcome;
     let unrecorded = false;
     try {
-      outcome = await agent.run({ log, lifecycle, supervised });
+      outcome = await agent.run({ log, lifecycle, supervised, wakes: wakes?.begins === true });
       unrecorded = outcome.status === "error" && log.closed;
     } finally {
       for (const unsubscribe of listeners) unsubscribe();

@@ -74,6 +74,7 @@ export type FactData = {
     maxSteps: number;
     /** Requests of a turn that another version of the loop had begun: they stay open under their ids, and this turn waits for them. */
     carries?: string[];
+    /** Nobody said anything: background commands with these ids have ended. */ cause?: { tasks: readonly string[] };
     /** Span of the attempt that began the turn (`traceparent`): attempts after it link to it. */
     trace?: string;
   };

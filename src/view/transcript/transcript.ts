@@ -28,6 +28,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
   const messages = createMessages();
   const calls = createCalls();
   const requests = createRequests(calls.change);
+  const ended = new Set<string>(); // ids of background commands whose end was shown as it came
 
   const replied = (fact: Fact<"model.replied">): Item[] => {
     const { key, at, data } = fact;
@@ -35,7 +36,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
     const { made, root } = calls.made(fact, reply);
     return [
       ...messages.settled(at),
-      ...noticesOf(data),
+      ...noticesOf(data, ended),
       ...streams.replied(reply, data),
       ...(root ? [root] : []),
       ...made,
@@ -45,7 +46,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
   return {
     delta(delta) {
       if (delta.kind === "state") return [];
-      if (delta.kind === "notice") return [noticed(delta.reason, delta.text)];
+      if (delta.kind === "notice") return [noticed(delta.reason, delta.text, ended)];
       if (delta.kind === "output") return calls.output(delta);
       return isInSubagent(delta.key) ? [] : streams.delta(delta);
     },
@@ -69,8 +70,6 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return requests.requested(fact, calls.at(key));
         case "input.approved":
           return requests.approved(fact);
-        case "time.moved":
-          return [];
         case "input.reminded":
           return [{ type: "silence", at, requestId: fact.data.requestId }];
         case "input.escalated":
@@ -116,6 +115,7 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
         case "guest.parked":
         case "state.changed":
         case "draft.saved":
+        case "time.moved":
           return [];
         default:
           return fact satisfies never;
@@ -125,14 +125,17 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
 }
 
 /** Notices of text that Sage added to the request: commands that have ended, a skill that fits. */
-function noticesOf({ ended = [], skill }: FactData["model.replied"]): Item[] {
-  const tasks = ended.map(({ id, command, code }) =>
+function noticesOf({ ended = [], skill }: FactData["model.replied"], shown: ReadonlySet<string>): Item[] {
+  const unseen = ended.filter(({ id }) => !shown.has(id));
+  const tasks = unseen.map(({ id, command, code }) =>
     noticed(reason("task-ended", { id, command, ...(code !== undefined && { code }) })),
   );
   return skill ? [...tasks, noticed(reason("skill-injected", { name: skill.name }))] : tasks;
 }
 
-function noticed(why: Reason | undefined, text = ""): Item {
+/** `ended`: the id of a background command that it tells of is added. */
+function noticed(why: Reason | undefined, text = "", ended?: Set<string>): Item {
+  if (why?.code === "task-ended") ended?.add(why.args.id);
   return { type: "notice", text, ...(why && { reason: why }) };
 }
 
