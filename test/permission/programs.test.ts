@@ -193,6 +193,17 @@ const runsRm = {
   ],
 } as const;
 
+test("A2 a rule against a program meets it in variables that other programs read, and in names that find fills in", () => {
+  noneRuns(
+    ["- Bash(rm:*)"],
+    [
+      ...["MAKEFLAGS='--eval=$(shell rm f)' make", "export GNUMAKEFLAGS='--eval=$(shell rm f)'; make"],
+      ...["GOFLAGS='-exec=rm' go run .", "env MAKEFLAGS='--eval=$(shell rm f)' make all"],
+      ...["find /bin -name rm -exec {} f \\;", "fd -x {} f", "env -S 'rm\\_f'"],
+    ],
+  );
+});
+
 for (const [what, commands] of Object.entries(runsRm))
   test(`A2 a rule against a program meets it in ${what}`, () => noneRuns(["- Bash(rm:*)"], commands));
 
@@ -240,6 +251,27 @@ test("A2 the same act in other words is the same act", () => {
     ["hg push", "hg pus"],
     ["svn commit", "svn ci -m x"],
     ["helm uninstall", "helm delete x"],
+    ["npm install -g", "npm_config_global=true npm i x", "env NPM_CONFIG_GLOBAL=true npm i x"],
+    ["npm publish", "node /usr/lib/node_modules/npm/bin/npm-cli.js publish"],
+    ["pip install", "python3 -mpip install x", "python3 -Im pip install x", "pip3.11 install x"],
+    ["python3", "python3.11 x.py"],
+    ["docker push", "docker buildx build --push .", "docker build -t a --push .", "docker compose push"],
+    ["terraform destroy", "terraform apply -auto-approve -destroy=true", "TF_CLI_ARGS=-destroy terraform apply"],
+    ["terraform destroy", "TF_CLI_ARGS_apply='-auto-approve -destroy' terraform apply"],
+    ["curl -X DELETE", "curl -sXDELETE u", "curl u -X DELETE", "curl u --request=DELETE", "curl -s u -XDELETE"],
+    ["cargo publish", "cargo +nightly publish", "cargo +stable ship"],
+    ["mvn deploy", "mvn clean deploy", "./mvnw deploy", "./mvnw -q clean deploy", "MAVEN_ARGS=deploy mvn"],
+    ["gradle publish", "gradle clean publish", "./gradlew publish", "./gradlew build :app:publish"],
+    ["make deploy", "make all deploy", "make V=1 deploy", "make -j4 all deploy"],
+    ["just deploy", "just build deploy"],
+    ["yarn npm publish", "yarn workspace a npm publish"],
+    ["yarn run deploy", "yarn deploy", "yarn workspace a deploy"],
+    ["yarn deploy", "yarn run deploy"],
+    ["npm run deploy", "run-s build deploy", "npm-run-all deploy"],
+    ["gcloud app deploy", "gcloud beta app deploy"],
+    ["git push", "git for-each-repo --config=x.y push"],
+    ["git push --force", "git push --mirror"],
+    ["git push --delete", "git push --prune origin"],
   ];
   for (const [rule, ...commands] of acts) noneRuns([`- Bash(${rule}:*)`], commands);
 });
@@ -290,6 +322,18 @@ test("A3 a denied file is denied in the strings, inputs and settings that progra
         "git ls-remote 'ext::sh -c cat% .env'",
         "sqlite3 x '.shell cat .env'",
       ],
+    ],
+  );
+});
+
+test("A3 a denied file is denied behind an address of this disk too", () => {
+  noneRuns(
+    ["- Read(.env)"],
+    [
+      'curl "file://$PWD/.env"',
+      "curl file:///$PWD/.env",
+      "curl -s FILE://localhost$PWD/.env",
+      `curl file://${cwd}/.env`,
     ],
   );
 });
@@ -429,6 +473,13 @@ test("what only looks like one of these runs", () => {
         "redis-cli get x",
         "tmux attach -t x",
       ],
+      ...[
+        "MAKEFLAGS=-j4 make all",
+        "GOFLAGS=-mod=mod go test ./...",
+        "NODE_OPTIONS=--max-old-space-size=4096 npm test",
+      ],
+      ...["mvn -q clean verify", "./gradlew build", "cargo +nightly fmt", "yarn test", "yarn workspace a test"],
+      ...["curl -sSL u -o y", "docker compose up -d", "docker build -t a ."],
     ],
   );
 });

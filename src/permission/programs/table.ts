@@ -1,5 +1,3 @@
-import { baseName } from "../text/tokens.ts";
-
 /**
  * Facts about programs and their words, for allow and deny, paths and protected files alike: who runs what, in which spelling, from
  * which option, variable or input. `npm run test:exec` holds it against what really runs.
@@ -25,6 +23,14 @@ type Facts = {
   scripts?: string;
   /** Other programs that it starts by itself. */
   starts?: string;
+  /** Operands that may stand before a subcommand and change nothing about it; `+` begins any such, `_` is any word after the one named. */
+  before?: string;
+  /** Each of its operands is a subcommand of its own: goals, targets, tasks. */
+  goals?: true;
+  /** A subcommand that nobody knows is the word after this one. */
+  otherwise?: string;
+  /** Variables whose words it reads as its own. */
+  variables?: string;
 };
 
 export function programFacts(program: string): Facts {
@@ -44,38 +50,9 @@ export function isA(kind: Kind, program: string): boolean {
   return kinds[kind].has(name) || (/\d$/.test(name) && kinds[kind].has(name.replace(/(?<=[a-z+])[\d.]+$/, "")));
 }
 
-/** The same act in the words that rules use for it; undefined where these are the ones. */
-export function plainWords(words: readonly string[]): string[][] {
-  const name = baseName(words[0] ?? "").toLowerCase();
-  const found: string[][] = [];
-  // `python -m pip` is `pip`.
-  const module = /^(python|pypy|py)[\d.]*$/.test(name) ? words.findIndex((word) => word === "-m") : -1;
-  if (module > 0 && words[module + 1] !== undefined) found.push(words.slice(module + 1));
-  const plain = otherNames.get(name);
-  if (plain !== undefined) found.push([...plain.split(" "), ...words.slice(1)]);
-  const verbs = synonyms.get(name);
-  if (verbs === undefined) return found;
-  // Nobody knows which options take the next word: a word behind one may be the subcommand, and the one after it.
-  for (let at = 1; at < words.length && at < 8; at++) {
-    const word = words[at]!;
-    if (word.startsWith("-")) continue;
-    const verb = verbOf(name, word, words[at + 1], verbs);
-    if (verb) found.push([...words.slice(0, at), ...verb.text.split(" "), ...words.slice(at + verb.length)]);
-    if (!words[at - 1]!.startsWith("-")) break;
-  }
-  return found;
-}
-
-function verbOf(name: string, word: string, next: string | undefined, verbs: ReadonlyMap<string, string>) {
-  const { shortens, caseless } = table.get(name)!;
-  const spelled = caseless ? word.toLowerCase() : word;
-  const both = verbs.get(`${spelled} ${next}`);
-  if (both !== undefined) return both === `${spelled} ${next}` ? undefined : { text: both, length: 2 };
-  const whole = verbs.get(spelled);
-  if (whole !== undefined) return whole === word ? undefined : { text: whole, length: 1 };
-  if (!shortens || word.length < 2) return caseless && spelled !== word ? { text: spelled, length: 1 } : undefined;
-  const meant = new Set([...verbs].filter(([verb]) => verb.startsWith(word)).map(([, first]) => first));
-  return meant.size === 1 ? { text: [...meant][0]!, length: 1 } : undefined;
+/** Programs that read their words from this variable too. */
+export function programsReading(variable: string): string[] {
+  return [...table].flatMap(([name, { variables = "" }]) => (variables.split(" ").includes(variable) ? [name] : []));
 }
 
 const table = new Map<string, Facts>();
@@ -101,13 +78,50 @@ facts("npm", {
   starts: "node sh git",
 });
 facts("pnpm", {
-  same: "install i|add|publish|remove rm uninstall un|update up upgrade|run run-script|exec|link ln|list ls|test t",
+  same:
+    "install i|add|publish|remove rm uninstall un|update up upgrade|run run-script|exec|link ln|list ls|test t|approve-builds|audit|bin|bugs|cache|cat-file|cat-index|config c|create|dedupe|deploy|deprecate|dist-tag|dlx|doctor|env|fetch|find-hash|" +
+    "import|init|licenses|login|logout|ls|multi|outdated|owner|pack|patch|patch-commit|patch-remove|ping|prune|rebuild rb|recursive|" +
+    "root|search|self-update|server|setup|start|store|unpublish|version|view|whoami|why",
   options: "-g --global|-D --save-dev|-r --recursive",
   runs: "-c --script-shell --shell",
   carries: "exec dlx",
+  otherwise: "run",
 });
-facts("yarn", { same: "publish npm+publish", options: "-D --dev", carries: "exec dlx", runs: "--script-shell" });
-facts("bun", { same: "install i|add a|remove rm|run|x|publish", carries: "x" });
+facts("yarn", {
+  same:
+    "publish npm+publish|access|add|audit|autoclean|bin|cache|check|config|constraints|create|dedupe|dlx|exec|explain|" +
+    "generate-lock-entry|global|help|import|info|init|install|licenses|link|list|login|logout|node|npm|outdated|owner|pack|patch|" +
+    "patch-commit|plugin|policies|prune|rebuild|remove|run|search|set|stage|tag|team|unlink|unplug|up|upgrade|upgrade-interactive|" +
+    "version|versions|why|workspace|workspaces",
+  options: "-D --dev",
+  carries: "exec dlx",
+  runs: "--script-shell",
+  before: "workspace _",
+  otherwise: "run",
+});
+facts("bun", {
+  same:
+    "install i|add a|remove rm|run|x|publish|audit|build|c create|completions|exec|help|info|init|link|outdated|patch|pm|repl|" +
+    "test|unlink|update|upgrade|why",
+  carries: "x",
+  otherwise: "run",
+});
+facts("cargo rustc rustdoc", { before: "+" });
+facts("gcloud", { before: "alpha beta preview" });
+facts("git", { before: "for-each-repo" });
+
+// Programs whose operands are goals, each of them to be reached
+facts("make gmake mvn gradle ant rake just task nox invoke mage sbt ninja grunt gulp buck2 run-s run-p npm-run-all", {
+  goals: true,
+});
+facts("make gmake", { variables: "MAKEFLAGS GNUMAKEFLAGS" });
+facts("mvn", { variables: "MAVEN_ARGS MAVEN_CMD_LINE_ARGS" });
+facts("terraform tofu", { variables: "TF_CLI_ARGS TF_CLI_ARGS_" });
+facts("go", { variables: "GOFLAGS" });
+facts("node", { variables: "NODE_OPTIONS" });
+facts("ruby", { variables: "RUBYOPT" });
+facts("perl", { variables: "PERL5OPT" });
+facts("ansible", { variables: "ANSIBLE_ARGS" });
 facts("npx bunx", { runs: "-c --call --script-shell --shell", starts: "node sh git" });
 facts("pip", { options: "-e --editable|-r --requirement|-U --upgrade" });
 facts("cargo", { same: "build b|check c|test t|run r|doc d|remove rm|publish|install|add", sets: "--config" });
@@ -123,7 +137,7 @@ facts("docker podman nerdctl", {
   same:
     "run container+run|create container+create|exec container+exec|rm container+rm|kill container+kill|stop container+stop|" +
     "cp container+cp|commit container+commit|export container+export|start container+start|restart container+restart|" +
-    "ps container+ls container+ps container+list|logs container+logs|push image+push|pull image+pull|rmi image+rm image+remove|" +
+    "ps container+ls container+ps container+list|logs container+logs|push image+push compose+push build+--push|pull image+pull|rmi image+rm image+remove|" +
     "build image+build buildx+build builder+build|images image+ls image+list|save image+save|load image+load|" +
     "tag image+tag|import image+import",
   options: "-v --volume|-f --force|-e --env|-p --publish|-t --tag|-u --user",
@@ -140,7 +154,7 @@ facts("ansible", { runs: "-a --args" });
 // git and its like
 facts("git", {
   options:
-    "push: -f --force +|push: -d --delete :|push: -n --dry-run|push: --no-verify|branch: -d -D --delete|branch: -f --force|" +
+    "push: -f --force + --mirror|push: -d --delete : --mirror --prune|push: -n --dry-run|push: --no-verify|branch: -d -D --delete|branch: -f --force|" +
     "branch: -m -M --move|tag: -d --delete|tag: -f --force|commit: -n --no-verify|commit: -a --all|commit: -m --message|" +
     "clean: -f --force|checkout: -f --force|switch: -f --force --discard-changes|switch: -c -C --create|reset: --hard|" +
     "add: -A --all --no-ignore-removal|add: -f --force|add: -u --update|fetch: -f --force|rebase: -i --interactive|" +
@@ -256,29 +270,6 @@ for (const line of [
 facts("parallel", { starts: "perl sh echo hostname lscpu false rm sleep ps" });
 facts("tmux screen", { starts: "utempter id" });
 facts("fakeroot", { starts: "getopt sed cut faked faked-sysv" });
-
-/** Names of one program. */
-const otherNames = new Map([
-  ["docker-compose", "docker compose"],
-  ["pip3", "pip"],
-  ["view", "vim"],
-  ["apt", "apt-get"],
-  ["valkey-cli", "redis-cli"],
-]);
-
-const synonyms = new Map(
-  [...table].flatMap(([name, { same }]) => (same === undefined ? [] : [[name, verbsIn(same)] as const])),
-);
-
-/** Each spelling with the one that it is read as. */
-function verbsIn(same: string): Map<string, string> {
-  return new Map(
-    same.split("|").flatMap((group) => {
-      const verbs = group.split(" ").map((verb) => verb.replace("+", " "));
-      return verbs.map((verb) => [verb, verbs[0]!] as const);
-    }),
-  );
-}
 
 const groups = new Map<string, string[][]>();
 for (const [name, { options = "" }] of table)

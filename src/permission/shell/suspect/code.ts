@@ -1,5 +1,6 @@
 import { subcommandAt } from "../../programs/git/git-words.ts";
-import { programFacts, isA, runsVariable } from "../../programs/table.ts";
+import { withVariable } from "../../programs/plain-words.ts";
+import { isA, programFacts, programsReading, runsVariable } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 import { acts } from "./names-in-code.ts";
 import type { PossibleCommand, PossibleCommands } from "./possible.ts";
@@ -72,6 +73,13 @@ function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
     case "ssh": {
       const at = args.findIndex((arg) => /^([\w.-]+@)?(localhost|127\.\d+\.\d+\.\d+|::1|0\.0\.0\.0)$/.test(arg));
       return at < 0 || at + 1 >= args.length ? [] : shellCode(name, args.slice(at + 1).join(" "));
+    }
+    // `{}` is the name of each file that was found.
+    case "find":
+    case "fd":
+    case "fdfind": {
+      const at = args.findIndex((arg) => /^(-(exec|ok)(dir)?|-[xX]|--exec(-batch)?)$/.test(arg)) + 1;
+      return at > 0 && args[at]?.includes("{}") === true ? shellCode(name, "\0") : [];
     }
     case "trap":
       return operands.length > 1 ? shellCode(name, operands[0]!) : [];
@@ -153,11 +161,16 @@ function inOptions(name: string, args: readonly string[]): Code[] {
   for (const group of runs.split("|")) {
     const [, subcommand, names = ""] = /^(?:([a-z-]+): )?(.*)$/.exec(group)!;
     if (subcommand !== undefined && args[subcommandAt(args)] !== subcommand) continue;
-    for (const value of optionValues(args, names))
-      found.push(...shellCode(name, names === "-wrapper" ? value.replaceAll(",", " ") : value));
+    for (const value of optionValues(args, names)) found.push(...shellCode(name, splitBy(name, names, value)));
   }
   for (const value of optionValues(args, sets)) found.push(...inSetting(name, value));
   return found;
+}
+
+/** A program's own way to part the words of a command: commas, or the escapes of `env -S`. */
+function splitBy(program: string, names: string, value: string): string {
+  if (program === "env") return value.replace(/\\c[^]*$/, "").replace(/\\_/g, " ");
+  return names === "-wrapper" ? value.replaceAll(",", " ") : value;
 }
 
 /** `core.pager=less`, `ProxyCommand x`, `-extld=x`: only where the name is that of something that is run. */
@@ -201,6 +214,13 @@ function inVariable(word: string, at: number, words: readonly string[]): Code[] 
   const [, name = "", value = ""] = /^([A-Za-z_]\w*)[:+?]?=([^]+)$/.exec(word) ?? [];
   if (name === "" || word.startsWith("-")) return [];
   if (runsVariable(name)) return shellCode(name, value.replace(/^\|+-?/, ""));
+  const command = words.findIndex((each, n) => n > at && !/^[A-Za-z_]\w*=/.test(each));
+  const run = at === 0 || /^[A-Za-z_]\w*=/.test(words[0]!) || baseName(words[0]!) === "env" ? words.slice(command) : [];
+  const named = command < 0 || run.length === 0 ? programsReading(name).map((program) => [program]) : [run];
+  const taken = named
+    .flatMap((known) => withVariable(known, name, value))
+    .map((known) => known.map(literally).join(" "));
+  if (taken.length > 0) return taken.flatMap((text) => shellCode(name, text));
   const isMade = at > 0 && /^g?make$/.test(baseName(words[0]!)) && !marks.test(value);
   return isMade ? shellCode("make", value) : [];
 }

@@ -4,7 +4,8 @@ import { fed, handedOn } from "./carriers.ts";
 import { linesOf, type Line } from "./lines.ts";
 import { resemblanceOf, type Resemblance } from "./resemblance.ts";
 import { matchesGlob, openEnd, star, unitsOf, wild, withStars, type Glob, type Star } from "../../text/wild.ts";
-import { isA, plainWords } from "../../programs/table.ts";
+import { plainWords } from "../../programs/plain-words.ts";
+import { isA } from "../../programs/table.ts";
 import { baseName, keywords } from "../../text/tokens.ts";
 
 /**

@@ -19,6 +19,8 @@ export type Resemblance = {
   /** Options in the rule: they may come anywhere, in clusters, abbreviated, or under another name. */
   options: readonly string[];
   operands: readonly (Glob | Star)[];
+  /** Operands that stand behind an option, as its value: `-X DELETE` may come anywhere. */
+  values: readonly { option: string; value: Glob }[];
 };
 
 export function resemblanceOf(words: readonly (Glob | Star)[], name: Glob): Resemblance {
@@ -29,7 +31,11 @@ export function resemblanceOf(words: readonly (Glob | Star)[], name: Glob): Rese
   const operands = rest.filter((_, n) => !isOption(texts[n]));
   // An option that is forbidden is forbidden with any operands.
   const isOpen = operands.at(-1) === star || options.length === 0;
-  return { name, options, operands: isOpen ? operands : [...operands, star] };
+  const values = rest.flatMap((word, n) => {
+    const option = texts[n - 1];
+    return word !== star && !isOption(texts[n]) && isOption(option) ? [{ option: option!, value: word }] : [];
+  });
+  return { name, options, operands: isOpen ? operands : [...operands, star], values };
 }
 
 /** The program of a way to run a command is not known. */
@@ -67,8 +73,8 @@ export function spellingsOf({ words, anywhere }: PossibleCommand): Spelling[] {
 /** This command may be what the rule is about, spelled otherwise. */
 export function resembles(rule: Resemblance, { name, args, operands }: Spelling): boolean {
   if (!mayBe(rule.name, name)) return false;
-  if (!mayFollow(rule.operands, operands)) return false;
   const aliases = aliasesOf(rule.name.join(""), args.find((arg) => !arg.startsWith("-")) ?? "");
+  if (!mayFollow(rule.operands, operands) && !hasValues(rule, args, operands, aliases)) return false;
   return rule.options.every((option) => hasOption(option, args, aliases));
 }
 
@@ -88,6 +94,28 @@ function hasOption(option: string, args: readonly string[], aliases: readonly (r
     );
   const [name = ""] = option.split("=", 1);
   return named(name, aliases).some((option) => args.some((arg) => gives(arg, option)));
+}
+
+/** Each value stands behind its option, or glued to it, wherever that is; the other operands come as they do in the rule. */
+function hasValues(
+  { operands: expected, values }: Resemblance,
+  args: readonly string[],
+  operands: readonly Operand[],
+  aliases: readonly (readonly string[])[],
+): boolean {
+  if (values.length === 0) return false;
+  const others = expected.filter((word) => !values.some(({ value }) => value === word));
+  const isGiven = ({ option, value }: Resemblance["values"][number]) =>
+    named(option, aliases).some((name) =>
+      args.some((arg, n) => {
+        if (!gives(arg, name)) return false;
+        const glued = /^-[A-Za-z0-9]$/.test(name)
+          ? arg.slice(arg.indexOf(name[1]!, 1) + 1).replace(/^=/, "")
+          : (/=([^]*)$/.exec(arg)?.[1] ?? "");
+        return mayBe(value, glued === "" ? (args[n + 1] ?? "") : glued);
+      }),
+    );
+  return values.every(isGiven) && mayFollow(others.at(-1) === star ? others : [...others, star], operands);
 }
 
 function named(option: string, aliases: readonly (readonly string[])[]): readonly string[] {

@@ -268,6 +268,8 @@ function pathsAmong(words: readonly string[], scene: Scene): CanonicalPath[] {
 function within(word: string): string[] {
   const pieces = [word, ...word.split(/[=@:,<>]/).slice(1)];
   if (/^-[A-Za-z]./.test(word)) pieces.push(word.slice(2));
+  const address = /\bfile:\/\/(?:localhost)?([^]*)$/i.exec(word)?.[1];
+  if (address !== undefined) pieces.push(address.replace(/^\/+(?=\$|\/)/, ""));
   return pieces.filter((piece) => piece !== "" && !piece.startsWith("-"));
 }
 
