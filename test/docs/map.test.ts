@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join, posix, sep } from "node:path";
 import { test } from "node:test";
@@ -13,6 +14,16 @@ test("the map in AGENTS.md names every folder of src", () => {
   const real = under("src").filter((path) => path !== "src" && statSync(join(root, path)).isDirectory());
   const told = readMap(readFileSync(join(root, "AGENTS.md"), "utf8")).map(({ folder }) => folder);
   assert.deepEqual(told.filter((folder) => folder.startsWith("src/")).toSorted(), real);
+});
+
+test("nothing is left lying at the top of the repository", () => {
+  const { status, stdout } = spawnSync("git", ["ls-files", "--", ":(glob)*"], { cwd: root, encoding: "utf8" });
+  if (status !== 0) return; // a copy without its history
+  const known = /^(?:\..+|.+\.md|Dockerfile|LICENSE|(?:package|package-lock|tsconfig)\.json)$/;
+  assert.deepEqual(
+    stdout.split("\n").filter((name) => name !== "" && !known.test(name)),
+    [],
+  );
 });
 
 test("the map in AGENTS.md names no file that is not there", () => {
