@@ -223,9 +223,10 @@ export const approvalKeys = (requestKey: string): { prefix: string; end: string 
 });
 export const approvalKey = (requestKey: string, person: string): string =>
   approvalKeys(requestKey).prefix + encodeURIComponent(personName(person));
-/** The `n`th reminder of a request, and the `n`th further person who was called. */
+/** Gaps in a session's time, each by the moment up to which it lasted. */
 export const movedKeys: KeyRange = { from: "moved/", end: "moved0" };
 export const movedKey = (to: number): string => `${movedKeys.from}${to}`;
+/** The `n`th reminder of a request, and the `n`th further person who was called. */
 export const remindedKey = (requestKey: string, n: number): string => `reminded/${requestKey}/${n}`;
 export const escalatedKey = (requestKey: string, n: number): string => `escalated/${requestKey}/${n}`;
 /** A request from outside of Sage. Nothing of a turn lies here, and no outsider writes anywhere else. */

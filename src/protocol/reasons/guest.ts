@@ -7,10 +7,6 @@ export type GuestReasonArgs = {
   "guest-withdrew": { agent: string };
   /** It was stopped between the start of a call and its result. */
   "guest-knows-end": { agent: string };
-  /**
-   * The same call was started before, and its end is unknown or the agent lost that conversation. `why`: a person would have been asked
-   * anyway.
-   */
   /** It was stopped while it asked: the answer goes to it in words. */
   "guest-carried": { agent: string };
   "guest-not-started": { agent: string; words: string };
@@ -34,6 +30,7 @@ export type OutsideReasonArgs = {
   "outside-asks": { agent: string; words?: string };
   "answered-there": { agent: string; allowed?: boolean };
   "outside-gone": { agent: string };
+  /** Its process is gone, and nothing said so before. */
   "asker-gone": { agent: string };
   "outside-withdrew": { agent: string; words?: string };
   /** No loop runs such a session. */

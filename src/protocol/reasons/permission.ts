@@ -135,8 +135,9 @@ export type PermissionReasonArgs = {
   "runs-sage": {};
   /** A deny or ask rule may apply: a word of the command is unknown or spelled differently. */
   "resembles-rule": { command: string; rule: NamedRule };
-  /** Code that a program runs is known only when it runs, or is kept from being read. */
+  /** It puts a program that a rule is about under another name. */
   "copies-program": { program: string };
+  /** Code that a program runs is known only when it runs, or is kept from being read. */
   "code-unknown": { program: string };
   "code-hidden": { program: string };
   "stays-inside": {};

@@ -54,6 +54,10 @@ export type NestedReasonArgs = {
     misfits: { misfits: readonly Misfit[] };
   };
   guest: {
+    /**
+     * The same call was started before, and its end is unknown or the agent lost that conversation. `why`: a person would have been
+     * asked anyway.
+     */
     "guest-may-have-run": { agent: string; before: "unknown" | "forgotten"; why?: Reason };
   };
   journal: {

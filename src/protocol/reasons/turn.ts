@@ -1,8 +1,10 @@
 /** Why a call was refused or allowed outside of the rules, why a request opened or ended, and why a turn stopped. */
 export type TurnReasonArgs = OwnQuestionArgs & {
-  // A malformed call, or one that is not permitted here.
+  // Time that commands take.
   "task-runs": { id: string; seconds: number };
   "command-took": { seconds: number };
+
+  // A malformed call, or one that is not permitted here.
   "unknown-tool": { tool: string; tools: readonly string[]; /** The nearest name. */ meant?: string };
   "malformed-arguments": { tool: string; text: string };
   "subagent-may-not-ask": { tool: string };
