@@ -104,8 +104,8 @@ test("else the beginning becomes a summary that keeps the task, the open list an
   );
   assert.match(asked[1] ?? "", /Summary 1\./, "the next one knows of the one before");
   for (const { data } of done) {
-    assert.match(data.summary?.ledger ?? "", /word for word[^]*\[message 1\]\nMend the leak in 管道\.ts/);
-    assert.equal(data.summary?.task, "", "it stands in the ledger, once");
+    assert.match(data.summary?.extract ?? "", /word for word[^]*\[message 1\]\nMend the leak in 管道\.ts/);
+    assert.equal(data.summary?.task, "", "it stands in the extract, once");
     assert.equal(data.summary?.todos, "[x] find it\n[>] mend it");
     assert.ok(data.tokens.after < data.tokens.before * 0.8);
   }

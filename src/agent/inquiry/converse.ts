@@ -1,4 +1,4 @@
-import { callRecords, standing } from "../../context/ledger.ts";
+import { callRecords, standing } from "../../context/extract.ts";
 import type { StepScope } from "../../journal/session/durable.ts";
 import { checkReply, unlessDeaf } from "../../models/reply-form.ts";
 import { costOf } from "../../models/prices.ts";

@@ -9,7 +9,7 @@ import {
   totalTokens,
   transcript,
 } from "../../context/compaction.ts";
-import { ledgerOf } from "../../context/ledger.ts";
+import { extractOf } from "../../context/extract.ts";
 import type { Durable, StepScope } from "../../journal/session/durable.ts";
 import type { Awaitable } from "../../journal/store/store.ts";
 import { checkReply, unlessDeaf } from "../../models/reply-form.ts";
@@ -35,7 +35,7 @@ const LONG_IN_LAST_STEP = 4_000;
 const WORTHWHILE = 0.25;
 const KEPT = 0.25;
 /** Share of the room for the person's words and decisions, beside a summary. */
-const LEDGER = 0.2;
+const EXTRACT = 0.2;
 
 /**
  * Before a request that would not fit. Compactions of an earlier attempt are done again from their facts; one that it did not do is
@@ -120,12 +120,12 @@ async function carryOut(context: Compacting, progress: Progress, plan: Plan, sco
       fixedTokens(context) + totalTokens(applyCompaction(progress.messages, { ...done, tokens: { before, after: 0 } }));
     return { ...done, tokens: { before, after } };
   };
-  const toTheLetter = (cover: number): Pick<Summary, "task" | "todos" | "ledger"> => {
+  const toTheLetter = (cover: number): Pick<Summary, "task" | "todos" | "extract"> => {
     const { messages, summary: before } = progress;
     const shown = messages.slice(cover).flatMap((message) => (message.role === "user" ? [message.text] : []));
     const within = parentCallOfKey(scope.place.key);
-    const ledger = ledgerOf(facts, { within, shown, maxTokens: limitOf(context) * LEDGER });
-    return { ...preserved(messages, cover, { before, isSubagent: within !== undefined }), ledger };
+    const extract = extractOf(facts, { within, shown, maxTokens: limitOf(context) * EXTRACT });
+    return { ...preserved(messages, cover, { before, isSubagent: within !== undefined }), extract };
   };
   if (plan.cover === undefined) return finish(noUsage, plan, "");
   try {

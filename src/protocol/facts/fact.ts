@@ -173,10 +173,10 @@ export type Compaction = {
 /** A summary in place of the first `upTo` messages. */
 export type Summary = {
   upTo: number;
-  /** The message that began the conversation; empty where the ledger has it. */
+  /** The message that began the conversation; empty where the extract has it. */
   task: string;
   /** The person's words and decisions, and what became of calls, made from the facts. Earlier versions did not write it. */
-  ledger?: string;
+  extract?: string;
   /** The agent's list, if something on it is still open. */
   todos: string;
   /** Empty when it could not be written. */

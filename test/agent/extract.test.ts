@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { ledgerOf } from "../../src/context/ledger.ts";
+import { extractOf } from "../../src/context/extract.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
@@ -116,7 +116,7 @@ test("refusals, remarks, changes and answers are told in the person's words; a p
   await sage.answer({ type: "answers", requestId: await next(), answers, remark: "it is small" });
   await sage.outcome();
   assert.equal(
-    ledgerOf(sage.facts(), whole),
+    extractOf(sage.facts(), whole),
     `The person's messages, word for word, oldest first:
 [message 1]
 set it up
@@ -135,7 +135,7 @@ Calls that were to change something:
 - done: Bash touch c`,
   );
   const shown = { ...whole, shown: ["set it up\nin two lines"] };
-  assert.doesNotMatch(ledgerOf(sage.facts(), shown), /word for word/, "it still stands in the conversation");
+  assert.doesNotMatch(extractOf(sage.facts(), shown), /word for word/, "it still stands in the conversation");
 });
 
 test("where room is short the newest messages stay whole, older ones keep their beginning, and the oldest are counted", async () => {
@@ -148,7 +148,7 @@ test("where room is short the newest messages stay whole, older ones keep their 
     data: { loop: 1, maxSteps: 1, sawUpTo: 90, without: [19] },
   };
   const facts = [...Array.from({ length: 20 }, (_, n) => said(n + 1)), begun];
-  const text = ledgerOf(facts, { ...whole, maxTokens: 1_600 });
+  const text = extractOf(facts, { ...whole, maxTokens: 1_600 });
   const [head, first] = text.split("\n");
   assert.equal(head, "The person's messages, word for word, oldest first:");
   assert.match(first ?? "", /^\[\d+ earlier messages are left out to save room\]$/);
