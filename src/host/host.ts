@@ -5,7 +5,7 @@ import type { Model } from "../models/model.ts";
 import type { AgentOutcome } from "../protocol/facts/outcome.ts";
 import type { Rule } from "../protocol/facts/permission.ts";
 import type { Host, InboxEvent, WatchEvent, WatchOptions } from "../protocol/host/host.ts";
-import type { Silence } from "../input/ask.ts";
+import type { OutsideSettings } from "../input/outside.ts";
 import { createBlocks } from "./run/blocks.ts";
 import { createCommands } from "./commands.ts";
 import type { CommandParts, HostHome, Surroundings } from "./commands/parts.ts";
@@ -48,7 +48,7 @@ export type HostParts = {
   /** Without one, the name that a command carries is the person. */
   personOf?: PersonOf;
   /** For requests from outside that nobody answers; those of a turn have the settings of its run. */
-  silence?: Silence;
+  silence?: OutsideSettings;
   /** Without it there are no receipts and no rewinds. */
   home?: HostHome;
   /** Without them folders and models cannot be listed, and no model can be chosen. */

@@ -11,6 +11,7 @@ import {
   type OutsideBody,
   type OutsideEnd,
 } from "../protocol/host/outside.ts";
+import type { ExecutionOptions } from "../protocol/host/options.ts";
 import { askedKey, requestId, titleKey } from "../protocol/key.ts";
 import { SageError } from "../protocol/reasons/error.ts";
 import { reason, type Reason } from "../protocol/reasons/reason.ts";
@@ -25,11 +26,13 @@ const MAX_TITLE_LENGTH = 200;
 const MAX_QUESTIONS = 20;
 const MAX_OPEN = 50;
 
+/** Settings of requests from outside: when nobody answers, and whether a yes takes proof. */
+export type OutsideSettings = Silence & Pick<ExecutionOptions, "signed">;
+
 type OutsideParts = {
   store: Store;
   version: string;
-  /** Settings for requests that nobody answers. */
-  silence?: Silence;
+  silence?: OutsideSettings;
   /** Of the asker. */
   origin?: RequestOrigin;
   /** Aborted when this process leaves: from then on it counts no time. */
@@ -66,6 +69,8 @@ export async function askFromOutside(
     const request = withDeadline(
       {
         ...body,
+        // Each permission from outside is a hard one: either word of the settings means it.
+        ...(body.kind === "permission" && (silence.signed ?? []).length > 0 && { signed: true as const }),
         source: "outside",
         agent,
         why,

@@ -25,6 +25,7 @@ import { respond } from "../../src/input/respond.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";
 import type { Resolution } from "../../src/protocol/facts/request.ts";
+import { resolvedKey, splitRequestId } from "../../src/protocol/key.ts";
 import { until } from "../support/until.ts";
 
 const root = mkdtempSync(join(tmpdir(), "sage-hook-"));
@@ -106,6 +107,25 @@ test("your settings for silence hold for its prompts: nobody answered, so it is 
   assert.equal(request?.deadline?.timeoutMs, 1_000);
   await second.done;
   assert.deepEqual(decision(second.written()), { behavior: "deny", message: "Nobody answered in time." });
+});
+
+test("where a yes takes proof, none of this account counts, not even one in the journal; broken settings want it, too", async () => {
+  const settings = join(env.SAGE_HOME, "settings.json");
+  for (const text of [JSON.stringify({ signed: ["hard"] }), '{ "signed": [']) {
+    const claude = terminal();
+    writeFileSync(settings, text);
+    const hook = claude.hook(claude.call("PermissionRequest"));
+    const [request] = await opened(claude);
+    rmSync(settings);
+    const requestId = request?.id ?? "";
+    const response = { type: "granted", requestId } as const;
+    await assert.rejects(answer(requestId, response), { code: "not-permitted" });
+    const { session, key } = splitRequestId(requestId);
+    const data: Resolution = { requestId, by: me, surface: "cli", at: 1, outcome: "answered", response };
+    store.append(session, { key: resolvedKey(key), type: "input.resolved", at: 1, data });
+    await hook.done;
+    assert.equal(hook.written(), "", "the agent asks in its own terminal");
+  }
 });
 
 test("a yes through Sage is the hook's decision, attributed to who gave it", async () => {

@@ -181,6 +181,26 @@ for (const [name, open] of Object.entries({
   });
 
 suite("requests from outside", () => {
+  test("where the settings want proof of a yes, a permission from outside takes it; a question does not", async () => {
+    const question = { kind: "text", prompt: "Which?" } as const;
+    for (const [n, [signed, body, takes]] of (
+      [
+        [undefined, permission, false],
+        [[], permission, false],
+        [["hard"], permission, true],
+        [["permission"], permission, true],
+        [["hard"], question, false],
+      ] as const
+    ).entries()) {
+      const host = hostOn(memoryStore(), signed && { signed });
+      const { request } = await asked(host, { ...asking, id: `call-${n}`, body });
+      assert.equal(request.kind === "permission" && request.signed === true, takes, `case ${n}`);
+      if (request.kind !== "permission") continue;
+      const reply = await host.send({ type: "respond", response: { type: "granted", requestId: request.id }, ...me });
+      assert.equal(reasonOf(reply), takes ? "takes-signature" : "ok", `case ${n}`);
+    }
+  });
+
   test("several processes at once: one request, one end", async () => {
     using here = workspace();
     const hosts = [1, 2, 3].map(() => hostOn(sqliteStore(here.path("journal.db"))));

@@ -1,4 +1,4 @@
-import type { Silence } from "../../input/ask.ts";
+import type { OutsideSettings } from "../../input/outside.ts";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
@@ -44,7 +44,7 @@ async function engineNamed(flag: string | undefined, lang: Lang): Promise<string
 
 export function openLocalJournal(
   env: NodeJS.ProcessEnv,
-  { silence, ...options }: { looks?: boolean; silence?: Silence } = {},
+  { silence, ...options }: { looks?: boolean; silence?: OutsideSettings } = {},
 ): Journal {
   const home = sageHome(env);
   const store = sqliteStore(home.journal, options);

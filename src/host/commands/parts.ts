@@ -1,4 +1,4 @@
-import type { Silence } from "../../input/ask.ts";
+import type { OutsideSettings } from "../../input/outside.ts";
 import type { Executor } from "../../agent/turn/execution.ts";
 import type { Awaitable, SessionRow, Store } from "../../journal/store/store.ts";
 import type { Anchors } from "../../config/home/anchors.ts";
@@ -26,7 +26,7 @@ export type CommandParts = {
   /** See `PersonOf` of the guard. */
   personOf: ((sender: Sender) => string | null | undefined) | undefined;
   /** Settings for requests from outside that nobody answers. */
-  silence: Silence | undefined;
+  silence: OutsideSettings | undefined;
   /** Is a surface of this process attached to the session? */
   watched(session: string): boolean;
   /** Does this or another process run it? */

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { sageHome } from "../../../config/home/home.ts";
 import { version } from "../../../config/version.ts";
-import type { Silence } from "../../../input/ask.ts";
-import { askFromOutside, endFromOutside, sessionOutside } from "../../../input/outside.ts";
+import { askFromOutside, endFromOutside, sessionOutside, type OutsideSettings } from "../../../input/outside.ts";
 import { untilWritten } from "../../../journal/store/retry.ts";
 import { sqliteStore } from "../../../journal/sqlite/sqlite.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import { noteProcess } from "../../../processes/registry.ts";
 import { askedKey } from "../../../protocol/key.ts";
+import { isSigned } from "../../../protocol/facts/consent.ts";
 import type { Resolution } from "../../../protocol/facts/request.ts";
 import type { OutsideEnd } from "../../../protocol/host/outside.ts";
 import { outsideAsk, hookDecision, eventFrom, isSameCall, type HookAgent, type HookEvent } from "./event.ts";
@@ -67,7 +67,8 @@ async function ask(store: Store, agent: HookAgent, event: Asks, around: HookProc
       signal: around.stopped,
     });
     const resolution = had ?? (await answerTo(store, request.id, agent, around));
-    const decision = hookDecision(agent, event, resolution);
+    // Other code of this account may have written a yes into the journal.
+    const decision = isSigned(request, resolution) ? hookDecision(agent, event, resolution) : undefined;
     if (decision) around.write(JSON.stringify(decision));
   } finally {
     left.abort();
@@ -75,17 +76,19 @@ async function ask(store: Store, agent: HookAgent, event: Asks, around: HookProc
   }
 }
 
-/** Settings are loaded only where they speak of silence: the hook runs for every prompt. Broken ones keep nobody from being asked. */
-async function silenceIn(file: string): Promise<Silence> {
+/** Settings are loaded only where they say something of it: the hook runs for every prompt. Broken ones keep nobody from being asked. */
+async function silenceIn(file: string): Promise<OutsideSettings> {
+  let text = "";
   try {
-    if (!readFileSync(file, "utf8").includes('"silence"')) return {};
+    text = readFileSync(file, "utf8");
+    if (!/"(?:silence|signed)"/.test(text)) return {};
     const [{ readSettings }, { silenceOptions }] = await Promise.all([
       import("../../../config/settings/settings.ts"),
       import("../../../config/settings/silence.ts"),
     ]);
     return silenceOptions(readSettings(file));
   } catch {
-    return {};
+    return text.includes('"signed"') ? { signed: ["hard"] } : {}; // a proof that was wanted is not given up for a typing mistake
   }
 }
 
