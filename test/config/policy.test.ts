@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "no
 import { test } from "node:test";
 import { loadConfig } from "../../src/config/config.ts";
 import { sageHome } from "../../src/config/home/home.ts";
-import { readPolicy, underPolicy } from "../../src/config/settings/policy.ts";
+import { readPolicy, underPolicy, type Policy } from "../../src/config/settings/policy.ts";
 import { readSettings } from "../../src/config/settings/settings.ts";
 import { loadDecision } from "../../src/archive/decision.ts";
 import { SageError } from "../../src/protocol/reasons/error.ts";
@@ -63,6 +63,31 @@ test("its rules hold over every setting, answer and flag; nothing offers to remo
   for (const destination of ["user", "local", "project"] as const)
     assert.equal(config.dropRule("Bash(curl:*)", destination, "deny"), undefined);
   assert.equal(config.rules.filter(({ source }) => source === "managed").length, 3);
+});
+
+test("no policy loosens the sandbox that the person has chosen", () => {
+  const mine = { mode: "contain", writable: ["/srv"], hidden: ["/mine"] } as const;
+  const cases = [
+    [mine, { hidden: ["/secret"] }, { ...mine, hidden: ["/secret", "/mine"] }],
+    [mine, { mode: "off" }, mine],
+    [mine, {}, mine],
+    [mine, { mode: "autoAllow" }, { mode: "contain", hidden: ["/mine"] }],
+    [{ mode: "autoAllow" }, { mode: "contain" }, { mode: "contain" }],
+    [
+      { mode: "autoAllow", outside: ["docker"] },
+      { writable: ["/data"] },
+      { mode: "autoAllow", outside: ["docker"], writable: ["/data"] },
+    ],
+    [undefined, { mode: "autoAllow" }, { mode: "autoAllow" }],
+    [undefined, { mode: "off" }, { mode: "off" }],
+  ] as const;
+  for (const [n, [own, sandbox, expected]] of cases.entries()) {
+    const settings = { ...readSettings("/nowhere/settings.json"), ...(own && { sandbox: structuredClone(own) }) };
+    const policy = { path: "", rules: [], sandbox: structuredClone(sandbox) } as unknown as Policy;
+    const under = underPolicy(settings as never, policy);
+    assert.deepEqual(under.sandbox, expected, `case ${n}`);
+    assert.deepEqual(underPolicy(under, policy), under, `case ${n}: read once more, it is the same`);
+  }
 });
 
 test("an answer that would remove a rule of the policy removes nothing, where rules stand in files and where they do not", async () => {

@@ -2,11 +2,12 @@ import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "../../base/z.ts";
 import { loadRules } from "../../permission/rules/rules.ts";
+import type { ConfineMode } from "../../protocol/confine.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { readSmallFile } from "../files/small-file.ts";
-import { sandboxSchema } from "./sandbox-schema.ts";
+import { sandboxSchema, type SandboxSettings } from "./sandbox-schema.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 
 const approvals = z.strictObject({
@@ -56,12 +57,29 @@ export function readPolicy({ path = policyPath, owner = ROOT } = {}): Policy | u
 export function underPolicy(settings: Settings, policy: Policy | undefined): Settings {
   if (!policy) return settings;
   const { sandbox, retention } = policy;
-  const hidden = [...(sandbox?.hidden ?? []), ...(settings.sandbox?.hidden ?? [])];
   return {
     ...settings,
-    ...(sandbox && { sandbox: { ...sandbox, ...(hidden.length > 0 && { hidden }) } }),
+    ...(sandbox && { sandbox: sandboxUnder(settings.sandbox ?? {}, sandbox) }),
     ...(retention && { retention: { ...settings.retention, ...retention } }),
   };
+}
+
+/** A policy that names no mode only adds to the person's sandbox, and none switches one off, or lets more run in it without asking. */
+function sandboxUnder(own: SandboxSettings, policy: SandboxSettings): SandboxSettings {
+  const hidden = [...new Set([...(policy.hidden ?? []), ...(own.hidden ?? [])])];
+  const mode = policy.mode === undefined || isStricter(own.mode, policy.mode) ? own.mode : policy.mode;
+  return {
+    ...((policy.mode ?? "off") === "off" && own),
+    ...policy,
+    ...(mode && { mode }),
+    ...(hidden.length > 0 && { hidden }),
+  };
+}
+
+const modes: readonly ConfineMode[] = ["off", "autoAllow", "contain"];
+
+function isStricter(mode: ConfineMode | undefined, than: ConfineMode): boolean {
+  return modes.indexOf(mode ?? "off") > modes.indexOf(than);
 }
 
 /** A link leads to whatever its owner likes. On Windows the folder's own rights are the administrator's. */
