@@ -4,6 +4,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { demoScript } from "../../src/cli/open/demo-script.ts";
+import { SageAgentSDK, scripted } from "../../src/sdk/index.ts";
+import { demoTexts } from "../../src/texts/commands/demo.ts";
 import { Machine } from "../support/cli.ts";
 import { modelServer } from "../support/model-server.ts";
 
@@ -58,6 +61,18 @@ suite("the first run", () => {
     await playing.until(/demo/i);
     playing.kill("SIGKILL");
     assert.throws(() => settings(machine));
+  });
+
+  test("who asks the demo about its request hears that it is a script, and the request stays", async () => {
+    for (const lang of ["en", "zh"] as const) {
+      const t = demoTexts(lang);
+      const sage = new SageAgentSDK({ model: scripted(demoScript(t, 0)) });
+      const agent = await sage.openTurns();
+      await agent.runTurn(t.task);
+      for (const words of ["why?", "and why that?"]) assert.equal((await agent.inquire(words)).text, t.inquired);
+      assert.ok(agent.isWaitingInput());
+      await sage.close();
+    }
   });
 
   test("a server of one's own: its models are listed, it is tried, kept with its key, and the task goes on", async () => {

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { ModelRequest } from "../../models/model.ts";
-import type { ScriptedTurn, ScriptedTurns } from "../../models/scripted.ts";
+import type { Script, ScriptedTurn } from "../../models/scripted.ts";
 import type { ToolResult } from "../../protocol/facts/message.ts";
 import type { DemoTexts } from "../../texts/commands/demo.ts";
 
 /** Script of the demo's model. It reacts to what the person did, as far as a script can. */
-export function demoScript(t: DemoTexts, delayMs: number): ScriptedTurns {
+export function demoScript(t: DemoTexts, delayMs: number, further: readonly ScriptedTurn[] = []): Script {
   const turns: ((request: ModelRequest) => ScriptedTurn)[] = [
     () => ({ text: t.hello, calls: [{ tool: "AskUserQuestion", input: { questions: [question(t)] } }] }),
     (request) => ({
@@ -28,7 +28,8 @@ export function demoScript(t: DemoTexts, delayMs: number): ScriptedTurns {
       return { text: ran?.ok ? t.ran(ran.text.trim()) : t.notRun(ran?.text ?? "") };
     },
   ];
-  return turns.map((turn) => (request: ModelRequest) => ({ delayMs, ...turn(request) }));
+  const root = turns.map((turn) => (request: ModelRequest) => ({ delayMs, ...turn(request) }));
+  return { "": [...root, ...further], inquiry: [{ text: t.inquired }] };
 }
 
 function question({ question, header, options }: DemoTexts) {

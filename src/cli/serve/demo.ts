@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Model } from "../../models/model.ts";
-import { scripted, type ScriptedTurns } from "../../models/scripted.ts";
+import { scripted } from "../../models/scripted.ts";
 import { demoTexts } from "../../texts/commands/demo.ts";
 import type { Lang } from "../../texts/language.ts";
 import { type DemoWorld, demoScript, demoWorld } from "../open/demo-script.ts";
@@ -14,11 +14,11 @@ export type ServedDemo = DemoWorld & { task: string; model(): Promise<Model> };
 export function openDemo(env: NodeJS.ProcessEnv, lang: Lang): ServedDemo {
   const t = demoTexts(lang);
   const world = demoWorld(t, env);
-  const script: ScriptedTurns = [...demoScript(t, 600), ...Array.from({ length: FURTHER }, () => ({ text: t.over }))];
+  const further = Array.from({ length: FURTHER }, () => ({ text: t.over }));
   return {
     ...world,
     env: { ...world.env, SAGE_HOME: join(world.dir, "home") },
     task: t.task,
-    model: async () => scripted(script, "demo"),
+    model: async () => scripted(demoScript(t, 600, further), "demo"),
   };
 }
