@@ -16,11 +16,11 @@ export async function collectOutput(
   folder: string,
   { dryRun = false, now = Date.now() } = {},
 ): Promise<{ files: number; bytes: number }> {
-  const named = await namesIn(store);
+  const isWanted = await wantedIn(store, folder);
   let [files, bytes] = [0, 0];
   for (const path of filesBelow(folder)) {
     const stat = statSync(path, { throwIfNoEntry: false });
-    const wanted = named.has(basename(path).replace(/\.(end|keep)$/, "")) || isReceived(path, folder, store);
+    const wanted = isWanted(path);
     const keepMs = isInside(join(folder, "feishu"), path) ? RECEIVED_MS : HOUR_MS;
     if (!stat?.isFile() || wanted || now - stat.mtimeMs < keepMs) continue;
     files++;
@@ -28,6 +28,19 @@ export async function collectOutput(
     if (!dryRun) rmSync(path, { force: true });
   }
   return { files, bytes };
+}
+
+/** Files that facts name, by their paths in the folder. */
+export async function keptFiles(store: Store, folder: string): Promise<string[]> {
+  const isWanted = await wantedIn(store, folder);
+  return filesBelow(folder)
+    .filter(isWanted)
+    .map((path) => relative(folder, path).replaceAll(sep, "/"));
+}
+
+async function wantedIn(store: Store, folder: string): Promise<(path: string) => boolean> {
+  const named = await namesIn(store);
+  return (path) => named.has(basename(path).replace(/\.(end|keep)$/, "")) || isReceived(path, folder, store);
 }
 
 /** Files that people sent live as long as their session. */

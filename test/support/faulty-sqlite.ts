@@ -4,11 +4,13 @@
 //   KILL_AT=spawn:1:after     dies right after it has started its first program
 //   KILL_AT=rename:1:before   dies right before, or after, its first call to the disk of this name that writes a file of the workspace:
 //                             open, writeFile, chmod, sync, close or rename
+//   KILL_AT=link:1:before     dies right before, or after, its first file that is linked into place; copy: that is copied whole
+//   KILL_AT=backup:2:after    dies in the midst of a copy of the journal, after the second step, of a few pages each
 //   DISK_FULL=<file>          every commit fails as on a full disk while the file is there
 import childProcess from "node:child_process";
-import { existsSync, promises as fs } from "node:fs";
+import files, { existsSync, promises as fs } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import sqlite, { DatabaseSync, type StatementSync } from "node:sqlite";
 
 const [point, nth, side] = (process.env["KILL_AT"] ?? "").split(":");
 const full = process.env["DISK_FULL"];
@@ -41,6 +43,30 @@ if (point === "spawn") {
     if (++started === Number(nth)) process.kill(process.pid, "SIGKILL");
     return child;
   }) as typeof spawn;
+  syncBuiltinESMExports();
+}
+
+if (point === "link" || point === "copy") {
+  const name = point === "link" ? "linkSync" : "copyFileSync";
+  const call = files[name];
+  let calls = 0;
+  files[name] = (from, to) => {
+    const dies = ++calls === Number(nth);
+    if (dies && side === "before") process.kill(process.pid, "SIGKILL");
+    call(from, to);
+    if (dies) process.kill(process.pid, "SIGKILL");
+  };
+  syncBuiltinESMExports();
+}
+
+if (point === "backup") {
+  const { backup } = sqlite;
+  let steps = 0;
+  sqlite.backup = (source, path) =>
+    backup(source, path, {
+      rate: 2,
+      progress: () => void (++steps === Number(nth) && process.kill(process.pid, "SIGKILL")),
+    });
   syncBuiltinESMExports();
 }
 

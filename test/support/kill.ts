@@ -22,3 +22,8 @@ export const diskCalls = ["open", "writeFile", "chmod", "sync", "close", "rename
 export function killAtDisk(call: (typeof diskCalls)[number], side: "before" | "after"): Record<string, string> {
   return { KILL_AT: `${call}:1:${side}`, NODE_OPTIONS: preload };
 }
+
+/** Environment of a process that kills itself around a file that is linked or copied whole, or amid a copy of the journal. */
+export function killAt(point: `${"link" | "copy"}:1:${"before" | "after"}` | "backup:2:after"): Record<string, string> {
+  return { KILL_AT: point, NODE_OPTIONS: preload };
+}

@@ -96,6 +96,11 @@ export function openForReading(path: string): Opened {
   }
 }
 
+/** Opens a copy of a journal under the name of its original, which every refusal tells. */
+export function openDraft(draft: string, path: string): Opened {
+  return checked(path, new DatabaseSync(draft), { readOnly: false });
+}
+
 function checked(path: string, db: DatabaseSync, { readOnly }: { readOnly: boolean }): Opened {
   try {
     db.exec("PRAGMA synchronous=FULL");

@@ -33,6 +33,7 @@ const en: HelpTexts = {
   sage why [what]             show who allowed what, when and by which rule
   sage stats                  show how often you were asked, by what, and how long you took
   sage export [session]       save a session as JSON lines or as a page
+  sage backup <file>          save the journal to a file while Sage runs; --restore brings it back
   sage permissions …          list, add, remove, explain and import rules; try and suggest them
   sage mcp …                  list, add, remove, test and import MCP servers; log in to them
   sage acp                    run in an editor that speaks the Agent Client Protocol (Zed, JetBrains, Neovim)
@@ -143,6 +144,10 @@ Looking back
   sage export [session] [--format jsonl|html|script|answers|receipts] [-o <file>]
                               the facts, a self-contained page, or files for --replay and
                               --replay-answers; secrets are removed
+  sage backup <file>          every session with its open requests and kept files, secrets included;
+                              an existing file is not replaced
+  sage backup --restore <file>
+                              make the journal of it, where there is none (another SAGE_HOME or machine)
 
 Permissions
   sage permissions list [--json]
@@ -208,6 +213,7 @@ const zh: HelpTexts = {
   sage why [对象]             查看谁在何时、依据哪条规则允许了什么
   sage stats                  查看询问过多少次、由什么引起、回答用了多久
   sage export [会话]          把会话保存为 JSON 行或网页
+  sage backup <文件>          在 Sage 运行时把日志存成一个文件；--restore 恢复
   sage permissions …          列出、添加、删除、解释和导入规则；试用规则、给出建议
   sage mcp …                  列出、添加、删除、测试和导入 MCP 服务器，登录服务器
   sage acp                    在支持 Agent Client Protocol 的编辑器（Zed、JetBrains、Neovim）中运行
@@ -317,6 +323,10 @@ const zh: HelpTexts = {
   sage export [会话] [--format jsonl|html|script|answers|receipts] [-o <文件>]
                               事实、独立的网页，或供 --replay 与
                               --replay-answers 使用的文件；机密会被移除
+  sage backup <文件>          所有会话、待处理的请求和保留的文件，机密也在其中；
+                              不会替换已有的文件
+  sage backup --restore <文件>
+                              在没有日志的地方（另一个 SAGE_HOME 或机器）由它恢复日志
 
 许可
   sage permissions list [--json]
