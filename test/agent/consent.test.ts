@@ -175,10 +175,11 @@ suite("two people", () => {
   });
 
   test("a call that cannot be judged takes as many people as any rule asks for: it may be about this call", async () => {
-    // An embedder's tool that tells rules something else than text.
+    // An embedder's tool that tells rules something else than text, once it was checked.
+    let described = 0;
     const deploy: Tool = {
       ...{ name: "Deploy", description: "deploys", effect: "writes", inputSchema: z.object({}) },
-      specifier: () => ({}) as string,
+      specifier: () => (described++ === 0 ? "prod" : ({} as string)),
       execute: async () => ({ ok: true, text: "deployed" }),
     };
     const rule: Rule = { ...two, text: "Deploy(prod*)" };

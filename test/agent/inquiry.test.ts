@@ -429,6 +429,7 @@ test("an agent that is asked about an open call knows how the other calls of its
   await sage.say("do it");
   const open = await sage.open(2);
   await until(() => sage.result(0, 1) !== "");
+  await until(() => sage.result(0, 0) !== "" && sage.result(0, 1) !== "");
   await inquire(sage, open[1]!, "how far are you?");
   await replies(sage);
   const results = (n: number) => lastResults(asked[n] as ModelRequest).results.map(({ result }) => result.text);

@@ -23,10 +23,10 @@ export function read(text: string): { recorded: Recorded; facts: Fact[] } {
 
 /**
  * All that a session is: what the model would see next, the rules it was given, where its turn stands.
- * Left out: what 0.1.0 did not fold (commands in the background), for its fixtures hold a hash of what it did.
+ * Left out: what 0.1.0 did not fold (commands in the background, rules set aside), for its fixtures hold a hash of what it did.
  */
 export function stateOf(facts: readonly Fact[]): string {
-  const { seen, open, tasks: _, toldTasks: __, ...folded } = fold(facts);
+  const { seen, open, tasks: _, toldTasks: __, setAside: ___, ...folded } = fold(facts);
   const state = { ...folded, seen: [...(seen ?? [])], open: open?.key };
   return hash("sha256", JSON.stringify(state), "hex");
 }

@@ -381,13 +381,7 @@ for (const { name, local, open } of engines)
       await using journal = await open();
       const { store } = journal;
       const reported: unknown[] = [];
-      t.mock.method(globalThis, "queueMicrotask", (report: () => void) => {
-        try {
-          report();
-        } catch (error) {
-          reported.push(error);
-        }
-      });
+      t.mock.method(process, "emitWarning", (error: unknown) => void reported.push(error));
       const heard: string[] = [];
       const broken = new Error("a listener's own mistake");
       store.hub.subscribe("s", {

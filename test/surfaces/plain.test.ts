@@ -155,9 +155,9 @@ suite("what happens becomes text", () => {
     const view = folded(createView(style()).draw);
     const rule = { rule: "Bash(ls)", behavior: "allow", destination: "local", by: "Lin" } as const;
     const told = (more: object) => flat(view.fact(fact("rule.added", "t0/0/0/rule0.0", { ...rule, ...more })));
-    assert.equal(told({ saved: "/w/s.json" }), "Rule saved to /w/s.json: Bash(ls)\n");
+    assert.equal(told({ saved: "/w/s.json" }), "Rule saved to /w/s.json: Bash(ls) (/revoke takes it back)\n");
     assert.equal(told({ problem: "no room" }), "Rule added for this session only: Bash(ls) (not saved: no room)\n");
-    assert.equal(told({ destination: "session" }), "Rule added for this session: Bash(ls)\n");
+    assert.equal(told({ destination: "session" }), "Rule added for this session: Bash(ls) (/revoke takes it back)\n");
   });
 
   test("on attaching the last turns are shown, the messages before them are a number", () => {

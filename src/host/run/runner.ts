@@ -358,7 +358,7 @@ function isOfJournal(error: unknown): error is SageError {
 /** Asked of the store where nobody has told of it. */
 function isEnded(store: Store, session: string): boolean {
   const facts = store.since(session, 0);
-  return facts.findLast(({ type }) => type === "turn.begun" || type === "turn.ended")?.type === "turn.ended";
+  return facts.findLast(({ type }) => type === "turn.begun" || type === "turn.ended")?.type !== "turn.begun";
 }
 
 /**
