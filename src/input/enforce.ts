@@ -37,7 +37,8 @@ export function enforcedNow(store: Store): number {
 function nowSince(store: Store, beat: Beat | undefined): number {
   const wall = Date.now();
   if (!beat) return wall;
-  const isOfThisBoot = beat.boot === machineBoot();
+  // Systems that do not name their boots tell by the uptime, which began anew.
+  const isOfThisBoot = beat.boot === machineBoot() && beat.uptime <= machineNow() + MAX_SKEW_MS;
   const now = isOfThisBoot ? Math.round(beat.at + machineNow() - beat.uptime) : Math.max(wall, beat.at);
   if (isOfThisBoot && Math.abs(now - wall) <= MAX_SKEW_MS) return wall;
   return store.pending().some((request) => hasDue(request) && countedFrom(request) <= beat.at) ? now : wall;

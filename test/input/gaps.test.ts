@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { uptime } from "node:os";
 import { suite, test } from "node:test";
 import { arm } from "../../src/input/deadlines.ts";
 import { enforcedNow } from "../../src/input/enforce.ts";
 import { prepare } from "../../src/input/respond.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { LocalStore } from "../../src/journal/store/store.ts";
+import { machineBoot } from "../../src/processes/identity.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { createSession } from "../../src/view/session.ts";
 import { virtualTime, type VirtualTime } from "../faults/clock.ts";
@@ -222,4 +224,15 @@ suite("deadlines", () => {
       session.hear({ type: "fact", fact: { ...fact(`moved/${seq}`, "time.moved", data), seq } });
     assert.deepEqual([session.requests[0]?.request.deadline?.at, changes], [5 * HOUR, ["changed"]]);
   });
+});
+
+test("a machine that was started again since the newest heartbeat does not go back in time, also where it does not name its boots", async () => {
+  using here = folder();
+  const store = sqliteStore(here.path("journal.db"));
+  const at = Date.now();
+  opens(store, at - MINUTE);
+  // It ran for longer before than since.
+  store.beat?.({ at, boot: machineBoot(), uptime: uptime() * 1_000 + HOUR });
+  assert.ok(enforcedNow(store) >= at);
+  store.close();
 });
