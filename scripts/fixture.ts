@@ -14,7 +14,7 @@ import { createWorld } from "../test/faults/world.ts";
 /** `-- next` keeps them under another name than that of a release, for a state between two. */
 const [version = own] = process.argv.slice(2);
 const folder = join(import.meta.dirname, "../test/fixtures/journals");
-if (version === own) for (const name of globSync("next-*", { cwd: folder })) rmSync(join(folder, name));
+if (version === own) for (const name of globSync("next[-.]*", { cwd: folder })) rmSync(join(folder, name));
 const dir = mkdtempSync(join(tmpdir(), "sage-fixture-"));
 try {
   using world = createWorld({ dir, script: () => story });

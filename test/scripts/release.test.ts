@@ -40,6 +40,9 @@ test("each version in the changelog has its journals, and the newest of them is 
   for (const version of released)
     for (const name of [`${version}.sql`, `${version}-finished.jsonl`, `${version}-open.jsonl`])
       assert.ok(journals.includes(name), name);
+  // Those of a state between two releases go when the next one is prepared.
+  const [, unreleased = ""] = /^## \[Unreleased\]\n([^]*?)^## /m.exec(read("CHANGELOG.md")) ?? [];
+  if (unreleased.trim() === "") assert.deepEqual(globSync("next*", { cwd: join(root, "test/fixtures/journals") }), []);
 });
 
 test(
