@@ -110,7 +110,7 @@ test("five letters that are those of two requests of a session name neither", as
   store.close();
   const refused = await here.sage(["answer", shortRequestId(open), "--yes"]);
   assert.equal(refused.code, 2, refused.err);
-  assert.match(refused.err, new RegExp(`does not name a single request.*\n.*${open}`));
+  assert.match(refused.err, new RegExp(`is not the whole name of a request.*\n.*${open}`));
   assert.equal((await here.sage(["answer", open, "--no"])).code, 0, "its whole id does");
 });
 

@@ -77,7 +77,7 @@ const en = {
   answerHow:
     "missing answer: use one of --yes, --always, --no, --choose, --other, --text, --decline, --stop, --json, or ask about it first: --ask",
   whichRequest: (target: string, candidates: readonly string[]) =>
-    `"${target}" does not name a single request; a different one may be open there by now. Open requests:\n${candidates.map((candidate) => `  ${candidate}`).join("\n")}`,
+    `"${target}" is not the whole name of a request. Name the one that you have read: a different one may be open there by now. Open requests:\n${candidates.map((candidate) => `  ${candidate}`).join("\n")}`,
   tooLate: (how: string) => `this request is already settled; your answer was not recorded. ${how}`,
   unknownRequest: (target: string) => `no open request ${target}; list them with \`${sage("inbox")}\``,
   wrongWay: {
@@ -227,7 +227,7 @@ const zh: CliTexts = {
   answerHow:
     "缺少回答：请用 --yes、--always、--no、--choose、--other、--text、--decline、--stop、--json 之一，或先用 --ask 追问",
   whichRequest: (target, candidates) =>
-    `"${target}" 没有指明是哪个请求；那里现在待处理的可能已是另一个。待处理的请求：\n${candidates.map((candidate) => `  ${candidate}`).join("\n")}`,
+    `"${target}" 不是请求的完整名字。请写出你看过的那一个：那里现在待处理的可能已是另一个。待处理的请求：\n${candidates.map((candidate) => `  ${candidate}`).join("\n")}`,
   tooLate: (how) => `这个请求已经处理完，你的回答没有记录。${how}`,
   unknownRequest: (target) => `没有待处理的请求 ${target}；可用 \`${sage("inbox")}\` 列出`,
   wrongWay: {
