@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { arch, hostname, release, type } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { lazy } from "../base/lazy.ts";
 import type { RequestOrigin } from "../protocol/facts/request.ts";
 
 export type Environment = { platform: string; cwd: string; date: string; gitBranch?: string };
@@ -16,50 +17,59 @@ export function environment({ cwd, date }: { cwd: string; date: Date }): Environ
   };
 }
 
-const FRESH_MS = 1_000;
+type Place = Pick<RequestOrigin, "folder" | "branch" | "machine">;
 
-/** Where a request is opened. The branch is read for each one, because the agent itself may have switched it. */
-export function whereabouts(cwd: string, home: string): Pick<RequestOrigin, "folder" | "branch" | "machine"> {
-  const branch = branchNow(cwd);
-  const inside = relative(home, cwd);
-  const isHome = cwd === home || (cwd.startsWith(home) && !inside.startsWith(".."));
-  const folder = isHome ? ["~", ...(inside === "" ? [] : [inside])].join(sep) : cwd;
-  return { folder, ...(branch !== undefined && { branch }), machine: hostname() };
+/** No git process can start, switch the branch and end within this time. */
+const BRANCH_FRESH_MS = 1;
+/** For so long the repository of a folder is found by one look at its HEAD, instead of one at each folder above. */
+const HEAD_FRESH_MS = 1_000;
+
+/** Where requests are opened. The branch is read again for each one, because the agent itself may have switched it. */
+export function whereabouts(cwd: string, home: string): () => Place {
+  const folder = shortFolder(cwd, home);
+  const machine = machineName();
+  let head: Head | undefined;
+  let place: Place | undefined;
+  let readAt = 0;
+  return () => {
+    const now = performance.now();
+    if (place && now - readAt < BRANCH_FRESH_MS) return place;
+    readAt = now;
+    head = lookAtHead(cwd, head, now);
+    const branch = head?.branch;
+    if (place === undefined || place.branch !== branch) {
+      place = { folder, ...(branch !== undefined && { branch }), machine };
+    }
+    return place;
+  };
 }
 
-type Head = { path: string; changed: string; branch: string | undefined; at: number };
-/** Of folders in which requests were opened: a look at one file instead of one at each folder above. */
-const heads = new Map<string, Head>();
+const machineName = lazy(hostname);
 
-function branchNow(cwd: string): string | undefined {
-  const known = heads.get(cwd);
+function shortFolder(cwd: string, home: string): string {
+  const inside = relative(home, cwd);
+  const isHome = cwd === home || (cwd.startsWith(home) && !inside.startsWith(".."));
+  return isHome ? ["~", ...(inside === "" ? [] : [inside])].join(sep) : cwd;
+}
+
+/** `path`: HEAD of the repository; `.git` of the folder itself where there is no repository. */
+type Head = { path: string; changed: string; branch: string | undefined; at: number };
+
+function lookAtHead(cwd: string, known: Head | undefined, at: number): Head | undefined {
   try {
-    if (known && performance.now() - known.at < FRESH_MS && headStamp(known.path) === known.changed)
-      return known.branch;
+    if (known && at - known.at < HEAD_FRESH_MS && headStamp(known.path) === known.changed) return known;
     const root = repositoryRoot(cwd);
-    if (root === undefined) return undefined;
-    const path = join(gitDirectory(root), "HEAD");
-    const head = {
-      path,
-      changed: headStamp(path),
-      branch: gitBranch(cwd)?.replace("detached at ", ""),
-      at: performance.now(),
-    };
-    heads.delete(cwd);
-    heads.set(cwd, head);
-    if (heads.size > MAX_HEADS) heads.delete(heads.keys().next().value!);
-    return head.branch;
+    const path = root === undefined ? join(cwd, ".git") : join(gitDirectory(root), "HEAD");
+    return { path, changed: headStamp(path), branch: root && gitBranch(root)?.replace("detached at ", ""), at };
   } catch {
     return undefined;
   }
 }
 
-const MAX_HEADS = 100;
-
 /** Git writes the file anew and puts it in the place of the other. */
 function headStamp(path: string): string {
-  const { ino, mtimeMs, size } = statSync(path);
-  return `${ino}:${mtimeMs}:${size}`;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? "" : `${stats.ino}:${stats.mtimeMs}:${stats.size}`;
 }
 
 /** Read from the files: a git process costs more than all the rest of the prompt, and may run what a repository configures. */

@@ -1,10 +1,12 @@
 // Nobody consents without knowing the place: where a request was opened, for whom and for which task.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { whereabouts } from "../../src/context/environment.ts";
 import { askFromOutside } from "../../src/input/outside.ts";
 import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { InputRequest, RequestOrigin } from "../../src/protocol/facts/request.ts";
@@ -74,6 +76,22 @@ suite("the origin of a request", () => {
       assert.equal(request?.origin?.folder, dir, "not below the home");
       await sage.answer({ type: "cancelled", requestId: request.id });
     }
+  });
+
+  test("a repository that was made meanwhile, and a branch that was switched in it, are seen the next time", async () => {
+    using home = workspace();
+    const place = whereabouts(home.dir, "/elsewhere");
+    const seen = async () => {
+      await setTimeout(5); // what one look has found holds for less
+      return place();
+    };
+    assert.deepEqual(await seen(), { folder: home.dir, machine: hostname() });
+    git(home.dir, "init", "-q", "-b", "main");
+    assert.equal((await seen()).branch, "main");
+    git(home.dir, "symbolic-ref", "HEAD", "refs/heads/side");
+    assert.equal((await seen()).branch, "side");
+    rmSync(home.path(".git"), { recursive: true });
+    assert.equal((await seen()).branch, undefined);
   });
 
   test("the words are short, on one line, and hold no half of a secret", async () => {

@@ -30,7 +30,8 @@ export function originIn(log: SessionLog, { cwd, home, after, redact }: Turn): (
       }),
     };
   });
-  return () => ({ ...whereabouts(cwd, home), ...task() });
+  const place = lazy(() => whereabouts(cwd, home));
+  return () => ({ ...place()(), ...task() });
 }
 
 function beginningOf(text: string): string {

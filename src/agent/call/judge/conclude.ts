@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isPromised, type Awaitable } from "../../../journal/store/store.ts";
 import { couldRunConfined } from "../../../permission/confined.ts";
 import { concludeDecision, judgementOf, type Decision } from "../../../permission/decide.ts";
 import type { ToolInput } from "../../../protocol/facts/call.ts";
@@ -18,7 +19,7 @@ const MAX_LINKS = 40;
  * The conclusion: the verdict of rules and mode, weighed with the word of the hooks, the call's own chances, and whatever was shown
  * before.
  */
-export async function conclude(open: Case): Promise<Case> {
+export function conclude(open: Case): Awaitable<Case> {
   const at = concludeAtOnce(open);
   const { question, hooks } = at;
   const { context, earlier, settled } = question;
@@ -28,8 +29,14 @@ export async function conclude(open: Case): Promise<Case> {
     ? weighAgain(weighed, earlier.shown, earlier.again, (path) => context.memory.wrote(path))
     : weighed;
   // An earlier call of the same reply may still make it work: then nobody can tell yet.
-  const verdict = settled ? await withFailure(question, seen) : seen;
-  return { ...at, verdict: hooks ? await answerByHooks(question, verdict) : verdict };
+  const failing = settled ? withFailure(question, seen) : seen;
+  if (!hooks)
+    return isPromised(failing) ? failing.then((verdict) => ({ ...at, verdict })) : { ...at, verdict: failing };
+  return hooksConclude(at, question, failing);
+}
+
+async function hooksConclude(at: Case, question: Question, failing: Awaitable<Verdict>): Promise<Case> {
+  return { ...at, verdict: await answerByHooks(question, await failing) };
 }
 
 /** The verdict of rules and mode alone. */
@@ -76,9 +83,12 @@ function verdictOn(
 }
 
 /** Nobody is asked about a call that cannot work: that is its result at once. */
-async function withFailure({ context, call, signal }: Question, verdict: Verdict): Promise<Verdict> {
-  const tool = context.config.tools.get(call.tool);
-  if (verdict.behavior !== "ask" || !tool?.preflight) return verdict;
+function withFailure(question: Question, verdict: Verdict): Awaitable<Verdict> {
+  const tool = question.context.config.tools.get(question.call.tool);
+  return verdict.behavior === "ask" && tool?.preflight ? preflighted(tool, question, verdict) : verdict;
+}
+
+async function preflighted(tool: Tool, { context, call, signal }: Question, verdict: Verdict): Promise<Verdict> {
   const input = context.memory.parse(tool, verdict.input ?? call.input);
   if (!input.ok) return verdict;
   const scope = { ...toolPlace(context), seen: (path: string) => context.memory.seen(path) };

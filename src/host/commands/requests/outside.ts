@@ -13,7 +13,7 @@ export function outsideCommands({ store, version, silence, leaving }: CommandPar
   return {
     async ask(asked) {
       const { askFromOutside } = await import("../../../input/outside.ts");
-      const origin = whereabouts(asked.cwd, homedir()); // nobody asks from elsewhere: the asker is on this machine
+      const origin = whereabouts(asked.cwd, homedir())(); // nobody asks from elsewhere: the asker is on this machine
       const parts = { store, version, signal: leaving, origin, ...(silence && { silence }) };
       return { ok: true, ...(await askFromOutside(parts, asked)) };
     },
