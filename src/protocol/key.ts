@@ -170,6 +170,8 @@ export const stepKeys = {
   /** Too many refusals in a row. */
   paused: "paused",
   spinning: "spinning",
+  /** A limit of spending was reached before this step. */
+  limit: "limit",
 } as const;
 
 /** Keys below a call. `number` counts its judgements, `run` its runs: a person may want it to run again. */

@@ -227,6 +227,7 @@ function partsShape() {
     guest: any(),
     runner: any(),
     apart: any(),
+    limits: any(),
     instead: any(),
   } satisfies Shape<HostParts>;
 }

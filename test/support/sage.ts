@@ -63,6 +63,8 @@ export type TestConfig = {
   deferAbove?: number;
   /** Keeps commands that outlive the process. */
   runner?: AgentConfig["runner"];
+  limits?: AgentConfig["limits"];
+  prices?: AgentConfig["prices"];
   /** Stands between the loop and the script. */
   wrap?: (model: Model) => Model;
 };
@@ -88,6 +90,8 @@ export function config({
   servers,
   deferAbove = 40,
   runner,
+  limits,
+  prices,
   wrap = (model) => model,
 }: TestConfig): AgentConfig & { store: Store } {
   const subagents = createSubagentRegistry([...builtinSubagents, ...agents]);
@@ -117,6 +121,8 @@ export function config({
     ...(dropRule && { dropRule }),
     ...(matchingSkill === "inject" && { matchSkills: skills }),
     ...(runner && { runner }),
+    ...(limits && { limits }),
+    ...(prices && { prices }),
     redact: env ? redactor(env) : (text) => text,
   };
 }

@@ -27,6 +27,7 @@ import type { ToolScope } from "../../tools/definition/tool.ts";
 import type { CommandRunner } from "../../tools/process/command-runner.ts";
 import type { Launch, Spawn } from "../../tools/process/spawn.ts";
 import type { Activity } from "./activity.ts";
+import type { SpendLimits } from "./cap.ts";
 import type { LifecycleManager } from "./lifecycle.ts";
 import type { Memory, Permit } from "./memory.ts";
 import type { SubagentRegistry } from "./subagents.ts";
@@ -38,6 +39,8 @@ export type AgentConfig = {
   smallModel?: Model;
   /** Prices besides the list prices that are known. */
   prices?: Prices;
+  /** @internal What may be used before a person is asked; guests are not counted. */
+  limits?: SpendLimits | undefined;
   tools: ToolRegistry;
   rules: readonly Rule[];
   permissionMode: PermissionMode;

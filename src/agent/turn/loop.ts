@@ -17,7 +17,7 @@ import { count } from "./compact.ts";
 import { finishOf } from "./finish.ts";
 import { nextReply } from "./next-reply.ts";
 import { addedBySage, assistantMessage, between, toolMessage, toolUse } from "./projection.ts";
-import { askIfSpinning } from "./spinning.ts";
+import { askIfOverLimit, askIfSpinning } from "./spinning.ts";
 
 /** The loop. The same code runs a new turn, a resumed one and a subagent: what is a fact already returns at once. */
 export async function loop(durable: Durable, context: ExecutionContext, progress: Progress): Promise<OutcomeStatus> {
@@ -30,6 +30,9 @@ export async function loop(durable: Durable, context: ExecutionContext, progress
     // Interrupted after this reply: its calls that had not run by then must not run now.
     const isClosed = !durable.stopped && durable.interruptedSince(replyKey(progress.steps));
     const line = isClosed ? durable.closedBranch(step) : durable.branch(step);
+    const limit = askIfOverLimit(line, context, isBegun(line));
+    if (limit) progress.talk = (await limit) ?? progress.talk;
+    if (limit && durable.stopped) continue;
     const reply = await nextReply(line, context, progress);
     const heard = between(progress.said, progress.sawUpTo, reply);
     if (heard.length > 0) context.memory.forgetRefusals();

@@ -7,6 +7,7 @@ import { stepKeys } from "../../protocol/key.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { ownQuestion } from "../../texts/shared/questions.ts";
+import { limitReached, type SpendLimits } from "../state/cap.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { endTurnIfSaid, waitForPerson } from "../call/judge/request.ts";
 
@@ -23,6 +24,48 @@ export function askIfSpinning(
   const { tools } = context.config;
   const answered = calls.some(({ tool }, n) => tools.get(tool)?.requiresUserInteraction && results[n]?.ok);
   return answered ? undefined : askToGoOn(durable, context, calls);
+}
+
+/**
+ * A limit of the person's settings is asked about before the step that would follow. Nobody but a person says go on: a run that answers by
+ * itself ends as one does in which nobody can be asked. A step that was begun before had nothing to ask.
+ */
+export function askIfOverLimit(
+  durable: Durable,
+  context: ExecutionContext,
+  isBegun: boolean,
+): Promise<string | undefined> | undefined {
+  const { limits } = context.config;
+  const isAsked = durable.known(stepKeys.limit);
+  return !limits || durable.stopped || (isBegun && !isAsked)
+    ? undefined
+    : askAtLimit(durable, context, limits, isAsked);
+}
+
+async function askAtLimit(
+  durable: Durable,
+  context: ExecutionContext,
+  limits: SpendLimits,
+  isAsked: boolean,
+): Promise<string | undefined> {
+  const { asking, config, session } = context;
+  if (!isAsked) await context.record(); // what was spent is on disk
+  const reached = isAsked ? undefined : await limitReached(asking.store, session, { limits, prices: config.prices });
+  if (!isAsked && !reached) return undefined;
+  const request = () => {
+    if (!reached) throw new Error("a request that is known is not made again");
+    const why = reason("limit-reached", reached);
+    return ownQuestion(reason("go-on-spending", {}), { source: "sage", agent: context.agent, why, digest: "" });
+  };
+  const mode = asking.mode.type === "nonInteractive" ? ({ type: "batch" } as const) : asking.mode;
+  const opened = ask(durable, stepKeys.limit, request, { ...asking, mode });
+  const resolution = await waitForPerson(context, opened);
+  const talk = context.inquiries.end(context, opened.request.id);
+  endTurnIfSaid(durable, resolution, opened.request);
+  const choice = choiceOf(resolution);
+  if (choice === "stop") durable.stop(new Stopped("cancelled", reason("stopped-at-limit", {})));
+  else if (choice === undefined && !durable.stopped) throw new SageError("turn-failed", reason("limit-unanswered", {}));
+  return talk && `A person was asked whether you should go on at a limit of spending, and let you go on. ${talk}`;
 }
 
 async function askToGoOn(

@@ -138,6 +138,10 @@ const age = z
   .regex(/^[1-9]\d{0,4}[hdw]$/, "expected hours, days or weeks, such as 90d")
   .optional();
 
+const spending = z
+  .strictObject({ tokens: z.number().int().positive().optional(), usd: z.number().positive().optional() })
+  .optional();
+
 const userSchema = z.strictObject({
   ...shared,
   feishu: feishu.optional(),
@@ -210,6 +214,15 @@ const userSchema = z.strictObject({
     })
     .optional()
     .describe("How long things are kept, such as 90d; for ever where nothing is said"),
+  limits: z
+    .strictObject({
+      turn: spending.describe("Of one turn, with its subagents"),
+      session: spending.describe("Of one session"),
+      person: spending.describe("Of all turns that one person began on a day"),
+      day: spending.describe("Of all turns on a day, as the clock of this machine counts it"),
+    })
+    .optional()
+    .describe("What may be used before you are asked whether to go on"),
   prices: z.record(z.string(), price).default({}).describe("What a model costs, by provider/name"),
   theme: z
     .enum(["auto", "light", "dark"])

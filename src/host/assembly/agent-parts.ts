@@ -1,4 +1,5 @@
 import type { AgentConfig } from "../../agent/state/context.ts";
+import type { SpendLimits } from "../../agent/state/cap.ts";
 import type { Executor } from "../../agent/turn/execution.ts";
 import type { Sandbox } from "../../config/settings/sandbox.ts";
 import type { OwnCommand } from "../../context/commands.ts";
@@ -26,6 +27,8 @@ export type AgentParts = {
   model(session: SessionRow): Promise<Model>;
   /** Beside the list prices that are known. */
   prices?: Prices;
+  /** @internal What may be used before a person is asked. */
+  limits?: SpendLimits | undefined;
   /** Writes summaries and titles. Without one the model itself summarises, and a session is called by its first message. */
   smallModel?(): Promise<Model>;
   rules: readonly Rule[];

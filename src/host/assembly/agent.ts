@@ -88,6 +88,7 @@ function sharedConfig(parts: AgentParts, home: string) {
   const subagents = createSubagentRegistry([...builtinSubagents, ...(parts.subagents ?? [])]);
   return {
     ...(parts.prices && { prices: parts.prices }),
+    ...(parts.limits && { limits: parts.limits }),
     tools: collectTools(parts, subagents),
     rules: parts.rules,
     permissionMode: parts.permissionMode,

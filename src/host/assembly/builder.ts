@@ -94,6 +94,7 @@ export function readFolder({ installation, cwd, models, code = {} }: FolderParts
       ...(namer && { smallModel: namer }),
       ...("engine" in search && { search: search.engine }),
       prices: { ...(settings.prices as Prices), ...code.prices },
+      limits: settings.limits,
       rules: config.rules,
       hooks,
       ...(matchingSkill && { matchingSkill }),

@@ -79,6 +79,9 @@ export type TurnReasonArgs = OwnQuestionArgs & {
   leaving: {};
   "time-up": { limitMs: number };
   "repeated-itself": {};
+  "limit-reached": LimitReached;
+  "stopped-at-limit": {};
+  "limit-unanswered": {};
   "nobody-said-go-on": { times: number };
   "refused-in-a-row": { times: number };
   "stopped-after-loss": {};
@@ -109,6 +112,7 @@ export type OwnQuestionArgs = {
   /** A command outlived the process that had started it. */
   "lost-running": { tool: string; what: string };
   "go-on-repeating": {};
+  "go-on-spending": {};
   /** An MCP server wants the person to open an address, or to agree to something. */
   "elicits-url": { server: string; url: string; host: string };
   "elicits-confirm": { server: string; message: string };
@@ -129,3 +133,11 @@ export type Changes =
 
 /** The first of some names, and how many there are beside them. */
 export type Listed = { names: readonly string[]; more: number };
+
+/** A limit of the person's settings that was reached. */
+export type LimitReached = {
+  scope: "turn" | "session" | "person" | "day";
+  unit: "tokens" | "usd";
+  spent: number;
+  limit: number;
+};

@@ -90,6 +90,10 @@ const en: Table = {
   leaving: () => "Sage is exiting",
   "time-up": ({ limitMs }) => `the turn reached its limit of ${durationText(limitMs, "en")} of work`,
   "repeated-itself": () => "the agent repeated itself and was stopped",
+  "limit-reached": ({ scope, unit, spent, limit }) =>
+    `Your limit for ${{ turn: "a turn", session: "a session", person: "a person and a day", day: "a day" }[scope]} is ${spendingText(limit, unit)}, and ${spendingText(spent, unit)} are used.`,
+  "stopped-at-limit": () => "stopped at a limit of your settings",
+  "limit-unanswered": () => "a limit of your settings was reached, and nobody said to go on",
   "nobody-said-go-on": ({ times }) =>
     `the agent did the same ${times} times with the same result, and nobody said to continue`,
   "refused-in-a-row": ({ times }) => `${times} calls in a row were refused; say how to continue`,
@@ -114,6 +118,7 @@ const en: Table = {
   lost: ({ tool, what }) => `${tool} was interrupted: ${what}`,
   "lost-running": ({ tool, what }) => `${tool} was interrupted: ${what}`,
   "go-on-repeating": () => "Go on all the same?",
+  "go-on-spending": () => "Go on, until as much again is used?",
   "elicits-url": ({ server, url, host }) =>
     `The MCP server "${server}" wants you to open an address of ${host}: ${url} — Sage does not open it and sends nothing there.`,
   "elicits-confirm": ({ server, message }) => `The MCP server "${server}" asks: ${message}`,
@@ -200,6 +205,10 @@ const zh: Table = {
   leaving: () => "Sage 正在退出",
   "time-up": ({ limitMs }) => `本轮已工作 ${durationText(limitMs, "zh")}，达到上限`,
   "repeated-itself": () => "智能体在重复同一件事，已停止",
+  "limit-reached": ({ scope, unit, spent, limit }) =>
+    `你设定的${{ turn: "一轮", session: "一个会话", person: "一人一天", day: "一天" }[scope]}上限是 ${spendingText(limit, unit)}，已用 ${spendingText(spent, unit)}。`,
+  "stopped-at-limit": () => "到达你设定的上限，已停止",
+  "limit-unanswered": () => "到达你设定的上限，没有人说要继续",
   "nobody-said-go-on": ({ times }) => `智能体把同一件事做了 ${times} 次，结果都一样，也没有人说要继续`,
   "refused-in-a-row": ({ times }) => `连续 ${times} 次调用被拒绝；请说明接下来怎么做`,
   "stopped-after-loss": () => "命令中断之后停止",
@@ -222,6 +231,7 @@ const zh: Table = {
   lost: ({ tool, what }) => `${tool} 被中断：${what}`,
   "lost-running": ({ tool, what }) => `${tool} 被中断：${what}`,
   "go-on-repeating": () => "仍要继续吗？",
+  "go-on-spending": () => "继续，直到再用同样多？",
   "elicits-url": ({ server, url, host }) =>
     `MCP 服务器“${server}”请你打开 ${host} 的地址：${url}（Sage 不会打开它，也不会向它发送任何内容）`,
   "elicits-confirm": ({ server, message }) => `MCP 服务器“${server}”询问：${message}`,
@@ -246,6 +256,10 @@ function quoted(names: readonly string[]): string {
 }
 
 const decisionsZh = { allow: "表示允许", deny: "表示拒绝", ask: "要求先问人" };
+
+function spendingText(value: number, unit: "tokens" | "usd"): string {
+  return unit === "usd" ? `$${value.toFixed(2)}` : `${value.toLocaleString("en")} tokens`;
+}
 
 function callLines(calls: TurnReasonArgs["spinning"]["calls"]): string {
   return calls.map(({ tool, input }) => `${tool} ${input}`).join("\n");

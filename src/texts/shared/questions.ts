@@ -82,6 +82,13 @@ const en: Table = {
       stop: { label: "stop", description: "stop the turn here" },
     },
   },
+  "go-on-spending": {
+    header: "Limit",
+    options: {
+      "go on": { label: "go on", description: "use as much again before you are asked" },
+      stop: { label: "stop", description: "stop the turn here" },
+    },
+  },
   "elicits-url": {
     header: "MCP",
     options: {
@@ -119,6 +126,13 @@ const zh: Table = {
     header: "重复",
     options: {
       "go on": { label: "继续", description: "让它再试" },
+      stop: { label: "停止", description: "本轮到此为止" },
+    },
+  },
+  "go-on-spending": {
+    header: "上限",
+    options: {
+      "go on": { label: "继续", description: "再用同样多之后才会再问" },
       stop: { label: "停止", description: "本轮到此为止" },
     },
   },
