@@ -140,6 +140,18 @@ const table: [string, CallState, CallEvent, CallState][] = [
     { at: "allowed", number: 2, verdict: yes, approval: rules, waited: true, run: 1, talk: "again" },
   ],
   [
+    "a yes with proof",
+    asking,
+    resolved({ ...granted(), signed: "device" }),
+    { ...allowed, approval: { by: "person", signed: true } },
+  ],
+  [
+    "a call that took proof was cut off: whoever wants it again has none",
+    { at: "running", number: 2, verdict: yes, approval: { by: "person", signed: true }, run: 0 },
+    { type: "rerun", talk: "again" },
+    { at: "allowed", number: 2, verdict: yes, approval: rules, waited: true, run: 1, talk: "again" },
+  ],
+  [
     "a call that takes two people was cut off: their yes was for one run",
     { at: "running", number: 2, verdict: both, approval: person, run: 0 },
     { type: "rerun", talk: "again" },

@@ -5,13 +5,15 @@ import { suite, test } from "node:test";
 import { silenceOptions } from "../../src/config/settings/silence.ts";
 import { guarded } from "../../src/host/person/guarded.ts";
 import { parseCommand } from "../../src/host/socket/messages.ts";
+import type { Rule } from "../../src/protocol/facts/permission.ts";
 import type { PermissionRequest, Resolution } from "../../src/protocol/facts/request.ts";
 import type { Command } from "../../src/protocol/host/host.ts";
 import type { Sender } from "../../src/protocol/sender.ts";
-import { isElsewhere } from "../../src/surfaces/web/entrance.ts";
+import { isElsewhere } from "../../src/surfaces/web/address.ts";
 import { headline } from "../../src/texts/shared/resolution.ts";
 import { texts } from "../../src/texts/shared/texts.ts";
-import { bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
+import { until } from "../support/until.ts";
+import { allow, bash, sageWith, workspace, type TestSage } from "../support/sage.ts";
 
 const hard = { behavior: "ask", text: "Bash(touch hard)", source: "user" } as const;
 const two = { ...hard, text: "Bash(touch two)", consent: { approvals: 2 } };
@@ -107,6 +109,29 @@ suite("a request that takes a signed yes", () => {
     const [again] = await sage.open();
     assert.notEqual(again!.id, id);
     assert.equal(existsSync(here.path("hard")), false);
+  });
+
+  test("stays open when a yes without proof to another request takes away the rule that asks", async () => {
+    using here = workspace();
+    const rules: Rule[] = [hard, allow("Edit(./**)")];
+    await using sage = await sageWith({
+      dir: here.dir,
+      rules,
+      dropRule: () => (rules.splice(0, 1), "user.json"),
+      options: silenceOptions({ signed: ["hard"] }),
+      script: [{ calls: [bash("touch soft"), bash("touch hard")] }, { text: "over" }],
+    });
+    await sage.say("go");
+    const [soft, other] = await sage.open(2);
+    const removeRules = [{ rule: hard.text, destination: "user" as const, behavior: "ask" as const }];
+    const added = [{ rule: "Bash(touch *)", destination: "session" as const, behavior: "allow" as const }];
+    assert.ok((await sage.answer({ ...yes(soft!.id), removeRules, rules: added })).ok);
+    await until(() => existsSync(here.path("soft")));
+    assert.equal(sage.store.resolution(other!.id), undefined);
+    assert.equal(existsSync(here.path("hard")), false);
+    assert.ok((await remote(sage, { signed: "device" }).send(says(other!.id))).ok);
+    await sage.outcome();
+    assert.ok(existsSync(here.path("hard")) && existsSync(here.path("soft")));
   });
 
   test("that takes two people takes a proof of each", async () => {

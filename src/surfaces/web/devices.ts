@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomInt } from "node:crypto";
 import type { SharedStore, SurfaceStore } from "../../protocol/host/surface-store.ts";
+import { isElsewhere } from "./address.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -27,6 +28,8 @@ export type Device = {
   seen: number;
   /** The address it last came from. */
   from: string;
+  /** It has come from this machine: its key lies in files that code of these accounts may read, and counts as no proof any more. */
+  here?: true;
 };
 
 /** An invitation lets one device in, once. */
@@ -129,7 +132,8 @@ export function createDevices(shared: SharedStore, now: () => number = Date.now)
       const device = shared.get(at) as Device | undefined;
       if (!device || from === undefined) return device;
       if (device.from === from && now() - device.seen < SEEN_MS) return device;
-      const seen = { ...device, seen: now(), from };
+      const here = device.here ?? (isElsewhere(device.from) && isElsewhere(from) ? undefined : true);
+      const seen: Device = { ...device, seen: now(), from, ...(here && { here }) };
       // A device removed in the meantime stays removed. If this fails, its next use is recorded.
       shared.change((store) => store.get(at) && store.set(at, seen, { ttlMs: KEY_MS })).catch(() => {});
       return seen;
@@ -169,6 +173,7 @@ export function createDevices(shared: SharedStore, now: () => number = Date.now)
       at: now(),
       seen: now(),
       from: applicant.from,
+      ...(!isElsewhere(applicant.from) && { here: true as const }),
     };
     store.set(`device/${digest(key)}`, device, { ttlMs: KEY_MS });
     return { key, device };

@@ -1,6 +1,5 @@
 import { timingSafeEqual, createHash } from "node:crypto";
-import { isIP } from "node:net";
-import { networkInterfaces } from "node:os";
+import { isElsewhere, plainAddress } from "./address.ts";
 import type { Device, Devices } from "./devices.ts";
 
 /** How a person is identified: by the key of a device, or by the name that a proxy passes. */
@@ -38,7 +37,7 @@ export type Caller = { address: string; proxy?: string | undefined };
 export type Entered = {
   identity: Identity;
   visitor: Visitor;
-  /** It came with the key of a device, and from another machine: no code of this one's accounts speaks. */
+  /** It came with the key of a device that was never on this machine: no code of this one's accounts speaks. */
   elsewhere: boolean;
   ended: AbortSignal;
   leave(): void;
@@ -91,7 +90,7 @@ export function createEntrance({ devices, visitorOf, everyMs = 400 }: EntrancePa
       const ended = new AbortController();
       here.set(ended, identity);
       timer ??= setInterval(look, everyMs).unref();
-      const elsewhere = device !== undefined && isElsewhere(address);
+      const elsewhere = device !== undefined && !device.here && isElsewhere(address);
       return { identity, visitor, elsewhere, ended: ended.signal, leave: () => void here.delete(ended) };
     },
   };
@@ -107,18 +106,7 @@ export function proxyName(
   const { header, secret, from = ["127.0.0.1", "::1"] } = identity;
   const [name, proof] = [headers[header.toLowerCase()], headers["x-sage-proxy"]];
   if (typeof name !== "string" || name === "" || typeof proof !== "string") return undefined;
-  return from.includes(plain(address)) && isSame(proof, secret) ? name : undefined;
-}
-
-/** Loopback of IPv4 as a socket for both versions names it. */
-const plain = (address: string) => address.replace(/^::ffff:/, "");
-
-/** An address of this machine is everybody's on it, and so is a proxy's: in doubt it is not elsewhere. */
-export function isElsewhere(address: string, own = networkInterfaces()): boolean {
-  const from = plain(address).split("%")[0] ?? "";
-  if (isIP(from) === 0 || from === "::1" || from.startsWith("127.") || from === "0.0.0.0" || from === "::")
-    return false;
-  return !Object.values(own).some((all) => all?.some((each) => each.address.split("%")[0] === from));
+  return from.includes(plainAddress(address)) && isSame(proof, secret) ? name : undefined;
 }
 
 /** In the same time for every guess. */

@@ -3,8 +3,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { openSurfaceStores, shareFile } from "../../../src/host/surface-store.ts";
 import { createDevices } from "../../../src/surfaces/web/devices.ts";
+import { createEntrance } from "../../../src/surfaces/web/entrance.ts";
 import { createPairLimits } from "../../../src/surfaces/web/limits.ts";
 import { workspace } from "../../support/sage.ts";
+import { until } from "../../support/until.ts";
 
 const DAY = 86_400_000;
 const phone = { name: "phone", from: "10.0.0.7" };
@@ -41,6 +43,32 @@ test("a link lets one device in, once, for ten minutes; only hashes are kept", a
   const late = await at.devices.invite({ owner: "account:lin" });
   at.wait(10 * 60_000);
   assert.equal(await at.devices.take({ key: late.key }, phone), undefined);
+});
+
+test("a device that was once on this machine is no proof from elsewhere, wherever its key comes from later", async () => {
+  using at = machine();
+  const entrance = createEntrance({
+    devices: at.devices,
+    visitorOf: () => ({ by: "Lin", person: "account:lin", may: ["approve"] }),
+  });
+  const pair = async (from: string) => {
+    const { key } = await at.devices.invite({ owner: "account:lin" });
+    const taken = await at.devices.take({ key }, { name: "x", from });
+    assert.ok(taken?.state === "paired");
+    return taken.paired.key;
+  };
+  const isElsewhere = async (key: string, address: string) => {
+    const entered = await entrance.enter(key, { address });
+    assert.ok(typeof entered === "object");
+    entered.leave();
+    return entered.elsewhere;
+  };
+  const [laptop, phone] = [await pair("127.0.0.1"), await pair("10.0.0.7")];
+  // A container on this machine has an address of its own.
+  assert.deepEqual([await isElsewhere(laptop, "172.17.0.2"), await isElsewhere(phone, "10.0.0.8")], [false, true]);
+  assert.equal(await isElsewhere(phone, "::1"), false);
+  await until(() => at.devices.find(phone)?.here === true);
+  assert.equal(await isElsewhere(phone, "10.0.0.8"), false, "its key has been here");
 });
 
 test("a key lasts ninety days from its last use, and not longer", async () => {

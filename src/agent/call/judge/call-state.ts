@@ -5,8 +5,8 @@ import type { ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import type { Resolution } from "../../../protocol/facts/request.ts";
 
-/** Additions to a yes: a remark for the agent, the mode that follows an approved plan, a run outside of the sandbox. */
-type PersonsWord = { comment?: string; plan?: FactData["mode.chosen"]; outside?: true };
+/** Additions to a yes: a remark for the agent, the mode that follows an approved plan, a run outside of the sandbox, proof that it came from elsewhere. */
+type PersonsWord = { comment?: string; plan?: FactData["mode.chosen"]; outside?: true; signed?: true };
 
 /** How a call came to be allowed. */
 export type Approval =
@@ -76,8 +76,9 @@ function follow(state: CallState, event: CallEvent): CallState {
   if (state.at === "running" && event.type === "ended")
     return { at: "over", end: { how: "ran", result: event.result } };
   if (state.at === "running" && event.type === "rerun") {
-    // A rerun is judged and asked about anew: the word of one person does not stand for the signatures that it took.
-    const approval: Approval = state.verdict.consent ? { by: "rules" } : state.approval;
+    // A rerun is judged and asked about anew: the word of one person, without proof, does not stand for the signatures that it took.
+    const isSigned = state.verdict.consent ?? (state.approval.by === "person" && state.approval.signed);
+    const approval: Approval = isSigned ? { by: "rules" } : state.approval;
     return { ...state, at: "allowed", approval, waited: true, run: state.run + 1 };
   }
   throw new Error(`a call that is ${state.at} does not expect "${event.type}"`);
@@ -102,6 +103,7 @@ function resolved(
   const word: PersonsWord = {};
   if (grant.comment !== undefined) word.comment = grant.comment;
   if (grant.outside) word.outside = true;
+  if ("signed" in resolution && resolution.signed !== undefined) word.signed = true;
   if (verdict.reason.code === "plan-waits") word.plan = { mode: grant.mode ?? "ask", by, surface };
   if (grant.input === undefined)
     return { at: "allowed", number, verdict, approval: { by: "person", ...word }, waited: true, run };
@@ -126,8 +128,9 @@ function judgedAgain(
   );
 }
 
-function wordIn({ comment, plan, outside }: PersonsWord): PersonsWord {
-  return { ...(comment !== undefined && { comment }), ...(plan && { plan }), ...(outside && { outside }) };
+function wordIn({ comment, plan, outside, signed }: PersonsWord): PersonsWord {
+  const flags = { ...(outside && { outside }), ...(signed && { signed }) };
+  return { ...(comment !== undefined && { comment }), ...(plan && { plan }), ...flags };
 }
 
 function judgedState(

@@ -6,7 +6,7 @@ import { isInside } from "../../../permission/paths/canonical.ts";
 import { suggest } from "../../../permission/suggest/suggest.ts";
 import type { InputResponse, RuleGrant, RuleRemoval } from "../../../protocol/facts/answer.ts";
 import type { Preview, ToolInput } from "../../../protocol/facts/call.ts";
-import { isSigned, isStricter } from "../../../protocol/facts/consent.ts";
+import { isSigned, isStricter, takesSignature } from "../../../protocol/facts/consent.ts";
 import type { Call } from "../../../protocol/facts/message.ts";
 import type { Consent, PermissionSuggestion, Rule, Verdict } from "../../../protocol/facts/permission.ts";
 import type { InputRequest, NewRequest, RequestConsent, Resolution } from "../../../protocol/facts/request.ts";
@@ -136,9 +136,9 @@ function inTheWay(
   ];
 }
 
-/** Judges an open request again when a rule is added. No rule answers a question that a hook asked. */
+/** Judges an open request again when a rule is added. No rule answers a question that a hook asked, or one that takes proof. */
 export function watchPermit(context: Tree, opened: Opened, verdict: Verdict, judge: () => Verdict): void {
-  if (opened.resolution || verdict.hooked) return;
+  if (opened.resolution || verdict.hooked || takesSignature(opened.request)) return;
   context.tree.permits = [...context.tree.permits, { request: opened.request, judge }];
 }
 
