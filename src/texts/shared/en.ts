@@ -264,7 +264,7 @@ export const en = {
   withdrawnLate: "Too late to take it back: the agent has read the message.",
   modeChosen: (mode: string, who: string) => `Mode changed ${who}: ${mode}.`,
   modelChosen: (model: string, who: string) => `Model changed ${who}: ${model} from the next turn.`,
-  unknownEnd: (why: string) => `How it ended is unknown: ${why}`,
+  unknownEnd: (why: string) => `Cut off: ${why}`,
   interrupted: (who: string) => `Interrupted ${who}. Say what to do instead, or /resume.`,
   still: (what: string, time: string) => `  … ${what} (${time})`,
   runs: (tool: string) => `${tool} is running`,

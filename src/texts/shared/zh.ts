@@ -200,7 +200,7 @@ export const zh: Texts = {
     `${file ? `规则已保存到 ${file}：${rule}` : `已为本会话添加规则：${rule}`}（/revoke 可收回）`,
   ruleNotSaved: (rule, why) => `规则仅在本会话有效：${rule}（未保存：${sentence(why, "zh")}）`,
   compacted: (before, after) => `对话已压缩：约 ${number(before)} → ${number(after)} 个 token。`,
-  unknownEnd: (why) => `结果未知：${why}`,
+  unknownEnd: (why) => `被打断：${why}`,
   ruleRemoved: (rule, who) => `规则已收回：${rule}（${who}）。`,
   planYes: "允许",
   planAccept: "允许，并接受编辑",
