@@ -381,3 +381,11 @@ function pdf(line: string): Buffer {
     `${body}xref\n0 6\n0000000000 65535 f \n${table}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${body.length}\n%%EOF\n`,
   );
 }
+
+test("an address that could never be fetched is a result at once: nobody is asked about it", async () => {
+  const urls = ["example.com/page", "//example.com", "ftp://example.com/file", "例子"];
+  await using sage = await fetching(urls, {});
+  const [first] = await sage.results();
+  assert.equal(first, "example.com/page is no address of a page: it has to begin with http:// or https://.");
+  assert.ok(!sage.facts().some(({ type }) => type === "input.requested"));
+});

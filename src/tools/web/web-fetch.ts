@@ -42,6 +42,10 @@ export function createWebFetch(options: WebFetchOptions = {}): Tool<Input> {
     },
     effect: "reads",
     specifier: ({ url }) => url,
+    preflight: async ({ url }) =>
+      /^https?:$/.test(URL.parse(url)?.protocol ?? "")
+        ? undefined
+        : `${url.slice(0, 200)} is no address of a page: it has to begin with http:// or https://.`,
     async addresses({ url: address }, signal) {
       const url = URL.parse(address);
       if (!url || (await proxy(url))) return undefined;
