@@ -10,9 +10,11 @@ import { existingSession } from "../../src/journal/session/existing-session.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { startOf } from "../../src/processes/identity.ts";
 import { groupLives } from "../support/lives.ts";
+import type { BackgroundTask } from "../../src/protocol/facts/call.ts";
 import type { Message } from "../../src/protocol/facts/message.ts";
 import { tasksIn } from "../../src/protocol/facts/session.ts";
 import { transcriptOf } from "../../src/view/transcript/transcript.ts";
+import { wait } from "../../src/tools/shell/wait.ts";
 import { sageWith, workspace, type TestSage } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 
@@ -69,6 +71,23 @@ suite("a command in the background", () => {
     await sage.say("again");
     await sage.outcome();
     assert.equal(told[2], "again", "it is told once, and stays in the conversation");
+  });
+
+  test("words are found wherever they stand in a long output, also across two reads", async () => {
+    using here = workspace();
+    const file = here.path("out.txt");
+    const task = { id: "b1", command: "make", file, at: 0 } as BackgroundTask;
+    const waitFor = async (until: string) => {
+      const tasks = { find: () => ({ task, end: undefined }) };
+      const scope = { tasks, signal: new AbortController().signal } as unknown as Parameters<typeof wait.execute>[1];
+      return (await wait.execute({ id: "b1", until, seconds: 0 }, scope)).text;
+    };
+    const middle = `${"x".repeat(64 * 1024 - 2)}就绪${"y".repeat(64 * 1024)}`;
+    writeFileSync(file, middle);
+    assert.doesNotMatch(await waitFor("就绪"), /not printed/);
+    writeFileSync(file, `${middle}${middle}`);
+    assert.match(await waitFor("fertig"), /has not printed "fertig" yet/);
+    assert.match(await waitFor("就绪"), /has not printed/, "it was shown before");
   });
 
   test("is waited for: for words, for its end, for a time; each look shows what is new, and Chinese output stays whole", async () => {
@@ -238,6 +257,7 @@ suite("a command in the background", () => {
     assert.notEqual(endOfTask({ ...task, started: "another:1" }), undefined);
     assert.equal(await stopTask(task), "stopped");
     assert.equal(existsSync(`${task.file}.end`), false);
+    await until(() => endOfTask(task), "the last of its group to be gone");
     assert.deepEqual(endOfTask(task), { id: task.id, command: "sleep 1000", file: task.file });
   });
 });

@@ -13,6 +13,7 @@ const POLL_MS = 200;
 const MAX_SECONDS = 600;
 const MAX_HEAD_BYTES = 4_000;
 const MAX_TAIL_BYTES = 16_000;
+const CHUNK_BYTES = 64 * 1024;
 
 const inputSchema = z.strictObject({
   id: z.string().min(1).describe("From the result of the call"),
@@ -32,11 +33,13 @@ export const wait: Tool<Input> = {
   checkPermissions: () => ({ behavior: "allow", reason: "looks at a command that this session started" }),
   async execute({ id, until, seconds }, { tasks, signal }) {
     const deadline = performance.now() + seconds * 1_000;
+    let hasPrinted: (() => boolean) | undefined;
     for (;;) {
       const found = tasks?.find(id);
       if (!found) return failed(`There is no command ${id} in the background.`);
       const from = looked.get(found.task.file) ?? 0;
-      const isThere = until !== undefined && textIn(found.task.file, from).includes(until);
+      hasPrinted ??= until === undefined ? () => false : createSearch(found.task.file, from, until);
+      const isThere = hasPrinted();
       if (found.end || isThere || signal.aborted || performance.now() >= deadline)
         return report(found, from, until !== undefined && !isThere && !found.end ? until : undefined);
       await sleep(Math.min(POLL_MS, Math.max(1, deadline - performance.now())), undefined, { signal }).catch(() => {});
@@ -70,6 +73,24 @@ function report(
   return { ok: true, text: [state, ...miss, ...output].join("\n"), shown: { characters: 0, notes: [note] } };
 }
 
+/** Looks for words in everything from a place on: a report leaves out the middle of what is long. Each byte is read once. */
+function createSearch(file: string, from: number, words: string): () => boolean {
+  const sought = Buffer.from(words);
+  let [at, rest] = [from, Buffer.alloc(0)];
+  return () => {
+    const end = statSync(file).size;
+    while (at < end) {
+      const read = readBytes(file, at, Math.min(CHUNK_BYTES, end - at));
+      if (read.length === 0) return false;
+      const seen = Buffer.concat([rest, read]);
+      if (seen.includes(sought)) return true;
+      at += read.length;
+      rest = seen.subarray(Math.max(0, seen.length - sought.length + 1));
+    }
+    return false;
+  };
+}
+
 function endedAt({ file }: BackgroundTask, end: TaskEnd | undefined): number {
   return (end && statSync(`${file}.end`, { throwIfNoEntry: false })?.mtimeMs) || Date.now();
 }
@@ -84,10 +105,14 @@ function textIn(file: string, from: number, to = statSync(file).size): string {
 }
 
 function decoded(file: string, at: number, length: number): string {
+  return new StringDecoder("utf8").write(readBytes(file, at, length));
+}
+
+function readBytes(file: string, at: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   const descriptor = openSync(file, "r");
   try {
-    return new StringDecoder("utf8").write(bytes.subarray(0, readSync(descriptor, bytes, 0, length, at)));
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, length, at));
   } finally {
     closeSync(descriptor);
   }
