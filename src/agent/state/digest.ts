@@ -33,8 +33,8 @@ export function digestOf(
 }
 
 /** Made by a rule that this version does not know. */
-export function isOfNewerRule(digest: string): boolean {
-  return digest.includes(":") && !digest.startsWith(RULE);
+export function isOfNewerRule(digest: unknown): boolean {
+  return typeof digest === "string" && digest.includes(":") && !digest.startsWith(RULE);
 }
 
 /** A call is judged when it comes and once more before it runs: mostly the same text is hashed twice. */
@@ -42,12 +42,13 @@ let last: { text: string; digest: string } | undefined;
 
 /** Is this the digest of the call, by the rule that it was made by? `unbound`: that rule did not cover the scripts yet. */
 export function isDigestOf(
-  digest: string,
+  digest: unknown,
   context: Pick<Tools, "config">,
   tool: Tool,
   input: ToolInput,
   files: Files = {},
 ): boolean | "unbound" {
+  if (typeof digest !== "string") return false; // a damaged record: it is asked about again
   if (digest.includes(":")) return digest === digestOf(context, tool, input, files);
   const schema = schemaHash(context, tool);
   const { [tool.name]: [older, ...others] = [schema] } = tool.server === undefined ? earlierSchemas : {};
