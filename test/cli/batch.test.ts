@@ -366,7 +366,10 @@ suite("sage answer", () => {
     const other = machine.script({ calls: [bash("node two.js")] }, { text: "End." });
     const second = requestIn((await machine.sage(["-p", "go", "--model", other])).err);
     const own = ["--always", "--to", "user", "--rule", "Bash(node:*)", "--run", "--model", other];
-    assert.match((await machine.sage(["answer", second, ...own])).err, /sage\/settings\.json: Bash\(node:\*\) \(\/revoke takes it back\)\n$/);
+    assert.match(
+      (await machine.sage(["answer", second, ...own])).err,
+      /sage\/settings\.json: Bash\(node:\*\) \(\/revoke takes it back\)\n$/,
+    );
   });
 
   test("an unknown or ambiguous request is not guessed", async () => {
