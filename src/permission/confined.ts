@@ -45,7 +45,8 @@ export function confine(
   }
   const { confined, missed } = confinesWith(finding, book, call, unattended ? [] : policy.blocked);
   const isOpen = step === "nothing" && result.behavior === "ask" && result.reason.code !== "tool-changed";
-  const fits = policy.mode === "autoAllow" && (confined.repository === "read" || policy.git === "write");
+  const changes = confined.repository === "write" && policy.git !== "write";
+  const fits = policy.mode === "autoAllow" && (!changes || keepsRepository(finding));
   const answer: Answer =
     isOpen && fits
       ? { step: "confined", result: { behavior: "allow", reason: reason("runs-confined", {}) } }
@@ -63,9 +64,12 @@ export function couldRunConfined(
   roots: readonly string[],
 ): boolean {
   if (tool !== "Bash" || step !== "nothing" || result.behavior !== "ask" || finding === undefined) return false;
-  return (
-    worksOutside(finding, { roots }, { outside: [] }).length === 0 && repositoryUse(finding.shell?.reading) === "read"
-  );
+  const changes = repositoryUse(finding.shell?.reading) === "write";
+  return worksOutside(finding, { roots }, { outside: [] }).length === 0 && (!changes || keepsRepository(finding));
+}
+
+function keepsRepository({ shell }: Finding): boolean {
+  return shell?.keeps === true && shell.blocked === undefined;
 }
 
 function confinesWith(

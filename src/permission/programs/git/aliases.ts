@@ -53,21 +53,37 @@ function personal(home: string): string[] {
 }
 
 /** The value of `alias.name` in a file of settings, or in one that it includes. */
-function aliasFrom(file: string, name: string, home: string, depth = 0): string | undefined {
-  let [section, found, goesOn] = ["", undefined as string | undefined, false];
+function aliasFrom(file: string, name: string, home: string): string | undefined {
+  const keys = [`alias.${name}`, `alias.${name}.command`];
+  return pairsIn(file, home).findLast(({ key, value }) => keys.includes(key) && value !== "")?.value;
+}
+
+type Pair = { key: string; value: string };
+
+/** All settings that hold in a repository, the person's own among them, with those of every file that may be included. */
+export function settingsOf({ common, gitDir }: { common: string; gitDir: string }, home: string): Pair[] {
+  const own = [join(common, "config"), join(gitDir, "config.worktree")];
+  return [...own, ...personal(home)].flatMap((file) => pairsIn(file, home));
+}
+
+function pairsIn(file: string, home: string, depth = 0): Pair[] {
+  const pairs: Pair[] = [];
+  let section = "";
   for (const line of (settingsIn(file) ?? "").replace(/\\\r?\n/g, "").split(/\r?\n/)) {
     const header = /^\s*\[\s*([\w.-]+)\s*(?:"((?:\\.|[^"\\])*)")?\s*\](.*)$/.exec(line);
     if (header) section = header[1]!.toLowerCase() + (header[2] === undefined ? "" : `.${header[2].toLowerCase()}`);
-    const [, key = "", value = ""] = /^\s*([\w-]+)\s*=\s*(.*)$/.exec(header?.[3] ?? line) ?? [];
-    const isNamed = section === "alias" ? key.toLowerCase() === name : section === `alias.${name}` && key === "command";
-    if (isNamed && key !== "") found = plainValue(value);
-    goesOn = depth < 5 && /^include(if)?(\.|$)/.test(section) && key.toLowerCase() === "path";
-    if (!goesOn) continue;
-    const path = expandHome(plainValue(value), home) ?? "";
-    found = aliasFrom(isAbsolute(path) ? path : join(dirname(file), path), name, home, depth + 1) ?? found;
+    const [, name, value = "true"] = /^\s*([a-z][\w-]*)\s*(?:=\s*(.*))?$/i.exec(header?.[3] ?? line) ?? [];
+    if (name === undefined) continue;
+    const pair = { key: `${section}.${name.toLowerCase()}`, value: plainValue(value) };
+    pairs.push(pair);
+    if (depth >= MAX_INCLUDES || !/^include(if\..*)?\.path$/.test(pair.key)) continue;
+    const path = expandHome(pair.value, home) ?? "";
+    pairs.push(...pairsIn(isAbsolute(path) ? path : join(dirname(file), path), home, depth + 1));
   }
-  return found;
+  return pairs;
 }
+
+const MAX_INCLUDES = 5;
 
 /** Without quotes, escapes and what is said behind it. */
 function plainValue(text: string): string {

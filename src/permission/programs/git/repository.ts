@@ -3,12 +3,18 @@ import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../../../protocol/reasons/error.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import { statOf } from "../../paths/canonical.ts";
+import { literalWord } from "../../shell/read/word.ts";
+import { gitUse } from "./git.ts";
 
 /**
  * Why git may run programs that the repository itself names, even when it is only asked to look; undefined when it
  * surely does not. Whoever made the repository wrote its configuration, and that need not be the person at the keyboard.
  */
-export function troubleInRepository(from: string, session: string, { tree }: { tree: boolean }): Reason | undefined {
+export function troubleInRepository(
+  from: string,
+  session: string,
+  { tree, except }: { tree: boolean; except?: string },
+): Reason | undefined {
   try {
     const found = repositoryOf(from);
     if (found === undefined) return undefined;
@@ -23,7 +29,7 @@ export function troubleInRepository(from: string, session: string, { tree }: { t
       join(common, "config.worktree"),
       join(gitDir, "config.worktree"),
     ])) {
-      const key = programKeyIn(readText(name) ?? "");
+      const key = programKeyIn(readText(name) ?? "", except);
       if (key !== undefined) return reason("repository-program", { file: name, key });
     }
     return tree ? nestedIn(gitDir) : undefined;
@@ -86,8 +92,10 @@ function readText(path: string): string | undefined {
   return readFileSync(path, "utf8");
 }
 
-/** The first key that is not known to be harmless. Not a full parser: what it cannot read is not harmless. */
-export function programKeyIn(config: string): string | undefined {
+/**
+ * The first key that is not known to be harmless, or `except`. Not a full parser: what it cannot read is not harmless.
+ */
+export function programKeyIn(config: string, except?: string): string | undefined {
   let section = "";
   for (const line of config.split(/\r?\n/)) {
     if (line.endsWith("\\")) return "a line that goes on in the next one"; // the next may look like something else
@@ -98,6 +106,7 @@ export function programKeyIn(config: string): string | undefined {
     const pair = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/.exec(rest);
     if (pair === null) return JSON.stringify(rest.slice(0, 40));
     const key = pair[1]!.toLowerCase();
+    if (`${section}.${key}` === except) continue;
     if (!isHarmless(section, key, (pair[2] ?? "true").trim())) return `${section}.${key}`;
   }
   return undefined;
@@ -105,8 +114,17 @@ export function programKeyIn(config: string): string | undefined {
 
 function isHarmless(section: string, key: string, value: string): boolean {
   if (section === "core" && key === "fsmonitor") return value === "false";
+  // It runs only where somebody types it, and is judged there as if it were written out. Git passes over one for a command of its own.
+  if (section === "alias" || (section === "alias.*" && key === "command")) return isPlainAlias(value);
   const keys = harmless.get(section);
   return keys === undefined ? false : keys.size === 0 || keys.has(key);
+}
+
+/** Another name for a command of git that looks, or for one without options. */
+function isPlainAlias(value: string): boolean {
+  if (!/^[a-z][\w .=/@{}^~:-]*$/i.test(value)) return false;
+  const words = value.split(/ +/);
+  return words.length === 1 || gitUse(["git", ...words].map((word) => literalWord(word))) !== undefined;
 }
 
 /** Sections with the keys that count as harmless; none named: all of them, since none can name a program. */

@@ -16,6 +16,7 @@ import { isA } from "../../programs/table.ts";
 import { isHarmlessVariable } from "../../programs/harmless.ts";
 import { programOf } from "../../programs/program.ts";
 import { aliasIn } from "../../programs/git/aliases.ts";
+import { keepingGit } from "../../programs/git/keeping.ts";
 import { foldersOfGit } from "../../programs/git/git-words.ts";
 import { copiedProgram } from "./files/copied-programs.ts";
 import { unwrapped } from "../../programs/wrappers.ts";
@@ -214,7 +215,28 @@ function* prove(reading: CommandReading, script: Script, call: ShellCall): Gener
   if (reach.watchful && steps.some(hasOpaqueVariable)) yield { words: assigned(steps, lists, scene.common) };
   const isBeside = steps.some((step) => step.repeats) || runsBeside.test(reading.text);
   if (followsOwnLink([...linking, ...redirected], isBeside)) yield { blocked: reason("own-link", {}) };
-  yield { parts: judged.sort((a, b) => a.at - b.at).flatMap(({ parts }) => parts) };
+  const parts = judged.sort((a, b) => a.at - b.at).flatMap((found) => found.parts);
+  yield { parts, keeps: losesNothing(parts, scene) };
+}
+
+/** Git alone besides commands that only look, and each command of it keeps what is there. */
+function losesNothing(parts: readonly JudgedPart[], { flow: { steps, lists }, call, session, common }: Scene): boolean {
+  const isGit = ({ command: { words } }: Step) => words[0]?.text === "git";
+  const open = parts.filter(({ behavior, rule }) => behavior !== "allow" || rule !== undefined);
+  if (open.length === 0 || lists.length > 0 || parts.some(({ writes = [] }) => writes.length > 0)) return false;
+  // Other parts are files.
+  const isCommand = ({ need, behavior }: JudgedPart) => (need ? need.kind === "command" : behavior === "allow");
+  if (!open.every((part) => isCommand(part) && /^git\s/.test(part.text))) return false;
+  let linked = false;
+  return steps.every((step) => {
+    if (!isGit(step)) return true;
+    const { bases, command, repeats } = step;
+    if (repeats || command.assignments.length > 0) return false;
+    const { environment } = call;
+    const keeping = keepingGit(command.words, { bases, ...common, session, environment, linked });
+    linked ||= keeping === "links";
+    return keeping !== undefined;
+  });
 }
 
 function lineScene({ text, possible }: CommandReading, script: Script, call: ShellCall): Scene {

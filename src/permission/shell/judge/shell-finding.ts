@@ -14,6 +14,8 @@ export type ShellFinding = {
   /** Why rules cannot cover it as a whole. */
   blocked?: Reason;
   reading: CommandReading;
+  /** It changes a repository and can lose nothing of it: git alone, of which no hook and no setting runs anything else. */
+  keeps?: boolean;
 };
 
 /** A part, with what it would take to allow it. */
@@ -25,17 +27,18 @@ export type Need =
   | { kind: "nothing" };
 
 /** Something found on the way through a line, against all of it. `words`: names of which any may be a file. */
-export type Found = Partial<Pick<ShellFinding, "deny" | "ask" | "mustAsk" | "blocked" | "parts">> & {
+export type Found = Partial<Pick<ShellFinding, "deny" | "ask" | "mustAsk" | "blocked" | "parts" | "keeps">> & {
   words?: Iterable<string>;
 };
 
 /** Adds what was found: of each kind the first counts. */
-export function note(finding: ShellFinding, { deny, ask, mustAsk, blocked, parts }: Found): void {
+export function note(finding: ShellFinding, { deny, ask, mustAsk, blocked, parts, keeps }: Found): void {
   if (deny) finding.deny ??= deny;
   if (ask) finding.ask ??= ask;
   if (mustAsk) finding.mustAsk ??= mustAsk;
   if (blocked) finding.blocked ??= blocked;
   if (parts) finding.parts = parts;
+  if (keeps) finding.keeps = keeps;
 }
 
 export function againstLine({ found, behavior, mustAsk }: JudgedPart): Found {
