@@ -35,7 +35,7 @@ export function keepingGit(given: readonly Word[], place: Place): Keeping | unde
   const words = meantWords(given, bases, home);
   const folders = foldersOfGit(given, bases, disk)?.map((path) => disk.follow(path));
   if (words === undefined || folders === undefined || folders.length === 0) return undefined;
-  const form = gitUse(words) === undefined ? formOf(words) : looking;
+  const form = gitUse(words) === undefined ? closedForm(words) : looking;
   if (form === undefined || (linked && form.looksInside)) return undefined;
   const found = [...new Set(folders)].map((folder) => keepingIn(folder, form, { home, session }));
   if (found.includes(undefined)) return undefined;
@@ -85,7 +85,7 @@ function meantWords(given: readonly Word[], bases: readonly string[], home: stri
   return [...alias.split(" ").map((word) => literalWord(word)), ...given.slice(at + 1)];
 }
 
-function formOf(words: readonly Word[]): Form | undefined {
+function closedForm(words: readonly Word[]): Form | undefined {
   const name = words[1]?.text ?? "";
   const options = Object.hasOwn(plainOptions, name) ? plainOptions[name] : undefined;
   if (options === undefined) return undefined;
@@ -130,7 +130,7 @@ function formOf(words: readonly Word[]): Form | undefined {
       const [to = ""] = operands;
       if (name === "checkout" || created.length > 0 || operands.length !== 1 || !isName.test(to)) return undefined;
       // A branch that only another machine has would be written into the settings.
-      const fits = (here: Here) => !isDetached(here) && !isBusy(here) && isBranch(to, here);
+      const fits = (here: Here) => !isDetached(here) && !isBusy(here) && branchExists(to, here);
       return { ...moves, fits, links: () => true };
     }
     default:
@@ -158,7 +158,7 @@ const isName = /^[A-Za-z0-9_][\w./#+-]*$/;
 function makesBranch([name = "", start, ...more]: readonly string[], form: Form): Form | undefined {
   if (!isName.test(name) || more.length > 0 || name === "HEAD") return undefined;
   const isThere = (here: Here) =>
-    start === undefined || /^(HEAD([~^]\d*)*|[0-9a-f]{7,64})$/.test(start) || isBranch(start, here);
+    start === undefined || /^(HEAD([~^]\d*)*|[0-9a-f]{7,64})$/.test(start) || branchExists(start, here);
   // From a commit that no branch holds only the new branch leads back; elsewhere nothing would.
   const fits = (here: Here) =>
     form.looksInside !== true ? isThere(here) : isThere(here) && !isBusy(here) && !(start && isDetached(here));
@@ -179,7 +179,7 @@ function isBusy({ gitDir }: Here): boolean {
   return signs.split(" ").some((name) => statOf(join(gitDir, name)) !== undefined);
 }
 
-function isBranch(name: string, { common }: Here): boolean {
+function branchExists(name: string, { common }: Here): boolean {
   if (!isName.test(name) || name.includes("..")) return false;
   if (attempt(() => statSync(join(common, "refs/heads", name)).isFile()) === true) return true;
   const packed = attempt(() => readFileSync(join(common, "packed-refs"), "utf8")) ?? "";
@@ -213,4 +213,4 @@ function runsPrograms({ hooks, signs }: Form, { gitDir, common, home, root }: He
 
 /** Variables of git that run nothing with a command from the list, and lead nowhere else. */
 const harmlessVariable =
-  /^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|SSH|SSH_COMMAND|TERMINAL_PROMPT|CONFIG_NOSYSTEM|OPTIONAL_LOCKS|MERGE_AUTOEDIT|PS1_\w+)$/;
+  /^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|SSH|SSH_COMMAND|TERMINAL_PROMPT|CONFIG_NOSYSTEM|OPTIONAL_LOCKS|MERGE_AUTOEDIT|(SSL|HTTP|PS1)_\w+)$/;
