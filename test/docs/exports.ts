@@ -9,7 +9,7 @@ export const exported: Record<string, string> = {
     Skill StandardStrategy Store StreamingStrategy SubagentDefinition TaskMetadata TimeoutPolicy Tool ToolResult
     ToolScope TurnAgent TurnResult TurnsOptions UnifiedExecutor Usage WebSearch aiSdkModel describeRequest
     followSession isSuccess memoryStore messageOf noUsage said scripted sentence sqliteStore`,
-  requests: `TimeMoved Signing Answer AnswerToAll Answers Approval Approved AskerPolicy ConfineMode Confined Confirmation Consent Cost
+  requests: `TimeMoved Signing Assertion PasskeyProof Answer AnswerToAll Answers Approval Approved AskerPolicy ConfineMode Confined Confirmation Consent Cost
     Deadline DeadlinePolicy DefaultAnswer Draft Effort ExecutionStats InquiryMade InquiryReplied InterruptOptions
     LlmOptions LooseAnswers NewRequest PlanEnd Preview PreviewLine Quiet QuietHours Reason ReasonArgs ReasonCode
     RequestBody RequestOrigin RequestConsent RequestSource RequestTimeout RespondedEach RuleGrant RuleRemoval Sender

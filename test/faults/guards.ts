@@ -46,7 +46,7 @@ export const guardMutants: Mutant[] = [
   without(
     "grants a guest's call with fewer people than it takes",
     guestCarry,
-    ["if (isSigned(request, resolution) && isWhole(request, resolution, verdict)) context", "context"],
+    ["if (isProven(request, resolution) && isWhole(request, resolution, verdict)) context", "context"],
     guest("a yes of one person, where two have to give it"),
   ),
   without(
@@ -287,6 +287,24 @@ export const guardMutants: Mutant[] = [
       'if (response.type === "granted" && takesSignature(found.request) && !found.request)',
     ],
     { file: "test/host/signed.test.ts", test: "it does" },
+  ),
+  without(
+    "takes a passkey's proof from the record that belongs to another answer",
+    "src/input/passkey.ts",
+    ["if (!needsConsent(request)) return holds(request, resolution.response, resolution.signed);", "return true;"],
+    { file: "test/host/passkey.test.ts", test: "a proof that belongs to another answer" },
+  ),
+  without(
+    "takes a further passkey from a browser of the same machine",
+    "src/cli/serve/web/passkeys.ts",
+    ["if (!entered.elsewhere && own().length > 0)", "if (!entered.elsewhere && own().length > 99)"],
+    { file: "test/host/passkey.test.ts", test: "takes the first alone on trust" },
+  ),
+  without(
+    "takes a passkey that was used without verifying a person",
+    "src/input/passkey.ts",
+    ["const PERSON = 0x01 | 0x04;", "const PERSON = 0x01;"],
+    { file: "test/host/passkey.test.ts", test: "nobody verified" },
   ),
   without(
     "takes an answer after the deadline, where nobody measured it",

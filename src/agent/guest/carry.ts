@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Guest } from "../../guest/driver.ts";
-import { isSigned } from "../../protocol/facts/consent.ts";
+import { isProven } from "../../input/passkey.ts";
 import type { Message, ToolResult } from "../../protocol/facts/message.ts";
 import type { Resolution } from "../../protocol/facts/request.ts";
 import { imageFile, type ImagePart } from "../../protocol/image.ts";
@@ -107,6 +107,6 @@ export function grantAgain({ book, log, context }: GuestTurn, { goesOn }: Guest)
     if (!request || !verdict || started || (goesOn && end === "open")) continue;
     const resolution = log.store.resolution(request.id);
     if (!resolution || !isGrant(resolution) || isUsed(log.loaded, request.id)) continue;
-    if (isSigned(request, resolution) && isWhole(request, resolution, verdict)) context.memory.grant(request, verdict);
+    if (isProven(request, resolution) && isWhole(request, resolution, verdict)) context.memory.grant(request, verdict);
   }
 }

@@ -1,6 +1,6 @@
 import { rejoin } from "../../input/ask.ts";
 import type { SessionLog } from "../../journal/session/session.ts";
-import { isSigned } from "../../protocol/facts/consent.ts";
+import { isProven } from "../../input/passkey.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { noUsage } from "../../protocol/facts/message.ts";
 import type { TurnEnd } from "../../protocol/facts/outcome.ts";
@@ -33,7 +33,7 @@ export async function carry(
       const opened = { request, resolution, wait: () => log.wait(id) };
       const end = await waitForPerson(context, { ...opened, wait: () => rejoin(opened, context.asking) });
       endTurnIfSaid(durable, end, request);
-      if (end.outcome === "answered" && end.response.type === "granted" && isSigned(request, end))
+      if (end.outcome === "answered" && end.response.type === "granted" && isProven(request, end))
         await addRules(durable.branch(branchKey(n)), context, end.response, {
           number: 0,
           by: end.by,
@@ -114,7 +114,7 @@ export function isGrant(end: Resolution): boolean {
 
 /** Everybody whose yes it takes has given it. Running it again is asked of one person, and takes the same yes once more. */
 export function isWhole(request: InputRequest, end: Resolution, { consent }: Verdict): boolean {
-  return isSigned(request, end) && (consent === undefined || request.kind === "permission");
+  return isProven(request, end) && (consent === undefined || request.kind === "permission");
 }
 
 /** The verdict that the person was asked about. */

@@ -105,8 +105,8 @@ function list(known: Devices, home: Home, json: boolean, t: DeviceTexts): number
   if (json) console.log(JSON.stringify(all));
   else if (all.length === 0) console.log(t.none);
   else {
-    const row = ({ id, name, person = t.nobody, at, seen, from }: (typeof all)[number]) =>
-      [id, name, person, day(at), minute(seen), from] as const;
+    const row = ({ id, name, person = t.nobody, at, seen, from, passkeys }: (typeof all)[number]) =>
+      [id, passkeys ? t.withPasskey(name) : name, person, day(at), minute(seen), from] as const;
     console.log(tableLines([t.head, ...all.map(row)]).join("\n"));
   }
   return exitCodes.success;

@@ -150,7 +150,7 @@ const userSchema = z.strictObject({
     .array(z.enum(["hard", "permission"]))
     .optional()
     .describe(
-      "Requests whose yes has to come from a paired device that is another machine: those that only a person may answer (hard), or every permission; none by default",
+      "Requests whose yes has to come from a paired device that is another machine, or with a passkey on the page: those that only a person may answer (hard), or every permission; none by default",
     ),
   silence: silenceOfRun.optional().describe("What happens to a request that nobody answers, and when"),
   mcpServers: serversSchema.optional().describe("MCP servers by name: tools from outside, see docs/mcp.md"),

@@ -132,7 +132,8 @@ function checkKnown(command: Command, reply: CommandReply): void {
     throw new SageError("session-unknown", reason("receipts-unknown", { given: command.of ?? "" }));
 }
 
-function unveiled(request: InputRequest, response: LooseResponse, veil: Veil): LooseResponse {
+/** A person's answer with the originals in place of texts that they saw masked. */
+export function unveiled(request: InputRequest, response: LooseResponse, veil: Veil): LooseResponse {
   if (response.type === "granted" && response.input !== undefined && veil.masked(request) > 0)
     throw new SageError("request-invalid", reason("masked-not-edited", {}));
   return veil.lift(request, response);

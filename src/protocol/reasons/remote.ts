@@ -45,6 +45,12 @@ export type WebReasonArgs = {
   "model-not-from-afar": { model: string };
   /** Part of the input was taken out for this reader: an edit of it would run the mask. */
   "masked-not-edited": {};
-  /** A yes to this request counts only from another machine. */
+  /** A yes to this request counts only from another machine, or with a passkey. */
   "takes-signature": {};
+  /** The passkey's signature, or the passkey that was made, does not fit: nothing was answered or kept. */
+  "passkey-unfit": {};
+  /** The page was opened under an address for which browsers make no passkeys. */
+  "passkey-not-here": {};
+  /** A person has a passkey: a further one is added from another machine. */
+  "passkey-elsewhere": {};
 };

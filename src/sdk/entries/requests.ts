@@ -47,4 +47,4 @@ export type { AnswerToAll, Confirmation, TurnAnswer, TurnEvent, TurnOptions } fr
 export type { RespondedEach, SharedAnswer } from "../../protocol/host/host.ts";
 
 // ## Hosts and surfaces
-export type { Sender, Signing } from "../../protocol/sender.ts";
+export type { Assertion, PasskeyProof, Sender, Signing } from "../../protocol/sender.ts";

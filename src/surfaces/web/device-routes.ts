@@ -2,6 +2,8 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { IncomingMessage } from "node:http";
 import type { Devices } from "./devices.ts";
+import type { CommandReply } from "../../protocol/host/host.ts";
+import { refusalOf } from "../../protocol/host/refusal.ts";
 import type { Entered, Turned } from "./entrance.ts";
 import type { Origins } from "./headers.ts";
 
@@ -38,12 +40,13 @@ export function addDeviceRoutes(
   app.get("/v1/devices", async ({ env: { incoming } }) => {
     const found = await own(incoming);
     if (!found) return answer(401, {});
-    const listed = found.all.map(({ id, name, owner, at, seen }) => ({
+    const listed = found.all.map(({ id, name, owner, at, seen, passkeys }) => ({
       id,
       name,
       owner: owner.replace(/^\w+:/, ""),
       at,
       seen,
+      ...(passkeys && { passkeys: passkeys.length }),
       ...(id === found.device.id && { own: true }),
     }));
     return answer(200, { ok: true, devices: listed });
@@ -66,5 +69,46 @@ export function addDeviceRoutes(
     );
     if (invited instanceof Response) return invited;
     return answer(200, { ok: true, link: `${origin}/#k=${invited.key}` });
+  });
+}
+
+/** `begin` and `add` make a passkey of this device; `ask` and `answer` sign a yes with one. */
+export type Passkeys = (
+  act: string,
+  from: { entered: Entered; origin: string | undefined },
+  body: unknown,
+) => Promise<PasskeyReply>;
+export type PasskeyReply =
+  | CommandReply
+  | { ok: true }
+  | { ok: true; challenge: string; site: string; person: string }
+  | { ok: true; challenge: string; site: string; credentials: string[] };
+
+type PasskeyParts = Pick<DeviceParts, "enter"> & {
+  passkeys: Passkeys;
+  count(person: string): void;
+  readJson(incoming: IncomingMessage): Promise<unknown>;
+  replied(reply: PasskeyReply): Response;
+  turnedAway(why: Turned): Response;
+};
+
+/** Passkeys of the page. A proxy's word is not enough: they belong to devices. */
+export function addPasskeyRoute(
+  app: Hono<{ Bindings: HttpBindings }>,
+  { passkeys, count, enter, readJson, replied, turnedAway }: PasskeyParts,
+): void {
+  app.post("/v1/passkeys/:act", async ({ req, env: { incoming } }) => {
+    const entered = await enter(incoming);
+    if (typeof entered === "string") return turnedAway(entered);
+    try {
+      const body = await readJson(incoming);
+      if (body instanceof Response) return body;
+      count(entered.visitor.by);
+      return replied(await passkeys(req.param("act"), { entered, origin: incoming.headers.origin }, body));
+    } catch (error) {
+      return replied(refusalOf(error));
+    } finally {
+      entered.leave();
+    }
   });
 }

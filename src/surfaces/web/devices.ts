@@ -10,6 +10,8 @@ export const CODE_MS = 2 * MINUTE;
 const KEY_MS = 90 * DAY;
 /** A use is written down at most this often. */
 const SEEN_MS = 5 * MINUTE;
+/** From the question to the passkey's signature. */
+const CHALLENGE_MS = 2 * MINUTE;
 /** Wrong codes, by anybody, until no code counts any more. */
 const TRIES = 5;
 const MAX_NAME_LENGTH = 60;
@@ -30,7 +32,15 @@ export type Device = {
   from: string;
   /** It has come from this machine: its key lies in files that code of these accounts may read, and counts as no proof any more. */
   here?: true;
+  /** Passkeys that were made on it; they go with it. */
+  passkeys?: Passkey[];
 };
+
+/** A key that signs a yes once a person was verified. `site`: the host that it was made for. */
+export type Passkey = { credential: string; publicKey: string; counter: number; site: string; at: number };
+
+/** The device and address that a challenge was given to: it is answered once, within two minutes, at the same address and by the same device. */
+type Challenge = { device: string; origin: string; nonce?: string };
 
 /** An invitation lets one device in, once. */
 type Invitation = {
@@ -75,6 +85,13 @@ export type Devices = {
   /** In the order in which they came. */
   list(): Device[];
   remove(id: string): Promise<boolean>;
+  /** Keeps a challenge, for whoever redeems it first. */
+  challenge(text: string, given: Challenge): Promise<void>;
+  redeem(text: string): Promise<Challenge | undefined>;
+  /** False: the device is gone, or a device has this passkey. */
+  addPasskey(id: string, passkey: Passkey): Promise<boolean>;
+  /** Notes the counter of a signature. False: the passkey is gone, or was copied, since the counter did not grow. */
+  countPasskey(id: string, credential: string, counter: number): Promise<boolean>;
 };
 
 export type Taken = { state: "paired"; paired: Paired } | { state: "waiting"; look(): Promise<Verdict> };
@@ -135,7 +152,8 @@ export function createDevices(shared: SharedStore, now: () => number = Date.now)
       const here = device.here ?? (isElsewhere(device.from) && isElsewhere(from) ? undefined : true);
       const seen: Device = { ...device, seen: now(), from, ...(here && { here }) };
       // A device removed in the meantime stays removed. If this fails, its next use is recorded.
-      shared.change((store) => store.get(at) && store.set(at, seen, { ttlMs: KEY_MS })).catch(() => {});
+      const use = { seen: seen.seen, from, ...(here && { here }) };
+      shared.change((store) => void change(store, at, (kept) => ({ ...kept, ...use }))).catch(() => {});
       return seen;
     },
     withId: (id) => deviceWith(shared, id)?.device,
@@ -148,6 +166,7 @@ export function createDevices(shared: SharedStore, now: () => number = Date.now)
         const found = deviceWith(store, id);
         return found !== undefined && store.delete(found.key);
       }),
+    ...passkeysIn(shared),
   };
 
   /** The key is created for the first caller after the confirmation, and only once. */
@@ -180,6 +199,36 @@ export function createDevices(shared: SharedStore, now: () => number = Date.now)
   }
 }
 
+function passkeysIn(shared: SharedStore): Pick<Devices, "challenge" | "redeem" | "addPasskey" | "countPasskey"> {
+  return {
+    challenge: (text, given) =>
+      shared.change((store) => store.set(`challenge/${digest(text)}`, given, { ttlMs: CHALLENGE_MS })),
+    redeem: (text) =>
+      shared.change((store) => {
+        const given = store.get(`challenge/${digest(text)}`) as Challenge | undefined;
+        return store.delete(`challenge/${digest(text)}`) ? given : undefined;
+      }),
+    addPasskey: (id, passkey) =>
+      shared.change((store) => {
+        const at = deviceWith(store, id)?.key;
+        const isKnown = all(store).some(({ device: { passkeys = [] } }) =>
+          passkeys.some(({ credential }) => credential === passkey.credential),
+        );
+        if (at === undefined || isKnown) return false;
+        return change(store, at, (kept) => ({ ...kept, passkeys: [...(kept.passkeys ?? []), passkey] }));
+      }),
+    countPasskey: (id, credential, counter) =>
+      shared.change((store) => {
+        const { key: at, device } = deviceWith(store, id) ?? {};
+        const passkey = device?.passkeys?.find((kept) => kept.credential === credential);
+        // Passkeys that are synchronized between devices do not count: they say 0 every time.
+        if (at === undefined || !passkey || (counter <= passkey.counter && counter + passkey.counter > 0)) return false;
+        const counted = (kept: Passkey) => (kept.credential === credential ? { ...kept, counter } : kept);
+        return change(store, at, (kept) => ({ ...kept, passkeys: (kept.passkeys ?? []).map(counted) }));
+      }),
+  };
+}
+
 type Reads = Pick<SurfaceStore, "get" | "list">;
 
 function invitationOf(store: Reads, id: string): Kept | undefined {
@@ -193,6 +242,13 @@ function keep(store: SurfaceStore, id: string, invitation: Kept): void {
 
 function all(store: Reads): { key: string; device: Device }[] {
   return store.list("device/").map(({ key, value }) => ({ key, device: value as Device }));
+}
+
+/** On what is kept by then: a use and a passkey may come at once, and a device that was removed stays so. */
+function change(store: SurfaceStore, at: string, next: (kept: Device) => Device): boolean {
+  const kept = store.get(at) as Device | undefined;
+  if (kept) store.set(at, next(kept), { ttlMs: KEY_MS });
+  return kept !== undefined;
 }
 
 function deviceWith(store: Reads, id: string): { key: string; device: Device } | undefined {

@@ -10,14 +10,15 @@ import { thrownText } from "../../texts/shared/error.ts";
 import { replyInEnglish } from "../../view/in-english.ts";
 import { reason } from "../../protocol/reasons/reason.ts";
 import type { Devices, Paired, Taken } from "./devices.ts";
-import { addDeviceRoutes } from "./device-routes.ts";
+import { addDeviceRoutes, addPasskeyRoute, type PasskeyReply, type Passkeys } from "./device-routes.ts";
 import { proxyName, type Caller, type Entered, type Entrance, type ProxyIdentity, type Turned } from "./entrance.ts";
 import { pageFiles, type PageFiles } from "./files.ts";
 import { guardHeaders, isForeign, refuse, type Origins } from "./headers.ts";
 import { createPairLimits } from "./limits.ts";
 
-export { createDevices, CODE_MS, LINK_MS, type Devices } from "./devices.ts";
+export { createDevices, CODE_MS, LINK_MS, type Devices, type Passkey } from "./devices.ts";
 export { createEntrance, type Caller, type Entered, type Identity, type Visitor } from "./entrance.ts";
+export type { PasskeyReply, Passkeys } from "./device-routes.ts";
 export type { PageFiles } from "./files.ts";
 
 const POLL_MS = 250;
@@ -31,6 +32,7 @@ type WebParts = {
   identity?: ProxyIdentity | undefined;
   /** The host as somebody who has entered may use it. */
   hostFor(entered: Entered, surface: string): Host;
+  passkeys: Passkeys;
   /** Body of a command, checked. Throws for anything else. */
   parse(body: unknown): Command;
   /** Counts a command of this person. Throws when there were too many. */
@@ -68,13 +70,12 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
   app.post("/v1/send", async (context) => {
     const { incoming } = context.env;
     const entered = await enter(incoming);
-    if (typeof entered === "string") return answer(httpStatus(turnedCode(entered)), refusedBecause(entered));
+    if (typeof entered === "string") return turnedAway(entered);
     try {
       if (isAmbient(incoming, entered) && !isOwnRequest(incoming)) return answer(403, refused("not-permitted"));
       const body = await readJson(incoming);
       if (body instanceof Response) return body;
-      const reply = await replyTo(entered, body);
-      return answer(reply.ok ? 200 : httpStatus(reply.code), replyInEnglish(reply));
+      return replied(await replyTo(entered, body));
     } finally {
       entered.leave();
     }
@@ -82,13 +83,14 @@ export function addWeb(app: Hono<{ Bindings: HttpBindings }>, parts: WebParts): 
 
   app.delete("/v1/device", async (context) => {
     const entered = await enter(context.env.incoming);
-    if (typeof entered === "string") return answer(httpStatus(turnedCode(entered)), refusedBecause(entered));
+    if (typeof entered === "string") return turnedAway(entered);
     entered.leave();
     if (!("device" in entered.identity)) return answer(404, refused("request-invalid"));
     const removed = await settled(devices.remove(entered.identity.device.id));
     return removed instanceof Response ? removed : answer(200, { ok: true });
   });
   addDeviceRoutes(app, { devices, origins: parts.origins, enter, answer, settled });
+  addPasskeyRoute(app, { passkeys: parts.passkeys, count: parts.count, enter, readJson, replied, turnedAway });
   app.all("/v1/*", () => answer(404, {}));
 
   return {
@@ -164,7 +166,7 @@ function addPairRoute(app: Hono<{ Bindings: HttpBindings }>, { devices, entrance
     if (paired instanceof Response) return paired;
     if (!paired) return answer(401, refusedBecause("key-unknown"));
     const entered = await entrance.enter(paired.key, { address });
-    if (typeof entered === "string") return answer(httpStatus(turnedCode(entered)), refusedBecause(entered));
+    if (typeof entered === "string") return turnedAway(entered);
     entered.leave();
     const { by, may } = entered.visitor;
     return answer(200, { ok: true, key: paired.key, me: { by, surface: "web" }, may });
@@ -219,6 +221,14 @@ async function settled<T>(doing: Promise<T>): Promise<T | Response> {
     const refusal = refusalOf(error);
     return answer(httpStatus(refusal.code), replyInEnglish(refusal));
   }
+}
+
+function turnedAway(why: Turned): Response {
+  return answer(httpStatus(turnedCode(why)), refusedBecause(why));
+}
+
+function replied(reply: PasskeyReply): Response {
+  return reply.ok ? answer(200, reply) : answer(httpStatus(reply.code), replyInEnglish(reply));
 }
 
 function refused(code: SageErrorCode): { ok: false; code: SageErrorCode } {

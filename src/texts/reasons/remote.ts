@@ -40,7 +40,11 @@ const en: Table = {
   "masked-not-edited": () =>
     "a secret was removed from what you see, so it cannot be edited here; edit it on the machine",
   "takes-signature": () =>
-    `a yes to this request has to come from a paired device that is another machine ("signed" in the settings); a no counts from everywhere`,
+    `a yes to this request has to come from a paired device that is another machine, or with a passkey on the page ("signed" in the settings); a no counts from everywhere`,
+  "passkey-unfit": () => "the passkey was not accepted, and nothing was recorded; try again",
+  "passkey-not-here": () => "passkeys work where the page is opened over https, or as localhost on this machine",
+  "passkey-elsewhere": () =>
+    "you have a passkey: add a further one on a paired device that is another machine, or remove the device of the old one first",
 };
 
 const zh: Table = {
@@ -70,7 +74,11 @@ const zh: Table = {
     `这里没有名为“${name}”的目录${known.length > 0 ? `；现有：${known.join("、")}` : ""}`,
   "model-not-from-afar": ({ model }) => `不能从另一台机器选择“${model}”`,
   "masked-not-edited": () => "你看到的内容已移除机密，因此不能在这里编辑；请在那台机器上编辑",
-  "takes-signature": () => "允许这个请求，须在另一台机器上的已配对设备上操作（设置中的 `signed`）；拒绝则在哪里都可以",
+  "takes-signature": () =>
+    "允许这个请求，须在另一台机器上的已配对设备上操作，或在页面上使用通行密钥（设置中的 `signed`）；拒绝则在哪里都可以",
+  "passkey-unfit": () => "通行密钥未被接受，没有记录任何内容；请重试",
+  "passkey-not-here": () => "只有通过 https 打开页面，或在本机以 localhost 打开时，才能使用通行密钥",
+  "passkey-elsewhere": () => "你已有通行密钥：请在另一台机器的已配对设备上再添加，或先移除旧密钥所在的设备",
 };
 
 export const remoteReasons: Record<Lang, Table> = { en, zh };

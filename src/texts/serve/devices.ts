@@ -6,6 +6,7 @@ const en = {
   none: `no device is known yet; let one in with \`${sage("devices add")}\``,
   head: ["device", "name", "person", "since", "last seen", "from"],
   nobody: "nobody",
+  withPasskey: (name: string) => `${name} (passkey)`,
   notServed: `the page is not served here; start it with \`${sage("serve")}\` first. The demo of \`${sage("serve")}\` invites devices on its own page alone`,
   onlyHere: (origin: string) =>
     `This link works on this machine alone (${origin}). For a phone, name an https address in serve.web.origins: see docs/web.md.`,
@@ -33,6 +34,7 @@ const zh: DeviceTexts = {
   none: `还没有设备；用 \`${sage("devices add")}\` 让设备加入`,
   head: ["设备", "名称", "人员", "加入", "最近使用", "来自"],
   nobody: "无人",
+  withPasskey: (name) => `${name}（通行密钥）`,
   notServed: `这里没有提供页面；请先运行 \`${sage("serve")}\`。演示只能在它自己的页面上添加设备`,
   onlyHere: (origin) =>
     `这个链接只在本机有效（${origin}）。要用手机，请在 serve.web.origins 中写 https 地址：见 docs/zh/web.md。`,

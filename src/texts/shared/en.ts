@@ -89,6 +89,7 @@ export const en = {
   /** `who`: such as "by lin (terminal)". */
   consentGiven: (given: number, needed: number, who: readonly string[]) =>
     `${given} of ${needed}: approved ${who.join(", ")}`,
+  takesSignature: "A yes counts only from a paired device that is another machine, or with a passkey on the page",
   signed: (who: readonly string[]) => `approved ${who.join(", ")}`,
   approvedAgain: "You have approved this before; each person counts once.",
   waitsForEver: "Waits until somebody answers.",
@@ -178,6 +179,9 @@ export const en = {
   recorded: "Recorded",
   allowed: "allowed",
   signedElsewhere: ", signed by a device that is another machine",
+  passkey: "passkey",
+  addPasskey: "Make a passkey in this browser",
+  signedByPasskey: ", signed with a passkey",
   outsideOnce: ", to run outside the sandbox",
   unask: (rule: string, place: string) => `Allow, and remove the rule that asks: ${rule} (${place})`,
   unaskLine: "Ask only for this rule instead; -: remove it (empty: back)",

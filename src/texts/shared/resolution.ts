@@ -36,7 +36,8 @@ export function ending(resolution: Resolution, t: Texts, request?: InputRequest)
     case "answered": {
       const { approvals = [] } = resolution;
       const signed = approvals.length === 0 ? "" : t.signed(approvals.map((approval) => whoOf(approval, t)));
-      const where = resolution.signed === undefined ? "" : t.signedElsewhere;
+      const proof = resolution.signed;
+      const where = proof === undefined ? "" : proof === "device" ? t.signedElsewhere : t.signedByPasskey;
       return because(`${saidBy(resolution.response, t, request)}${where}`, signed);
     }
     case "partial":

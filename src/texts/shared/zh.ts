@@ -75,6 +75,7 @@ export const zh: Texts = {
     return needed === 1 ? `须由一人批准${others}。` : `须由 ${needed} 人批准${others}。`;
   },
   consentGiven: (given, needed, who) => `已批准 ${given}/${needed}：${who.join("、")}`,
+  takesSignature: "只有另一台机器上的已配对设备，或在页面上用通行密钥，才能允许",
   signed: (who) => `批准人：${who.join("、")}`,
   approvedAgain: "你已批准过；每人只算一次。",
   waitsForEver: "一直等到有人回答。",
@@ -151,6 +152,9 @@ export const zh: Texts = {
   recorded: "已记录",
   allowed: "允许",
   signedElsewhere: "，由另一台机器上的设备签署",
+  passkey: "通行密钥",
+  addPasskey: "在这个浏览器中创建通行密钥",
+  signedByPasskey: "，用通行密钥签署",
   outsideOnce: "，在沙箱外运行",
   unask: (rule, place) => `允许，并删除要求询问的规则：${rule}（${place}）`,
   unaskLine: "改为只对这条规则询问；-：删除（留空：返回）",

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { silenceOptions } from "../../../src/config/settings/silence.ts";
 import { askUser, bash, question, sageWith, workspace, type TestSage } from "../../support/sage.ts";
 import { served } from "../../support/served.ts";
 import { until } from "../../support/until.ts";
@@ -12,6 +14,7 @@ describe("stories of the page", { skip: noBrowser }, () => {
   const here = workspace();
   const words = Array.from({ length: 60 }, (_, n) => `word${n};`);
   let browser: Browser;
+  let files: Map<string, Buffer>;
   let sage: TestSage;
   let server: Awaited<ReturnType<typeof served>>;
   let [lin, kai]: (Page & { complaints: string[] })[] = [];
@@ -23,7 +26,7 @@ describe("stories of the page", { skip: noBrowser }, () => {
       { text: words.join(" "), delayMs: 2_500 },
     ];
     sage = await sageWith({ dir: here.dir, script });
-    const files = await builtPage();
+    files = await builtPage();
     server = await served(sage, here.dir, { files, settings: { people, workspaces: { app: here.dir } } });
     browser = await launch();
   });
@@ -103,5 +106,57 @@ describe("stories of the page", { skip: noBrowser }, () => {
     await until(() => sage.facts().filter(({ type }) => type === "turn.ended").length === 2);
     await lin.waitForTimeout(200);
     assert.equal(await lin.evaluate("most"), 1);
+  });
+
+  test("a request that takes a signed yes says so, is not allowed by whoever sits there, and is by a verified person", async () => {
+    using dir = workspace();
+    const rules = [{ behavior: "ask", text: "Bash(touch hard)", source: "user" }] as const;
+    const script = [{ calls: [bash("touch hard")] }, { text: "over" }];
+    const options = silenceOptions({ signed: ["hard"] });
+    await using own = await sageWith({ dir: dir.dir, script, rules: [...rules], options });
+    await using site = await served(own, dir.dir, { files, settings: { people } });
+    await own.say("go");
+    const [request] = await own.open();
+    const at = { url: site.url.replace("127.0.0.1", "localhost") };
+    const page = await enter(browser, at, (await site.devices.invite({ owner: "account:lin" })).key);
+    const wire = await page.context().newCDPSession(page);
+    await wire.send("WebAuthn.enable");
+    const { authenticatorId } = await wire.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        ...{ protocol: "ctap2", transport: "internal", automaticPresenceSimulation: true },
+        ...{ hasUserVerification: true, isUserVerified: false },
+      },
+    });
+    const verified = (isUserVerified: boolean) =>
+      wire.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified });
+    const make = async () => {
+      await page.goto(`${at.url}/#/devices`);
+      await page.click("[data-passkey]");
+    };
+    const alert = () => page.locator("[role=alert]").innerText();
+    await page.goto(`${at.url}/#/r/${request!.id}`);
+    await page.getByText("A yes counts only from a paired device that is another machine, or with a passkey").waitFor();
+    await allow(page);
+    await page.getByText("has to come from a paired device").waitFor();
+    await make();
+    await page.getByText("the passkey was not accepted").waitFor();
+    await verified(true);
+    await make();
+    await page.locator(".chip", { hasText: "passkey" }).waitFor();
+    await make();
+    assert.match(await alert(), /you have a passkey/);
+
+    await page.goto(`${at.url}/#/r/${request!.id}`);
+    await verified(false);
+    await allow(page);
+    await page.getByText("the passkey was not accepted, and nothing was recorded").waitFor();
+    assert.equal((await own.open()).length, 1);
+    await verified(true);
+    await allow(page);
+    await page.waitForSelector("article.ended");
+    assert.match(await page.innerText("article.ended"), /allowed, signed with a passkey/);
+    await own.outcome();
+    assert.ok(existsSync(dir.path("hard")));
+    await page.context().close();
   });
 });

@@ -4,9 +4,10 @@ import type { Durable, Opened } from "../../../journal/session/durable.ts";
 import { Stopped } from "../../../journal/session/session.ts";
 import { isInside } from "../../../permission/paths/canonical.ts";
 import { suggest } from "../../../permission/suggest/suggest.ts";
+import { isProven } from "../../../input/passkey.ts";
 import type { InputResponse, RuleGrant, RuleRemoval } from "../../../protocol/facts/answer.ts";
 import type { Preview, ToolInput } from "../../../protocol/facts/call.ts";
-import { isSigned, isStricter, takesSignature } from "../../../protocol/facts/consent.ts";
+import { isStricter, takesSignature } from "../../../protocol/facts/consent.ts";
 import type { Call } from "../../../protocol/facts/message.ts";
 import type { Consent, PermissionSuggestion, Rule, Verdict } from "../../../protocol/facts/permission.ts";
 import type { InputRequest, NewRequest, RequestConsent, Resolution } from "../../../protocol/facts/request.ts";
@@ -233,7 +234,7 @@ export async function waitForAnswer(
   closePermit(context, request.id);
   const talk = context.inquiries.end(context, request.id);
   endTurnIfSaid(durable, resolution, request);
-  const signed = isSigned(request, resolution) && !opened.isOther;
+  const signed = isProven(request, resolution) && !opened.isOther;
   if ("response" in resolution && resolution.response?.type === "granted" && signed) {
     if (!opened.resolution && resolution.by !== "auto") approveTool(context, request);
     const { by, surface, response } = resolution;

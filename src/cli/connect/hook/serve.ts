@@ -8,7 +8,7 @@ import { sqliteStore } from "../../../journal/sqlite/sqlite.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import { noteProcess } from "../../../processes/registry.ts";
 import { askedKey } from "../../../protocol/key.ts";
-import { isSigned } from "../../../protocol/facts/consent.ts";
+import { isProven } from "../../../input/passkey.ts";
 import type { Resolution } from "../../../protocol/facts/request.ts";
 import type { OutsideEnd } from "../../../protocol/host/outside.ts";
 import { outsideAsk, hookDecision, eventFrom, isSameCall, type HookAgent, type HookEvent } from "./event.ts";
@@ -68,7 +68,7 @@ async function ask(store: Store, agent: HookAgent, event: Asks, around: HookProc
     });
     const resolution = had ?? (await answerTo(store, request.id, agent, around));
     // Other code of this account may have written a yes into the journal.
-    const decision = isSigned(request, resolution) ? hookDecision(agent, event, resolution) : undefined;
+    const decision = isProven(request, resolution) ? hookDecision(agent, event, resolution) : undefined;
     if (decision) around.write(JSON.stringify(decision));
   } finally {
     left.abort();

@@ -4,6 +4,7 @@ import type { Settings, WebSettings } from "../../../config/settings/settings.ts
 import type { Redaction } from "../../../config/secrets/redact.ts";
 import { version } from "../../../config/version.ts";
 import { guarded } from "../../../host/person/guarded.ts";
+import { createVeil } from "../../../host/person/veil.ts";
 import { parseCall, parseCommand } from "../../../host/socket/messages.ts";
 import { createWireServer, type Greet } from "../../../host/socket/serve.ts";
 import { webWire } from "../../../host/socket/web-wire.ts";
@@ -11,6 +12,7 @@ import type { Store } from "../../../journal/store/store.ts";
 import type { Command, Host } from "../../../protocol/host/host.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 import { said } from "../../../protocol/reasons/reason.ts";
+import type { PasskeyProof } from "../../../protocol/sender.ts";
 import { closeCodes } from "../../../remote/wire.ts";
 import {
   addWeb,
@@ -22,6 +24,7 @@ import {
   type Web,
 } from "../../../surfaces/web/index.ts";
 import type { App, BodyReader } from "./http.ts";
+import { createPasskeys } from "./passkeys.ts";
 import type { Visitors } from "./visitors.ts";
 
 const MAX_FRAME_BYTES = 1024 * 1024;
@@ -45,20 +48,28 @@ export type OpenWeb = { routes(app: App, readBody: BodyReader): void; upgrade: W
 export function openWeb(options: WebOptions): OpenWeb {
   const { host, store, devices, visitors, settings, cwd, files, redaction, origins } = options;
   const entrance = createEntrance({ devices, visitorOf: visitors.visitorOf });
-  const hostFor = ({ identity, visitor, elsewhere, ended }: Entered, surface: string): Host =>
+  const hostFor = ({ identity, visitor, elsewhere, ended }: Entered, surface: string, proof?: PasskeyProof): Host =>
     guarded(host, store, {
       sender: {
         by: visitor.by,
         surface,
         person: visitor.person,
         ...(visitor.device !== undefined && { device: visitor.device }),
-        ...(elsewhere && { signed: "device" }),
+        ...(proof ? { signed: proof } : elsewhere && { signed: "device" }),
       },
       may: (act) => visitors.visitorOf(identity)?.may.includes(act) ?? false,
       folders: () => foldersOf(settings(), cwd),
       redaction,
       signal: ended,
     });
+  const passkeys = createPasskeys({
+    devices,
+    store,
+    parse,
+    veil: createVeil(redaction),
+    nameOf: (identity) => visitors.visitorOf(identity)?.by,
+    hostFor: (entered, proof) => hostFor(entered, "web", proof),
+  });
   const wires = createWireServer();
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
 
@@ -92,6 +103,7 @@ export function openWeb(options: WebOptions): OpenWeb {
         devices,
         entrance,
         hostFor,
+        passkeys,
         parse,
         readBody,
         identity: settings().serve?.web?.identity,

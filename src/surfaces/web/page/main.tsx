@@ -6,6 +6,7 @@ import { draw } from "./app.tsx";
 import { connect } from "./link.ts";
 import { keepTold, notifications } from "./notify.ts";
 import { deviceDesk, deviceName, invitationIn, pairWith } from "./state/pair.ts";
+import { passkeyDesk } from "./state/passkey.ts";
 import { drawPairing } from "./pairing.tsx";
 import { readPlace } from "./state/place.ts";
 import { colours, type Colours, type Settings } from "./state/settings.ts";
@@ -122,6 +123,10 @@ function language(): Lang {
   return /^zh/i.test(navigator.language) ? "zh" : "en";
 }
 
+function deviceKey(): string {
+  return storage.get("sage.key") ?? "";
+}
+
 function createSettings(shown: { app?: App }): Settings {
   const kept = storage.get("sage.colours");
   const colour = signal<Colours>(colours.find((known) => known === kept) ?? "system");
@@ -146,7 +151,7 @@ function createSettings(shown: { app?: App }): Settings {
     notify() {
       void Notification.requestPermission().then((leave) => (notifications.value = leave === "granted" ? "on" : "off"));
     },
-    devices: deviceDesk(() => storage.get("sage.key") ?? ""),
+    devices: { ...deviceDesk(deviceKey), ...passkeyDesk(deviceKey) },
     leave() {
       const key = storage.get("sage.key");
       storage.put("sage.key", undefined);

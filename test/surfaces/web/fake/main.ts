@@ -105,6 +105,8 @@ const settings: Settings = {
       ]),
     remove: () => Promise.resolve(),
     invite: () => Promise.resolve("https://sage.example.org/#k=example"),
+    addPasskey: () => Promise.resolve({ ok: true }),
+    sign: () => Promise.resolve(undefined),
   },
   leave: () => {},
 };

@@ -8,17 +8,28 @@ import type { ListedDevice } from "./settings.ts";
 /** Browsers, phones and terminals that hold a key, with the way to take it from them. */
 export function DevicesPage() {
   const app = useApp();
-  const { web } = app.words.value;
+  const { t, web } = app.words.value;
   const { devices } = app.settings;
   const all = useSignal<readonly ListedDevice[] | "none" | undefined>(undefined);
   const sure = useSignal("");
   const link = useSignal("");
+  const trouble = useSignal("");
   const look = () => void devices.list().then((found) => (all.value = found ?? "none"));
   useEffect(look, []);
   const remove = (id: string) => {
     if (sure.value !== id) return void (sure.value = id);
     sure.value = "";
     void devices.remove(id).then(look);
+  };
+  const addPasskey = async () => {
+    trouble.value = "";
+    try {
+      const reply = await devices.addPasskey();
+      if (!reply.ok) trouble.value = app.trouble(reply) ?? "";
+    } catch {
+      trouble.value = web.cannot;
+    }
+    look();
   };
   return (
     <>
@@ -27,10 +38,11 @@ export function DevicesPage() {
       {all.value === "none" && <p class="empty">{web.cannot}</p>}
       {Array.isArray(all.value) && (
         <ul class="devices">
-          {(all.value as readonly ListedDevice[]).map(({ id, name, owner, at, seen, own }) => (
+          {(all.value as readonly ListedDevice[]).map(({ id, name, owner, at, seen, own, passkeys }) => (
             <li key={id}>
               <div>
-                <b>{oneLine(name)}</b> {own && <span class="chip">{web.thisDevice}</span>}
+                <b>{oneLine(name)}</b> {own && <span class="chip">{web.thisDevice}</span>}{" "}
+                {passkeys !== undefined && <span class="chip">{t.passkey}</span>}
                 <small>
                   {oneLine(owner)} · {web.since(timeOf(at))} · {web.lastSeen(timeOf(seen))}
                 </small>
@@ -56,6 +68,10 @@ export function DevicesPage() {
           >
             {web.addDevice}
           </button>
+          <button type="button" class="quiet" data-passkey disabled={app.away.value} onClick={() => void addPasskey()}>
+            {t.addPasskey}
+          </button>
+          {trouble.value !== "" && <p role="alert">{trouble.value}</p>}
           {link.value !== "" && (
             <label>
               <span>{web.addDeviceHow}</span>

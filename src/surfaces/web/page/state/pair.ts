@@ -33,7 +33,7 @@ export function deviceName(): string {
 }
 
 /** The devices of this person, as the host's routes tell and change them. */
-export function deviceDesk(key: () => string): Settings["devices"] {
+export function deviceDesk(key: () => string): Pick<Settings["devices"], "list" | "remove" | "invite"> {
   const ask = async (method: string, path: string): Promise<Record<string, unknown> | undefined> => {
     try {
       const reply = await fetch(path, { method, headers: { authorization: `Bearer ${key()}`, "x-sage": "1" } });

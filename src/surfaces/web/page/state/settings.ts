@@ -1,10 +1,20 @@
 import type { Signal } from "@preact/signals";
+import type { LooseResponse } from "../../../../protocol/facts/answer.ts";
+import type { CommandReply } from "../../../../protocol/host/host.ts";
 
 export const colours = ["system", "light", "dark"] as const;
 export type Colours = (typeof colours)[number];
 
 /** A device as a list shows it. `own`: this browser. */
-export type ListedDevice = { id: string; name: string; owner: string; at: number; seen: number; own?: boolean };
+export type ListedDevice = {
+  id: string;
+  name: string;
+  owner: string;
+  at: number;
+  seen: number;
+  own?: boolean;
+  passkeys?: number;
+};
 
 /** Choices of this browser. They are all that it keeps besides its key. */
 export type Settings = {
@@ -20,6 +30,10 @@ export type Settings = {
     remove(id: string): Promise<void>;
     /** A link that lets one further device of this person in. */
     invite(): Promise<string | undefined>;
+    /** Makes a passkey of this browser. */
+    addPasskey(): Promise<CommandReply | { ok: true }>;
+    /** Answers with a passkey. Undefined where the person has none for this address, or needs none. */
+    sign(response: LooseResponse): Promise<CommandReply<"respond"> | undefined>;
   };
   /** This device forgets the host, and the host this device. */
   leave(): void;

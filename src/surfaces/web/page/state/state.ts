@@ -1,4 +1,5 @@
 import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { takesSignature } from "../../../../protocol/facts/consent.ts";
 import type { Draft, InputRequest, Resolution } from "../../../../protocol/facts/request.ts";
 import type { CommandReply, Host, InboxEvent, PendingRequest } from "../../../../protocol/host/host.ts";
 import type { Sender } from "../../../../protocol/sender.ts";
@@ -188,7 +189,7 @@ async function carryOut(app: App, request: InputRequest, commands: readonly Unsi
   panel.value = { ...panel.value, sending: true, note: undefined };
   try {
     for (const command of commands) {
-      const reply = await app.send(command);
+      const reply = (await signedReply(app, request, command)) ?? (await app.send(command));
       if (reply.ok) {
         if ("resolution" in reply && reply.resolution) over(app, reply.resolution);
         if ("results" in reply)
@@ -203,6 +204,12 @@ async function carryOut(app: App, request: InputRequest, commands: readonly Unsi
   } catch {
     say({ lock: "late" });
   }
+}
+
+/** Answers with a passkey where the request takes a signed yes and the person has one. */
+async function signedReply(app: App, request: InputRequest, command: Unsigned) {
+  if (command.type !== "respond" || command.response.type !== "granted" || !takesSignature(request)) return undefined;
+  return (await app.settings.devices.sign(command.response)) as CommandReply | undefined;
 }
 
 /** A request ended: it folds at once, stays for a while, and goes. */
