@@ -173,8 +173,9 @@ export function forkOf(facts: readonly Fact[], cut: number): Fact[] {
   const conversation = turns.filter(
     ({ type, seq }) => type !== "user.said" || (seq <= heard && mail.fateOf(seq) === "read"),
   );
+  const moved = facts.findLast((fact) => fact.type === "session.moved");
   return [
-    ...conversation.map(opened(cut)).map(unchanged),
+    ...conversation.map(opened(cut, moved?.data.cwd)).map(unchanged),
     ...notRun(conversation, replied, cut),
     ...ended(conversation, cut),
   ];
@@ -190,10 +191,18 @@ function cutAt(facts: readonly Fact[], at: string | undefined): number {
   throw new SageError("usage", reason("fork-place-unfit", { given: at }));
 }
 
-function opened(cut: number): (fact: Fact) => Fact {
+/** A fork works where the other session does now: the folder of its beginning may have been moved. */
+function opened(cut: number, cwd: string | undefined): (fact: Fact) => Fact {
   return (fact) => {
     if (fact.type === "session.opened")
-      return { ...fact, data: { ...fact.data, forkedFrom: { session: fact.session, seq: cut } } };
+      return {
+        ...fact,
+        data: {
+          ...fact.data,
+          ...(cwd !== undefined && { cwd }),
+          forkedFrom: { session: fact.session, seq: cut },
+        },
+      };
     if (fact.type !== "call.finished" || !fact.data.background) return fact;
     // The command belongs to the other session, which alone may stop it.
     const { background: _, ...data } = fact.data;

@@ -12,6 +12,7 @@ const MAX_WAITING = 2_000;
 const told: ReadonlySet<FactType> = new Set<FactType>([
   "session.opened",
   "session.titled",
+  "session.moved",
   "session.removed",
   "session.rewound",
   "user.said",

@@ -17,6 +17,7 @@ import { personName } from "../base/name.ts";
  *   state/5.0                    state.changed, the first of the owner with epoch 5
  *   rewind/0                     session.rewound       rewind/0.ended          rewind.ended
  *   workspace                    workspace.made
+ *   moved-to/0                   session.moved
  *   said/…  interrupt/…  draft/… what people and other processes write
  *   approved/t0/3/1/permit0/lin  input.approved, of that request, by that person
  *   reminded/t0/3/1/permit0/0    input.reminded        escalated/…             input.escalated
@@ -244,6 +245,7 @@ export const rewindKey = (n: number): string => `rewind/${n}`;
 export const endedKey = (key: string): string => `${key}.ended`;
 /** The key is the same for all of a session, which works in one folder. */
 export const workspaceKey = "workspace";
+export const folderMovedKey = (n: number): string => `moved-to/${n}`;
 export const modeChosenKey = (id: string): string => `mode/${id}`;
 
 /** Keys of facts that a run writes by itself, as a pattern that PostgreSQL reads as well. */

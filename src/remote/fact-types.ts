@@ -5,6 +5,7 @@ const known: Readonly<Record<FactType, true>> = {
   "session.removed": true,
   "workspace.made": true,
   "session.titled": true,
+  "session.moved": true,
   "model.chosen": true,
   "mode.chosen": true,
   "session.rewound": true,

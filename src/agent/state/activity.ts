@@ -77,6 +77,7 @@ const inbound: Readonly<Record<Exclude<InboundType, "input.requested">, true>> =
   "turn.interrupted": true,
   "draft.saved": true,
   "session.titled": true,
+  "session.moved": true,
   "model.chosen": true,
   "mode.chosen": true,
   "rule.added": true,

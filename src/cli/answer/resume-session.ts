@@ -5,6 +5,7 @@ import { said } from "../../protocol/reasons/reason.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
+import { sessionFolder } from "../../host/assembly/session-folder.ts";
 import { absoluteModelSpec, guestChoice, modelOf, modelOfSession } from "../../host/assembly/model-choice.ts";
 import { type Sage, chooseModel, openSage } from "../assemble/open-sage.ts";
 import type { Host, Place } from "../../protocol/host/host.ts";
@@ -17,6 +18,7 @@ export async function openToResume(
   { id, cwd }: SessionRow,
   { model, lang }: { model: string | undefined; lang: Lang },
 ): Promise<Sage> {
+  sessionFolder({ id, cwd });
   const installation = readInstallation(process.env);
   const guest = store.opened(id)?.agent;
   const choice =

@@ -74,7 +74,6 @@ function checkFlags(values: Values, t: CliTexts): void {
   if (values.yes && values.deny) throw usage(t.conflict("--yes", "--deny"));
   if (values.bypass && values.deny) throw usage(t.conflict("--bypass", "--deny"));
   if (values.continue && values.resume !== undefined) throw usage(t.conflict("--continue", "--resume"));
-  if (values.resume !== undefined && values.cwd !== undefined) throw usage(t.conflict("--resume", "--cwd"));
   for (const flag of ["yes", "deny"] as const)
     if (values[flag] && values["replay-answers"] !== undefined)
       throw usage(t.conflict(`--${flag}`, "--replay-answers"));

@@ -31,6 +31,7 @@ export async function runRemote(target: HostTarget, values: Flags, task: Task): 
   const w = hostsTexts(lang);
   for (const [flag, given] of Object.entries(values))
     if (given !== undefined && !taken.includes(flag)) throw usage(w.notWith(`--${flag}`));
+  if (values.resume !== undefined && values.cwd !== undefined) throw usage(task.t.conflict("--resume", "--cwd"));
   const plain = values.plain === true || !canDraw(process.env);
   const elsewhere = await connectRemoteHost(target, { surface: plain ? "plain" : "tui", lang });
   const seat = remoteHostClient(elsewhere, target);

@@ -1,4 +1,10 @@
+import { isFolder, sessionFolder } from "../../host/assembly/session-folder.ts";
+import type { SessionRow } from "../../journal/store/store.ts";
 import { ask } from "../../protocol/host/refusal.ts";
+import { folderMovedKey } from "../../protocol/key.ts";
+import { SageError } from "../../protocol/reasons/error.ts";
+import { reason } from "../../protocol/reasons/reason.ts";
+import { person } from "../host/account.ts";
 import { testHome } from "../../config/home/home.ts";
 import { readInstallation, type Installation } from "../../config/home/installation.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
@@ -42,6 +48,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
   if (wanted === null) return exitCodes.success;
   const found =
     store && (wanted === undefined ? lastSessionIn(store.sessions(), cwd) : sessionToRun(store.sessions(), wanted));
+  const folder = found ? folderToRun(found, values.resume === undefined ? undefined : values.cwd, { cwd, t }) : cwd;
   const named = values.replay === undefined ? values.model : `scripted/${values.replay}`;
   const spec = absoluteModelSpec(named) ?? (store && found && modelOfSession(store, found.id));
   // A model that is named for a new session means Sage itself.
@@ -56,7 +63,7 @@ export async function run(args: string[], commands: readonly string[]): Promise<
     const next = await withoutModel(t, lang, { args, asked: words !== undefined || again || values.print === true });
     return next === "again" ? run(args, commands) : next;
   }
-  const plan: Plan = { flags, installation, folder: found?.cwd ?? cwd, found: found?.id, named, spec, agent };
+  const plan: Plan = { flags, installation, folder, found, named, spec, agent };
   const asked = !values.print && process.stdin.isTTY && process.stdout.isTTY;
   if (asked && (await asksToTrust(plan)) === "leave") return exitCodes.success;
   const late: ChatCallbacks = {};
@@ -82,7 +89,7 @@ type Plan = {
   installation: Installation;
   folder: string;
   /** The session to continue. */
-  found: string | undefined;
+  found: SessionRow | undefined;
   /** The model that was named for this run, and the one that the session keeps. */
   named: string | undefined;
   spec: string | undefined;
@@ -145,12 +152,32 @@ async function converse(
 
 /** Opens the session, or continues the one that was found. A first turn that cannot begin leaves no session behind. */
 async function openSession(sage: Sage, plan: Plan): Promise<string> {
-  const { flags, installation, folder, found, named, spec, agent } = plan;
+  const { flags, installation, folder, named, spec, agent } = plan;
+  const found = plan.found?.id;
+  if (plan.found && plan.found.cwd !== folder && !isFolder(plan.found.cwd)) await noteMoved(sage, plan.found, folder);
   if (agent !== undefined) await guestMayRun(installation, agent, folder);
   else if (flags.words !== undefined || flags.values.print) await sage.ready();
   const model = agent === undefined ? spec !== undefined && { model: spec } : { agent };
   if (found !== undefined && agent === undefined) await chooseModel(sage, found, named);
   return found ?? (await ask(sage.host, { type: "open", cwd: folder, ...model })).session;
+}
+
+/** The session's folder, or the one to which it was moved, by the person's word. */
+function folderToRun(found: SessionRow, named: string | undefined, { cwd, t }: { cwd: string; t: CliTexts }): string {
+  if (named === undefined || cwd === found.cwd) return sessionFolder(found);
+  if (isFolder(found.cwd)) throw usage(t.folderStays(found.id, found.cwd));
+  if (found.owned) throw new SageError("session-owned", reason("session-runs", { session: found.id }));
+  return cwd;
+}
+
+/** Trust in the new folder was asked for by then. */
+async function noteMoved({ store }: Sage, { id, cwd: was }: SessionRow, cwd: string): Promise<void> {
+  const data = { cwd, was, by: person(), surface: "cli" };
+  const key = folderMovedKey(store.load(id).filter(({ type }) => type === "session.moved").length);
+  const isStill = store.session(id)?.cwd === was;
+  const noted = isStill && (await store.append(id, { key, type: "session.moved", at: Date.now(), data })).won;
+  // Another process named a place at the same moment: rules and trust were read for this one.
+  if (!noted) throw new SageError("session-owned", reason("session-changed", { session: id }));
 }
 
 /** Names Sage itself, where the settings name another agent. */

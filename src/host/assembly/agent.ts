@@ -1,3 +1,4 @@
+import { sessionFolder } from "./session-folder.ts";
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import type { Agent as HttpAgent } from "node:http";
 import { homedir } from "node:os";
@@ -55,7 +56,7 @@ export function createAgent(parts: AgentParts): Agent {
     async executor(session, run, scope) {
       await looked;
       const folder = folders(session.cwd, () => ({
-        root: realpathSync(session.cwd),
+        root: sessionFolder(session),
         env: lazy(() => childEnv(env, session.cwd)),
       }));
       const kept = [keptFor(output, session.id), receivedFor(output, session.id)] as const;

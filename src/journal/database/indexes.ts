@@ -50,6 +50,7 @@ export function createIndexes({ prepared, all, write }: Pick<Database, "prepared
           );
           break;
         case "workspace.made":
+        case "session.moved":
           prepared("UPDATE session SET cwd=? WHERE id=?").run(fact.data.cwd, fact.session);
           break;
         case "turn.begun":

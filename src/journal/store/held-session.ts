@@ -41,6 +41,7 @@ export function holdSession(session: HeldSession, fact: Fact): void {
       (session.moves ??= []).push(fact.data);
       return;
     case "workspace.made":
+    case "session.moved":
       session.cwd = fact.data.cwd;
       return;
     case "turn.begun":

@@ -24,6 +24,7 @@ export type InboundType =
   | "turn.interrupted"
   | "draft.saved"
   | "session.titled"
+  | "session.moved"
   | "model.chosen"
   | "mode.chosen"
   | "rule.added"

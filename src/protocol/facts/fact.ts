@@ -26,6 +26,8 @@ export type FactData = {
   };
   /** The session was opened on a remote: its clone is this folder, and it works there from now on. */
   "workspace.made": { cwd: string; /** The same as in `session.opened`. */ from: string; commit: string };
+  /** A person named the place to which the folder of the session was moved: it works there from now on. */
+  "session.moved": { cwd: string; was: string; by: string; surface: string };
   /** Receipts of a deleted session, kept until their retention ends. */
   "session.removed": {
     session: string;

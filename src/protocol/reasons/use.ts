@@ -8,6 +8,8 @@ export type UseReasonArgs = {
   "session-id-unfit": { given: string };
   /** `by`: the process that runs it, where it is known. */
   "session-runs": { session: string; by?: string };
+  "session-folder-gone": { session: string; path: string };
+  "session-moved": { from: string; to: string };
   "session-waits": { session: string };
   "session-changed": { session: string };
   "nothing-said": { session: string };

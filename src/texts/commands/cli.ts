@@ -21,6 +21,8 @@ const en = {
   count: "a whole number of at least 1",
   duration: "a duration such as 30s, 5m, 2h or 7d, or milliseconds",
   oneOf: (values: readonly string[]) => `one of ${values.join(", ")}`,
+  folderStays: (session: string, path: string) =>
+    `session ${session} works in ${path}, which is still there; --cwd with --resume names the place to which a folder was moved`,
   noDirectory: (path: string) => `no such directory: ${path}`,
   nothingToDo: "no task given: pass one as an argument or on stdin",
   noTurnToResume: (session: string) => `session ${session} has no open turn: give a task to continue it`,
@@ -175,6 +177,8 @@ const zh: CliTexts = {
   count: "不小于 1 的整数",
   duration: "时长，如 30s、5m、2h、7d，或毫秒数",
   oneOf: (values) => `以下之一：${values.join("、")}`,
+  folderStays: (session, path) =>
+    `会话 ${session} 在 ${path} 中工作，这个目录还在；--resume 加 --cwd 用来写出目录移到了哪里`,
   noDirectory: (path) => `目录不存在：${path}`,
   nothingToDo: "没有任务：请作为参数或从标准输入给出",
   noTurnToResume: (session) => `会话 ${session} 没有未完成的一轮：请给出任务以继续`,

@@ -80,7 +80,7 @@ Running
                               people of the settings (after 10m unless something else is set)
   -c, --continue              resume the last session in this folder
   -r, --resume [id]           resume a session; the start of its id is enough, without one you choose
-  --cwd <dir>                 work in this folder
+  --cwd <dir>                 work in this folder; with --resume: where the session's folder was moved to
   --host <name|address|link>  work with an agent on another machine (docs/remote.md); also with
                               sessions, inbox, answer and why
   --engine <postgres://…>     with sessions, inbox, answer, why, stats, export and doctor: the journal
@@ -260,7 +260,7 @@ const zh: HelpTexts = {
                               （未另行设置时为 10 分钟后）
   -c, --continue              继续本目录的上一个会话
   -r, --resume [编号]         继续一个会话；编号的开头即可，不写则从列表中选择
-  --cwd <目录>                在该目录工作
+  --cwd <目录>                在该目录工作；与 --resume 合用：会话的目录移到了这里
   --host <名称|地址|链接>     与另一台机器上的智能体一起工作（docs/zh/remote.md）；也可用于
                               sessions、inbox、answer 和 why
   --engine <postgres://…>     与 sessions、inbox、answer、why、stats、export、doctor 合用：

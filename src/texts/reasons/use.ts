@@ -15,6 +15,9 @@ const en: Table = {
     by === undefined
       ? `session ${session} is running; stop it first`
       : `session ${session} is run by ${by}; stop that first`,
+  "session-folder-gone": ({ session, path }) =>
+    `the folder of session ${session} is gone: ${path}. If it was moved, name its new place: \`${sage(`--resume ${session} --cwd <folder>`)}\``,
+  "session-moved": ({ from, to }) => `The folder of this session was moved from ${from} to ${to}`,
   "session-waits": ({ session }) => `session ${session} waits for an answer; its requests end first`,
   "session-changed": ({ session }) => `something was written to session ${session} meanwhile; try again`,
   "nothing-said": ({ session }) => `nothing was said in session ${session} yet`,
@@ -112,6 +115,9 @@ const zh: Table = {
     `会话的 id 应由字母、数字、“.”、“_”和“-”组成（最多 100 个字符），收到的是 ${JSON.stringify(given)}`,
   "session-runs": ({ session, by }) =>
     by === undefined ? `会话 ${session} 正在运行，请先停止它` : `会话 ${session} 正由 ${by} 运行，请先停止它`,
+  "session-folder-gone": ({ session, path }) =>
+    `会话 ${session} 的目录不见了：${path}。如果它被移动过，请写出新位置：\`${sage(`--resume ${session} --cwd <目录>`)}\``,
+  "session-moved": ({ from, to }) => `本会话的目录已从 ${from} 移到 ${to}`,
   "session-waits": ({ session }) => `会话 ${session} 还在等回答，要先结束它的请求`,
   "session-changed": ({ session }) => `会话 ${session} 其间有新的记录，请再试一次`,
   "nothing-said": ({ session }) => `会话 ${session} 里还没有人说过话`,

@@ -91,6 +91,7 @@ function noted(inbox: Inbox, fact: Fact): Inbox {
   });
   switch (fact.type) {
     case "session.opened":
+    case "session.moved":
       return tell({ cwd: fact.data.cwd });
     case "session.titled":
       return tell({ title: fact.data.title });

@@ -63,6 +63,7 @@ export function createProgress(): Progress {
           if (!progress.open && !isWaiting()) progress.working = false;
           break;
         case "session.opened":
+        case "session.moved":
           progress.cwd = fact.data.cwd;
           break;
         case "session.titled":

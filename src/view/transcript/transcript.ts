@@ -101,12 +101,12 @@ export function createTranscript({ now = Date.now }: { now?: () => number } = {}
           return [...messages.settled(at), ...streams.end(), ...calls.ended(), { type: "end", at, end: fact.data }];
         case "model.chosen":
           return [{ type: "model", at, ...fact.data }];
-        case "session.rewound":
-          return [rewound(fact)];
-        case "rewind.ended":
-          return [{ type: "restored", at, ...fact.data }];
         case "mode.chosen":
           return [{ type: "mode", at, ...fact.data }];
+        case "session.rewound":
+        case "rewind.ended":
+        case "session.moved":
+          return [goneElsewhere(fact)];
         case "session.opened":
         case "session.titled":
         case "workspace.made":
@@ -137,6 +137,13 @@ function noticesOf({ ended = [], skill }: FactData["model.replied"], shown: Read
 function noticed(why: Reason | undefined, text = "", ended?: Set<string>): Item {
   if (why?.code === "task-ended") ended?.add(why.args.id);
   return { type: "notice", text, ...(why && { reason: why }) };
+}
+
+/** The session went back, or to another place. */
+function goneElsewhere(fact: Fact<"session.rewound"> | Fact<"rewind.ended"> | Fact<"session.moved">): Item {
+  if (fact.type === "session.rewound") return rewound(fact);
+  if (fact.type === "rewind.ended") return { type: "restored", at: fact.at, ...fact.data };
+  return noticed(reason("session-moved", { from: fact.data.was, to: fact.data.cwd }));
 }
 
 function rewound({ at, data: { turn, what, files, by, surface } }: Fact<"session.rewound">): Item {

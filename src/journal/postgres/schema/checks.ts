@@ -19,6 +19,7 @@ const writers: Readonly<Record<FactType, "run" | "either" | "person">> = {
   "session.removed": "person",
   "workspace.made": "either",
   "session.titled": "either",
+  "session.moved": "person",
   "model.chosen": "person",
   "mode.chosen": "either",
   "session.rewound": "person",
