@@ -1,4 +1,5 @@
 import { builtinSubagents } from "../agent/state/subagents.ts";
+import type { ConfinePolicy } from "../permission/confined.ts";
 import { judge, type Judgement } from "../permission/decide.ts";
 import { createRuleBooks } from "../permission/rules/book.ts";
 import type { Disk } from "../permission/paths/canonical.ts";
@@ -7,6 +8,7 @@ import { suggest } from "../permission/suggest/suggest.ts";
 import { loadGrammar } from "../permission/shell/read/grammar.ts";
 import type { ToolInput } from "../protocol/facts/call.ts";
 import type { PermissionMode, PermissionSuggestion, Rule } from "../protocol/facts/permission.ts";
+import type { SessionMode } from "../protocol/mode.ts";
 import { builtinTools } from "../tools/registry.ts";
 import { createSkill } from "../tools/session/skill.ts";
 import { createTask } from "../tools/session/task.ts";
@@ -21,6 +23,9 @@ export type Question = {
   tool: string;
   input: ToolInput;
   requiresUserInteraction?: boolean;
+  /** How commands are confined, and the mode of the session. */
+  confine?: ConfinePolicy | undefined;
+  sessionMode?: SessionMode;
   /** Looks at the disk once for many questions. */
   disk?: Disk;
 };
@@ -48,6 +53,7 @@ export async function loadDecision(): Promise<Decision> {
       books,
       sageHome: process.env["SAGE_HOME"],
       environment,
+      effect: found?.effect,
       requiresUserInteraction: question.requiresUserInteraction ?? found?.requiresUserInteraction,
       view: found?.checkPermissions && (() => found.checkPermissions!(input, { ...question, signal })),
     };

@@ -17,6 +17,14 @@ const list = z.array(z.string()).optional();
 const schema = z.object({
   rules: z.object({ deny: list, ask: list, allow: list }).default({}),
   mode: z.enum(["default", "bypass"]).default("default"),
+  sessionMode: z.enum(["ask", "acceptEdits", "plan"]).optional(),
+  sandbox: z
+    .object({
+      mode: z.enum(["contain", "autoAllow"]),
+      git: z.enum(["read", "write"]).default("read"),
+      outside: z.array(z.string()).default([]),
+    })
+    .optional(),
   cwd: z.string(),
   home: z.string().optional(),
   roots: z.array(z.string()).optional(),
@@ -50,13 +58,15 @@ function createAnswer(decide: Decide, lang: Lang): (line: string) => object {
       if (question !== null && typeof question === "object" && "id" in question) ({ id } = question);
       const parsed = schema.safeParse(question);
       if (!parsed.success) return framed({ error: sentence(misfits(parsed.error, question), lang) });
-      const { rules, home = homedir(), roots = [parsed.data.cwd], mcpTools = {}, ...rest } = parsed.data;
+      const { rules, home = homedir(), roots = [parsed.data.cwd], mcpTools = {}, sandbox, sessionMode, ...rest } = parsed.data;
       const { requiresUserInteraction } = mcpTools[rest.tool] ?? {};
       const { result } = decide({
         ...rest,
         rules: rulesOf(rules as RuleLists),
         home,
         roots,
+        ...(sessionMode && { sessionMode }),
+        ...(sandbox && { confine: { ...sandbox, blocked: [] } }),
         ...(requiresUserInteraction !== undefined && { requiresUserInteraction }),
       });
       return framed(toAnswer(result, lang));

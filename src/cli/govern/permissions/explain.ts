@@ -18,15 +18,21 @@ import { loadDecision } from "../../../archive/decision.ts";
 
 /** Tells the verdict on a call here and now, and the rule and file behind it. Nothing runs. */
 export async function explain(args: string[]): Promise<number> {
-  const { values, positionals, lang } = readFlags(args, { json: { type: "boolean" }, bypass: { type: "boolean" } });
+  const { values, positionals, lang } = readFlags(args, {
+    json: { type: "boolean" },
+    bypass: { type: "boolean" },
+    plan: { type: "boolean" },
+  });
   const t = permissionTexts(lang);
   const [tool, ...words] = positionals;
   if (tool === undefined || words.length === 0) throw usage(t.explainHow);
   const home = sageHome(process.env);
-  const { rules, ruleFiles, warnings, policy } = loadConfig(home, process.cwd(), process.env);
+  const { rules, ruleFiles, warnings, policy, sandbox } = loadConfig(home, process.cwd(), process.env);
   const { judge } = await loadDecision();
   const { step, result } = judge({
     rules,
+    ...(sandbox.mode !== "off" && { confine: { ...sandbox, mode: sandbox.mode, blocked: [] } }),
+    ...(values.plan && { sessionMode: "plan" }),
     mode: values.bypass ? "bypass" : "default",
     cwd: process.cwd(),
     home: homedir(),
