@@ -5,6 +5,7 @@ import type { Receipt } from "../protocol/host/receipt.ts";
 import { callOfKey, requestId } from "../protocol/key.ts";
 import { reasonFrom } from "../protocol/reasons/reason.ts";
 import type { AskedItem, CallItem } from "../view/transcript/item.ts";
+import { isOpen } from "../view/transcript/standing.ts";
 import { transcriptOf } from "../view/transcript/transcript.ts";
 
 type RuleFile = (source: RuleSource) => string | undefined;
@@ -117,13 +118,13 @@ function decided(resolution: Resolution): Receipt["decision"] {
 }
 
 /** The last word on whether it may run: a verdict, or a person's where one was asked. */
-function decisionOf({ verdict, asked }: CallItem): Receipt["decision"] {
+function decisionOf({ verdict, asked, standing }: CallItem): Receipt["decision"] {
   if (verdict?.behavior !== "ask") return verdict?.behavior === "deny" ? "refused" : "allowed";
   const last = asked.at(-1);
   const end = last?.resolution;
   // A request that a rule made moot is judged again, and that verdict follows.
   if (!last || !end) return "open";
-  if (end.outcome === "superseded") return end.reason.code === "withdrawn-by-agent" ? "refused" : "open";
+  if (end.outcome === "superseded") return isOpen(standing) ? "open" : "refused"; // it ended without an answer and never ran
   const response = "response" in end ? end.response : undefined;
   if (last.request.kind !== "permission") return response ? "answered" : "refused";
   return response?.type === "granted" ? "allowed" : "refused";
