@@ -1,7 +1,7 @@
 import type { Fact } from "../../src/protocol/facts/fact.ts";
 import type { Rule } from "../../src/protocol/facts/permission.ts";
 import type { Receipt } from "../../src/protocol/host/receipt.ts";
-import { said } from "../../src/protocol/reasons/reason.ts";
+import { reason, said } from "../../src/protocol/reasons/reason.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
@@ -191,4 +191,31 @@ test("a recorded session plays again: the same script, the same answers, the sam
   await again.say("go");
   const second = await again.outcome();
   assert.deepEqual([second.status, second.toolHistory], [first.status, first.toolHistory]);
+});
+
+test("a call whose request ended without an answer, and which never ran, is not open any more", async () => {
+  using here = workspace();
+  await using sage = await sageWith({ script: [{ calls: [bash("node -p 1")] }, { text: "done" }], dir: here.dir });
+  await sage.say("go");
+  const [request] = await sage.open();
+  const end = { requestId: request?.id ?? "", by: "claude", surface: "guest", at: 1, outcome: "superseded" } as const;
+  const facts = sage.facts();
+  const at = { session: sage.session, at: 1, seq: 90 };
+  const resolved = {
+    ...at,
+    key: "t0/0/0/permit0.resolved",
+    type: "input.resolved",
+    data: { ...end, reason: reason("guest-withdrew", { agent: "claude" }) },
+  } as const;
+  const notRun = {
+    ...at,
+    seq: 91,
+    key: "t0/0/0/done",
+    type: "call.finished",
+    data: { ok: false, text: "Not run.", end: "not-run" },
+  } as const;
+  const decision = (list: readonly Fact[]) => receiptsOf(list, files).map((receipt) => receipt.decision);
+  assert.deepEqual(decision(facts), ["open"]);
+  assert.deepEqual(decision([...facts, resolved, notRun]), ["refused"]);
+  await sage.answer({ type: "denied", requestId: request?.id ?? "" });
 });

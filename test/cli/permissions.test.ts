@@ -162,6 +162,43 @@ suite("sage permissions explain", () => {
   });
 });
 
+test("explain and check know the sandbox and plan mode", async () => {
+  using machine = new Machine();
+  const explain = async (...args: string[]) => (await machine.sage(["permissions", "explain", ...args])).out;
+  assert.match(await explain("Bash", "touch a"), /^Bash asks\n/);
+  assert.match(await explain("Bash", "touch a", "--plan"), /^Bash is refused\n/);
+  assert.match(await explain("Read", "a.txt", "--plan"), /^Read runs without asking\n/);
+  mkdirSync(machine.env["SAGE_HOME"] ?? "", { recursive: true });
+  writeFileSync(
+    join(machine.env["SAGE_HOME"] ?? "", "settings.json"),
+    JSON.stringify({ sandbox: { mode: "autoAllow" } }),
+  );
+  // For root the setting counts as `contain`, which asks.
+  const confined = process.getuid?.() === 0 ? /^Bash asks\n/ : /^Bash runs without asking\n/;
+  assert.match(await explain("Bash", "touch a"), confined);
+  assert.match(await explain("Bash", "touch a", "--plan"), /^Bash is refused\n/);
+  const call = { cwd: machine.cwd, tool: "Bash", input: { command: "touch a" } };
+  const sandbox = { mode: "autoAllow" };
+  const lines = [
+    call,
+    { ...call, sandbox },
+    { ...call, sandbox, sessionMode: "plan" },
+    { ...call, sandbox: { mode: "always" } },
+  ];
+  const { out } = await machine.sage(["permissions", "check", "--stdin"], {
+    input: lines.map((line) => JSON.stringify(line)).join("\n"),
+  });
+  const answers = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    answers.map(({ behavior }) => behavior),
+    ["ask", "allow", "deny", undefined],
+  );
+  assert.match(answers[3].error, /sandbox\.mode/);
+});
+
 suite("sage permissions check", () => {
   const ask = async (machine: Machine, lines: readonly (object | string)[]) => {
     const input = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n");

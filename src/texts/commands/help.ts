@@ -153,7 +153,7 @@ Permissions
   sage permissions list [--json]
   sage permissions add <allow|ask|deny> <rule> [--to local|project|user]
   sage permissions remove <rule> [--to local|project|user]
-  sage permissions explain <tool> <input> [--json] [--bypass]
+  sage permissions explain <tool> <input> [--json] [--bypass] [--plan]
                               show how a call would be decided here, and by which rule
   sage permissions backtest [rule…] [--behavior allow|ask|deny] [--json]
                               what a rule would have meant for the past calls of this project
@@ -332,7 +332,7 @@ const zh: HelpTexts = {
   sage permissions list [--json]
   sage permissions add <allow|ask|deny> <规则> [--to local|project|user]
   sage permissions remove <规则> [--to local|project|user]
-  sage permissions explain <工具> <输入> [--json] [--bypass]
+  sage permissions explain <工具> <输入> [--json] [--bypass] [--plan]
                               查看一次调用在这里会如何决定，依据哪条规则
   sage permissions backtest [规则…] [--behavior allow|ask|deny] [--json]
                               规则对本项目以往的调用会有什么影响

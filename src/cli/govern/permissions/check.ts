@@ -58,7 +58,15 @@ function createAnswer(decide: Decide, lang: Lang): (line: string) => object {
       if (question !== null && typeof question === "object" && "id" in question) ({ id } = question);
       const parsed = schema.safeParse(question);
       if (!parsed.success) return framed({ error: sentence(misfits(parsed.error, question), lang) });
-      const { rules, home = homedir(), roots = [parsed.data.cwd], mcpTools = {}, sandbox, sessionMode, ...rest } = parsed.data;
+      const {
+        rules,
+        home = homedir(),
+        roots = [parsed.data.cwd],
+        mcpTools = {},
+        sandbox,
+        sessionMode,
+        ...rest
+      } = parsed.data;
       const { requiresUserInteraction } = mcpTools[rest.tool] ?? {};
       const { result } = decide({
         ...rest,

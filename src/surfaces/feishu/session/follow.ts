@@ -1,3 +1,4 @@
+import { attempt } from "../../../base/attempt.ts";
 import { setImmediate as immediate } from "node:timers/promises";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import type { CommandReply, Host, SharedAnswer } from "../../../protocol/host/host.ts";
@@ -320,11 +321,11 @@ function tidy({ parts, session, home, view, asker, queue }: Following, goesOn: b
   }
 }
 
-/** The last home home: a session that is followed still speaks somewhere, even after its home was forgotten. */
+/** The last known home: a session that is followed still speaks somewhere, even after its home was forgotten or the bot's records were closed. */
 function homeOf(session: string, { records }: FollowParts, away?: Home): () => Home {
   let last = records.home(session) ?? away;
   return () => {
-    last = records.home(session) ?? last;
+    last = attempt(() => records.home(session)) ?? last;
     if (!last) throw new Error(`session ${session} has no home`);
     return last;
   };
