@@ -304,7 +304,7 @@ export class SessionRun {
     }
     // Of a store that only says that it has written, this turn would be asked for again and again.
     const isOver = outcome.status !== "paused" && outcome.status !== "needs-input";
-    if (isOver && !unrecorded && !told && !isEnded(store, log.id))
+    if (isOver && !unrecorded && !told && !isEnded(store, log.id) && isAsked(store, log.id))
       throw new SageError("journal-damaged", said("the store says that facts were written, and does not have them"));
     return this.#settle(log, outcome, unrecorded);
   }
@@ -356,9 +356,14 @@ function isOfJournal(error: unknown): error is SageError {
 }
 
 /** Asked of the store where nobody has told of it. */
+/** Does somebody wait for a turn? A session whose only message was taken back has none, and needs none. */
+function isAsked(store: Store, session: string): boolean {
+  return unseenMessages(store.since(session, 0), 0).length > 0;
+}
+
 function isEnded(store: Store, session: string): boolean {
   const facts = store.since(session, 0);
-  return facts.findLast(({ type }) => type === "turn.begun" || type === "turn.ended")?.type !== "turn.begun";
+  return facts.findLast(({ type }) => type === "turn.begun" || type === "turn.ended")?.type === "turn.ended";
 }
 
 /**
