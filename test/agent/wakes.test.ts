@@ -1,6 +1,6 @@
 // A background command that ends while nothing runs begins a turn: when it does, and when it does not.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { endOfTask, noteStopped, stopTask } from "../../src/agent/state/tasks.ts";
 import type { HostParts } from "../../src/host/host.ts";
@@ -84,12 +84,12 @@ suite("a command that ends in the background", () => {
       () => (writeFileSync(here.path("go0"), ""), { calls: [{ tool: "Wait", input: { id: ids()[0] ?? "" } }] }),
       (request) => {
         writeFileSync(here.path("go1"), "");
-        // A script may not wait, and the command needs nothing of this process.
-        while (
-          !tasksOf(sage)
+        // A script may not wait, and the command needs nothing of this process. By its file: a process that waits collects no ended child.
+        const isOver = () =>
+          tasksOf(sage)
             .slice(1)
-            .some((task) => endOfTask(task))
-        )
+            .some((task) => existsSync(`${task.file}.end`));
+        for (let looks = 0; looks < 500 && !isOver(); looks++)
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
         return hear(request);
       },
