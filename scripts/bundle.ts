@@ -9,15 +9,10 @@ const root = join(import.meta.dirname, "..");
 export const unbundled = {
   /** Finds its program by its own place in node_modules. */
   ripgrep: "@vscode/ripgrep",
-  /** Six megabytes that only Feishu needs. */
-  feishu: "@larksuiteoapi/node-sdk",
   /** A library of the operating system's keychain; required by name when a key is kept there. */
   keyring: "@napi-rs/keyring",
   /** Requires built-in modules by name: in the bundle, every start would prepare for that. */
   ws: "ws",
-  /** The same; only a journal in PostgreSQL needs them. */
-  pg: "pg",
-  boss: "pg-boss",
 } as const;
 
 /**

@@ -35,7 +35,7 @@ export function publishedManifest(own: Manifest): Record<string, unknown> {
     exports: Object.fromEntries(library) as Manifest["exports"],
     engines: { node: ">=24" },
     dependencies: pick(unbundled.ripgrep, unbundled.ws),
-    optionalDependencies: pick(unbundled.feishu, unbundled.keyring, unbundled.pg, unbundled.boss),
+    optionalDependencies: pick(unbundled.keyring),
     // The schema of a tool of one's own; whoever writes none does not need it.
     peerDependencies: { zod: `^${versionOf("zod").split(".")[0]}` },
     peerDependenciesMeta: { zod: { optional: true } },

@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import type { Client } from "pg";
 import { explained } from "../../journal/postgres/error.ts";
 import { publicAddress } from "../../journal/postgres/pool.ts";
@@ -20,7 +19,7 @@ export async function workers(args: string[]): Promise<number> {
   const t = clusterTexts(lang);
   const url = engineUrl(values.engine, process.env, t);
   if (url === undefined) throw usage(t.engineMissing);
-  const pg = createRequire(import.meta.url)("pg") as typeof import("pg");
+  const { default: pg } = await import("pg");
   const client = new pg.Client(url);
   try {
     await client.connect();

@@ -48,7 +48,6 @@ export type StartReasonArgs = {
   "store-returned": { method: string; expected: string; came: string };
   "option-folder": { option: string; path: string };
   "sdk-closed": {};
-  "package-missing": { name: string; problem: string };
   "no-model": {};
   "server-taken": { server: string };
   "server-variable": { variable: string };

@@ -2,7 +2,7 @@ import { encodeQR } from "qr";
 import { agentFor, proxyFor, type Env } from "../../../models/proxy.ts";
 import { SageError } from "../../../protocol/reasons/error.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
-import { reason, said } from "../../../protocol/reasons/reason.ts";
+import { said } from "../../../protocol/reasons/reason.ts";
 import type { Library } from "../../../surfaces/feishu/transport/api/api.ts";
 import { neededScopes } from "./check-app.ts";
 
@@ -30,12 +30,7 @@ export async function register(
   domain: string,
   { env, show, signal }: { env: Env; show(code: { url: string; picture: string }): void; signal: AbortSignal },
 ): Promise<Registered> {
-  const library = await import("@larksuiteoapi/node-sdk").catch((error: unknown) => {
-    throw new SageError(
-      "config-invalid",
-      reason("package-missing", { name: "@larksuiteoapi/node-sdk", problem: thrownText(error) }),
-    );
-  });
+  const library = await import("@larksuiteoapi/node-sdk");
   const host = accountsOf(domain);
   prepare(library, host, env);
   try {

@@ -210,12 +210,7 @@ function refusal(data: unknown, redact: (text: string) => string): { code: numbe
 }
 
 async function loadLibrary(app: FeishuApp, { callMs }: Timings, logger: ReturnType<typeof libraryLogger>) {
-  const library = await import("@larksuiteoapi/node-sdk").catch((error: unknown) => {
-    throw new FeishuFailure(
-      "permission",
-      `the package @larksuiteoapi/node-sdk is not installed (${thrownText(error)})`,
-    );
-  });
+  const library = await import("@larksuiteoapi/node-sdk");
   // Our own instance: the library's is shared by the whole process and has no timeout.
   const http = (library.defaultHttpInstance as unknown as Http).create({
     timeout: callMs,
