@@ -14,11 +14,15 @@ import { checkSender, type Guard, type PersonOf } from "./guard.ts";
 import { createMoments } from "./run/moments.ts";
 import { createRunner, runnerElsewhere, type Runner } from "./run/runner.ts";
 import type { Supervision } from "./run/supervisor.ts";
-import { startReaper } from "./reaper.ts";
 import { peersOf, type Peers } from "./socket/peers.ts";
 import { createTitles } from "./run/titles.ts";
 import { createWakes } from "./run/wakes.ts";
 import { watch } from "./watch.ts";
+import { dirname } from "node:path";
+import { unheard } from "../input/other-end.ts";
+import { settle } from "../input/respond.ts";
+import { createReaper, type Entry } from "../processes/registry.ts";
+import { requestId } from "../protocol/key.ts";
 
 const LEAVING_MS = 5_000;
 
@@ -180,4 +184,25 @@ function createWatchers() {
       else watchers.delete(session);
     },
   };
+}
+
+const BEAT_MS = 2_500;
+
+/** Looks at the list of processes at the start and from then on: helpers that were left behind end, and so do requests that nobody waits for. */
+function startReaper(
+  store: Store,
+  { home, runsHere, signal }: { home: string | undefined; runsHere(session: string): boolean; signal: AbortSignal },
+): void {
+  const folder = store.place ? dirname(store.place.journal) : home;
+  if (folder === undefined) return;
+  const askerGone = async ({ session = "", key = "" }: Entry) => {
+    const found = store.find(requestId(session, key));
+    if (found && !found.resolution) await settle(store, found.request, unheard(found.request));
+  };
+  const reap = createReaper(folder, { runsHere, askerGone });
+  let busy: Promise<void> | undefined;
+  const look = () => void (busy ??= reap().finally(() => (busy = undefined)));
+  look();
+  const timer = setInterval(look, BEAT_MS).unref();
+  signal.addEventListener("abort", () => clearInterval(timer), { once: true });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { domainOf, feishuBots, portOf } from "../../src/cli/connect/feishu/config.ts";
-import { liveTeam } from "../../src/cli/serve/feishu/live-team.ts";
+import { liveTeam } from "../../src/cli/serve/feishu/bot.ts";
 import { sageHome } from "../../src/config/home/home.ts";
 import { readSettings, type Settings } from "../../src/config/settings/settings.ts";
 import { defaultLimits } from "../../src/surfaces/feishu/index.ts";

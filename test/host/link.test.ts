@@ -10,7 +10,7 @@ import {
   type Connection,
   type Link,
   type LinkEvent,
-} from "../../src/host/socket/link.ts";
+} from "../../src/host/socket/following.ts";
 
 const none = (misses = 0): Connection => ({ name: "none", misses });
 const calling = (to: string, misses = 0): Connection => ({ name: "calling", to, misses });

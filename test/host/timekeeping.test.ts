@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { watchEscalations } from "../../src/host/escalations.ts";
+import { watchEscalations } from "../../src/host/recovery.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { bash, sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";

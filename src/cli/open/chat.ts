@@ -8,8 +8,7 @@ import { texts } from "../../texts/shared/texts.ts";
 import { exitCodeOf, exitCodes } from "../process/exit-codes.ts";
 import { wantsColor } from "../process/stdout.ts";
 import { importHint } from "./import-hint.ts";
-import { onTermination } from "../process/termination.ts";
-import { watchJournal } from "./vanished.ts";
+import { onTermination, watchJournal } from "../process/termination.ts";
 import { findSession, type HostClient } from "../host/host-client.ts";
 
 /** Told of problems before a turn can begin. */

@@ -1,3 +1,6 @@
+import type { Store } from "../../journal/store/store.ts";
+import type { SageError } from "../../protocol/reasons/error.ts";
+
 const usual = { SIGTERM: 143, SIGHUP: 129 };
 
 /** `code` is there once Sage has left; until then nothing else may decide how the process ends. */
@@ -16,4 +19,19 @@ export function onTermination(leave: () => Promise<unknown>, codes: Record<strin
       });
   });
   return { signal: leaving.signal, code };
+}
+
+const POLL_MS = 1_000;
+
+/** Aborts once the journal was removed or replaced: nothing that is done or said from then on could be found again. */
+export function watchJournal(store: Store | undefined): { signal: AbortSignal; problem(): SageError | undefined } {
+  const vanished = new AbortController();
+  let problem: SageError | undefined;
+  const look = () => {
+    problem ??= store?.gone?.();
+    if (problem) vanished.abort();
+    return problem;
+  };
+  const timer = setInterval(() => look() && clearInterval(timer), POLL_MS).unref();
+  return { signal: vanished.signal, problem: look };
 }

@@ -14,7 +14,6 @@ import { addDeviceRoutes, addPasskeyRoute, type PasskeyReply, type Passkeys } fr
 import { proxyName, type Caller, type Entered, type Entrance, type ProxyIdentity, type Turned } from "./entrance.ts";
 import { pageFiles, type PageFiles } from "./files.ts";
 import { guardHeaders, isForeign, refuse, type Origins } from "./headers.ts";
-import { createPairLimits } from "./limits.ts";
 
 export { createDevices, CODE_MS, LINK_MS, type Devices, type Passkey } from "./devices.ts";
 export { createEntrance, type Caller, type Entered, type Identity, type Visitor } from "./entrance.ts";
@@ -269,4 +268,32 @@ const phrases: Record<number, string> = { 403: "Forbidden", 404: "Not Found", 42
 function hangUp(socket: Duplex, status: number): void {
   socket.on("error", () => {});
   socket.end(`HTTP/1.1 ${status} ${phrases[status] ?? ""}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}
+
+const MINUTE = 60_000;
+const A_MINUTE = { ofAddress: 10, together: 60 };
+
+/** Failed pairing attempts are counted per address and in total; own failures do not block a person with the right link. */
+type PairLimits = { may(address: string): boolean; failed(address: string): void };
+
+export function createPairLimits(now: () => number = Date.now): PairLimits {
+  const failures = new Map<string, number>();
+  let together = 0;
+  let since = now();
+  const renew = () => {
+    if (now() - since < MINUTE) return;
+    failures.clear();
+    [together, since] = [0, now()];
+  };
+  return {
+    may(address) {
+      renew();
+      return (failures.get(address) ?? 0) < A_MINUTE.ofAddress && together < A_MINUTE.together;
+    },
+    failed(address) {
+      renew();
+      failures.set(address, (failures.get(address) ?? 0) + 1);
+      together++;
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { InputRequest, PermissionRequest, Question } from "../../../src/protocol/facts/request.ts";
 import { reason } from "../../../src/protocol/reasons/reason.ts";
 import { chatAnswer, formAnswer, wayOf } from "../../../src/surfaces/acp/input.ts";
-import { readPrompt } from "../../../src/surfaces/acp/prompt.ts";
+import { readPrompt } from "../../../src/surfaces/acp/index.ts";
 import { requestedCall } from "../../../src/surfaces/acp/tool-call.ts";
 import { slashWords } from "../../support/slash.ts";
 import { acpTexts } from "../../../src/texts/surfaces/acp.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { openSurfaceStores, shareFile } from "../../../src/host/surface-store.ts";
 import { createDevices } from "../../../src/surfaces/web/devices.ts";
 import { createEntrance } from "../../../src/surfaces/web/entrance.ts";
-import { createPairLimits } from "../../../src/surfaces/web/limits.ts";
+import { createPairLimits } from "../../../src/surfaces/web/index.ts";
 import { workspace } from "../../support/sage.ts";
 import { until } from "../../support/until.ts";
 

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { InputRequest, PermissionRequest } from "../../../src/protocol/facts/request.ts";
 import { createDrafts } from "../../../src/surfaces/web/page/state/drafts.ts";
 import { begin, choicesFor, draftOf, letsRun, step, type Did } from "../../../src/surfaces/web/page/state/input.ts";
-import { readKey } from "../../../src/surfaces/web/page/keys.ts";
+import { readKey } from "../../../src/surfaces/web/page/keyboard.ts";
 import { fragmentFor, readPlace } from "../../../src/surfaces/web/page/state/place.ts";
 import { lockOf, look, unseen } from "../../../src/surfaces/web/page/request/seen.ts";
 import { bashRequest, questionRequest } from "./examples.ts";

@@ -12,15 +12,17 @@ import type { Guard, PersonOf } from "../../../host/guard.ts";
 import type { HeldSurface } from "../../../host/cluster/gateways/surface-lease.ts";
 import type { Membership } from "../../../host/cluster/gateways/membership.ts";
 import { mayApprove, mayTalk } from "../../../surfaces/feishu/bot/people.ts";
-import type { Team } from "../../../surfaces/feishu/index.ts";
+import type { Team, ChangeTeam, ChatSettings } from "../../../surfaces/feishu/index.ts";
 import { usual, type Log } from "../../../surfaces/feishu/transport/api/config.ts";
 import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
 import type { Webhook } from "../../../surfaces/feishu/transport/incoming/webhook.ts";
 import { feishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
 import type { ServeTexts } from "../../../texts/serve/serve.ts";
 import { accountPerson } from "../../host/account.ts";
-import { feishuSurface, type BotConfig, type ConfigParts } from "../../connect/feishu/config.ts";
-import { liveTeam, type LiveTeam } from "./live-team.ts";
+import { feishuSurface, type BotConfig, type ConfigParts, teamOf } from "../../connect/feishu/config.ts";
+import { liveSettings, withRole } from "../../../config/settings/people.ts";
+import { changeSettings, type BotSettings, type Settings } from "../../../config/settings/settings.ts";
+import type { Env } from "../../../models/proxy.ts";
 
 export type SurfaceParts = {
   host: Host;
@@ -209,4 +211,71 @@ export async function mayRead(
   const { rules } = loadConfig(home, cwd, env);
   const where = { mode: "default", cwd, home: homedir(), roots: [cwd] } as const;
   return judge({ rules, ...where, tool: "Read", input: { file_path: path } }).result.behavior === "allow";
+}
+
+type LiveTeam = { team(): Team; changeTeam: ChangeTeam };
+
+/** The people, folders and limits of a bot as the settings say now. Settings that cannot be used leave them as they were. */
+export function liveTeam(
+  bot: BotConfig,
+  { home, env, config, warn }: { home: Home; env: Env; config: ConfigParts; warn(text: string): void },
+): LiveTeam {
+  const keepOld = (error: unknown) => warn(config.t.settingsKept(thrownText(error, config.lang)));
+  const settings = liveSettings(home.settings, keepOld);
+  let { team } = bot;
+  let seen = settings();
+  const read = (): Team => {
+    const now = settings();
+    if (now === seen) return team;
+    seen = now;
+    try {
+      team = teamOf(bot.name, now, env, config);
+    } catch (error) {
+      keepOld(error);
+    }
+    return team;
+  };
+  return {
+    team: read,
+    async changeTeam(change) {
+      changeSettings(home.settings, (settings) =>
+        change.type === "chat"
+          ? { ...settings, feishu: withChat(settings.feishu, bot.name, change.chat, change.settings) }
+          : { ...settings, people: withRole(settings.people ?? {}, { ...change, id: `feishu:${change.openId}` }) },
+      );
+      read();
+    },
+  };
+}
+
+function withChat(
+  feishu: Settings["feishu"],
+  bot: string,
+  chat: string,
+  { workspace, lang, limits = {} }: ChatSettings,
+): Settings["feishu"] {
+  const { promptTimeout, timeoutPolicy, taskLimit } = limits;
+  const kept = {
+    ...(workspace !== undefined && { workspace }),
+    ...(lang && { lang }),
+    ...(promptTimeout !== undefined && { promptTimeout: timeText(promptTimeout) }),
+    ...(timeoutPolicy !== undefined && { timeoutPolicy }),
+    ...(taskLimit !== undefined && { taskLimit: timeText(taskLimit) }),
+  };
+  const own = (settings: BotSettings | undefined): BotSettings => ({
+    ...settings,
+    chats: { ...settings?.chats, [chat]: kept },
+  });
+  if (bot === "") return { ...feishu, ...own(feishu) };
+  return { ...feishu, bots: { ...feishu?.bots, [bot]: own(feishu?.bots?.[bot]) } };
+}
+
+function timeText(ms: number): string {
+  const units = [
+    ["d", 86_400_000],
+    ["h", 3_600_000],
+    ["m", 60_000],
+  ] as const;
+  const [unit, size] = units.find(([, unitMs]) => ms % unitMs === 0) ?? (["s", 1_000] as const);
+  return `${Math.max(1, Math.round(ms / size))}${unit}`;
 }

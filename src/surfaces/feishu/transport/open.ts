@@ -2,9 +2,8 @@ import { setTimeout as after } from "node:timers/promises";
 import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
 import { feishuServeTexts } from "../../../texts/surfaces/feishu-serve.ts";
 import type { Lang } from "../../../texts/language.ts";
-import type { FeishuChannel } from "../channel/channel.ts";
+import type { FeishuChannel, ChannelStatus } from "../channel/channel.ts";
 import { createApi, type Api } from "./api/api.ts";
-import { createBot } from "./bot.ts";
 import { createClicks } from "./incoming/clicks.ts";
 import { usual, type FeishuApp, type Log, type Timings } from "./api/config.ts";
 import { readClick, readEnvelope, readMessage, readRecall, wireAnswer, type Envelope } from "./incoming/event.ts";
@@ -13,6 +12,7 @@ import { createQueues } from "./api/queues.ts";
 import { createSending } from "./outgoing/sending.ts";
 import { createConnection } from "./incoming/socket.ts";
 import { createWebhook, type Webhook } from "./incoming/webhook.ts";
+import { thrownText } from "../../../texts/shared/error.ts";
 
 /** Time for the acknowledgement of the last event to be sent. */
 const FLUSH_MS = 50;
@@ -183,4 +183,64 @@ async function handleEvent(
 /** Origin of links that the client opens, by the origin of the API. */
 function linksOf(domain: string): string {
   return /larksuite/.test(domain) ? "https://applink.larksuite.com" : "https://applink.feishu.cn";
+}
+
+const MAX_PAUSE_MS = 60_000;
+
+/** The bot's own id and name, to recognise its mentions. The last known ones count while the platform cannot be reached. */
+type Bot = {
+  id(): string | undefined;
+  name(): string;
+  /** Asks until the platform answers; resolves after the first attempt. */
+  learn(): Promise<void>;
+  /** State of API calls: the only sign of health where no connection is open. */
+  status(): ChannelStatus;
+};
+
+function createBot(
+  api: Api,
+  { store, sleep, log, retryMs }: { store: SurfaceStore; sleep(ms: number): Promise<void>; log: Log; retryMs: number },
+): Bot {
+  let id = store.get("bot") as string | undefined;
+  let name = (store.get("bot-name") as string | undefined) ?? "Sage";
+  let status: ChannelStatus = { state: "connecting", since: Date.now() };
+
+  /** True once id and name are known. */
+  const ask = async (): Promise<boolean> => {
+    try {
+      const { bot } = (await api.call({ method: "GET", path: "bot/v3/info" }, { once: true })) as {
+        bot?: { open_id?: string; app_name?: string };
+      };
+      if (!bot?.open_id) throw new Error("the app has no bot");
+      id = bot.open_id;
+      store.set("bot", id);
+      if (bot.app_name) store.set("bot-name", (name = bot.app_name));
+      status = { state: "connected", since: Date.now() };
+      return true;
+    } catch (error) {
+      status = {
+        state: "failed",
+        since: status.state === "failed" ? status.since : Date.now(),
+        problem: thrownText(error),
+      };
+      log("error", `the bot cannot be looked up: ${thrownText(error)}`);
+      return false;
+    }
+  };
+
+  const insist = async (): Promise<void> => {
+    for (let waitMs = retryMs; ; waitMs = Math.min(waitMs * 2, MAX_PAUSE_MS)) {
+      await sleep(waitMs);
+      if (await ask()) return;
+    }
+  };
+
+  return {
+    id: () => id,
+    name: () => name,
+    async learn() {
+      if (!(await ask())) insist().catch(() => {}); // it ends when the bridge does
+    },
+    status: () => status,
+  };
 }

@@ -3,15 +3,13 @@ import { render } from "preact";
 import type { Lang } from "../../../texts/language.ts";
 import type { LinkState } from "../../../remote/lasting.ts";
 import { draw } from "./app.tsx";
-import { connect } from "./link.ts";
+import { drawPairing, connect } from "./pairing.tsx";
 import { keepTold, notifications } from "./notify.ts";
 import { deviceDesk, deviceName, invitationIn, pairWith } from "./state/pair.ts";
 import { passkeyDesk } from "./state/passkey.ts";
-import { drawPairing } from "./pairing.tsx";
 import { readPlace } from "./state/place.ts";
-import { colours, type Colours, type Settings } from "./state/settings.ts";
+import { colours, type Colours, type Settings, storage } from "./state/settings.ts";
 import { createApp, type App } from "./state/state.ts";
-import { storage } from "./state/storage.ts";
 import { wordsIn, type Words } from "./words/words.ts";
 
 declare const SAGE_VERSION: string;

@@ -4,9 +4,8 @@ import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../../
 import { draw } from "../../../../src/surfaces/web/page/app.tsx";
 import { keepTold } from "../../../../src/surfaces/web/page/notify.ts";
 import { readPlace } from "../../../../src/surfaces/web/page/state/place.ts";
-import type { Colours, Settings } from "../../../../src/surfaces/web/page/state/settings.ts";
+import { type Colours, type Settings, storage } from "../../../../src/surfaces/web/page/state/settings.ts";
 import { createApp, type App } from "../../../../src/surfaces/web/page/state/state.ts";
-import { storage } from "../../../../src/surfaces/web/page/state/storage.ts";
 import { wordsIn } from "../../../../src/surfaces/web/page/words/words.ts";
 
 export type Fake = {

@@ -14,7 +14,7 @@ import { fragmentFor } from "../state/place.ts";
 import { Ended } from "./request.tsx";
 import { QUIET_MS } from "./seen.ts";
 import type { App } from "../state/state.ts";
-import { Ago, Since } from "../components/time.tsx";
+import { Ago, Since } from "../components/loading.tsx";
 import { Trouble } from "../components/form.tsx";
 
 /** Everything that waits for a person, over all sessions, oldest first. */

@@ -20,7 +20,7 @@ import { fragmentFor } from "../state/place.ts";
 import { Questions, TextAnswer } from "./questions.tsx";
 import { CONFIRM_MS, lockOf } from "./seen.ts";
 import type { App } from "../state/state.ts";
-import { Ago } from "../components/time.tsx";
+import { Ago } from "../components/loading.tsx";
 
 /** A request, to be read and answered; once it has ended, one line. */
 export function Request({ entry, level = 2, linked = true }: { entry: InboxRequest; level?: 1 | 2; linked?: boolean }) {

@@ -11,7 +11,7 @@ import { briefOf, isAsking, todosOf } from "../../../../view/items/summary.ts";
 import { Change } from "../components/blocks.tsx";
 import { useApp } from "../state/context.ts";
 import { Markdown } from "../components/markdown.tsx";
-import { Since } from "../components/time.tsx";
+import { Since } from "../components/loading.tsx";
 import { Trouble } from "../components/form.tsx";
 import type { Words } from "../words/words.ts";
 

@@ -1,6 +1,4 @@
-import type { ListedDevice } from "./settings.ts";
-import type { Settings } from "./settings.ts";
-import { storage } from "./storage.ts";
+import { type ListedDevice, type Settings, storage } from "./settings.ts";
 
 /** The one-time key of a link that was opened here. */
 export function invitationIn(fragment: string): string | undefined {

@@ -1,6 +1,8 @@
 import type { Signal } from "@preact/signals";
 import type { LooseResponse } from "../../../../protocol/facts/answer.ts";
 import type { CommandReply } from "../../../../protocol/host/host.ts";
+import { attempt } from "../../../../base/attempt.ts";
+import type { Shelf } from "./drafts.ts";
 
 export const colours = ["system", "light", "dark"] as const;
 export type Colours = (typeof colours)[number];
@@ -37,4 +39,22 @@ export type Settings = {
   };
   /** This device forgets the host, and the host this device. */
   leave(): void;
+};
+
+/** The browser's own storage of this origin. One that keeps nothing, as in a private window, is no error. */
+export const storage: Shelf = {
+  get(name) {
+    return attempt(() => localStorage.getItem(name) ?? undefined);
+  },
+  put(name, value) {
+    try {
+      if (value === undefined) localStorage.removeItem(name);
+      else localStorage.setItem(name, value);
+    } catch {
+      // It is kept as long as the page is open.
+    }
+  },
+  names() {
+    return attempt(() => Object.keys(localStorage)) ?? [];
+  },
 };
