@@ -83,10 +83,7 @@ function ofCall(
   };
 }
 
-/**
- * A question that Sage itself asks, such as whether an agent that repeats itself should continue, or a request from outside. Neither has a
- * tool of Sage's: no rule is ever suggested or tried by what was answered there.
- */
+/** Asked by Sage itself or from outside: no tool of Sage's is behind it, so no rule is ever suggested or tried by its answer. */
 function ofQuestion(session: string, { key, at, request, approvals, resolution }: AskedItem): Receipt {
   return {
     id: requestId(session, key),

@@ -32,10 +32,7 @@ export type RecordedResponse = InputResponse extends infer R
     : never
   : never;
 
-/**
- * The model's replies of a session as a script that plays them again: the root's, and those of every subagent by its path
- * and its task. Without ids of the provider, and without data that only the provider can read.
- */
+/** Replies of root and subagents as a script that plays them again, without ids of the provider or data that only it can read. */
 export function scriptOf(facts: readonly Fact[]): Script {
   const scripts: Record<string, ScriptedTurn[]> = { "": [] };
   const tasks = new Map<string, Call>();
@@ -66,11 +63,7 @@ export function answersOf(facts: readonly Fact[]): RecordedAnswer[] {
   });
 }
 
-/**
- * Answers as was recorded: the first answer to the same request that was not given yet. A request that nobody answered then
- * stays open, and the turn ends in `needs-input`. A rule that was given then holds for the session alone: replaying changes
- * no settings.
- */
+/** Gives recorded answers in order. What nobody answered stays open (`needs-input`); recorded rules hold for this session alone. */
 export function replayAnswers(
   recorded: readonly RecordedAnswer[],
   { redaction }: { redaction?: Redaction } = {},

@@ -49,10 +49,7 @@ export async function planRewind(store: Store, session: SessionRow, options: Rew
   return { turn: options.turn, what: unfinished.data.what, message: "", files, commands: [] };
 }
 
-/**
- * Rewinds. One fact records the decision and the files as they were found; another, that they are restored. After a crash in between, the
- * next turn or rewind finishes the work. `overwrite`: modified files that the person wants restored anyway, with the content they saw.
- */
+/** Rewinds in two facts: after a crash between them the next turn or rewind finishes. `overwrite`: modified files to restore anyway. */
 export async function rewindSession(
   store: Store,
   session: SessionRow,

@@ -153,10 +153,7 @@ const copied: readonly FactType[] = [
   "turn.ended",
 ];
 
-/**
- * The facts of a new session that begins where another was at `cut`. What was granted there is not granted here, nothing that was
- * asked is asked again, and a call that had no result by then reads as not run.
- */
+/** Facts of a fork at `cut`. No grant and no open request comes along; a call without a result by then reads as not run. */
 export function forkOf(facts: readonly Fact[], cut: number): Fact[] {
   const kept = withoutRewound(facts.filter(({ seq }) => seq <= cut)).filter(
     ({ type, seq }) => seq <= cut && copied.includes(type),

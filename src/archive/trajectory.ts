@@ -9,10 +9,7 @@ export function* trajectory(facts: Iterable<Fact>, redaction: Redaction): Genera
     yield `${JSON.stringify({ seq, session, key, type, at, data: redaction.value(data) })}\n`;
 }
 
-/**
- * Writes a file on a person's word. A regular file is replaced whole, for its owner alone: a reader never meets half of it. A device, a
- * pipe or a link is written through: replacing it would take it away from everybody else who uses it.
- */
+/** Replaces a regular file whole, for its owner alone. A device, pipe or link is written through: others use it, too. */
 export function writeLines(path: string, lines: Iterable<string>): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found && !found.isFile()) return writeEach(openThrough(path), lines);

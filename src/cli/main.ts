@@ -39,10 +39,7 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   help: async () => (await import("./setup/help.ts")).help,
 };
 
-/**
- * Commands of Sage that an agent must not run in the person's name: in whole, or where one of these words is among theirs. Flags may stand
- * before such a word, so it counts wherever it is.
- */
+/** Commands that an agent must not run in the person's name: whole, or with one of these words, wherever flags push it. */
 const forPeople: Record<string, "whole" | readonly string[]> = {
   acp: "whole",
   answer: "whole",

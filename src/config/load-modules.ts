@@ -109,10 +109,7 @@ const PARAMETER = "sage-module";
 const known = new Map<string, Known>();
 let isHooked = false;
 
-/**
- * Imports a module from the text that was read and trusted, not from the file, which may have changed since. Each content has its own URL,
- * so that a long-lived process loads a changed module once it is trusted again.
- */
+/** Imports the text that was read and trusted; the file may have changed since. Each content has its own URL, so a change is loaded. */
 async function importModule({ path, files, within }: NamedModule): Promise<unknown> {
   if (typeof nodeModule.registerHooks !== "function")
     throw new SageError("config-invalid", reason("module-needs-node", { version: "22.15" }));

@@ -15,10 +15,7 @@ type Granted = InputResponse & { type: "granted" };
 /** A person with a name that stands for them alone, on every surface. */
 export type Approver = Pick<Sender, "by" | "surface" | "device" | "signed">;
 
-/**
- * Records a person's yes to a request that takes more than one. The one that completes them ends the request in the same transaction; an edit ends
- * it at once, to be asked again as it is now.
- */
+/** Records one yes of several. The last ends the request in the same transaction; an edit ends it at once, to be asked again. */
 export async function approve(
   store: Store,
   request: ConsentRequest,

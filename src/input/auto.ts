@@ -2,10 +2,7 @@ import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import type { AutoResponder, AutoResponse } from "../protocol/host/options.ts";
 import { reason } from "../protocol/reasons/reason.ts";
 
-/**
- * Answers requests where nobody may be asked. Nothing is ever allowed because nobody was there:
- * `alwaysAllow` is a person's standing order for ordinary permissions, and for those alone.
- */
+/** Answers where nobody may be asked. `alwaysAllow` is a standing order of a person, for ordinary permissions alone. */
 export function autoResolve(auto: Exclude<AutoResponse, AutoResponder>, request: InputRequest): Resolution {
   const frame = { requestId: request.id, by: "auto", surface: auto, at: Date.now() };
   if (request.kind !== "permission") {

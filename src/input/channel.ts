@@ -19,10 +19,7 @@ export interface InputChannel {
   /** Asks and blocks until somebody answers. Rejects when the signal aborts, the channel closes, or nobody may be asked. */
   requestInput(request: InputRequest, signal?: AbortSignal): Promise<InputResponse>;
   requestInputWithTimeout(request: InputRequest, timeoutMs: number, signal?: AbortSignal): Promise<InputResponse>;
-  /**
-   * Shows a request that lives elsewhere; an answer goes to `settle`. Call the returned function once it has ended.
-   * Undefined when the channel is closed: nobody is there to see it.
-   */
+  /** Shows a request that lives elsewhere; `settle` gets its answer. Call the result once it has ended. Undefined: channel closed. */
   show(
     request: InputRequest,
     settle: (response: InputResponse) => Resolution | Promise<Resolution>,

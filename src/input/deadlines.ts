@@ -186,10 +186,7 @@ function expire(): void {
 
 let seen: { ours: number; machine: number } | undefined;
 
-/**
- * Milliseconds on a clock that nobody can set and that keeps running while the machine sleeps. On Linux Node's clock stands still then, and
- * the machine's uptime does not; on other systems Node's clock keeps running by itself, and the uptime follows the clock on the wall.
- */
+/** Counts while the machine sleeps, and nobody can set it: uptime on Linux, where Node's clock stops; Node's clock elsewhere. */
 function bootNow(): number {
   const ours = performance.now();
   if (process.platform !== "linux") return ours;

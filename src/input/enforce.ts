@@ -44,10 +44,7 @@ function nowSince(store: Store, beat: Beat | undefined): number {
   return store.pending().some((request) => hasDue(request) && countedFrom(request) <= beat.at) ? now : wall;
 }
 
-/**
- * The moment at which a request is opened. Where nobody counts, the clock on the wall begins anew, and says so first: it may have been set
- * since the newest heartbeat.
- */
+/** The moment of opening. Where no heartbeat counts, one is written first: the wall clock may have been set since the last. */
 export function openingNow(store: Store): number {
   const now = enforcedNow(store);
   const isCounted = store.now !== undefined || enforcerOf(store).anchor !== undefined;

@@ -18,10 +18,7 @@ type Granted = InputResponse & { type: "granted" };
 
 export type Responded = { won: true; resolution: Resolution } | { won: false; resolution: Resolution };
 
-/**
- * Answers an open request, from any process. The first valid answer wins; later ones are told who won. Throws if the request is unknown or
- * the answer does not fit it; the request then stays open.
- */
+/** Answers from any process. The first valid answer wins, later ones learn who won; one that does not fit throws and changes nothing. */
 export async function respond(
   store: Store,
   response: LooseResponse,

@@ -71,10 +71,7 @@ function checkPlainYes({ agent }: InputRequest, response: InputResponse & { type
     throw refused(reason("outside-yes-or-no", { agent: agent[0] ?? "" }));
 }
 
-/**
- * Refuses what has no form of a response at all: code without types answers with anything. What does not fit its request, or is
- * of no known type, is refused by `resolve`.
- */
+/** Refuses what has no form of a response, as untyped code may send. `resolve` refuses what does not fit its request. */
 export function checkResponse(given: LooseResponse): void {
   if (kindOf(given) !== "object") throw misfit("response", "object", given);
   if (typeof given.requestId !== "string") throw misfit("requestId", "string", given.requestId);

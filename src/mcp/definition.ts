@@ -47,10 +47,7 @@ function toolDefinition(server: string, { name, description = "", inputSchema }:
   return { own: name, name: tool, description: `${called}${cut}`, inputSchema: { ...schema, type: "object" } };
 }
 
-/**
- * A name that every provider takes and that is read in one way: letters, digits, `-` and `_`, at most 64. What had to be changed
- * carries a hash of the name as it was, so that two tools never meet under one name.
- */
+/** A name that every provider takes: letters, digits, `-`, `_`, 64 at most. A changed name carries a hash, so that no two meet. */
 export function toolName(server: string, own: string): string {
   const room = MAX_NAME_LENGTH - `mcp__${server}__`.length;
   const plain = own.replaceAll(/[^A-Za-z0-9_-]+/g, "_").replace(/^_+/, "");

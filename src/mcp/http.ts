@@ -23,10 +23,7 @@ export function secureAddress({ url: text }: Pick<HttpServer, "url">): URL {
   throw new ServerFailure(reason("address-insecure", { url: text }));
 }
 
-/**
- * Requests on behalf of a server: its own, and those to addresses that it names for a login. A server out there never sends us to this
- * machine or into its network, and no answer is longer than a message may be.
- */
+/** Requests for a server, its logins included. It never leads us to this machine or its network, and no answer exceeds the limit. */
 export function guardedFetch(server: URL): Fetch {
   return async (address, init) => {
     const url = secureAddress({ url: String(address) });

@@ -11,10 +11,7 @@ const MAX_LINE_LENGTH = 200;
 
 const none: ReadonlySet<string> = new Set();
 
-/**
- * The tools of an agent together with those of its servers, as these are at the moment. With more than `deferAbove` of a server's
- * tools the model is told their names, and of those that it searched for the rest.
- */
+/** An agent's tools with its servers'. Above `deferAbove` the model is told names, and the rest of those it searched for. */
 export function withServers(
   base: ToolRegistry,
   servers: Servers,

@@ -35,10 +35,7 @@ export type ServersParts = {
 
 /** All servers of a folder. None is started before it is needed, or a turn has run for a moment. */
 export type Servers = {
-  /**
-   * Waits for the servers of which nothing is known yet; the others start in the background. Never rejects because of a server:
-   * `notice` tells which are waited for and which cannot be had.
-   */
+  /** Waits for servers of which nothing is known; others start in the background. Never rejects: `notice` tells what is missing. */
   ready(signal: AbortSignal, notice: (why: Reason) => void): Promise<void>;
   /** Tools of all servers, as they are known now. The same array while nothing changed. */
   tools(): readonly Tool[];

@@ -16,10 +16,7 @@ const MAX_MESSAGES = 2_000;
 const KEPT_ERRORS = 2_000;
 const GRACE_MS = 500;
 
-/**
- * The watcher ends the whole group once nobody holds the other end of descriptor 3: a server, and whatever it started, does not
- * outlive a Sage that was killed by more than a second. The server itself is started with its arguments as they are; no shell reads them.
- */
+/** Ends the whole group once descriptor 3 closes, so no server outlives a killed Sage by a second. No shell reads its arguments. */
 const watched =
   '(trap "" TERM; cat <&3; sleep 0.5; kill -TERM 0; sleep 0.5; kill -9 0) </dev/null >/dev/null 2>&1 & exec "$@" 3<&-';
 

@@ -61,10 +61,7 @@ function schema(): z.Schema {
   });
 }
 
-/**
- * The reply, or the signal's reason a moment after it aborted. A model that does not listen must not hold a turn that was stopped: a
- * reply may be asked for again, so one that comes late is dropped.
- */
+/** Rejects a moment after the signal, so a deaf model holds no stopped turn. A late reply is dropped: it may be asked for again. */
 export function unlessDeaf<Reply>(replying: Promise<Reply>, signal: AbortSignal): Promise<Reply> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;

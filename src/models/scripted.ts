@@ -27,10 +27,7 @@ export type ScriptedTurns = readonly (ScriptedTurn | ((request: ModelRequest) =>
 /** Turns of the root agent, or turns by agent path joined with "/" (the root's is ""); `path@task` is for one task alone. */
 export type Script = ScriptedTurns | Readonly<Record<string, ScriptedTurns>>;
 
-/**
- * A model that plays turns from a script. It reads off the messages which turn is next: a new process continues where the last
- * one stopped.
- */
+/** Plays turns from a script. The messages tell which is next, so a new process continues where the last one stopped. */
 export function scripted(script: Script, id = "scripted"): Model {
   const byAgent: Readonly<Record<string, ScriptedTurns>> = isTurns(script) ? { "": script } : script;
   return {

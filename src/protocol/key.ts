@@ -275,10 +275,7 @@ export function splitRequestId(id: string): { session: string; key: string } {
 
 const letters = "abcdefghjkmnpqrstuvwxyz23456789";
 
-/**
- * A request's id as people type it: its session and five letters made of the whole id. The next request of the session has other
- * letters, so that nobody answers a request by the name of another.
- */
+/** A request's id as typed: session and five letters of a hash, so that nobody answers the session's next request by mistake. */
 export function shortRequestId(id: string): string {
   return requestId(splitRequestId(id).session, codeOf(id));
 }

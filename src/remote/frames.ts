@@ -50,10 +50,7 @@ export type Said =
   /** The host lives, though nothing happens. */
   | { beat: number };
 
-/**
- * A frame of the host as a type. Undefined for a frame or an event that a later version may have added. Looked at by hand: a page that
- * speaks to its own host does not carry a library for it.
- */
+/** A frame as a type; undefined for what a later version added. Checked by hand: the page carries no schema library. */
 export function readSaid(body: unknown): Said | undefined {
   const frame = objectOf(body);
   if ("event" in frame) return numbered(frame) && isKnown(objectOf(frame["event"])) ? (frame as Said) : undefined;

@@ -23,10 +23,7 @@ import { styleOf, fail } from "../process/stdout.ts";
 
 type Parts = Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang };
 
-/**
- * Answers every request that is like this one, once the list was seen whole: at a terminal it is shown and asked about; elsewhere the
- * letters that stood below it are given with `seen`.
- */
+/** Answers all requests like this one, once the whole list was seen: asked about at a terminal, by `seen` and its letters elsewhere. */
 export async function answerAlike(
   { lang, ...opened }: Parts,
   request: InputRequest,

@@ -7,19 +7,13 @@ import { reason } from "../../protocol/reasons/reason.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 import { workerFile } from "./join-engine.ts";
 
-/**
- * An agent's commands must not approve, speak, trust or change rules in the person's name, however they were started. A variable says so
- * to those who mean well; a command that clears it is still a child of a call that the journal knows.
- */
+/** No command of an agent acts in the person's name. A variable tells; where it was cleared, the journal knows the parent process. */
 export function requirePerson(env: NodeJS.ProcessEnv): void {
   if (env["SAGE_INSIDE"] === undefined && !isBelowGuest(env) && !isInsideCall(env)) return;
   throw new SageError("usage", reason("for-people-only", {}));
 }
 
-/**
- * Was one of the processes above this one started as a guest of this home? A guest may have a server of its own that stands under no
- * session. Elsewhere than on Linux a process does not tell.
- */
+/** A guest may run a server that belongs to no session. Only Linux shows the environment of the processes above this one. */
 function isBelowGuest(env: NodeJS.ProcessEnv): boolean {
   if (process.platform !== "linux") return false;
   const mark = `SAGE_INSIDE=${sageHome(env).dir}`;

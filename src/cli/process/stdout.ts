@@ -43,10 +43,7 @@ export function surviveReaders(): void {
   }
 }
 
-/**
- * Makes `console` print for people alone: nothing steers their terminal, nor that of `sage why | less -R`, and on a terminal sentences
- * are broken between words.
- */
+/** Makes `console` safe for people: nothing steers their terminal or pager, and on a terminal lines break between words. */
 export function guardConsole(): void {
   const write = (stream: NodeJS.WriteStream, given: readonly unknown[]) => {
     const text = harmless(format(...given));

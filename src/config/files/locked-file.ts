@@ -12,10 +12,7 @@ export function lockIn(folder: string): string {
   return join(folder, "lock.db");
 }
 
-/**
- * Changes a small file so that two processes never lose each other's change: lock, read, write beside, rename.
- * `change` gets the text as it is now ("" for no file) and returns the text to write; the same text back writes nothing.
- */
+/** Changes a small file under a lock. `change` gets the present text ("" for no file); the same text back writes nothing. */
 export function changeFile(path: string, change: (text: string) => string, lock = lockIn(dirname(path))): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   using _held = acquire(lock);
@@ -24,10 +21,7 @@ export function changeFile(path: string, change: (text: string) => string, lock 
   if (after !== before) replace(path, after);
 }
 
-/**
- * The write lock of an empty SQLite database. The kernel releases it with the process that holds it, so that no lock outlives
- * a kill and nobody has to guess whether its holder still lives.
- */
+/** The write lock of an empty SQLite database: the kernel releases it with its process, so no lock outlives a kill. */
 function acquire(lock: string): Disposable {
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
   closeSync(openSync(lock, "a", 0o600)); // SQLite would create it readable by others

@@ -10,10 +10,7 @@ type Listed = string | AskRule;
 type Lists = Partial<Record<RuleBehavior, Listed[]>>;
 type RuleFile = { permissions?: Lists } & Record<string, unknown>;
 
-/**
- * Adds a rule to a settings file and verifies it by reading the file again. An existing rule with approvals is kept: a plain one would
- * weaken it.
- */
+/** Adds a rule and verifies it by reading the file again. A rule with approvals is kept: a plain one would weaken it. */
 export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule" | "behavior">, lock?: string): void {
   const reading = readRule(rule, behavior);
   if (!reading.ok) throw new SageError("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));

@@ -7,10 +7,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Trusted folders are stored with what was trusted in them. */
 export const MAX_STATE_BYTES = 64 * MAX_FILE_BYTES;
 
-/**
- * Text of a settings file, undefined where there is none. A pipe in its place would wait for a writer, and a device never ends:
- * only a regular file is read, and no more of it than the limit.
- */
+/** Text of a settings file, or undefined. A pipe or a device would never end: only a regular file is read, up to the limit. */
 export function readSmallFile(path: string, largest = MAX_FILE_BYTES): string | undefined {
   try {
     const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));

@@ -59,10 +59,7 @@ export function isCode(path: string): boolean {
   return /\.m?js$/.test(path);
 }
 
-/**
- * A string that begins with ./ or ../ and names a file counts, whatever the code does with it: one too many costs a few lines in the
- * trust prompt, and one that is missed is refused when it is imported.
- */
+/** Any string with ./ or ../ that names a file: one too many costs a line in the prompt; one missed is refused at import. */
 function filesFrom(entry: string, within: string | undefined): ContentFile[] {
   const texts = new Map<string, string>();
   const queue = [entry];

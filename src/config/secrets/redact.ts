@@ -7,10 +7,7 @@ import { redactor } from "./secrets.ts";
 /** Takes secrets out of whatever leaves the state directory: receipts, exports, cards, logs. */
 export type Redaction = {
   text(text: string): string;
-  /**
-   * The same in every string of plain data; a field called `password` loses its value whatever that is. In a request for permission
-   * nothing that a shell would run is taken for a secret: an agent could hide there what it asks for.
-   */
+  /** Redacts every string in data, and any `password`. Not what a shell would run in a permission: an agent could hide there. */
   value<T>(value: T): T;
   /** Number of places from which something was taken out so far. */
   removed(): number;

@@ -26,10 +26,7 @@ export function hasRole(settings: Listed, id: string, role: Role): boolean {
   return role === "administrator" && !administered && roles.includes("approver");
 }
 
-/**
- * The same for an account of this machine. While the list names no account at all, the settings say nothing about the people at this
- * machine, and whoever owns the settings may do everything. From the first named account on, the others may do nothing.
- */
+/** The same for an account here. While no account is named, the owner of the settings may do everything; then the others nothing. */
 export function accountHasRole(settings: Listed, account: string, role: Role): boolean {
   const named = peopleIn(settings).some(({ ids }) => ids.some((id) => id.startsWith("account:")));
   return !named || hasRole(settings, `account:${account}`, role);

@@ -26,10 +26,7 @@ type Progress = (done: number, total: number) => void;
 /** Paths of kept files within this folder. Asked for after the snapshot: a file is on disk before a fact names it. */
 type Kept = { folder: string; names(): Iterable<string> | Promise<Iterable<string>> };
 
-/**
- * Writes a journal that others go on writing, and files that its facts name, into one new file for its owner. Written beside it and
- * linked into place: nobody meets half of it, and a file that is there already is refused (EEXIST).
- */
+/** Writes journal and kept files into one file, while others write on. Linked into place whole; an existing file is refused (EEXIST). */
 export async function writeBackup(
   journal: string,
   target: string,
@@ -62,10 +59,7 @@ export async function writeBackup(
   });
 }
 
-/**
- * Makes a journal of a backup where there is none, and the kept files in this folder. `check` sees the draft before anything else is
- * written, and refuses it by throwing. False: the file is no backup.
- */
+/** Makes a journal of a backup where there is none. `check` may refuse the draft by throwing. False: not a backup. */
 export async function restoreBackup(
   file: string,
   journal: string,

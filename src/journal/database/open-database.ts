@@ -121,10 +121,7 @@ function checked(path: string, db: DatabaseSync, { readOnly }: { readOnly: boole
   }
 }
 
-/**
- * Creates the whole journal under another name and links it into place: a process killed in between leaves no empty journal, and of two
- * concurrent ones the second finds the journal of the first.
- */
+/** Made under another name and linked: no kill leaves an empty journal, and a concurrent second one finds the first's. */
 function create(path: string): void {
   if (existsSync(`${path}-wal`)) throw new SageError("journal-damaged", reason("journal-missing", { path }));
   const made = `${path}.${randomUUID()}.new`;

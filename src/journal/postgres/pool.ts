@@ -1,10 +1,7 @@
 import type { Socket } from "node:net";
 import type { Client, ClientBase, ClientConfig, Pool, PoolClient, PoolConfig } from "pg";
 
-/**
- * A server that does not reply for this long counts as gone, and so does one that no connection can be made to: a network that drops a
- * connection tells neither side.
- */
+/** A server that is silent this long counts as gone: a network that drops a connection tells neither side. */
 export const SILENT_MS = 30_000;
 /** The same where a person waits for one long answer: a search of years, functions that are made anew, a session that is brought over. */
 export const PATIENT_MS = 300_000;
@@ -49,10 +46,7 @@ function endWhenSilent(client: ClientBase, silentMs: number): void {
   stream.setTimeout(silentMs, () => stream.destroy(Object.assign(new Error(problem), { code: "ETIMEDOUT" })));
 }
 
-/**
- * Makes the server release what a lost process holds: a session locked in a transaction, and the lock that marks the process as alive.
- * Otherwise it may wait for hours.
- */
+/** Makes the server release locks of a lost process, on its session and on its life, which may otherwise last for hours. */
 function forgetful(silentMs: number): string {
   const settings = {
     idle_in_transaction_session_timeout: `${silentMs}ms`,

@@ -23,10 +23,7 @@ export type News = { session: string; before: number; upTo: number };
 export interface Ledger {
   readonly journal: string;
   create(session: string, opened: FactData["session.opened"], place: string): Promise<boolean>;
-  /**
-   * Raises the epoch. Refused while another living process has the session, unless that one's `job` was given to this process: then it
-   * is frozen, or cut off, and what it writes is refused.
-   */
+  /** Raises the epoch. Refused while another process lives, unless its `job` was given to us: then it is frozen or cut off. */
   take(session: string, options?: TakeOptions): Promise<{ epoch: number }>;
   /** Fenced by the epoch. The same batch twice is written once: a reply may get lost. A number of 0: somebody had answered before. */
   commit(session: string, epoch: number, batch: Batch): Promise<{ numbers: number[]; before: number }>;

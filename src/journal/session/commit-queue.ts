@@ -11,10 +11,7 @@ type CommitListener = {
   commitFailed(error: unknown): void;
 };
 
-/**
- * Facts of one session on their way to the store. They are buffered, and committed together before anything outside can notice one of
- * them, at the latest on the next tick. Deltas that are shown here never overtake the facts before them.
- */
+/** Buffers facts; they commit together before anything outside can notice one, at the latest on the next tick, and before later deltas. */
 export class CommitQueue {
   readonly #store: Store;
   readonly #session: string;

@@ -38,10 +38,7 @@ export type Opened = {
   wait(): Promise<Resolution>;
 };
 
-/**
- * The ground under the loop. Keys are relative to the branch and written once. A key that is a fact already returns it at once,
- * so the same loop called from the top of its turn continues where it was.
- */
+/** The ground under the loop. Keys are written once: one that is a fact returns it, so a loop called again continues where it was. */
 export interface Durable {
   readonly signal: AbortSignal;
   /** A value decided here and now. Replayed, never recomputed. */

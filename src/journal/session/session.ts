@@ -19,10 +19,7 @@ export function openSession(store: Store, id: string): SessionLog {
   return new SessionLog(store, id);
 }
 
-/**
- * A process's hold on a session: facts under keys, which is the whole of replay.
- * Facts are buffered, and committed together before anything outside can notice one of them, at the latest on the next tick.
- */
+/** A process's hold on a session: facts under keys, which is the whole of replay. `CommitQueue` buffers them. */
 export class SessionLog {
   readonly id: string;
   readonly epoch: number;

@@ -157,10 +157,7 @@ function silenceOf({ beat }: Process): number {
   return silence < 0 ? Infinity : silence;
 }
 
-/**
- * A hub that also hears what other processes write. `data_version` moves only when another connection has committed, so a quiet
- * poll costs microseconds.
- */
+/** Hears other processes, too. `data_version` moves only with their commits, so a quiet poll costs microseconds. */
 export function createPoller({ all }: Pick<Database, "all">): { hub: Hub; stop(): void } {
   // This timer alone keeps a process alive that only waits for an answer from elsewhere.
   let timer: NodeJS.Timeout | undefined;

@@ -103,10 +103,7 @@ const hears = (listener: Listener, fact: Fact): unknown =>
 const hearsDelta = (listener: Listener, delta: Delta) => listener.delta?.(delta);
 const isLost = (listener: Listener, problem: SageError) => listener.lost?.(problem);
 
-/**
- * Keeps a listener's mistake to itself: the fact has happened, and neither its writer nor other listeners nor the process may fail by it.
- * Node prints it as a warning.
- */
+/** Contains a listener's exception: writer, other listeners and process must not fail by it. Node prints it as a warning. */
 function tellEach<L, N>(listeners: readonly L[] | undefined, news: N, hear: (listener: L, news: N) => unknown): void {
   if (listeners === undefined) return;
   for (const listener of listeners)

@@ -51,10 +51,7 @@ type Code = (...args: unknown[]) => unknown;
 /** A store is wrapped once, however many sessions of it are opened. */
 const wrapped = new WeakMap<object, Store>();
 
-/**
- * A store of an embedder's own, whose results are looked at: a promise that is taken for an epoch or for a list of facts would go wrong
- * much later, and far from its cause.
- */
+/** Checks results of an embedder's store: a promise taken for an epoch or a list would fail much later, far from its cause. */
 export function wrapStore(store: Store): Store {
   const known = wrapped.get(store);
   if (known) return known;

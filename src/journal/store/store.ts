@@ -86,10 +86,7 @@ export type Page = { limit: number; /** The id of the last one of the page befor
  */
 export interface Store {
   readonly hub: Hub;
-  /**
-   * State of this process that belongs to the open journal and is no fact: deadlines, running turns, the socket. Made on first
-   * use, one of each kind, and gone with the store; the function that makes it is its name.
-   */
+  /** State of this process that is no fact: deadlines, turns, the socket. One for each `make`, which is its key; gone with the store. */
   member<T>(make: (store: Store) => T): T;
   /** Journal path and id under which other processes reach this one's socket; `over` aborts when it leaves. Undefined in memory. */
   readonly place: { journal: string; process: string; over: AbortSignal } | undefined;

@@ -13,10 +13,7 @@ import { fromLanguageModel } from "./language-model.ts";
 
 type Given = WireOptions & { name: string; env: Env; options: Record<string, unknown> };
 
-/**
- * A model of a provider package that the person installed next to their settings. Never loaded from a project folder, which could contain a
- * malicious package of the same name.
- */
+/** A provider package installed beside the person's settings; never from a project, which could hold a malicious namesake. */
 export async function packageModel(name: string, given: Given): Promise<Model> {
   const { modelId, name: provider, env, baseURL, apiKey, headers, images, files, options } = given;
   const folder = env["SAGE_HOME"] || join(env["HOME"] || homedir(), ".sage");

@@ -5,10 +5,7 @@ import type { Model } from "../model.ts";
 
 type Standby = { id: string; load(): Promise<Model> };
 
-/**
- * Goes on with another model where the first one cannot be had, to the end of the turn: asking it again at every step would
- * cost all its retries each time. Which model replied is read off the messages, so a new process continues with the same.
- */
+/** Uses the standby to the end of the turn: each step would cost all retries again. Read off the messages, so a new process does too. */
 export function withFallback(primary: Model, standby: Standby): Model {
   let loaded: Promise<Model> | undefined;
   const fallback = () => (loaded ??= standby.load());

@@ -14,10 +14,7 @@ import { showImages, takesFiles, takesImages, type LoadImage, type ShownImage } 
 import { type WireOptions, createPost } from "./post.ts";
 import { createWrittenBytes, createWrittenTools, isBlank, joinBody, joinList } from "./written.ts";
 
-/**
- * OpenAI itself: its newer models take tools only over Responses. Servers that speak its older format are in chat.ts. `baseURL` goes
- * up to and includes /v1.
- */
+/** OpenAI itself, whose newer models take tools only here; others' servers: chat.ts. `baseURL` goes up to and includes /v1. */
 export function responses(options: WireOptions): Model {
   const { modelId, baseURL = "https://api.openai.com/v1", apiKey = "", name: provider = "openai" } = options;
   const { headers, idleTimeoutMs, env, images: takes = takesImages(modelId), files = takesFiles(modelId) } = options;

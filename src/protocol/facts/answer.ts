@@ -23,10 +23,7 @@ export type WholeAnswer = LooseResponse extends infer R
     : never
   : never;
 
-/**
- * A reply to the request with this id. `persona` marks a reply that no person gave: it counts in test journals only, and in the name of
- * that persona.
- */
+/** A reply to a request. `persona`: no person gave it; it counts in test journals only, and in that persona's name. */
 export type InputResponse = { persona?: string } &
   /** Unanswered questions are refused unless `partial` is set. */
   (
@@ -55,8 +52,5 @@ export type PlanEnd = Exclude<SessionMode, "plan">;
 /** A rule to keep together with a grant, and where. */
 export type RuleGrant = { rule: string; behavior: "allow" | "deny" | "ask"; destination: RuleDestination };
 
-/**
- * A rule to take back together with a grant, and from where; `session` is what was given in this session. Without `behavior`, whatever
- * the rule said.
- */
+/** A rule to take back with a grant, and from where; `session`: given in this session. Without `behavior`, whatever it said. */
 export type RuleRemoval = { rule: string; destination: RuleDestination; behavior?: "allow" | "deny" | "ask" };

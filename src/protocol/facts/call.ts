@@ -39,10 +39,7 @@ export type CallEnd = "done" | "failed" | "stopped" | "unknown" | "refused-by-ru
 /** The whole of what a command printed: how long it is, and the file that keeps it. */
 export type Output = { lines: number; file?: string };
 
-/**
- * `reads` may run again after a crash. `writes` may not. `waits` is loop code that asks or delegates, entered again on
- * replay.
- */
+/** `reads` may run again after a crash, `writes` may not; `waits` is loop code that asks or delegates, entered again on replay. */
 export type Effect = "reads" | "writes" | "waits";
 
 /** Author of a change to the input of a call. */

@@ -158,10 +158,7 @@ export type FactData = {
   "turn.ended": TurnEnd;
 };
 
-/**
- * A compaction of the conversation: results that were shortened, or a summary that replaces the beginning. Earlier facts
- * stay as they are.
- */
+/** A compaction: shortened results, or a summary in place of the beginning. Earlier facts stay as they are. */
 export type Compaction = {
   /** Results among the first `upTo` messages that are longer than this many characters are shortened. */
   trim?: { upTo: number; longest: number };

@@ -18,10 +18,7 @@ export type Rule = {
 /** How many people have to approve a call, and whether those who asked for it are left out. */
 export type Consent = { approvals: number; notAsker?: true };
 
-/**
- * `bypass` asks for no ordinary permission. Deny rules, ask rules, protected paths and tools that need a person hold in it,
- * too.
- */
+/** `bypass` asks for no ordinary permission; deny and ask rules, protected paths and tools that need a person still hold. */
 export type PermissionMode = "default" | "bypass";
 
 /** A part of a call as the decision saw it: for a shell line, one simple command. */

@@ -20,10 +20,7 @@ export type Question = {
   multiSelect: boolean;
   /** Of a form: it may be left open, and a text has to have this form. */
   field?: { optional?: true; form?: FieldForm };
-  /**
-   * Set on questions of Sage's own: people read them in their language (`questionIn` in `texts/questions.ts`), and the labels are fixed
-   * words that stand for the options in every language.
-   */
+  /** Of Sage's own questions: read in the person's language (`questionIn`); labels are fixed words that stand for the options. */
   own?: Reason<keyof OwnQuestionArgs>;
 };
 
@@ -74,10 +71,7 @@ export type InputRequest = NewRequest & {
   /** Session and key: the same after every restart. */ id: string;
   session: string;
   at: number;
-  /**
-   * Secrets that were taken out for a reader who is elsewhere; never in the journal. The input that they see is not the one that will
-   * run, so it cannot be edited there.
-   */
+  /** Secrets taken out for a reader elsewhere; never in the journal. Their input is not the one that runs, so it cannot be edited. */
   masked?: number;
   /** Its moments count the time up to this one in which nobody enforced deadlines; never in the journal. */
   moved?: number;
@@ -86,18 +80,12 @@ export type InputRequest = NewRequest & {
 /** A request to allow a call. */
 export type PermissionRequest = InputRequest & { kind: "permission" };
 
-/**
- * Sage's own questions offer everything that can follow; only questions of an agent may be answered in other words, and fields of a
- * form that offer nothing to choose.
- */
+/** Sage's own questions offer everything that can follow. Others take own words, except a form's fields that offer choices. */
 export function takesOwnWords({ source }: Pick<NewRequest, "source">): boolean {
   return source === "tool" || source === "mcp" || source === "outside";
 }
 
-/**
- * Where a request was opened and for which task, as people read it. Neither the request's id nor its digest depends on it, and requests of
- * earlier versions have none.
- */
+/** Where and for which task a request was opened, for people. Not part of its id or digest; absent in earlier versions. */
 export type RequestOrigin = {
   /** Whole path, with `~` for the home folder of the user who runs the session. */
   folder: string;

@@ -28,10 +28,7 @@ export type RequestTimeout = {
   remindEvery?: number;
 };
 
-/**
- * Time limits of the turn that a message begins. They are kept with the message and hold after a restart; what is left out
- * is as configured.
- */
+/** Time limits of a message's turn, kept with the message and across restarts; what is left out is as configured. */
 export type TurnLimits = {
   /** How long each request of the turn waits for a person, in ms. */
   promptTimeout?: number;
@@ -44,10 +41,7 @@ export type TurnLimits = {
 /** When the deadline passes, the turn fails, the turn is cancelled, the request is refused, or this answer is used. */
 export type DeadlinePolicy = "fail" | "cancel" | "deny" | { default: InputResponse };
 
-/**
- * Deadline of a request. `at` is wall time and counts only across restarts; a living process measures `timeoutMs` on the
- * monotonic clock.
- */
+/** Deadline of a request. `at` is wall time and counts only across restarts; a living process measures `timeoutMs`. */
 export type Deadline = {
   at: number;
   timeoutMs: number;

@@ -40,10 +40,7 @@ export type Command =
   | ({ type: "respond"; response: LooseResponse } & Sender)
   /** The same answer to several requests that are alike, after their list was seen whole. */
   | ({ type: "respondAll"; requestIds: readonly string[]; answer: SharedAnswer } & Sender)
-  /**
-   * Opens a request for a program outside of Sage, or finds the one with its id. Only a process on the journal can: no socket takes it.
-   * `timeoutMs` and its policy count from the first time.
-   */
+  /** Opens a request for a program outside, or finds it by id. No socket takes it. `timeoutMs` and policy count from the first time. */
   | ({ type: "ask" } & OutsideAsk)
   /** The asker's own end of a request that it opened with `ask`. `by` and `surface` say who answered it where, if somebody did. */
   | ({ type: "unask"; requestId: string; end: OutsideEnd } & Sender)
@@ -106,10 +103,7 @@ export type Command =
   | { type: "rewindPoints"; session: string }
   /** Everything that going back to before a turn would change. Nothing is changed. */
   | { type: "planRewind"; session: string; turn: number; what: RewindWhat }
-  /**
-   * Rewinds; a paused turn is cancelled first. `overwrite`: modified files that the person wants restored anyway, with the content they
-   * saw.
-   */
+  /** Rewinds; a paused turn is cancelled first. `overwrite`: modified files to restore anyway, with the content the person saw. */
   | ({
       type: "rewind";
       session: string;

@@ -7,10 +7,7 @@ const most = 20;
 /** Letters of a key that is compared with others. */
 const longest = 60;
 
-/**
- * The issues of a schema's error as a reason. `value` is the one that was checked: issues do not say what came. `keysOf` tells the keys
- * that the schema knows at a path.
- */
+/** A schema's issues as a reason, for the `value` that was checked. `keysOf`: keys that the schema knows at a path. */
 export function misfits(
   error: { issues: readonly unknown[] },
   value: unknown,

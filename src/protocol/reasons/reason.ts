@@ -13,10 +13,7 @@ import type { LinkReasonArgs, RemoteReasonArgs, WebReasonArgs } from "./remote.t
 import type { StartReasonArgs } from "./start.ts";
 import type { UseReasonArgs } from "./use.ts";
 
-/**
- * Arguments of each reason, by its code. Sentences are made from them where they are read, in the reader's language, by
- * `sentence`; its tables do not compile without every code.
- */
+/** Arguments by code. `sentence` makes sentences in the reader's language; its tables do not compile without every code. */
 export type ReasonArgs = PermissionReasonArgs &
   CallReasonArgs &
   ConsentReasonArgs &
@@ -54,10 +51,7 @@ export type NestedReasonArgs = {
     misfits: { misfits: readonly Misfit[] };
   };
   guest: {
-    /**
-     * The same call was started before, and its end is unknown or the agent lost that conversation. `why`: a person would have been
-     * asked anyway.
-     */
+    /** Started before, and its end is unknown or the agent lost that conversation. `why`: a person would have been asked anyway. */
     "guest-may-have-run": { agent: string; before: "unknown" | "forgotten"; why?: Reason };
   };
   journal: {

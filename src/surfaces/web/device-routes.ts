@@ -16,10 +16,7 @@ type DeviceParts = {
   settled<T>(doing: Promise<T>): Promise<T | Response>;
 };
 
-/**
- * Devices as the page lists, removes and invites them. An approver sees and removes all of them, anybody else their own; only a device of
- * an approver lets in another, for the same person.
- */
+/** Devices: an approver sees and removes all, others their own. Only an approver's device invites, for the same person. */
 export function addDeviceRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
   { devices, origins, enter, answer, settled }: DeviceParts,

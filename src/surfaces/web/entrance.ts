@@ -17,10 +17,7 @@ export type Visitor = {
   may: readonly ("talk" | "approve")[];
 };
 
-/**
- * Reasons to turn somebody away: nobody knows the key; they are known, and may not even look; or nobody can say at the moment whether their
- * device was removed elsewhere, so they come again.
- */
+/** Reasons to turn somebody away; `unsure`: their device may have been removed elsewhere, so they come again. */
 export type Turned = "key-unknown" | "may-not-look" | "unsure";
 
 /** A proxy that signs people in. It proves itself by a secret, and comes from these addresses. */

@@ -29,10 +29,7 @@ export const guardHeaders: Readonly<Record<string, string>> = {
 /** Properties of a request that decide whether it is handled. `rawHeaders` are unparsed: names and values in turn. */
 type Approach = { rawHeaders: readonly string[] };
 
-/**
- * Refuses a request that names another host than ours, whose name may lead here by a foreign DNS server, or that comes from another
- * page. Nothing of it has been read then.
- */
+/** Refuses another host's name, which foreign DNS may lead here, and other pages, before anything of the request is read. */
 export function refuse({ rawHeaders }: Approach, origins: Origins, { ambient = false } = {}): 403 | 421 | undefined {
   const [host, ...more] = valuesOf(rawHeaders, "host");
   if (host === undefined || more.length > 0 || !origins.some((origin) => hostIn(origin) === host)) return 421;

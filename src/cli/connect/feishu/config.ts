@@ -36,10 +36,7 @@ function variableOf(variable: SecretVariable, bot: string): string {
   return bot === "" ? variable : `${variable}_${bot.toUpperCase()}`;
 }
 
-/**
- * All bots configured in settings and environment; the environment describes the first one and takes precedence. All problems are reported
- * together.
- */
+/** All bots of settings and environment, which describes the first one and takes precedence. Problems are reported together. */
 export function feishuBots(settings: Settings, env: Env, parts: ConfigParts): BotConfig[] {
   const problems: string[] = [];
   const found = botNames(settings, env).map((name) => botOf(name, settings, env, { ...parts, problems }));

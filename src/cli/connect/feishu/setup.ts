@@ -155,10 +155,7 @@ async function whoApproves(app: FeishuApp, before: string[], t: FeishuSetupTexts
   return openId === undefined ? [] : [openId];
 }
 
-/**
- * Whoever writes what stands on this terminal is the person at it: nobody needs to look up an open id. The connection also lets
- * the console save its setting, which it refuses while nobody is connected.
- */
+/** The sender of the code is the person here: nobody looks up an open id. The console saves its setting only while we are connected. */
 async function pair(app: FeishuApp, t: FeishuSetupTexts): Promise<string | undefined> {
   const code = `sage ${randomInt(100_000, 1_000_000)}`;
   const { promise, resolve } = Promise.withResolvers<string | undefined>();

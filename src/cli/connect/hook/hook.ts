@@ -1,9 +1,6 @@
 import { exitCodes } from "../../process/exit-codes.ts";
 
-/**
- * `sage hook claude`: called by the person's own Claude Code or Codex for each of its prompts. It has to start at once, and whatever
- * goes wrong here is nobody's answer: the agent's own dialog stays open.
- */
+/** Called by the person's own agent for each of its prompts: it starts fast, and on any failure the agent's own dialog stays open. */
 export async function hook(args: string[]): Promise<number> {
   const [word, ...rest] = args;
   if ((word !== "claude" && word !== "codex") || rest.length > 0)

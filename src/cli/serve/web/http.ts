@@ -179,10 +179,7 @@ export type ConnectionLimits = {
   silentMs: number;
 };
 
-/**
- * Keeps strangers from using up all connections. Node's own `maxConnections` turns the newest caller away, which during a flood is
- * the platform; here the connection that has waited longest gives way, one that is being answered last of all.
- */
+/** Keeps a free connection in a flood: the one that waited longest gives way, where Node's `maxConnections` would drop the newest. */
 function limitConnections(server: Server, { most, silentMs }: ConnectionLimits): void {
   const open = new Set<Socket>();
   const answering = new Set<Socket>();

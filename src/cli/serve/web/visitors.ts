@@ -96,10 +96,7 @@ export function isHere(origin: string): boolean {
   return origin.startsWith("http://127.0.0.1:");
 }
 
-/**
- * Other users of this machine see the arguments of every program, so the link is in a file, for as long as a browser needs. Where none
- * can be opened, as over ssh, the link is shown.
- */
+/** Arguments of programs are visible to other users, so a file holds the link for a while. Without a browser, as over ssh, it is shown. */
 function open(link: string, { folder, env, show }: Pick<Inviting, "folder" | "env"> & { show: () => void }): void {
   const file = join(folder, "open.html");
   writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">\n`, { mode: 0o600 });

@@ -10,10 +10,7 @@ import {
 } from "../../../protocol/key.ts";
 import { MARK } from "../../database/row.ts";
 
-/**
- * Whose word a fact is. `run`: a run writes it, and it says nothing in a person's name. `either`: a run writes some of them, and what it
- * says is looked at. `person`: people, through a gateway, and nobody else.
- */
+/** Writers of a fact: `run` (never in a person's name), `either` (looked at when a run writes it), `person` (through a gateway). */
 const writers: Readonly<Record<FactType, "run" | "either" | "person">> = {
   "session.opened": "person",
   "session.removed": "person",

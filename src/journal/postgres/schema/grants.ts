@@ -47,10 +47,7 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/**
- * Gives both roles what they need, and takes everything else away. Workers may touch jobs, but not what describes their queue: the text
- * in it becomes part of statements that others run, gateways among them.
- */
+/** Grants and revokes for both roles. Workers may not change a queue's description: its text becomes part of others' statements. */
 export function grants({ worker, gateway }: Roles): string {
   const [ofWorker, ofGateway] = [quoted(worker), quoted(gateway)];
   const both = `${ofWorker}, ${ofGateway}`;

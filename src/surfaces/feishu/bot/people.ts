@@ -32,10 +32,7 @@ export function mayAdminister(people: People, person: Person): boolean {
   return isKnown(people, person) && administer.includes(person.openId);
 }
 
-/**
- * The person who gave the task may also explain it. An answer that lets something run, a permission or the repetition of a command
- * that was interrupted, is for approvers alone.
- */
+/** The giver of the task may explain it. An answer that lets something run, a permission or a rerun after a crash, is for approvers alone. */
 export function mayAnswer(people: People, person: Person, request: InputRequest, owner: string): boolean {
   if (mayApprove(people, person)) return true;
   return needsNoApprover(request) && person.openId === owner && mayTalk(people, person);

@@ -25,10 +25,7 @@ export type Home = {
   at: number;
 };
 
-/**
- * The home of a session that speaks elsewhere, in a terminal perhaps. Only requests to which somebody was called are shown here, to whom
- * was called.
- */
+/** Home of a session that speaks elsewhere. Only requests to which somebody was called are shown, to whom was called. */
 export function awayHome(session: string, cwd: string): Home {
   return { session, chat: "", group: false, owner: "", cwd, at: 0 };
 }

@@ -32,10 +32,7 @@ export function plainWords(text: string): string {
   return harmless(text).replace(tags, "‹U+003C›").replaceAll("](", "]‹U+0028›");
 }
 
-/**
- * The model's own Markdown: headings, lists, emphasis and code stay. Addresses are shown and lead nowhere, tags are text, and a
- * table is code, for a card takes only a few of them.
- */
+/** The model's Markdown without live addresses and tags; a table becomes code, for a card takes only a few of them. */
 export function markdownOf(text: string): string {
   const out: string[] = [];
   let fence: string | undefined;

@@ -52,9 +52,7 @@ export type Asked = {
   /** Person who gave the task, where that is not plain to see; and the chat. */
   for?: string;
   from?: string;
-  /**
-   * Of the file that holds what the card could not: it was sent, it could not be sent, or the person says that they have read it.
-   */
+  /** Of the file that holds what the card could not: sent, not sent, or the person says that they have read it. */
   file?: "sent" | "failed" | "read";
 };
 

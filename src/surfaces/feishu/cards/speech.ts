@@ -29,10 +29,7 @@ export function inLocales(speeches: Speeches, phrase: Phrase): Record<string, st
   return Object.fromEntries(speeches.map((speech) => [locales[speech.lang], phrase(speech)]));
 }
 
-/**
- * A single card for all readers: the client shows each of them the texts of their own language. The cards that `make` lays out differ in
- * their texts alone; should they not, everybody sees the first.
- */
+/** A card in which each reader sees their language. Cards must differ in texts alone; otherwise everybody sees the first. */
 export function inEachLanguage(speeches: Speeches, make: (speech: Speech) => Card): Card {
   const [first, ...others] = speeches.map(make);
   if (!first) throw new Error("no language is spoken");

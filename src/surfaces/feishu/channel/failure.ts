@@ -56,10 +56,7 @@ export function passes(error: unknown): boolean {
   return error instanceof FeishuFailure && ["rate", "busy", "transient", "token"].includes(error.kind);
 }
 
-/**
- * Something plainer should be tried now: the content was refused, or the platform answers and fails on it time after time. While it
- * cannot be reached, or asks for patience, plainer words would fare no better.
- */
+/** The content was refused, or fails time after time: try plainer words. They help against no lost connection and no limit. */
 export function wantsPlainer(error: unknown): boolean {
   return !passes(error) || (error instanceof FeishuFailure && error.kind === "transient" && error.answered);
 }

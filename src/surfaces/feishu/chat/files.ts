@@ -79,10 +79,7 @@ type Sending = { redaction: Redaction; mayRead(path: string, cwd: string): Promi
 
 type OutFile = { name: string; content: Buffer; image: boolean };
 
-/**
- * Files of the session's own folder that an answer links to. Nothing hidden, nothing from elsewhere, by way of a link neither, and
- * nothing that a rule keeps the agent from reading: a chat has more readers than a terminal.
- */
+/** Linked files of the session's folder, none hidden, by a link from elsewhere, or forbidden to the agent: a chat has many readers. */
 export async function filesIn(text: string, cwd: string, sending: Sending): Promise<OutFile[]> {
   const links = [...text.matchAll(/!?\[[^\]\n]*\]\(<?([^)>\s]+)>?\)/g)].map(([, target = ""]) => target);
   const found: OutFile[] = [];

@@ -41,10 +41,7 @@ export type Sending = {
 /** Shows a turn's progress as one card after the other. Calls of one streamer come one at a time. */
 export type Streamer = {
   show(view: ProgressView): Promise<void>;
-  /**
-   * The card is done. Sends one if there is none, unless `ifShown`. `attach` sends the text that did not fit, before the card
-   * refers to it, and says whether it arrived.
-   */
+  /** The card is done; sends one unless `ifShown`. `attach` first sends the text that did not fit, and says whether it arrived. */
   finish(view: ProgressView, finish: Finishing, options: FinishOptions): Promise<void>;
   /** A new turn begins with a clean card. */
   reset(): void;

@@ -19,10 +19,7 @@ export type ConclusionParts = Sending & {
 /** Tells the chat how a turn ended. Resolves when the last card is as it should be; may be called again after a failure that passes. */
 type Conclude = () => Promise<void>;
 
-/**
- * Takes down now what is to be told, for the next turn may begin before it is. Files go out before the card: the card promises
- * none that did not arrive.
- */
+/** Takes down now what is told, for the next turn may begin first. Files go before the card, which promises none that failed. */
 export function conclusionOf(
   ending: Ending,
   { parts, view, streamer, home }: { parts: ConclusionParts; view: SessionView; streamer: Streamer; home: () => Home },

@@ -74,10 +74,7 @@ type Following = {
   leave(): void;
 };
 
-/**
- * `fresh`: facts so far are not told again; only open requests are shown. `away`: home of a session that has none here. `left` is
- * called once it is no longer followed.
- */
+/** `fresh`: earlier facts are not told. `away`: home of a session without one here. `left`: no longer followed. */
 export function bridgeSession(
   parts: FollowParts,
   session: string,

@@ -92,10 +92,7 @@ export function readDecision(text: string): Decision | undefined {
   return /^(always|始终)$/i.test(words) ? { allow: "always" } : undefined;
 }
 
-/**
- * `/allow #482913 always` names a card by its code. Without the sign it is one only if there is a card of that code: a reason may
- * begin with any word or number.
- */
+/** `/allow #482913 always` names a card. Without the sign it must be a code of a card: a reason may begin with any number. */
 export function readCode(text: string): { code: string; rest: string; sure: boolean } | undefined {
   const typed = answerIn(text);
   const found = typed && /^([#＃]?)\s*([0-9０-９]{6})(?![0-9０-９])\s*([^]*)$/.exec(typed.words);

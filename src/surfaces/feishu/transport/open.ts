@@ -31,10 +31,7 @@ type FeishuParts = {
   log: Log;
   timings?: Partial<Timings>;
   now?: () => number;
-  /**
-   * Resolves once the store is kept where a successor reads it; rejects when there is one. Nothing is acknowledged or sent before. A store
-   * on disk needs none.
-   */
+  /** Resolves once a successor can read the store; rejects if there is one. Nothing is acknowledged or sent before. */
   kept?(): Promise<void>;
 };
 

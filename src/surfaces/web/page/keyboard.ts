@@ -128,10 +128,7 @@ const choices = {
   q: "inquire",
 } as const;
 
-/**
- * Keys that repeat, come with a modifier, or are typed into a text mean nothing here; `Escape` leaves a text. Enter confirms by pressing
- * the button that has the focus, which is the browser's doing; elsewhere it opens what has the focus.
- */
+/** Repeated or modified keys, and keys in a text, mean nothing, except Escape. Enter on a focused button is the browser's doing. */
 export function readKey({ key, repeat, modified, writing }: Pressed): Meant | undefined {
   if (repeat || modified) return undefined;
   if (key === "Escape") return { type: "go", to: "back" };

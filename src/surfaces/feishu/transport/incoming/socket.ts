@@ -14,10 +14,7 @@ type Client = InstanceType<Library["WSClient"]>;
 /** `problem`: how its first attempt ended; undefined when it is connected. */
 type Started = { client: Client; problem: Promise<string | undefined>; stop(): void };
 
-/**
- * The long connection, supervised. The library reconnects by itself in ordinary cases. This notices the others: the library gave up,
- * has tried for too long, or holds a connection on which nothing arrives.
- */
+/** Supervises the long connection where the library fails: it gave up, tried too long, or holds a connection that is silent. */
 export function createConnection(
   app: FeishuApp,
   { api, timings, log, receive }: { api: Api; timings: Timings; log: Log; receive(payload: unknown): Promise<unknown> },
@@ -224,10 +221,7 @@ async function openClient(
   return { client, problem, stop };
 }
 
-/**
- * Clicks arrive as frames of type `card` when the callback is not set up or no version with it was published. The library drops them
- * silently and the person sees an error, so the operator is told.
- */
+/** Without the callback, clicks arrive as frames `card`, which the library drops while the person sees an error: tell the operator. */
 function noticeOldCards(client: Client, tell: () => void): void {
   const inner = client as unknown as {
     handleEventData?: (data: { headers: { key: string; value: string }[] }) => Promise<void>;

@@ -5,10 +5,7 @@ import { look, unseen, type Attention } from "./seen.ts";
 
 const POLL_MS = 100;
 
-/**
- * Watches how much of a request has been seen, and whether it lies still. An observer of intersections does not know what lies above
- * what: the end counts only where the page itself says that nothing covers it.
- */
+/** Watches how much was seen, and whether it lies still. Intersections ignore what lies above, so the page says what covers the end. */
 export function useAttention(
   article: RefObject<HTMLElement | null>,
   end: RefObject<HTMLElement | null>,

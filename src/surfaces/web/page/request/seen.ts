@@ -5,10 +5,7 @@ export const QUIET_MS = 500;
 /** A second tap this soon is the same tap. */
 export const CONFIRM_MS = 350;
 
-/**
- * Attention that a request has had so far. `endSince`: since when its end is to be seen, without a break; `seen`: long enough.
- * `movedAt`: when it appeared, or was last at another place.
- */
+/** `endSince`: its end is visible since then, unbroken; `seen`: long enough. `movedAt`: it appeared or was moved. */
 export type Attention = { seen: boolean; endSince: number | undefined; movedAt: number; place: string };
 
 export function unseen(now: number): Attention {

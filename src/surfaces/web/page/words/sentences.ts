@@ -5,10 +5,7 @@ type Sentence = (stored: Reason | string, lang: Lang) => string;
 
 let table: Sentence | undefined;
 
-/**
- * Stands in the place of `texts/reasons.ts` in the page's first file: the inbox needs no reasons, and they are as large as all other
- * words together. They come in a file of their own, right after it.
- */
+/** In place of `texts/reasons.ts`: the inbox needs no reasons, which are as large as all other words. They load right after it. */
 export function sentence(stored: Reason | string, lang: Lang): string {
   if (table) return table(stored, lang);
   const { code, args } = reasonFrom(stored);
