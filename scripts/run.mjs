@@ -1,5 +1,6 @@
 // Runs on whatever Node started npm (20 or newer): plain JavaScript, no dependencies.
-// 1. `npm ci` when node_modules is absent or came from another lockfile. 2. Hand over to Node 24.
+// 1. `npm ci` when node_modules is absent or came from another lockfile. `npm start` installs what the agent needs; the page, Feishu and
+//    everything else in this repository add the rest. 2. Hand over to Node 24.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,14 +12,18 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const windows = process.platform === "win32";
 const stamp = join(root, "node_modules", ".sage-install");
+const unread = ["linux-x64", "linux-arm64"]
+  .flatMap((system) => [`node-${system}/include`, `node-${system}/share`])
+  .concat("tree-sitter-bash/prebuilds", "tree-sitter-bash/src");
 const lockfile = createHash("sha256")
   .update(readFileSync(join(root, "package-lock.json")))
   .digest("hex");
 
+const [script, ...rest] = process.argv.slice(2);
+const isAgent = script === "src/cli/main.ts" && !rest.some((word) => word === "serve" || word === "feishu");
 if (!installed()) locked(() => installed() || install());
 
 const node = findNode();
-const [script, ...rest] = process.argv.slice(2);
 const child = spawn(node, program(), {
   // Sage itself works where the person is; everything else works on this repository.
   cwd: script.startsWith("src/") ? (process.env.INIT_CWD ?? root) : root,
@@ -51,24 +56,36 @@ function program() {
 }
 
 function installed() {
-  return existsSync(stamp) && readFileSync(stamp, "utf8") === lockfile;
+  const [hash, extent] = existsSync(stamp) ? readFileSync(stamp, "utf8").split(" ") : [];
+  return hash === lockfile && (extent !== "agent" || isAgent);
 }
 
 function install() {
-  process.stderr.write("sage: installing dependencies (once)…\n");
+  const isThere = existsSync(stamp) && readFileSync(stamp, "utf8") === `${lockfile} agent`;
+  process.stderr.write(`sage: installing ${isThere ? "what the page and the tests need" : "dependencies"} (once)…\n`);
   const flags = [
-    "--include=dev",
+    isAgent ? "--omit=dev" : "--include=dev",
     "--include=optional",
     "--ignore-scripts",
     "--no-audit",
     "--no-fund",
     "--loglevel=error",
   ];
-  if (npm("ci", ...flags) !== 0 && npm("install", "--no-save", ...flags) !== 0) {
+  // An agent may be running on what is there: `npm ci` would take it away first.
+  if ((isThere || npm("ci", ...flags) !== 0) && npm("install", "--no-save", ...flags) !== 0) {
     process.stderr.write("sage: the install failed; see npm's message above, then run the same command again.\n");
     process.exit(1);
   }
-  writeFileSync(stamp, lockfile);
+  if (isAgent) trim();
+  writeFileSync(stamp, isAgent ? `${lockfile} agent` : lockfile);
+}
+
+/** Half of what npm installs for an agent is headers, sources and source maps that nothing reads while it runs. */
+function trim() {
+  const packages = join(root, "node_modules");
+  for (const path of unread) rmSync(join(packages, path), { recursive: true, force: true });
+  for (const file of readdirSync(packages, { recursive: true }))
+    if (/\.[cm]?[jt]s\.map$/.test(file)) rmSync(join(packages, file), { force: true });
 }
 
 function npm(...args) {
