@@ -3,8 +3,8 @@
 // npm run release -- --stage                                  only writes the package as it would be published now
 // It changes the version, the changelog and the journal fixtures, and builds the package. It commits, tags and publishes nothing.
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { releaseChangelog } from "./release/changelog.ts";
 import { stage } from "./release/stage.ts";
@@ -20,12 +20,13 @@ const [version] = positionals;
 try {
   if (!values.stage) prepare(version);
   await stage(folder, values.repository === undefined ? {} : { repository: values.repository });
-  console.log("release/sage-agent is the package. Look at it: npm pack --dry-run ./release/sage-agent");
+  const file = pack();
+  console.log(`${file} is the package. Install it: npm i -g ./${file}`);
   if (!values.stage) {
     console.log("Then, in this order:");
     console.log("  npm test");
     console.log(`  git add -A && git commit -m "release: ${version}" && git tag v${version}`);
-    console.log("  npm publish ./release/sage-agent");
+    console.log(`  npm publish ./${file}    # or push the tag: .github/workflows/publish.yml does it with provenance`);
   }
 } catch (error) {
   console.error(`release: ${error instanceof Error ? error.message : String(error)}`);
@@ -48,6 +49,19 @@ function prepare(next: string | undefined): void {
   write("src/config/version.ts", read("src/config/version.ts").replace(`"${current}"`, `"${next}"`));
   // In a process of its own: this one may have loaded the version from before.
   run("scripts/fixture.ts");
+}
+
+/** Packs the folder beside it, under the name that npm gives. */
+function pack(): string {
+  const beside = dirname(folder);
+  for (const old of globSync("*.tgz", { cwd: beside })) rmSync(join(beside, old));
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+  const { stdout, status } = spawnSync(npm, ["pack", "--silent", "--pack-destination", beside, folder], {
+    encoding: "utf8",
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) throw new Error("npm pack failed; see npm's message above");
+  return `release/${stdout.trim()}`;
 }
 
 function isAfter(next: string, current: string): boolean {

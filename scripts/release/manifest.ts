@@ -34,6 +34,7 @@ export function publishedManifest(own: Manifest): Record<string, unknown> {
     bin,
     exports: Object.fromEntries(library) as Manifest["exports"],
     engines: { node: ">=24" },
+    publishConfig: { access: "public" },
     dependencies: pick(unbundled.ripgrep, unbundled.ws),
     optionalDependencies: pick(unbundled.keyring),
     // The schema of a tool of one's own; whoever writes none does not need it.
