@@ -300,10 +300,7 @@ function environment(port: number): NodeJS.ProcessEnv {
   };
 }
 
-/**
- * Sockets of this machine that have a name. It is the one that its owner called it by, from wherever the owner was: so those that
- * were found are compared by the last part of it.
- */
+/** Named sockets of this machine. The owner's name may be relative to anywhere, so only its last part is compared. */
 function listeningSockets(found: readonly string[]): string[] {
   const lines = readFileSync("/proc/net/unix", "utf8").split("\n").slice(1);
   const named = lines.flatMap((line) => /^(?:\S+\s+){7}(.+)$/.exec(line)?.[1] ?? []);
@@ -334,10 +331,7 @@ function stateFolder({ sageHome, key }: { sageHome: string; key: string }): Stat
   return { home: join(real, "home"), tmp: join(real, "tmp"), runs: join(real, "runs"), filter: realpathSync(filter) };
 }
 
-/**
- * Makes the places in the private folders that mounts go to. Nothing there may lead elsewhere: bwrap would follow, and make what it
- * does not find.
- */
+/** Makes the places that mounts go to. None may lead elsewhere: bwrap would follow, and make what it does not find. */
 function prepare(mounts: readonly Mount[], home: string, own: StateFolder): void {
   const areas = [["/tmp", own.tmp] as const, [home, own.home] as const];
   for (const to of [home, ...privatePoints(mounts)]) {

@@ -1,10 +1,7 @@
 import { gitSettings } from "../permission/appear/appear.ts";
 import { toolFolders, type Place } from "./plan.ts";
 
-/**
- * The profile for `sandbox-exec` on macOS: what `planMounts()` is on Linux. NEVER RUN: it was written from descriptions and is tested
- * for its text alone. Until somebody has tried it on a Mac, commands are not confined there.
- */
+/** The profile for `sandbox-exec` on macOS. NEVER RUN: only its text is tested, so commands are not confined there yet. */
 export function seatbeltProfile(place: Place, port: number): string {
   const { roots, home, sageHome, privateHome, privateTmp, readable, writable, guarded, hidden, repository } = place;
   const tools = toolFolders.map((name) => `${home}/${name}`);

@@ -1,7 +1,4 @@
-/**
- * The filter for bwrap's `--seccomp`, as classic BPF. It refuses system calls that no build or test needs and that reach past
- * namespaces. Undefined for architectures without a table: there commands cannot be confined.
- */
+/** Classic BPF for bwrap's `--seccomp`: refuses calls that no build needs and that reach past namespaces. Undefined: cannot confine. */
 export function seccompFilter(arch: string = process.arch): Buffer | undefined {
   const table = tables[arch];
   if (table === undefined) return undefined;

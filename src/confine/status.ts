@@ -70,10 +70,7 @@ export function beganAt(pid: number): string {
   }
 }
 
-/**
- * Waits until a sandbox has all its mounts and compares each with the plan: a command that runs at the same time may have put a link
- * where a folder was. Gives the path that is not what it should be, or undefined when everything is in its place.
- */
+/** Compares all mounts with the plan: a parallel command may have put a link where a folder was. Gives a path that differs. */
 async function checkMounts(pid: number, mounts: readonly Mount[], isOver: () => boolean): Promise<string | undefined> {
   const binds = mounts.flatMap(({ bind }) => (bind ? [bind] : []));
   const last = new Map(binds.map((mount) => [mount.to, mount]));

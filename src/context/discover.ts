@@ -17,10 +17,7 @@ export type Discovered = {
   problems: Reason[];
 };
 
-/**
- * Finds what the repository of a folder keeps for agents, in `.sage` and `.claude`. Their texts go to the model: look for them
- * only in a folder that you trust.
- */
+/** Reads `.sage` and `.claude` of a repository. The texts go to the model: only for a folder that you trust. */
 export function discover(folder: string): Discovered {
   return readContent([findContent(contentFolders(repositoryRoot(folder) ?? folder))]);
 }

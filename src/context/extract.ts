@@ -16,10 +16,7 @@ const MAX_INPUT_LENGTH = 160;
 /** Shares of the room: messages word for word, messages that are cut, decisions; calls take what is left. */
 const SHARES = { messages: 0.6, cut: 0.1, decisions: 0.2, calls: 0.1 };
 
-/**
- * The person's words and decisions, and what became of the agent's calls: made from the facts without a model, so nothing is invented or
- * reworded. `within` is the call whose subagent reads it. Messages that still stand in the conversation (`shown`) are not repeated.
- */
+/** Words, decisions and calls, from facts without a model: nothing invented. `within`: the reading subagent's call; `shown`: still there. */
 export function extractOf(
   facts: readonly Fact[],
   { within, shown, maxTokens }: { within: string | undefined; shown: readonly string[]; maxTokens: number },

@@ -34,10 +34,7 @@ export const toolsField = z
       .filter((tool) => tool !== ""),
   );
 
-/**
- * Reads as much of YAML as front matter is written in: scalars, quoted or folded over lines, and lists. Anything else is an error
- * and not a guess. The same field is written `when-to-use` and `when_to_use` in the wild.
- */
+/** As much YAML as front matter uses; anything else is an error, not a guess. `when-to-use` and `when_to_use` both occur in the wild. */
 function fieldsOf(lines: readonly string[]): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (let n = 0; n < lines.length;) {

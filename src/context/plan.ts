@@ -1,9 +1,6 @@
 import type { Message } from "../protocol/facts/message.ts";
 
-/**
- * Goes at the end of every prompt while the session is in plan mode and is kept nowhere, so that everything before it stays as
- * the provider has cached it. `agent`: names from the root's child down to the one that is told.
- */
+/** Ends every prompt in plan mode and is kept nowhere, so the provider's cache of all before it holds. `agent`: path from the root. */
 export function planReminder(agent: readonly string[]): Message {
   const end =
     agent.length === 0

@@ -85,10 +85,7 @@ export function findBestMatch(skills: readonly Skill[], text: string): Skill | u
 /** Sage offers the skill that fits, or puts its text into the prompt. */
 export type SkillMatching = "offer" | "inject";
 
-/**
- * The skill for the next step: one that fits what the person said last, or else what the agent said last, and is not in the
- * conversation already. It narrows no tools, because nobody has chosen it.
- */
+/** A skill for what the person said last, or else the agent, not yet in the conversation. Nobody chose it, so it narrows no tools. */
 export function skillForStep(
   skills: readonly Skill[],
   { said, doing, messages }: { said: string; doing: string; messages: readonly Message[] },

@@ -1,10 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { list, text } from "./json.ts";
 
-/**
- * The line that a command of another agent runs, as Bash's own input: the shell around it is taken off, and a folder other than the
- * session's is entered first, so that rules and people read where it runs.
- */
+/** Another agent's command as Bash's input: without the shell around it, and with its folder entered first, for rules and people. */
 export function commandLine(command: unknown, where: { cwd: unknown; sessionCwd: string }): string | undefined {
   const line = Array.isArray(command) ? joinWords(list(command)) : text(command);
   if (line === undefined || line.trim() === "") return undefined;

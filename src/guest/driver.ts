@@ -9,10 +9,7 @@ export type GuestAsk = {
   id: string;
   /** The call, with the names that the guest and its model use. */
   call: Call;
-  /**
-   * The same in Sage's tools and fields, for its rules; several where one call does several things, each of which has to be allowed.
-   * Empty where no rule can speak about it: a person is asked.
-   */
+  /** In Sage's tools and fields, for its rules; each of several has to be allowed. Empty: no rule can speak about it, a person is asked. */
   judged: readonly { tool: string; input: ToolInput }[];
   /** Set where it is a question to the person, and no permission. */
   questions?: readonly Question[];
@@ -43,10 +40,7 @@ export type GuestEvent =
   /** The guest withdrew the prompt: answered elsewhere, or the call is gone. */
   | { type: "withdrawn"; id: string }
   | { type: "result"; call: string; ok: boolean; text: string }
-  /**
-   * The last event. `parked`: it waits with a call that it keeps. `failed`: it says that it cannot continue. `died`: its process or
-   * connection is gone without that; it is started once more, and told where it was.
-   */
+  /** The last event. `parked`: keeps a waiting call. `failed`: cannot continue. `died`: gone without a word; started once more. */
   | { type: "ended"; how: "done" | "interrupted" | "parked" }
   | { type: "ended"; how: "failed" | "died"; words: string };
 
@@ -64,10 +58,7 @@ export type Guest = {
   /** Starts a turn, or adds to the running one. Resolves once the guest has the message. */
   say(text: string): Promise<void>;
   answer(ask: GuestAsk, answer: GuestAnswer): void;
-  /**
-   * Leaves it with these prompts, so that it meets them again by itself when it is resumed: `ended` follows. False: it cannot, and
-   * they are held for as long as this run lasts.
-   */
+  /** Leaves it with these prompts, to be met again on resume: `ended` follows. False: they are held as long as this run lasts. */
   park(asks: readonly GuestAsk[]): Promise<boolean>;
   /** Stops the turn; `ended` follows. */
   interrupt(): void;
@@ -89,10 +80,7 @@ export type GuestStart = {
 export type GuestDriver = {
   /** Name in the settings and of `--agent`. */
   name: string;
-  /**
-   * `at once`: nothing is held while a person thinks. `on leaving`: held while Sage is there, kept by the guest when it leaves. `never`:
-   * carried, when Sage leaves or the guest dies.
-   */
+  /** `at once`: held nowhere while a person thinks. `on leaving`: the guest keeps it when Sage leaves. `never`: carried by Sage. */
   parks: "at once" | "on leaving" | "never";
   /** It runs an input that a person or a hook has changed. Any other would run its own in spite of that, and is refused. */
   edits?: true;

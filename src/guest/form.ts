@@ -9,10 +9,7 @@ type FormParams = Parameters<typeof askFor>[0];
 
 const OWN_WORDS = "_custom";
 
-/**
- * Puts a form of an agent before the person, as that of an MCP server is. A text field beside a choice holds the person's own words for
- * it: that is no question by itself.
- */
+/** Shows an agent's form as an MCP server's. A text field beside a choice is the person's own words for it, not a question. */
 export async function askForm(params: Fields, { name, signal, ask }: Asker): Promise<object> {
   const schema = fields(params["requestedSchema"]);
   const properties = fields(schema["properties"]);

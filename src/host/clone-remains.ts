@@ -25,10 +25,7 @@ export async function collectClones(
   return { removed, kept };
 }
 
-/**
- * True when nothing is changed and every commit is on the remote, as far as the clone knows. An agent had the clone, and settings in it can
- * name programs that git would run: so git looks at it from a repository of our own, which has the other's objects and none of its settings.
- */
+/** Nothing changed and all pushed? Asked from a repository of ours with its objects: settings in a used clone could name programs. */
 async function isPushed(cwd: string, { env, signal }: Pick<Options, "env" | "signal">): Promise<boolean> {
   const own = mkdtempSync(join(tmpdir(), "sage-clone-"));
   const theirs = join(cwd, ".git");

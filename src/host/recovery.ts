@@ -81,10 +81,7 @@ async function isPaused(store: Store, session: string): Promise<boolean> {
 
 const telling: ReadonlySet<FactType> = new Set(["input.requested", "input.resolved", "session.removed"]);
 
-/**
- * Measures the time of requests that call further people, whoever runs their sessions: the process that asked may have ended, and then
- * nobody would be called. Where two processes measure, the keys of the facts let one of them write. Returns the end of it.
- */
+/** Measures escalations, whoever runs the session: the asking process may be gone. Of two that measure, the fact's key lets one write. */
 export function watchEscalations(store: Store): () => void {
   const armed = new Map<string, { session: string; disarm: () => void }>();
   const begin = (request: InputRequest) => {

@@ -166,10 +166,7 @@ function opinionOf(view: DecisionInput["view"]): PermissionResult | undefined {
   }
 }
 
-/**
- * The demands of all ask rules about the call, and the strictest of them as its rule. Each is held against the call by itself: of
- * several that match, the finding names one.
- */
+/** Demands of all matching ask rules and the strictest rule, each held against the call by itself: the finding names one. */
 function demandsOn(
   call: DecisionInput,
   { book, finding }: NonNullable<Decision["ruled"]>,

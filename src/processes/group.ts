@@ -21,10 +21,7 @@ export function groupRuns(group: number): boolean {
   return signalGroup(group, 0) && (process.platform !== "linux" || groupMembers(group).length > 0);
 }
 
-/**
- * Asks every process of the group to end, and after a while makes it. False when there was none. `inner`: the group to ask in its
- * place, for a sandbox would end at once and take the command with it.
- */
+/** Ends a group, in the end by force; false: there was none. `inner` is asked in its place: a sandbox would take the command with it. */
 export async function endGroup(group: number, graceMs: number, inner = group): Promise<boolean> {
   if (!groupRuns(group)) return false;
   signalGroup(inner, "SIGTERM");
@@ -34,10 +31,7 @@ export async function endGroup(group: number, graceMs: number, inner = group): P
   return true;
 }
 
-/**
- * Everything that a command has started and that runs: its group and session, whatever is below these, and what carries its mark. A
- * process that called `setsid` and lost its parent is known by the mark alone. Elsewhere than on Linux its group.
- */
+/** Everything a command started: its group and session, everything below, and by its mark whatever called `setsid`. Off Linux its group. */
 export function treeOf(leader: Identity, mark: string): number[] {
   const isOurs = groupLife(leader) === "alive";
   if (process.platform !== "linux") return isOurs ? [-leader.pid] : [];

@@ -48,10 +48,7 @@ export function noteProcess(folder: string, kind: Kind, pid: number, of: Of = {}
   return () => rmSync(path, { force: true });
 }
 
-/**
- * Notes a helper that this process has just started. It works without its entry, which only matters should this process be killed: so a
- * full disk keeps nobody from it.
- */
+/** Notes a helper that this process started, in case it is killed. A helper works without its entry, so a full disk stops nobody. */
 export function noteHelper(folder: string | undefined, kind: Kind, pid: number | undefined): () => void {
   if (folder === undefined || pid === undefined) return () => {};
   try {

@@ -33,10 +33,7 @@ import type { TurnOptions } from "./turns.ts";
 /** Entries whose options are checked, by the names that embedders know. */
 export type Door = keyof typeof makers;
 
-/**
- * Refuses options that would be passed over in silence: an unknown name, a value of another kind. Programs without types mistype a
- * deny list, too. What is undefined is left out.
- */
+/** Refuses unknown names and kinds, which untyped programs mistype in a deny list, too. Drops what is undefined. */
 export function checkOptions<Options extends object>(door: Door, given: Options): Options {
   const schema = (schemas[door] ??= makers[door]());
   check(door.replace(/\..*/, ""), schema, given);

@@ -112,10 +112,7 @@ export class SageAgentSDK {
     return this.#begin({ door: "resume", given: options, work, session });
   }
 
-  /**
-   * Returns at once: the handle answers while the result is still to come. With "" and a `session` it goes on with the open turn of that
-   * session, whose requests the handle is shown again.
-   */
+  /** Returns at once, before the result. With "" and a `session` it goes on with its open turn and shows its requests again. */
   executeWithChannel(task: string, options: ChannelOptions = {}): { handle: InputChannelHandle; result: Run } {
     const [channel, handle] = InputChannel.create(options.bufferSize ?? 16);
     const work: RunWork["work"] = ({ session, given, begun }) => {

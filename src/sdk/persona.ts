@@ -26,10 +26,7 @@ const MAX_TEXT_LENGTH = 20_000;
 /** Earlier answers that it is reminded of. */
 const MAX_BEFORE = 20;
 
-/**
- * Answers requests as this person would. For tests alone: in a journal that is neither in memory nor made with `test: true`,
- * whatever it answers is refused, and so is its request.
- */
+/** Answers as this person would, for tests alone: any journal that is neither in memory nor `test: true` refuses its answers. */
 export function persona({ name, description, model }: Persona): (request: InputRequest) => Promise<InputResponse> {
   const before: string[] = [];
   return async (request) => {

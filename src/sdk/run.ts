@@ -12,10 +12,7 @@ export type RunEvent = { type: "fact"; fact: Fact } | { type: "delta"; delta: De
 /** `pause` keeps the turn open, `cancel` ends it. */
 export type InterruptOptions = { cancel?: boolean; by?: string };
 
-/**
- * A run under way: await it for its result, iterate it for facts and deltas as they come. Facts that were written before somebody
- * iterates come first; a run that is not iterated keeps nothing for it.
- */
+/** A run under way: await its result, iterate its facts and deltas. Earlier facts come first; without a reader nothing is kept. */
 export type Run<Result = AgentOutcome, Event = RunEvent> = Promise<Result> &
   AsyncIterable<Event> & {
     readonly session: string;

@@ -8,10 +8,7 @@ import type { Item, SaidItem } from "./transcript/item.ts";
 import { createProgress, type Progress } from "./transcript/progress.ts";
 import { createTranscript } from "./transcript/transcript.ts";
 
-/**
- * `stopped`: a turn is open or a message waits, and no process works on it: `resume` continues it. `paused`: a person has
- * paused the turn, which waits for a word of theirs.
- */
+/** `stopped`: work is open and no process does it: `resume` continues. `paused`: by a person, until their next word. */
 export type RunState = "idle" | "running" | "paused" | "stopped";
 
 /** An open request, with everything that is known of it. It keeps its identity while it changes. */

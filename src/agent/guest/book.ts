@@ -33,10 +33,7 @@ export type Book = {
   find(call: Call): KnownCall | undefined;
   /** The newest call with this id that has no end yet. */
   open(id: string): KnownCall | undefined;
-  /**
-   * Why a call that is made again needs a person: it was started before, in this turn or an earlier one. `unknown`: nobody here knows how
-   * that ended. `forgotten`: it ran, and the guest lost the conversation in which it did.
-   */
+  /** A repeated call needs a person: `unknown`: its end is not known; `forgotten`: the guest lost the conversation in which it ran. */
   ranBefore(digest: string): "unknown" | "forgotten" | undefined;
   /** The guest begins a new conversation: whatever it did in the one before it, it does not know. */
   forget(): void;

@@ -12,10 +12,7 @@ import type { KnownCall } from "./book.ts";
 import { finish } from "./calls.ts";
 import type { GuestTurn } from "./state.ts";
 
-/**
- * Words for a guest that has joined; undefined when it continues by itself. A guest that was stopped in the midst of the turn is told so,
- * with the answers to whatever it had asked.
- */
+/** Words for a guest that has joined: where it was stopped, and the answers it had asked for. Undefined when it continues by itself. */
 export function wordsFor(turn: GuestTurn, guest: Guest, { isNew }: { isNew: boolean }): string | undefined {
   if (isNew) return task(turn);
   return guest.goesOn ? undefined : carried(turn, guest);

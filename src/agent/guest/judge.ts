@@ -37,10 +37,7 @@ const never = (): never => {
   throw new Error("a guest runs its tools itself");
 };
 
-/**
- * May this call run? Decided by Sage's rules, mode and hooks, as for its own calls. `before`: the same call has run already, or may have;
- * only a person who is shown that may allow it. Runs inside a step.
- */
+/** Judges a guest's call like our own. `before`: it ran already, or may have; only a person who is shown that may allow it. */
 export async function judgeGuestCall(
   context: Judging,
   ask: GuestAsk,

@@ -202,10 +202,7 @@ async function leave(run: Run, pumping: Promise<Ended>): Promise<void> {
   else if (run.held.size > 0) await run.guest.park([...run.held.values()].map(({ ask }) => ask));
 }
 
-/**
- * `works`: its time counts. `waits`: it holds a prompt for a person, whose time does not count. `rests`: nothing of it is lost when the
- * session is put to sleep.
- */
+/** `works`: its time counts. `waits`: for a person, whose time does not. `rests`: it can be put to sleep without loss. */
 type Work = "works" | "waits" | "rests";
 
 /** Tells the session whether the guest works: one that waits for people alone may sleep. */

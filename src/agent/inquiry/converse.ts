@@ -42,10 +42,7 @@ type Asked = {
   earlier: readonly { made: InquiryMade; replied: InquiryReplied | undefined }[];
 };
 
-/**
- * A short conversation beside the turn: the same model with the same conversation replies to a question about a request. It may look at
- * files that may be read without asking, and nothing else. Nothing here can answer the request; the agent may only take it back.
- */
+/** Replies to a question about a request: same model, same conversation, free reads only. It may withdraw the request, never answer it. */
 export async function converse(
   context: ExecutionContext,
   asked: Asked,

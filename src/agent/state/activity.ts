@@ -32,10 +32,7 @@ export function createActivity(limitMs: number | undefined, expire: () => void):
   };
 }
 
-/**
- * Time that earlier attempts at an open turn have worked, by its facts: waiting for a person, being paused and the time in which no
- * process ran it are left out. Work after the last fact of a killed process is not known, and not counted.
- */
+/** Time that earlier attempts at an open turn worked; no waits, pauses or gaps. Work after a killed process's last fact is not counted. */
 export function workedMs(ofTurn: readonly Fact[]): number {
   let worked = 0;
   let working = false;

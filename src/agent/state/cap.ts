@@ -25,10 +25,7 @@ const read: readonly FactType[] = [
 const scopes: readonly Scope[] = ["turn", "session", "person", "day"];
 const units: readonly Unit[] = ["tokens", "usd"];
 
-/**
- * The first limit that the open turn of the session has reached, from the facts of all sessions: other processes spend on the same day.
- * After a person said go on, as much again may be used. A model without a known price counts tokens alone.
- */
+/** The first limit reached, over all sessions of the day. After "go on" as much again may be used. Without a price only tokens count. */
 export async function limitReached(
   store: Store,
   session: string,

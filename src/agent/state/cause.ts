@@ -5,10 +5,7 @@ import { endOfTask, isStopped } from "./tasks.ts";
 /** Turns in a row that Sage begins by itself: then a person has to say something. */
 const MAX_IN_A_ROW = 3;
 
-/**
- * Why Sage would begin a turn by itself, from the facts of a session in which nothing is unheard. Each command is a cause once. A turn
- * that is open or that a person stopped, plan mode, and too many such turns in a row keep it from beginning.
- */
+/** Why Sage would begin a turn by itself, once for each command; never in an open or stopped turn, plan mode, or too often in a row. */
 export function wakeCause(facts: readonly Fact[]): FactData["turn.begun"]["cause"] {
   const begun = facts.filter((fact) => fact.type === "turn.begun");
   const last = facts.findLast((fact) => fact.type === "turn.begun" || fact.type === "turn.ended");

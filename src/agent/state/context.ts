@@ -217,10 +217,7 @@ type OpenRequests = {
   waiting: readonly Waiting[];
   /** Shows what the root does, which waits while anybody in its tree does. */
   show: Show;
-  /**
-   * Counts what may give another meaning to a call that was judged before: calls that may write and were started, and waits for a
-   * person that ended.
-   */
+  /** Counts what may change the meaning of a judged call: started writers, and waits for a person that ended. */
   happened: number;
 };
 

@@ -97,10 +97,7 @@ export class Memory {
     return parsed;
   }
 
-  /**
-   * The calls of a step are over and their inputs are no longer needed. Keeping all of them would be the largest cost of garbage
-   * collection.
-   */
+  /** The step's calls are over: keeping all of their inputs would be the largest cost of garbage collection. */
   forgetInputs(): void {
     this.#parsed = this.#opinions = this.#addresses = undefined;
   }
@@ -184,10 +181,7 @@ export class Memory {
   }
 }
 
-/**
- * Commands with what their last run was kept from. A host counts whatever the exit code was: the listener refused it, and a script may
- * end with 0 all the same. A path is only read off the output, and says nothing where the command did its work.
- */
+/** Limits that each last run met. A refused host counts whatever the exit code; a path read off output only where the command failed. */
 export function blockedBy(
   known: Map<string, readonly Blocked[]> | undefined,
   { input: sent }: Call,

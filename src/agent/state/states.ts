@@ -6,10 +6,7 @@ import { reason } from "../../protocol/reasons/reason.ts";
 import type { Observation } from "./context.ts";
 import { LifecycleManager } from "./lifecycle.ts";
 
-/**
- * A lifecycle that writes down how an attempt begins and ends. In between it works or waits for a person: the open requests tell which,
- * and those who watch are shown it. Its facts ride with whatever caused them, and replay never asks for them.
- */
+/** Writes down how an attempt begins and ends; open requests tell the rest. Its facts ride with others, and replay never reads them. */
 export function journaledLifecycle(log: SessionLog): LifecycleManager {
   return new LifecycleManager((change) => {
     // A log that is closed keeps nothing any more: the person left, or somebody else has the session.

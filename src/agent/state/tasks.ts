@@ -31,10 +31,7 @@ export async function stopTask(task: BackgroundTask): Promise<"stopped" | "ended
   return "stopped";
 }
 
-/**
- * The person wants it to keep running after Sage exits. Marked by a file next to its output, which any process that owns the session can
- * see.
- */
+/** Keeps it running after Sage exits, by a file next to its output that any owner of the session can see. */
 export function keepTask({ file }: BackgroundTask): void {
   writeFileSync(`${file}.keep`, "", { mode: 0o600 });
 }

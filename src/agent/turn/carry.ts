@@ -17,10 +17,7 @@ import { SageError } from "../../protocol/reasons/error.ts";
 
 const MAX_TEXT_LENGTH = 500;
 
-/**
- * The turn before this one was begun by another version of the loop, which does not meet its keys again. Whatever was asked in it
- * stays open under its id; once all of it is answered, the model is told, and continues.
- */
+/** An earlier version of the loop began the last turn: its requests stay open, and once all are answered, the model is told. */
 export async function carry(
   log: SessionLog,
   context: ExecutionContext,

@@ -37,10 +37,7 @@ const KEPT = 0.25;
 /** Share of the room for the person's words and decisions, beside a summary. */
 const EXTRACT = 0.2;
 
-/**
- * Before a request that would not fit. Compactions of an earlier attempt are done again from their facts; one that it did not do is
- * never done after the fact. Gives "all" when that attempt had to make all the room there is.
- */
+/** Makes room; earlier compactions come from their facts, and none is added in the past. "all": that attempt made all the room there is. */
 export function makeRoom(durable: Durable, context: Compacting, progress: Progress): Awaitable<"all" | undefined> {
   const isOver = () => !durable.known(stepKeys.model) && promptTokens(context, progress) > limitOf(context);
   const needed = durable.known(stepKeys.compact) || durable.known(stepKeys.compactAll) || isOver();

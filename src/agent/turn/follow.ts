@@ -1,10 +1,7 @@
 import type { Store } from "../../journal/store/store.ts";
 import type { Delta, Fact } from "../../protocol/facts/fact.ts";
 
-/**
- * Everything a session writes and streams while `work` runs, ending with its result.
- * An async generator by hand: the language's own keeps a whole stack frame for every turn that waits.
- */
+/** Everything a session writes and streams while `work` runs. By hand: an async generator keeps a whole frame for every turn that waits. */
 export function follow<T>(store: Store, session: string, work: () => Promise<T>): AsyncGenerator<Fact | Delta, T> {
   return new Following(store, session, work);
 }

@@ -70,10 +70,7 @@ function isBegun(line: Durable): boolean {
   return [stepKeys.model, stepKeys.compact, stepKeys.compactAll].some((key) => line.known(key));
 }
 
-/**
- * Runs the calls of a reply: judges all, opens all requests in the model's order, then lets each go its own way.
- * Readers start at once; writers keep the model's order, so one that waits for a person holds the later ones.
- */
+/** Judges all calls, opens their requests in order, then runs each: readers at once, writers in the model's order, behind a waiting one. */
 async function runCalls(durable: Durable, context: ExecutionContext, calls: readonly Call[]): Promise<ToolResult[]> {
   // Interrupted before they were judged: they have their results, and are not judged now.
   const lines = calls.map((_, n) => durable.branch(branchKey(n)));

@@ -26,10 +26,7 @@ export function askIfSpinning(
   return answered ? undefined : askToGoOn(durable, context, calls);
 }
 
-/**
- * A limit of the person's settings is asked about before the step that would follow. Nobody but a person says go on: a run that answers by
- * itself ends as one does in which nobody can be asked. A step that was begun before had nothing to ask.
- */
+/** Asks before the step beyond a limit, never within a step. Only a person says go on: an automatic run ends as if nobody could be asked. */
 export function askIfOverLimit(
   durable: Durable,
   context: ExecutionContext,

@@ -220,10 +220,7 @@ export function isLocal(address: string): boolean {
   return isIn(local, address);
 }
 
-/**
- * An address that this machine has in a network: by it, it reaches itself past its firewall. A person may allow the address, which
- * they see; a name that leads there is refused. Networks come and go, so they are asked each time.
- */
+/** An address of this machine in a network, past its firewall: a person may allow it, a name leading there may not. Asked each time. */
 export function isOwn(address: string): boolean {
   const own = new BlockList();
   for (const network of Object.values(networkInterfaces()).flatMap((all) => all ?? []))

@@ -50,10 +50,7 @@ export function changesOf(item: Fields): Change[] {
   });
 }
 
-/**
- * A patch as calls of Sage's tools: each file it writes, changes, deletes or moves. A patch without changes cannot be judged and is for a
- * person.
- */
+/** A patch as calls of Sage's tools, one for each file. One without changes cannot be judged and is for a person. */
 export function judgedPatch(changes: readonly Change[], { cwd }: Place): Judged[] {
   return changes.flatMap(({ path, kind, diff, movedTo }) => {
     const file_path = resolve(cwd, path);

@@ -22,10 +22,7 @@ import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import { SageError } from "../../protocol/reasons/error.ts";
 
-/**
- * Turns, model calls, tools and waits as spans, named by the semantic conventions for generative AI. They tell what, how long and how
- * it ended. Nothing that a person, the model or a tool wrote is in them, no path, and no person's name.
- */
+/** Spans by the semantic conventions for generative AI: what, how long, how it ended. No content, no path, no person's name. */
 export function createTraces(): Traces {
   const tracer = trace.getTracer("sage-agent", version);
   const record = async <T>(span: Span, run: () => Promise<T>, ended: (value: T) => void): Promise<T> => {

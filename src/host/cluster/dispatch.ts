@@ -46,10 +46,7 @@ type DispatchOptions = {
   silentMs?: number | undefined;
 };
 
-/**
- * Waking, one job for each session, retries, delays and the slow lease are pg-boss's. Ours is the call of `supervise`, with a grace
- * after a lost connection: without it, an outage takes running turns from living workers.
- */
+/** Jobs, retries and the slow lease are pg-boss's. We call `supervise`, with a grace: an outage must not take turns from living workers. */
 export async function startDispatch(url: string, pool: Pool, options: DispatchOptions): Promise<Dispatch> {
   const { notified, graceMs, silentMs = SILENT_MS } = options;
   const migrate = await mayMake(pool);

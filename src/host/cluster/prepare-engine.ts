@@ -22,10 +22,7 @@ type Prepared = {
   isOpen: boolean;
 };
 
-/**
- * A login with which a worker could answer for people, at every place, and why: it owns the journal, it is a gateway's too, it was given
- * rights by somebody else, or it is a role that logins are in, which no place binds.
- */
+/** A login with which a worker could answer for people, and why: owner, gateway, foreign rights, or a group that no place binds. */
 type Beyond = { login: string; as: "owner" | "gateway" | "rights" | "group" };
 
 /** A login has places, and rights that places do not limit. */
@@ -46,10 +43,7 @@ export class MayNotMakeRoles extends Error {
   }
 }
 
-/**
- * Makes a database ready for workers and gateways that may not make anything in it themselves: tables, functions, queues, and two roles.
- * Can be run again, and is after an update.
- */
+/** Prepares a database whose programs may make nothing themselves: tables, functions, queues, two roles. Repeatable, also after updates. */
 export async function prepareEngine(url: string, pool: Pool, logins: Logins = {}): Promise<Prepared> {
   // Older functions must not come in the place of newer ones, which others need.
   const why = await misfitOf(pool, addressOf(pool));
@@ -130,10 +124,7 @@ async function bind(client: ClientBase, login: string, places: readonly string[]
   ]);
 }
 
-/**
- * Whatever a login may become by SET ROLE counts. Before 16, one that may make roles could put itself into any of them; roles that reach
- * the server's files or programs can do everything.
- */
+/** Whatever SET ROLE reaches counts. Before 16 makers of roles could enter any; roles with the server's files or programs can do all. */
 const beyondWorkers = `
 WITH named AS (
   SELECT oid, rolname, rolcanlogin, EXISTS (SELECT 1 FROM sage.login l WHERE l.name = rolname) AS bound FROM pg_catalog.pg_roles r

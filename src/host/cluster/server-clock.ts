@@ -1,9 +1,6 @@
 import type { Pool } from "pg";
 
-/**
- * The server's clock. Deadlines go by it, for the clocks of several machines differ. It is known as well as one round trip is short, and
- * rather a little behind than ahead: nothing expires early.
- */
+/** The server's clock, for those of machines differ. Exact to one round trip, and rather behind: nothing expires early. */
 type ServerClock = { now(): number; look(pool: Pick<Pool, "query">): Promise<void> };
 
 export function createServerClock(): ServerClock {

@@ -79,10 +79,7 @@ async function readPage(path: string, page: number): Promise<Reply<"output"> | u
   }
 }
 
-/**
- * The first byte of a page. It is found from the file alone, so that nobody chooses where a page begins: in the middle of a secret its
- * second half would look like nothing in particular.
- */
+/** A page's first byte, from the file alone: a chosen one could split a secret, whose second half looks like nothing. */
 async function pageStart(file: FileHandle, page: number, size: number): Promise<number> {
   const end = page * PAGE;
   if (page === 0 || end >= size) return Math.min(end, size);

@@ -23,10 +23,7 @@ export type RemotePerson = {
   signal: AbortSignal;
 };
 
-/**
- * The host as one person may use it from elsewhere: the one place where rights of the page, of scripts and of remote terminals are
- * applied. It stamps who they are, checks what they send, takes secrets out of what they see, and ends when their key does.
- */
+/** The host as one person may use it from elsewhere: stamps and checks what they send, veils what they see, ends with their key. */
 export function guarded(host: Host, store: Pick<Store, "find" | "load">, person: RemotePerson): Host {
   const veil = createVeil(person.redaction);
   const requestOf = (id: string) => store.find(id)?.request;

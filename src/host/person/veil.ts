@@ -128,10 +128,7 @@ function lifted<T>(sent: T, meant: ReadonlyMap<string, string>): T {
 /** `tail`: the last, unfinished line. `shown`: the part of it that was sent, as it was sent. */
 type Block = { attempt: number; tail: string; shown: string };
 
-/**
- * Secrets are taken out of text that streams in pieces: a piece alone shows nothing of a secret that it begins. The word that is
- * being written waits for its end. Whatever is held back comes with the fact.
- */
+/** Takes secrets out of streamed text: the word being written waits for its end. What is held back comes with the fact. */
 export function veilText(redaction: Redaction): (delta: Delta) => Delta | undefined {
   const blocks = new Map<string, Block>();
   return (delta) => {

@@ -5,10 +5,7 @@ import type { Runner } from "./runner.ts";
 const POLL_MS = 200;
 const MAX_WAIT_MS = 60_000;
 
-/**
- * A message came while another process held its session. One that runs turns hears of it; one that rewinds lets go of the session
- * without a turn, and then the message is taken up here.
- */
+/** Wakes a session for a message that came while a rewind held it: a rewind lets go of it without a turn. */
 export async function wakeAfterRewind(
   { store, runner, leaving }: { store: Store; runner: Runner; leaving: AbortSignal },
   session: string,

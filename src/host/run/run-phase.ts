@@ -4,10 +4,7 @@ import type { Asleep } from "./sleep.ts";
 
 /** State of one session's run in this process. */
 export type RunPhase =
-  /**
-   * No attempt runs: before the first one, between two, or after a sleep. `kept` is the epoch of the lease that was held through the
-   * sleep; `stop` ends, or pauses, the next attempt as it begins.
-   */
+  /** No attempt runs. `kept`: epoch of the lease held through a sleep; `stop` ends or pauses the next attempt as it begins. */
   | { name: "preparing"; kept: number | undefined; stop: Stopped | undefined }
   /** `idleAt`: it waited for people alone at the last look, and this was its newest fact then. */
   | { name: "working"; log: SessionLog; lifecycle: LifecycleManager; idleAt: number | undefined }

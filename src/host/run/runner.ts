@@ -366,10 +366,7 @@ function isEnded(store: Store, session: string): boolean {
   return facts.findLast(({ type }) => type === "turn.begun" || type === "turn.ended")?.type === "turn.ended";
 }
 
-/**
- * Is there a message to continue with? A turn that ended is followed by what nobody has seen yet, a paused one by what was said after the
- * interrupt. Asked of the store, once the session is let go: another process may have left a message to this one.
- */
+/** Is there a message to continue with: unseen after an end, or said after an interrupt? Asked of the store, for others may write. */
 export function goesOn(store: Store, log: SessionLog, { status }: AgentOutcome): boolean {
   if (status === "needs-input") return false;
   if (status === "paused" && log.interruptedAt === 0) return false;

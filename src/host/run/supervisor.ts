@@ -16,10 +16,7 @@ type Supervisor = {
   rest(error: unknown): { ms: number; notice: Reason } | undefined;
 };
 
-/**
- * An attempt that ended by a mistake of ours is begun again. That only calls the same loop, which replays: nothing that took effect
- * is done twice. What is no mistake (a model that cannot be had, a lost lease) is a `SageError` and none of its business.
- */
+/** Begins an attempt again after a mistake of ours; replay does nothing twice. A `SageError` is no mistake and none of its business. */
 export function createSupervisor({ restarts = 3, windowMs = 10 * 60_000, clock = realClock }: Supervision): Supervisor {
   let crashes: number[] = [];
   return {

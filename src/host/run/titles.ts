@@ -17,10 +17,7 @@ export type Titles = {
   stop(): void;
 };
 
-/**
- * Titles by the small model. Not part of the turn: nothing waits for one, and failures are ignored, since the first message serves as the
- * title.
- */
+/** Titles by the small model, beside the turn. Failures are ignored: the first message serves as the title. */
 export function createTitles(store: Store, model: () => Promise<Model>): Titles {
   const stopping = new AbortController();
   const write = async (session: string, message: string): Promise<void> => {

@@ -211,10 +211,7 @@ const own = { by: text.min(1), surface: text.min(1), person: text.optional(), de
 const every = { ...shapes, ...outside };
 const ownSchemas = new Map<string, z.Schema>();
 
-/**
- * Refuses a command of the embedder's own code that is none, or lacks something. Its response is checked with its request, where short
- * forms are spelled out.
- */
+/** Refuses what is no command, or an incomplete one, from code without types. A response is checked with its request. */
 export function checkCommand(command: unknown): void {
   const type = (command as { type?: unknown } | null)?.type;
   if (typeof type !== "string" || !Object.hasOwn(every, type)) {

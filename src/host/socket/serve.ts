@@ -224,10 +224,7 @@ function tooMany(limit: number): SageError {
   return new SageError("queue-full", reason("too-many-at-once", { limit }));
 }
 
-/**
- * On the private socket of an owner everybody is anonymous: a command that an agent runs can connect to it as well as a terminal can. It tells,
- * and takes nothing. Who follows a session speaks, answers and interrupts by facts in the journal.
- */
+/** Everybody on an owner's socket is anonymous, an agent's commands too: it tells and takes nothing. People speak by facts. */
 export function onlyTells(host: Host, takes: readonly Command["type"][] = ["sessions", "pending"]): Host {
   const send = async (command: Command): Promise<CommandReply> => {
     if (takes.includes(command.type)) return host.send(command);

@@ -31,10 +31,7 @@ type Refusal = { why: ProtectedKind | "setuid" | "device"; path: string };
 const MAX_TEXT_BYTES = 256 * 1024;
 const MAX_BEHIND_LINK = 20_000;
 
-/**
- * Why something must not appear without a person's word: other programs would obey it there, or it carries rights. Undefined when it
- * may. The one judge for everything that puts files into a workspace. `tree` holds the entry.
- */
+/** Why an entry may not appear without a person: others would obey it, or it carries rights. Judges everything put into a workspace. */
 export function mayNotAppear(entry: Entry, tree: Tree): Refusal | undefined {
   const { path, kind, mode } = entry;
   const refused = (why: Refusal["why"], at = path): Refusal => ({ why, path: at });

@@ -87,10 +87,7 @@ function below(folder: string, rest: string): string {
 
 /** A look at the disk that asks it only once about each name: one decision sees one state of things. */
 export type Disk = {
-  /**
-   * The real path of the longest existing ancestor, plus the rest. Walks link by link, because the target of a dangling
-   * link is what a write would create, and `realpath` gives up on it. Dots are taken as the system takes them: after links.
-   */
+  /** The longest existing ancestor, link by link, and the rest: a dangling link's target is what a write creates. Dots after links. */
   follow(path: string): string;
   /** Something is there, be it a link that leads nowhere. */
   has(path: string): boolean;

@@ -145,10 +145,7 @@ const privateNames = [...places.credentials, "/.sage/"]
 
 const irreplaceable: ReadonlySet<ProtectedKind> = new Set(["sage-state", "sage-settings", "credentials", "git"]);
 
-/**
- * Case, composition, invisible characters, trailing dots and the name of a stream do not tell files apart on every disk, so
- * a name that differs from a protected one only in these is protected too.
- */
+/** Case, composition, invisible characters, trailing dots and stream names do not tell files apart on every disk. */
 function fold(path: string): string {
   const plain = /^[\x20-\x7e]*$/.test(path)
     ? path.toLowerCase()

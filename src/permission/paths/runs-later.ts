@@ -1,7 +1,4 @@
-/**
- * A file that a later, allowed command runs without naming it: scripts and lockfiles of package managers, makefiles,
- * definitions of CI, configuration of test runners, installed packages. A direct write there asks unless a rule names that very file.
- */
+/** Later commands run it unnamed: scripts, lockfiles, makefiles, CI, test configuration, packages. Asks unless a rule names it. */
 export function runsLater(path: string): boolean {
   if (/\/(BUILD|WORKSPACE|BUCK|TARGETS|PANTS)$/.test(path)) return true; // folders are called `build`
   const names = path.toLowerCase().split("/");

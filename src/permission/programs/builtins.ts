@@ -2,10 +2,7 @@ import type { Assignment } from "../shell/read/script.ts";
 import type { Word } from "../shell/read/word.ts";
 import { isHarmlessVariable } from "./harmless.ts";
 
-/**
- * A variable that only this line sees: no program inherits one of this name, and it means nothing to the shell. Unless it
- * is known what programs inherit, there is none.
- */
+/** A variable that only this line sees, and no program inherits. Without knowing what programs inherit, there is none. */
 export function isOwnVariable(name: string, environment: ReadonlySet<string> | undefined): boolean {
   return isName.test(name) && environment?.has(name) === false && !meansSomething(name) && !isOften.test(name);
 }

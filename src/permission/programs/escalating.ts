@@ -4,10 +4,7 @@ import { isPlain } from "./files/sed.ts";
 import { isA } from "./table.ts";
 import { baseName } from "../text/tokens.ts";
 
-/**
- * Options that make a harmless looking program run another one or write a file. A star does not cover them.
- * `-x` is found inside a cluster too, `-word` and `--word*` by their beginning, `--word` also abbreviated.
- */
+/** Options that run a program or write a file: no star covers them. `-x` also in a cluster, `-word` by its start, `--word` abbreviated. */
 const options = new Map(
   Object.entries({
     "find gfind": "-exec -ok -delete -fprint -fls -files0-from",
@@ -113,10 +110,7 @@ function uses(arg: string, option: string): boolean {
   return !arg.startsWith("--") && arg.includes(option.charAt(1), 1);
 }
 
-/**
- * The first word is a cluster of letters, with or without a dash. What comes out of an archive may be anything, a hook of
- * git included; and one on another host is fetched by a program.
- */
+/** Tar's first word is a cluster of letters. Anything may come out of an archive; a remote one is fetched by a program. */
 function tarRuns(args: readonly string[], all: readonly string[]): boolean {
   const isCluster = (arg: string, i: number) => i === 0 || /^-[^-]/.test(arg);
   if (args.some((arg) => /[xIFP]/.test(arg) && isCluster(arg, all.indexOf(arg)))) return true;

@@ -2,10 +2,7 @@ import type { ProtectedKind } from "../../protocol/reasons/permission.ts";
 import { baseName } from "../text/tokens.ts";
 import { asksConfig, subcommandAt } from "./git/git-words.ts";
 
-/**
- * The kind of protected place that a command writes although no word of it names one: scheduled jobs, hooks, settings of git
- * and of package managers, stored logins.
- */
+/** The protected place that a command writes without naming it: scheduled jobs, hooks, settings, stored logins. */
 export function placeWritten(words: readonly string[]): { place: string; kind: ProtectedKind } | undefined {
   const program = baseName(words[0] ?? "");
   const args = words.slice(1);

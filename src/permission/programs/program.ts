@@ -34,10 +34,7 @@ export function programOf(words: readonly Word[], listing?: Listing): Program {
   return { kind: writes ? "writes" : "reads", ...(use && { use }) };
 }
 
-/**
- * A program that only says which version it is. Those that let a project choose their version, such as cargo, go and yarn, are
- * left out: that choice may name a program, or one to download.
- */
+/** Only tells its version. Not cargo, go or yarn: a project chooses theirs, which may name a program or a download. */
 function tellsVersion([name, option, ...more]: readonly Word[]): boolean {
   if (option?.text === undefined || more.length > 0 || !versioned.has(name?.text ?? "")) return false;
   return option.text === "--version" || option.text === versionOptions[name!.text!];

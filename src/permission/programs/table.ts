@@ -1,7 +1,4 @@
-/**
- * Facts about programs and their words, for allow and deny, paths and protected files alike: who runs what, in which spelling, from
- * which option, variable or input. `npm run test:exec` holds it against what really runs.
- */
+/** Facts about programs, for allow, deny, paths and protected files alike. `npm run test:exec` holds it against what really runs. */
 type Facts = {
   /** Subcommands that mean the same, read as the first of their group. Some are two words: `image+push`. */
   same?: string;

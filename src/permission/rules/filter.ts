@@ -4,10 +4,7 @@ import { isInside, openDisk, type Place } from "../paths/canonical.ts";
 import { isPrivate } from "../paths/protected.ts";
 import { anchorsOf, isMeant, namesOf } from "../paths/pattern.ts";
 
-/**
- * True if a search from `from` may show a file. A folder may be searched although a rule says no to something below it;
- * a rule that asks counts as a no, unless it is about the folder itself and was answered. Paths are real ones.
- */
+/** May a search from `from` show a file? A rule below stops no folder's search; an unanswered ask rule counts as a no. Real paths. */
 export function readFilter(
   rules: readonly Rule[],
   place: Place & { sageHome?: string | undefined },

@@ -15,10 +15,7 @@ type Offer = { rule: string; note?: Reason; wider?: Omit<Offer, "wider"> };
 
 const most = 5;
 
-/**
- * Rules that together would have allowed this call, each fit to be kept; with a single one also a wider one that a person
- * may prefer. Nothing for a call that no rule allows, and nothing that holds a secret. `judgement`: the call's own.
- */
+/** Rules that would have allowed this call, and a wider one beside a single one. Nothing with a secret. `judgement`: the call's own. */
 export function suggest(call: DecisionInput, judgement: Judgement = judge(call)): PermissionSuggestion[] {
   const { result, finding } = judgement;
   if (result.behavior !== "ask" || result.hard === true) return [];

@@ -14,10 +14,7 @@ const simple: Record<string, string> = {
   "?": "?",
 };
 
-/**
- * The inside of `$'…'`, from after its first quote to after its last. Without text when it stands for anything but
- * printable characters; undefined when it does not end.
- */
+/** The inside of `$'…'` up to after its last quote. No text: not printable; undefined: it does not end. */
 export function decodeAnsi(source: string, from: number): { text: string | undefined; end: number } | undefined {
   let text: string | undefined = "";
   for (let i = from; i < source.length;) {

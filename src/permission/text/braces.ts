@@ -1,10 +1,7 @@
 const mostWords = 64;
 const longestWord = 1_000;
 
-/**
- * The words that a brace list stands for, `{a,b}` and `{1..3}`; the word itself where it is none, or much too long. By its
- * looks: quotes are not looked at.
- */
+/** Words of a brace list, `{a,b}` or `{1..3}`, by its looks, quotes included; the word itself where it is none or too long. */
 export function spelledOut(word: string): string[] {
   if (word.length > longestWord) return [word];
   const done: string[] = [];

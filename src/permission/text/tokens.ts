@@ -2,10 +2,7 @@ import { escaped, star, type Glob, type Star } from "./wild.ts";
 
 export type Token = (string | Star)[];
 
-/**
- * The words of a rule, with its stars among their characters, or undefined when it holds more than one simple command.
- * Quotes, backslashes and `~` mean what they mean to the shell; a star or an escaped character never reaches one.
- */
+/** A rule's words with their stars; undefined for more than one simple command. Quotes and `~` are the shell's; no star reaches one. */
 export function tokensOf(units: Glob, home: string): Token[] | undefined {
   const tokens: Token[] = [];
   let token: Token | undefined;

@@ -1,10 +1,7 @@
 export const star = Symbol("star");
 export type Star = typeof star;
 
-/**
- * Does the whole sequence match, where a star stands for any run of items, none included?
- * Only the last star is ever moved, so the cost is at most pattern times items: there is nothing to blow up.
- */
+/** Does it match, a star standing for any run of items? Only the last star moves, so the cost is pattern times items at most. */
 export function wild<P, T>(
   pattern: readonly (P | Star)[],
   items: ArrayLike<T>,
@@ -72,10 +69,7 @@ export function commonText(left: Glob, right: Glob): boolean {
 
 const mostCells = 250_000;
 
-/**
- * A rule's specifier, character by character: a bare `*` is a star, and an escaped `\(`, `\)`, `\*` or `\\` stays
- * together as one entry of two characters, so that a lexer can still tell it from the bare one.
- */
+/** A specifier by character: a bare `*` is a star; `\(`, `\)`, `\*` and `\\` stay one entry, so a lexer can tell them apart. */
 export function unitsOf(specifier: string): Glob {
   const units: (string | Star)[] = [];
   const chars = [...specifier];

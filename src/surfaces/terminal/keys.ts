@@ -155,10 +155,7 @@ function findEarlier({ options, pickers, writing }: Parts): void {
   });
 }
 
-/**
- * Unfolds entries that still change and those to come. The last one that has scrolled by is shown again, whole: below, where
- * it is short, else in a pager.
- */
+/** Unfolds changing entries and those to come. The last one that scrolled by is shown again whole: below, or in a pager. */
 function unfold(parts: Parts): void {
   const { scroll, state, to, tt, pagers, device, session } = parts;
   const latest = scroll.latest();

@@ -14,10 +14,7 @@ const POLL_MS = 50;
 // Built-in modules by name: an `import` would join this file to others in the bundle, and the thread would have to load them.
 const threads = process.getBuiltinModule("node:worker_threads");
 
-/**
- * Makes text of a page in a thread of its own. A page is written by anybody: one that keeps a parser busy or fills its memory must not
- * take the session with it.
- */
+/** Makes text of a page in its own thread: anybody's page may keep a parser busy or fill its memory, and must not take us along. */
 export function convert(
   conversion: Conversion,
   signal: AbortSignal,

@@ -10,10 +10,7 @@ const maxKept = 100 * 1024 * 1024;
 /** `output` only where `text` is not all of it. */
 type Excerpt = { text: string; output?: Output };
 
-/**
- * Output of any length in bounded memory: its beginning and its end for the model, all of it in a file once it is long. `first`: how
- * much of the beginning.
- */
+/** Long output in bounded memory: beginning and end for the model, all in a file. `first`: size of the beginning. */
 export function createExcerpt(
   folder: string,
   { first = maxCharacters / 2 } = {},

@@ -178,10 +178,7 @@ function isLeftover(name: string): boolean {
   return isNameOfDead(maker) || Number(pid) === process.pid;
 }
 
-/**
- * Node has no `openat`. On Linux the descriptor's own path does the same, so that a directory swapped for a link cannot
- * lead a write elsewhere; on other systems the swap is noticed, if only afterwards.
- */
+/** On Linux the descriptor's path stands in for `openat`: a swapped directory leads no write astray. Elsewhere it is noticed afterwards. */
 async function pin(directory: FileHandle, folder: string): Promise<string> {
   const own = `/proc/self/fd/${directory.fd}`;
   const where = await readlink(own).catch(() => undefined);

@@ -50,10 +50,7 @@ export async function readKept(keepDir: string, hash: string): Promise<Buffer | 
   }
 }
 
-/**
- * Puts a file back. Done twice it does nothing the second time. A file that is neither as it was found nor as it shall be is left
- * alone, and so is one to which a link leads now.
- */
+/** Puts a file back, repeatably. One that is neither as found nor as it shall be is left alone, and so is one behind a new link. */
 async function restore(
   { path, from, to, mode }: Restoring,
   keepDir: string,

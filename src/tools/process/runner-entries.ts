@@ -22,10 +22,7 @@ const MAX_TRIES = 100;
 /** A call as the runner knows it: one run of it, by the owner with this epoch. */
 export type RunnerCall = { session: string; key: string; epoch: number };
 
-/**
- * `never`: it did not begin, and nobody else can begin it any more. `entered`: its entry is in `folder`, with what is known of its end.
- * `unknown`: nothing can be said.
- */
+/** `never`: did not and cannot begin. `entered`: its entry is in `folder`, with what is known of its end. `unknown`: unclear. */
 type Found = "never" | "unknown" | { folder: string };
 
 type RunnerEntries = {

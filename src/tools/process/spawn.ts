@@ -30,10 +30,7 @@ export type Kept = {
   follow(ended: Promise<unknown>): Readable;
 };
 
-/**
- * A prepared start inside a sandbox. Whoever starts it opens descriptor 3 for the status, 6 and 8 on the two files, and 7, from which
- * the sandbox reads one byte before the command begins.
- */
+/** A prepared start in a sandbox. Its starter opens 3 for the status, 6 and 8 on the files, 7 for a byte before the command begins. */
 export type Launch = {
   /** Words in front of the program and its arguments. */
   words: readonly string[];
@@ -95,10 +92,7 @@ export const spawnDirectly: Spawn = async ({ line, ...place }) => {
   return { pid, output: child.stdout as Readable, ended };
 };
 
-/**
- * A plain shell with a group of its own. It waits for a line on its input, so its script begins once its group is noted. With a sandbox
- * its first two arguments are the files of it, opened for the script.
- */
+/** A plain shell with its own group, whose script begins by a line on its input, once the group is noted. */
 export async function spawnNoted(
   script: string,
   args: readonly string[],

@@ -70,10 +70,7 @@ async function newestFirst(paths: string[]): Promise<string[]> {
 /** Pattern of a name in a path: characters, sets of characters and stars. */
 type Name = readonly (string | ((char: string) => boolean) | Star)[];
 
-/**
- * `*` and `?` within a name, `**` across names, `[abc]`, `{a,b}`. A pattern without a slash matches names at any depth.
- * Matching is bounded by length times length, where a regular expression with many stars could hang.
- */
+/** `*`, `?`, `**`, `[abc]`, `{a,b}`; without a slash at any depth. Takes length times length at most; a regular expression could hang. */
 export function compileGlob(pattern: string): (path: string) => boolean {
   const alternatives = expandBraces(pattern.replace(/^(\.\/)+/, "")).map(parse);
   return (path) => {

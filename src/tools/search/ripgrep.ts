@@ -4,10 +4,7 @@ import { once } from "node:events";
 /** Searching is quick or hopeless: a network disk or a whole file system should not hold a turn. */
 const timeoutMs = 60_000;
 
-/**
- * Yields ripgrep's output, record by record. Leaving the loop ends it. Throws when it failed, which it may also do after
- * records came: a directory that may not be read, say.
- */
+/** Yields ripgrep's records; leaving the loop ends it. Throws when it failed, also after records: an unreadable directory, say. */
 export async function* ripgrep(args: string[], end: "\n" | "\0", signal: AbortSignal): AsyncGenerator<string> {
   if (signal.aborted) throw new Error("interrupted by the person");
   // Costs start-up time, and throws where there is no package for the platform.

@@ -16,10 +16,7 @@ import { describe } from "../definition/describe.ts";
 const MAX_RUNNING = 10;
 const interrupted = "Interrupted by the person before the command was started.";
 
-/**
- * Starts a command that continues after its call. Its output goes to a file and not through Sage, so that it neither waits for Sage nor
- * breaks when Sage is killed. The outer shell stays and leaves the exit code beside that file.
- */
+/** Starts a command that outlives its call. Output goes to a file, never through Sage; the outer shell leaves the exit code beside it. */
 export async function startInBackground(
   command: string,
   scope: ToolScope,

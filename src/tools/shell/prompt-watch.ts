@@ -130,10 +130,7 @@ const readCall: Partial<Record<NodeJS.Architecture, string>> = {
   arm: "3",
 };
 
-/**
- * The program below `leader` that reads from a terminal it was given (by `script`, `expect`, a container), if one does. Reading from
- * a pipe is how pipelines work, and says nothing. Only Linux tells.
- */
+/** The program below `leader` that reads its own terminal. Reading a pipe is how pipelines work. Only Linux tells. */
 function readerOf(leader: number): string | undefined {
   const read = readCall[process.arch];
   if (process.platform !== "linux" || read === undefined) return undefined;

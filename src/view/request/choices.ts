@@ -35,10 +35,7 @@ export function allows(choice: Choice): boolean {
   );
 }
 
-/**
- * Can the input be edited with a yes? Not if the asking agent accepts no other input, and not if a secret was redacted: an edit would run
- * the placeholder.
- */
+/** May the input be edited? Not where the asker accepts no other, nor where a secret was redacted: the placeholder would run. */
 export function mayEdit({ fixed, masked = 0, source }: PermissionRequest): boolean {
   return !fixed && masked === 0 && source !== "outside";
 }

@@ -10,10 +10,7 @@ import { hunksFrom, hunksOf, pieceHunks, type Hunk } from "../items/change.ts";
 import { dangersOf, type Danger } from "./danger.ts";
 import { near, nearReason } from "../items/near.ts";
 
-/**
- * A permission request in the order in which it should be read. It is the same for every surface and made from the very
- * input that will run; every text in it is safe to draw as it is.
- */
+/** A permission request in reading order, the same on every surface, made from the input that will run. Its texts are safe to draw. */
 export type Description = {
   tool: string;
   action: Block[];

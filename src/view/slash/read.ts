@@ -30,10 +30,7 @@ export function withSlash(text: string): string {
   return text.replace(/^\s*／/, "/");
 }
 
-/**
- * Parses a command; undefined for a message, including one that names a custom command. Built-in names come first, then custom names, then
- * aliases.
- */
+/** Parses a command; undefined for a message or a custom command. Built-in names come first, then custom ones, then aliases. */
 export function readTypedSlash(text: string, offer: Offer): TypedSlash | undefined {
   const typed = readSlash(withSlash(text));
   if (!typed) return undefined;

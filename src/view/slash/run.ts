@@ -45,10 +45,7 @@ export type Typist<P extends SlashPlace = SlashPlace> = {
 
 export type Reply = (words: SlashWords) => readonly string[];
 
-/**
- * A surface's part in the commands that are the same everywhere, with what it makes of them. A command of its own that it forgets does
- * not compile.
- */
+/** A surface's part in shared commands, and what it makes of them. A forgotten command does not compile. */
 export type Hand<P extends SlashPlace, R> = {
   own: (name: OwnSlash<P>, args: string) => R | Promise<R>; // no method: those would take fewer names
   say(reply: Reply, tone: "dim" | "danger"): R | Promise<R>;

@@ -15,10 +15,7 @@ import { answerByHooks, weigh } from "./hooked.ts";
 
 const MAX_LINKS = 40;
 
-/**
- * The conclusion: the verdict of rules and mode, weighed with the word of the hooks, the call's own chances, and whatever was shown
- * before.
- */
+/** Concludes: the verdict of rules and mode, weighed with hooks, the call's own chances, and what was shown before. */
 export function conclude(open: Case): Awaitable<Case> {
   const at = concludeAtOnce(open);
   const { question, hooks } = at;

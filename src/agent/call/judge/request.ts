@@ -143,10 +143,7 @@ export function watchPermit(context: Tree, opened: Opened, verdict: Verdict, jud
   context.tree.permits = [...context.tree.permits, { request: opened.request, judge }];
 }
 
-/**
- * Whoever asked is named in the request: who they are is decided once, and holds after a restart. An editor asks too: nobody may write
- * a call and approve it alone.
- */
+/** Askers are named in the request, so they are decided once. An editor asks, too: nobody writes a call and approves it alone. */
 function consentIn({ approvals, notAsker }: Consent, { changed }: Verdict, { askers }: People): RequestConsent {
   if (!notAsker) return { approvals };
   const { names, unnamed } = askers();

@@ -12,10 +12,7 @@ export type Elicitations = {
   elicit: NonNullable<ToolScope["elicit"]>;
 } & /** The call is over: what it still asked is moot. */ Disposable;
 
-/**
- * Asks from inside a running effect: durable and answerable, but it lives no longer than the effect. `idle` is called while a person is
- * waited for: that time is nobody's work. `heard` takes what people asked about a request, for the result of the call.
- */
+/** Asks inside a running effect, and lives no longer than it. `idle`: waits for a person, which is nobody's work. `heard`: inquiries. */
 export function createElicitations(
   durable: Durable,
   context: ExecutionContext,

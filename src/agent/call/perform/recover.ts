@@ -139,10 +139,7 @@ function endUnknown(text: string): ToolResult {
 
 type Found = { files: string[]; folders: string[]; looked: number; missed?: "too-many" | "unreadable" };
 
-/**
- * Lists changes in a folder since a call was started, for the person who must say how it ended. By the times of files alone: a
- * repository that cannot be trusted is not asked. What is ignored there is not looked at.
- */
+/** Changes in a folder since a call started, by file times alone: an untrusted repository is not asked. Ignored files are left out. */
 export async function changesSince(cwd: string, since: number, signal: AbortSignal): Promise<Changes> {
   try {
     const { files, folders, ...rest } = await look(cwd, since, signal);

@@ -16,10 +16,7 @@ const LEASE_MS = 10_000;
 export type Membership = {
   /** A memory that all gateways write. */
   share(surface: string): Promise<SharedStore>;
-  /**
-   * Takes the surface up whenever nobody else holds it. `taken` runs each time, until the signal of the hold says so; what it has remembered
-   * by then is written before the hold is given up.
-   */
+  /** Takes the surface whenever it is free. `taken` runs until the hold's signal; what it remembered is written before it is given up. */
   hold(surface: string, watch: SurfaceLeaseWatch): void;
   /** Releases everything; other gateways take over at once. */
   leave(): Promise<void>;

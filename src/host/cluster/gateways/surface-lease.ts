@@ -108,10 +108,7 @@ export function createSurfaceLease({
 /** The memory of a surface that this gateway holds: read here, written through in order. */
 type LeasedMemory = {
   store: SurfaceStore;
-  /**
-   * Resolves once everything so far is on the server and the hold is certainly ours; rejects otherwise. Nothing that depends on the memory
-   * may leave the process earlier: a successor must know of it.
-   */
+  /** Resolves once all is on the server and the hold is ours. Nothing that depends on it may leave earlier: a successor must know. */
   kept(): Promise<void>;
   /** Writes what is left, as far as that is possible. */
   close(): Promise<void>;

@@ -9,10 +9,7 @@ import type { StreamClient } from "./stream-client.ts";
 /** Sessions stay held for a while after a command: the next one is likely to be about the same. */
 const LINGER_MS = 30_000;
 
-/**
- * A host whose sessions run on other machines: each is held here while somebody watches it or says something in it. Everything else
- * is the host's own.
- */
+/** A host whose sessions run elsewhere: each is held here while somebody watches it or speaks in it. */
 export function createGatewayHost(
   host: LocalHost,
   { look, store, staffed }: Pick<Replica, "look"> & Partial<Pick<Replica, "store"> & Pick<Ledger, "staffed">>,

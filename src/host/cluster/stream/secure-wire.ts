@@ -9,10 +9,7 @@ const HANDSHAKE_MS = 5_000;
 /** TCP keep-alive: a machine that vanished is noticed after this much silence and ten probes. */
 const PROBE_MS = 20_000;
 
-/**
- * TLS without certificates: both sides know a key, and whoever does not cannot finish the handshake. Keys of a connection are made
- * anew (ECDHE), so that a worker's key that becomes known later opens nothing that was said before. Node has this with TLS 1.2 alone.
- */
+/** TLS by a shared key instead of certificates. ECDHE: a later leak of the key opens nothing old. Node has this with TLS 1.2 alone. */
 const tls = {
   ciphers: "ECDHE-PSK-CHACHA20-POLY1305",
   minVersion: "TLSv1.2",

@@ -46,10 +46,7 @@ export type StreamClient = {
 
 type Watched = { watchers: number; owner: string | undefined };
 
-/**
- * Follows sessions to the workers that run them: one connection to each worker, one stream for each session, however many watch it.
- * Facts come from the database alone. Where a worker cannot be reached, there are facts only.
- */
+/** Keeps a connection to each worker and a stream for each session. Facts come from the database alone, also where no worker is reached. */
 export function createStreamClient({
   cluster: { pool, replica },
   unreachable,

@@ -104,10 +104,7 @@ export async function startWorker(parts: WorkerParts): Promise<Worker> {
   };
 }
 
-/**
- * It may have been moved since it was put into this place's queue; whoever moved it has woken the other place. A turn that a newer worker
- * has begun is left to such a one: somebody looks again soon.
- */
+/** False when it was moved, whose mover woke the other place, or when a newer worker began its turn: somebody looks again soon. */
 async function canTake({ cluster, place, loop = LOOP }: WorkerParts, session: string): Promise<boolean> {
   const [standing] = await cluster.ledger.standing(session);
   if (standing?.place !== place) return false;

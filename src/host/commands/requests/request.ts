@@ -72,10 +72,7 @@ export function requestCommands({
   };
 }
 
-/**
- * Answers several requests that are alike in one transaction. Each has a result of its own: somebody may have answered one of
- * them meanwhile, and that one alone is told so. A list that holds a request which is answered by itself is refused whole.
- */
+/** Answers alike requests in one transaction, each with its own result. A list with one that stands by itself is refused whole. */
 async function respondAll(
   { store, isRunning }: Pick<CommandParts, "store" | "isRunning">,
   { requestIds, answer, by, surface, device }: { requestIds: readonly string[]; answer: SharedAnswer } & Sender,

@@ -1,7 +1,4 @@
-/**
- * A program that prints from what it reads: it opens no file, runs no command and looks at no variable that it inherits. What
- * stands in texts and patterns counts as well, since where those end is not looked for.
- */
+/** Opens no file, runs nothing, reads no inherited variable. Texts and patterns count, for nobody looks where they end. */
 export function isPrintingAwk(program: string): boolean {
   if (program.length > longest || /\\\r?\n/.test(program) || reaching.test(program)) return false;
   // Before anything is printed, the sign compares; after that it may be a redirection.

@@ -7,10 +7,7 @@ const comparesFiles = new Set("-nt -ot -ef".split(" "));
 const comparesText = new Set("= == != < >".split(" "));
 const comparesNumbers = new Set("-eq -ne -lt -le -gt -ge".split(" "));
 
-/**
- * `test` and `[`: the files they look at. Without `-v` and `-R`, and without brackets: an index is evaluated, commands in it
- * run, even inside of quotes. A word that is not literal must be one that cannot be taken for an operator.
- */
+/** Files that `test` looks at. No `-v`, `-R` or brackets: an index is evaluated. Other words must not be taken for operators. */
 export function testUse(args: readonly Word[]): Use | undefined {
   const [first, ...rest] = args;
   if (first?.text === "!" && rest.length > 0 && rest.length < 4) return testUse(rest);

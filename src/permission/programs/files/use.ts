@@ -16,10 +16,7 @@ export type Use = {
   plain?: true;
 };
 
-/**
- * `from`: what is put there under its own name when it is a folder, unless it goes `onto` it. `deep`: with everything
- * below.
- */
+/** `from`: put there under its own name when it is a folder, unless it goes `onto` it. `deep`: with everything below. */
 export type Write = {
   target: Word;
   from?: readonly Word[];

@@ -4,10 +4,7 @@ import { expandHome } from "../../paths/canonical.ts";
 import { ordinary, subcommandAt } from "./git-words.ts";
 import { gitDirOf, repositoryOf } from "./repository.ts";
 
-/**
- * The command that a subcommand stands for, by the settings of git and of cargo that hold in these folders: with a `!` before it in
- * git's, it is one of the shell. Only words: what becomes of it is judged as if it stood on the line.
- */
+/** The command of an alias of git or cargo in these folders; with `!` a shell command. It is judged as if it stood on the line. */
 export function aliasIn(
   bases: readonly string[],
   home: string,

@@ -11,10 +11,7 @@ export function subcommandAt(args: readonly string[]): number {
 
 const valued = new Set("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split(" "));
 
-/**
- * Git's words without options of its own that change nothing about what a subcommand does, `-C` among them. The folder that
- * `-C` leads to is in `foldersOfGit()`.
- */
+/** Git's words without its own harmless options and `-C`, whose folder is in `foldersOfGit()`. */
 export function withoutOwnOptions(words: readonly Word[]): readonly Word[] {
   let at = 1;
   for (; at < words.length; at++) {
@@ -69,10 +66,7 @@ export function asksConfig(args: readonly string[]): boolean {
 const plainConfig =
   /^(--(global|local|system|worktree|show-origin|show-scope|name-only|null|no-null|bool|int|bool-or-int|path|includes|no-includes|type=[a-z-]*|default=[^]*|get|get-all|get-regexp|get-urlmatch|get-color|get-colorbool|list|all|regexp|fixed-value|value=[^]*)|-z|-l)$/;
 
-/**
- * Subcommands that a star meant for git at large covers. The list is closed: an alias, a subcommand of another program and
- * whatever runs programs, serves, hands out passwords, or writes files where it is told to has to stand in the rule.
- */
+/** Covered by a star for git at large. A closed list: aliases and whatever runs, serves, tells passwords or writes must be named. */
 export const ordinary = new Set(
   (
     "add archive bisect blame branch cat-file check-attr check-ignore cherry cherry-pick checkout clean clone commit " +

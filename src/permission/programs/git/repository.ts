@@ -6,10 +6,7 @@ import { statOf } from "../../paths/canonical.ts";
 import { literalWord } from "../../shell/read/word.ts";
 import { gitUse } from "./git.ts";
 
-/**
- * Why git may run programs that the repository itself names, even when it is only asked to look; undefined when it
- * surely does not. Whoever made the repository wrote its configuration, and that need not be the person at the keyboard.
- */
+/** Why git may run programs that the repository names, even to look; its configuration need not be this person's. Undefined: it cannot. */
 export function troubleInRepository(
   from: string,
   session: string,
@@ -40,10 +37,7 @@ export function troubleInRepository(
   }
 }
 
-/**
- * Why not even a rule for git covers it in this folder. Of the session's own repository the person who gave the rule knows
- * what it runs; of another one that came to lie in the workspace they need not even know that it is there.
- */
+/** Why no rule for git covers this folder: a rule is given for the session's repository, not for another that came to lie there. */
 export function troubleElsewhere(from: string, session: string): Reason | undefined {
   const found = repositoryOf(from);
   if (found === undefined) return undefined;
@@ -92,9 +86,7 @@ function readText(path: string): string | undefined {
   return readFileSync(path, "utf8");
 }
 
-/**
- * The first key that is not known to be harmless, or `except`. Not a full parser: what it cannot read is not harmless.
- */
+/** The first key not known to be harmless, or `except`. Not a full parser: what it cannot read is not harmless. */
 export function programKeyIn(config: string, except?: string): string | undefined {
   let section = "";
   for (const line of config.split(/\r?\n/)) {

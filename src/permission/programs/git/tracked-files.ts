@@ -3,10 +3,7 @@ import { join } from "node:path";
 import { isInside } from "../../paths/canonical.ts";
 import { gitDirOf, repositoryOf } from "./repository.ts";
 
-/**
- * The files whose content git would show: those it keeps, at or below `places` if there are any. Undefined when its
- * index cannot be read. What was once kept and is no more is not among them.
- */
+/** Files whose content git would show, at or below `places`; undefined without a readable index. Removed files are left out. */
 export function trackedFiles(from: string, places: readonly string[]): string[] | undefined {
   try {
     const found = repositoryOf(from);

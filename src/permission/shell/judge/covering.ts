@@ -12,10 +12,7 @@ import type { Word } from "../read/word.ts";
 
 type Place = { bases: readonly string[]; session: string; disk: Disk };
 
-/**
- * An allow is a proof: word by word, and nothing that the rule does not say. A reason where the words fit and the rule still
- * means something else.
- */
+/** An allow is a proof, word by word. A reason where the words fit and the rule still means something else. */
 export function covers(
   { command: rule }: CompiledRule,
   words: readonly Word[],

@@ -121,10 +121,7 @@ function* guess(reading: CommandReading, call: ShellCall): Generator<Found> {
 
 type Given = { fed: Fed; bases: readonly string[] };
 
-/**
- * Judges code that a command is given to run: a rule against something in it is against the command. Names in code of other languages
- * may be files.
- */
+/** Judges code that a command is given: rules against its parts are against the command, and names in it may be files. */
 function* judgeCode(ways: readonly PossibleCommand[], { fed, bases }: Given, call: ShellCall): Generator<Found> {
   const { depth = 0, book, reach, disk, home } = call;
   const isGuarded = reach.watchful || book.namedAgainst.length > 0;

@@ -7,10 +7,7 @@ import { namedRule } from "../../rules/compile.ts";
 import type { JudgedPart } from "./shell-finding.ts";
 import type { Target } from "./files/targets.ts";
 
-/**
- * Judges one thing that a command reads or writes: deny, ask and protection over every path it may be; allowed when each
- * of them is. No part for a path that may be read anyway. `meant` are words that stand in the rule.
- */
+/** Judges one target over every path it may be. No part for what may be read anyway. `meant`: words that stand in the rule. */
 export function judgeTarget(target: Target, reach: Reach, meant?: ReadonlySet<string>): JudgedPart[] {
   const { shown, writes, paths, maybe, deep, content } = target;
   const views = paths.map((path) => (writes ? reach.write(path, { content }) : reach.read(path)));

@@ -61,10 +61,7 @@ function guardedPart(view: CommandView, given: readonly Word[], where: Where, re
   return undefined;
 }
 
-/**
- * Of git the words of subcommands that write what they are given; the rest look, or keep files under version control, and
- * write only what `--output` names.
- */
+/** Git's subcommands that write what they are given; the rest write only what `--output` names. */
 function pathsOfGit(texts: readonly string[], given: readonly Word[]): readonly Word[] {
   const args = texts.slice(1);
   if (onlyKeeps.has(args[subcommandAt(args)] ?? ""))
@@ -127,10 +124,7 @@ function piecesOf(word: string): string[] {
   return [word, ...word.split(/[=@:,]/).slice(1)].filter((piece) => piece !== "" && !piece.includes("\0"));
 }
 
-/**
- * An archive may hold any start file: unpacked into the home folder, or above it, it may replace one. A container that is given
- * such a folder may do so too.
- */
+/** An archive into the home folder, or a container that is given it, may replace any start file. */
 function opensHome(
   words: readonly Word[],
   names: readonly string[],

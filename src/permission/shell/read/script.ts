@@ -53,10 +53,7 @@ type ScriptReading =
   /** `marks` are all words and operators, to be compared with what another reader found. */
   { ok: true; script: Script; marks: string[] } | { ok: false; why: Reason };
 
-/**
- * Reads a closed part of the shell's language: simple commands, lists, pipelines, groups, redirections, here-documents
- * and command substitutions. Whatever is not provably one of these is not understood, and says why.
- */
+/** Reads a closed part of the language: what is not provably a command, list, pipeline, group, redirection or substitution says why. */
 export function readScript(text: string, home: string): ScriptReading {
   const cursor = openCursor(text, home, script);
   try {

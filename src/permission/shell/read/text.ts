@@ -20,10 +20,7 @@ function codeOf(char: string): string {
   return (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 }
 
-/**
- * The command as the shell reads it, lines that end in a backslash joined with the next. Undefined where it takes more
- * than quotes and comments to tell which of them do.
- */
+/** Joins lines that end in a backslash. Undefined where telling which do takes more than quotes and comments. */
 export function joinLines(command: string): string | undefined {
   if (!command.includes("\\\n")) return command;
   if (command.includes("<<") || command.includes("`") || command.includes("$'")) return undefined;

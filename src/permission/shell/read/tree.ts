@@ -2,10 +2,7 @@ import type { Construct } from "../../../protocol/reasons/permission.ts";
 import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
 import type { ShellNode } from "./grammar.ts";
 
-/**
- * The first node that allow rules may not cover, as a reason. The list is closed: a node type that the grammar gains
- * tomorrow is asked about until somebody has thought about it.
- */
+/** The first node that rules may not cover. A closed list: a new node type of the grammar asks until somebody thought about it. */
 export function uncoveredNode(root: ShellNode): Reason | undefined {
   let found: ShellNode | undefined;
   visit(root, (node) => {

@@ -261,10 +261,7 @@ const variable = /^\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])|^\$\{([A-Za-z_][A-Za-
 /** Numbers and signs alone: a name would be evaluated, commands in its index included. */
 const plainSum = /^\$\(\([0-9 +*/%()<>=!&|^~-]*[0-9 )]\)\)/;
 
-/**
- * `${#name}` and `${name%text}`: a variable with an operator whose text is plain. Not `:=`, which sets the variable, nor
- * a position, which is evaluated.
- */
+/** `${#name}` or `${name%text}` with plain text. Not `:=`, which sets the variable, nor a position, which is evaluated. */
 const operator =
   /^\$\{#([A-Za-z_]\w*)\}|^\$\{([A-Za-z_]\w*)(?::?[-+]|%%?|##?|\/\/?[#%]?|\^\^?|,,?)(?:[\w.,:+=@ *?/-]*)\}/;
 
@@ -322,10 +319,7 @@ function dollar(cursor: Cursor, word: Building, inQuotes: boolean): void {
   cursor.at++;
 }
 
-/**
- * A sum with names of variables in it, which sets none of them. What those hold is evaluated too: whether they are numbers
- * is for those to find out who see all of the line.
- */
+/** A sum with variables, setting none. Their values are evaluated, too: callers who see the whole line check that they are numbers. */
 function namedSum(text: string): { length: number; names: string[] } | undefined {
   const [whole, inner = ""] = /^\$\(\(([\w $+*/%()<>=!&|-]*)\)\)/.exec(text) ?? [];
   if (whole === undefined || !isBalanced(inner) || /\+\+|--/.test(inner)) return undefined;

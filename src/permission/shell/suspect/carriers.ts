@@ -2,10 +2,7 @@ import { isReader } from "../../programs/files/readers.ts";
 import { programFacts, isA } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 
-/**
- * The words of other commands that one command seems to be given to run, apart from those that a mere wrapper runs. By
- * looks alone, and no further than the looks go: `npx curl` may run curl, `npm install curl` does not.
- */
+/** Commands that seem handed on, apart from mere wrappers, by their looks: `npx curl` may run curl, `npm install curl` does not. */
 export function handedOn(words: readonly string[]): string[][] {
   const found: string[][] = [];
   const name = baseName(words.find((word) => !word.includes("=")) ?? "").toLowerCase();

@@ -5,10 +5,7 @@ import { baseName } from "../../text/tokens.ts";
 import { acts } from "./names-in-code.ts";
 import type { PossibleCommand, PossibleCommands } from "./possible.ts";
 
-/**
- * Standard input of a command, as far as the line tells: a text with marks for what is not known of it;
- * `unknown` for the output of a program or a file; `hidden` for what a program makes readable first. Undefined: nothing.
- */
+/** Standard input as known: text with marks for gaps; `unknown`: of a program or file; `hidden`: decoded first. Undefined: none. */
 export type Fed = { text: string } | "unknown" | "hidden" | undefined;
 
 /** Code that a command is given to run. */

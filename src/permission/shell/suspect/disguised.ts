@@ -3,10 +3,7 @@ import { isWriter } from "../../programs/files/writers.ts";
 import { isA } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 
-/**
- * Commands that these words may come down to although another program stands first: `rm` behind a program that nobody knows,
- * and other ways to push. `names` are the programs that rules are against. A doubt like this asks; it denies nothing.
- */
+/** Commands behind a program that nobody knows, such as `x rm`. `names`: what rules are against. Such a doubt asks and denies nothing. */
 export function disguised(words: readonly string[], names: readonly string[]): string[][] {
   const at = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
   if (names.length === 0 || at < 0) return [];

@@ -31,10 +31,7 @@ type Cut = {
 /** Reads one character, or several that belong together; the index of the next one. */
 type Step = (cut: Cut, units: Glob, i: number, reading: Reading) => number;
 
-/**
- * Cuts text into everything that may plausibly run, at every operator and every opener of a substitution.
- * A line that a substitution or a redirection interrupts is told twice: joined across the gap, and in its pieces.
- */
+/** Cuts text at every operator and substitution into what may run. A line with a gap comes twice: joined across it, and in pieces. */
 export function linesOf(text: Glob, reading: Reading): Line[] {
   const units = reading.quotes ? text : text.map((unit) => escaped(unit) ?? unit);
   const cut: Cut = {

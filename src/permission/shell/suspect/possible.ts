@@ -8,10 +8,7 @@ import { plainWords } from "../../programs/plain-words.ts";
 import { isA } from "../../programs/table.ts";
 import { baseName, keywords } from "../../text/tokens.ts";
 
-/**
- * Words that may run as a command. `anywhere`: the first word runs what comes after its options, and only it knows where.
- * `reworded`: the line says it in other words.
- */
+/** Words that may run. `anywhere`: the first word runs what follows its options. `reworded`: the line says it in other words. */
 export type PossibleCommand = { words: readonly string[]; anywhere: boolean; reworded?: true };
 
 /** All commands that a text may run, in two readings: with the quotes as they stand, and as if there were none. */

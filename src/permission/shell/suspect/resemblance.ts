@@ -3,10 +3,7 @@ import { baseName, keywords } from "../../text/tokens.ts";
 import { commonText, matchesGlob, star, type Glob, type Star } from "../../text/wild.ts";
 import type { PossibleCommand } from "./possible.ts";
 
-/**
- * Words that are not wholly known are spelled with these: any text, any text that may become several words or none, and
- * the names of files that a pattern stands for. None of them occurs in a command, where control characters are refused.
- */
+/** Spells words not wholly known: any text, any words or none, files of a pattern. Control characters occur in no command. */
 export const anyText = "\0";
 export const anyWords = "\u0001";
 export const anyFile = "\u0002";

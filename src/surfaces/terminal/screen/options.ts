@@ -31,10 +31,7 @@ export type Picking = {
   typed?(text: string): Promise<Picked>;
 };
 
-/**
- * Commands that need more than a surface knows; undefined where one cannot be done, as where its processes are on another machine.
- * The terminal itself does the others.
- */
+/** Commands that need more than a surface knows; undefined where impossible, as with processes on another machine. */
 export type TerminalActs = {
   [K in Exclude<OwnSlash<"terminal">, "quit">]: ((args: string) => Promise<Picked>) | undefined;
 };

@@ -4,10 +4,7 @@ import { leftovers, titleStack } from "./notify.ts";
 /** Content of the screen: rows that are drawn for good, and below them the ones that still change. */
 type Frame = { above: string[]; live: string[] };
 
-/**
- * The screen has another size, and what was drawn is erased as far as it is in the window. So many rows of it are to be drawn
- * again, `Infinity` for all.
- */
+/** The screen was resized and erased within the window: so many of its rows are to be drawn again, `Infinity` for all. */
 type Fresh = number | undefined;
 
 export type Compose = (width: number, rows: number, fresh: Fresh) => Frame;
@@ -34,10 +31,7 @@ export class SafeTui extends TuiMainScreen {
   }
 }
 
-/**
- * Rows `above` are written once, and from then on belong to the terminal, which scrolls and keeps them as it does with the output
- * of any program. The library is made to forget them after each frame, so that what it compares and redraws stays small.
- */
+/** Writes rows `above` once; the terminal scrolls and keeps them. The library forgets them, so what it compares stays small. */
 export class Screen extends SafeTui {
   readonly #compose: Compose;
   #size = { columns: 0, rows: 0 };
@@ -96,10 +90,7 @@ export class Screen extends SafeTui {
     });
   }
 
-  /**
-   * From the first row of ours that is in the window: what the person had there before stays. A terminal that became narrower
-   * has wrapped our rows. Row by row, for some terminals keep a screen that is cleared at once, half-drawn panels and all.
-   */
+  /** Erases our rows in the window, wrapped ones included, row by row: some terminals keep a cleared screen, half-drawn panels and all. */
   #erase(): number {
     const { columns, rows } = this.terminal;
     const { previousLines, hardwareCursorRow } = this.captureRenderState();

@@ -175,10 +175,7 @@ function isFinal(item: Entry["item"]): boolean {
   }
 }
 
-/**
- * Up to where running Markdown can change no more: the beginning of its last block. What is before it may be drawn once
- * and left to the terminal's scrollback.
- */
+/** Up to the beginning of the last block: Markdown before it changes no more and may go to the scrollback. */
 export function finishedUpTo(markdown: string): number {
   let finished = 0;
   let at = 0;

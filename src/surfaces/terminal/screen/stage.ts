@@ -14,10 +14,7 @@ export type Stage = { compose: Compose };
 const KEPT_ROWS = 300;
 const LEAST_ROWS = 3;
 
-/**
- * Puts a screen together from what happened. Whatever changes no more goes to the scrollback; a reply that is longer than
- * the screen goes there row by row. What changes is never taller than the screen, for rows that have left it cannot be changed.
- */
+/** Unchanging rows go to the scrollback, a long reply row by row. Changing ones never exceed the screen: rows that left it stay. */
 export function createStage({ scroll, rowsOf, bottom, above: hint }: Parts): Stage {
   /** The last of what went to the scrollback: a screen of another size is filled with it again. */
   let kept: { entry: Entry; rows: number }[] = [];

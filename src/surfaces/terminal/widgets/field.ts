@@ -72,10 +72,7 @@ export function isBlank({ text }: Field): boolean {
 
 type Drawing = { width: number; rows: number; focused: boolean; theme: Theme; placeholder?: string };
 
-/**
- * The rows of a field, the caret among them; where there are more than fit, those around the caret, and how many are
- * hidden is told. `caret` is the row it is in.
- */
+/** The rows around the caret, at most as many as fit; how many are hidden is told. `caret` is the row it is in. */
 export function fieldRows(
   { text, at }: Field,
   { width, rows, focused, theme, placeholder = "" }: Drawing,

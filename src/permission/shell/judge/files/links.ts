@@ -10,10 +10,7 @@ export type Linking = {
   moves: boolean;
 };
 
-/**
- * True if the line may follow a link that it makes itself: where a link leads is looked up on the disk, where it is
- * not yet. `races`: commands run beside each other, and a later one may be first.
- */
+/** May the line follow a link that it makes? The disk does not have it yet. `races`: a later command may be first. */
 export function followsOwnLink(line: readonly Linking[], races: boolean): boolean {
   if (line.length < 2) return false;
   return line.some(({ words }, at) => {

@@ -129,10 +129,7 @@ function ruleInside(command: string): string[] {
   return plain.filter((text) => text !== "");
 }
 
-/**
- * Values that expansions of a line may have: the other value of a variable, the home folder with something cut off, what is printed by
- * `echo` and its like. A command that prints a root stands for itself.
- */
+/** Possible values of expansions: variables, a cut home folder, output of `echo`. A command that prints a root stands for itself. */
 function expandedIn(command: string): string[] {
   const found: string[] = [];
   const plain = (text: string) =>

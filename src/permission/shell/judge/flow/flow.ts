@@ -65,10 +65,7 @@ type Walking = Flow & {
   left: readonly string[];
 };
 
-/**
- * All commands of a script in the order of their text, each with every folder that `cd` may have led to by then. After
- * `&&` the `cd` has worked; after anything else it may have failed, and both folders count.
- */
+/** All commands in text order, with every folder that `cd` may have led to: after `&&` it has worked, after anything else both folders count. */
 export function stepsOf(script: Script, cwd: string, scene: Scene): Flow {
   const variables = variablesOf(script, scene.environment);
   if (!variables.sumsNumbers()) throw new PathError(reason("not-understood", { construct: "arithmetic" }), "sum");

@@ -27,10 +27,7 @@ type Known = Assigned & {
 
 const mostChoices = 1_000;
 
-/**
- * Every assignment counts wherever the word stands, for loops and branches run in an order of their own. A variable that
- * may be unset at a word may also be empty there.
- */
+/** Every assignment counts wherever it stands, for loops and branches reorder. What may be unset may be empty. */
 export function variablesOf(script: Script, environment: ReadonlySet<string> | undefined): Variables {
   const known: Known = { ...assignedIn(script), environment, looped: new Map() };
   const { choicesOf, setsUnseen } = textsIn(known);
