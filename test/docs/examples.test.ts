@@ -60,8 +60,27 @@ test("links between the pages lead somewhere", async () => {
       .map((name) => `docs/${name}`),
   ];
   for (const page of pages) {
-    for (const [, link = ""] of readFileSync(join(root, page), "utf8").matchAll(/\]\(((?!https?:|#)[^)#]+)/g))
-      assert.ok(existsSync(join(root, dirname(page), link)), `${page} links to ${link}, which is not there`);
+    const links = readFileSync(join(root, page), "utf8").matchAll(/\]\(((?!https?:|#)[^)#]+)(?:#([^)]+))?\)/g);
+    for (const [, link = "", section] of links) {
+      const file = join(root, dirname(page), link);
+      assert.ok(existsSync(file), `${page} links to ${link}, which is not there`);
+      if (section !== undefined)
+        assert.ok(sections(file).includes(section), `${page}: ${link} has no section ${section}`);
+    }
+  }
+});
+
+test("the index of the documentation names thirty tasks, and every page", () => {
+  for (const [index, folder] of [
+    ["docs/README.md", "docs"],
+    ["docs/zh/README.md", "docs/zh"],
+  ] as const) {
+    const text = readFileSync(join(root, index), "utf8");
+    const tasks = text.split("\n").filter((line) => line.startsWith("- "));
+    assert.ok(tasks.length >= 30, `${index}: ${tasks.length}`);
+    for (const task of tasks) assert.match(task, /\]\(/, task);
+    for (const name of readdirSync(join(root, folder)).filter((name) => /^(?!README).*\.md$/.test(name)))
+      assert.ok(text.includes(`](${name}`), `${index} does not name ${name}`);
   }
 });
 
@@ -75,3 +94,12 @@ test("the repository's own skill is found, matches what people ask, and names fi
   assert.ok(named.length > 10);
   for (const file of named) assert.ok(existsSync(join(root, file)), file);
 });
+
+/** Names by which links reach the headings of a page, as forges make them. */
+function sections(file: string): string[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => /^#+ /.test(line))
+    .map((line) => line.replace(/^#+ /, "").toLowerCase())
+    .map((heading) => heading.replaceAll(/[^\p{L}\p{N}\p{M} _-]/gu, "").replaceAll(" ", "-"));
+}
