@@ -29,7 +29,7 @@ import { policyPath } from "../config/settings/policy.ts";
 import { projectFiles } from "../config/settings/settings.ts";
 import { projectRoot } from "../config/trust/trust.ts";
 import type { Fact, FactType } from "../protocol/facts/fact.ts";
-import { callsOf, noUsage } from "../protocol/facts/message.ts";
+import { callsOf, noUsage, type ToolResult } from "../protocol/facts/message.ts";
 import { withoutRewound } from "../protocol/facts/rewound.ts";
 import { createMail } from "../protocol/facts/unseen.ts";
 
@@ -173,7 +173,7 @@ export function forkOf(facts: readonly Fact[], cut: number): Fact[] {
   const moved = facts.findLast((fact) => fact.type === "session.moved");
   return [
     ...conversation.map(opened(cut, moved?.data.cwd)).map(unchanged),
-    ...notRun(conversation, replied, cut),
+    ...endsFor(facts, conversation, replied, cut),
     ...ended(conversation, cut),
   ];
 }
@@ -214,18 +214,32 @@ function unchanged(fact: Fact): Fact {
   return { ...fact, data };
 }
 
-function notRun(facts: readonly Fact[], replied: readonly Fact<"model.replied">[], seq: number): Fact[] {
-  const done = new Set(facts.flatMap(({ type, key }) => (type === "call.finished" ? [callOfKey(key)] : [])));
+/** Calls that had begun by then, in the other session, are not told as if nothing had happened. */
+function endsFor(
+  facts: readonly Fact[],
+  kept: readonly Fact[],
+  replied: readonly Fact<"model.replied">[],
+  seq: number,
+): Fact[] {
+  const done = new Set(kept.flatMap(({ type, key }) => (type === "call.finished" ? [callOfKey(key)] : [])));
+  const begun = facts.filter((fact) => fact.seq <= seq && fact.type === "call.started");
   return replied.flatMap(({ session, key, data }) =>
     callsOf(data).flatMap((_, n): Fact[] => {
       const call = callKey(stepOfKey(key) ?? "", n);
-      const result = { ok: false, text: "Not run in this fork.", end: "not-run" } as const;
+      const result = begun.some(({ key }) => isWithinKey(key, call)) ? leftBehind : notRun;
       return done.has(call)
         ? []
         : [{ session, seq, key: doneKey(call), type: "call.finished", at: Date.now(), data: result }];
     }),
   );
 }
+
+const notRun: ToolResult = { ok: false, text: "Not run in this fork.", end: "not-run" };
+const leftBehind: ToolResult = {
+  ok: false,
+  text: "This was started in the session that this one is a fork of, and its end is not known here. Check what it left behind.",
+  end: "unknown",
+};
 
 /** The last turn, if it was open. */
 function ended(facts: readonly Fact[], seq: number): Fact[] {

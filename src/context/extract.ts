@@ -6,20 +6,34 @@ import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import { callKey, callOfKey, stepOfKey } from "../protocol/key.ts";
 import { estimateTokens } from "./compaction.ts";
 
+/** Tools that only look, whatever is known of a verdict. */
+export const looking = ["Read", "Grep", "Glob"];
+
 /** A call as the facts tell it. Without an end it is open, running, or has not begun. */
-type CallRecord = Call & { reads: boolean; state?: "open" | "started"; result?: ToolResult };
+type CallRecord = Call & { reads: boolean; state?: "open" | "started"; asked?: true; result?: ToolResult };
 
 const MAX_MESSAGE_LENGTH = 8_000;
 const MAX_CUT_LENGTH = 200;
 const MAX_WORDS_LENGTH = 1_000;
 const MAX_INPUT_LENGTH = 160;
+const MAX_RESULT_LENGTH = 500;
 /** Shares of the room: messages word for word, messages that are cut, decisions; calls take what is left. */
 const SHARES = { messages: 0.6, cut: 0.1, decisions: 0.2, calls: 0.1 };
 
-/** Words, decisions and calls, from facts without a model: nothing invented. `within`: the reading subagent's call; `shown`: still there. */
+type ExtractOptions = {
+  /** The call whose subagent it is about. */
+  within?: string | undefined;
+  /** Messages that still stand in the conversation: not repeated. */
+  shown?: readonly string[];
+  maxTokens: number;
+  /** For a reader who has none of the results. */
+  withResults?: true;
+};
+
+/** Words, decisions and calls, from facts without a model: nothing invented. */
 export function extractOf(
   facts: readonly Fact[],
-  { within, shown, maxTokens }: { within: string | undefined; shown: readonly string[]; maxTokens: number },
+  { within, shown = [], maxTokens, withResults }: ExtractOptions,
 ): string {
   const own = within === undefined ? facts : facts.filter(({ key }) => key.startsWith(`${within}/`));
   const calls = callRecords(own);
@@ -28,7 +42,7 @@ export function extractOf(
       ...fitMessages(messagesIn(own, shown), maxTokens * SHARES.messages, maxTokens * SHARES.cut),
     ]),
     section("The person's other words and decisions:", fit(decisionsIn(own, calls), maxTokens * SHARES.decisions)),
-    section("Calls that were to change something:", fit(callLines(calls), maxTokens * SHARES.calls)),
+    section("Calls that were to change something:", fit(callLines(calls, withResults), maxTokens * SHARES.calls)),
     section("Files changed by Edit and Write:", filesIn(calls)),
   ];
   return sections.filter((text) => text !== "").join("\n\n");
@@ -41,13 +55,14 @@ export function callRecords(facts: readonly Fact[]): Map<string, CallRecord> {
     if (fact.type === "model.replied") {
       const step = stepOfKey(fact.key);
       if (step === undefined) continue;
-      for (const [n, call] of callsOf(fact.data).entries()) records.set(callKey(step, n), { ...call, reads: false });
+      for (const [n, call] of callsOf(fact.data).entries())
+        records.set(callKey(step, n), { ...call, reads: looking.includes(call.tool) });
       continue;
     }
-    if (fact.type === "calls.judged" && callOfKey(fact.key) === undefined) {
+    if (fact.type === "calls.judged") {
       const step = stepOfKey(fact.key) ?? "";
       for (const [n, { effect }] of fact.data.verdicts.entries()) {
-        const record = records.get(callKey(step, n));
+        const record = records.get(callOfKey(fact.key) ?? callKey(step, n));
         if (record) record.reads = effect === "reads";
       }
       continue;
@@ -56,7 +71,7 @@ export function callRecords(facts: readonly Fact[]): Map<string, CallRecord> {
     if (!record) continue;
     if (fact.type === "call.finished") record.result = fact.data;
     else if (fact.type === "call.started" || fact.type === "call.unknown") record.state = "started";
-    else if (fact.type === "input.requested") record.state = "open";
+    else if (fact.type === "input.requested") [record.state, record.asked] = ["open", true];
     else if (fact.type === "input.resolved" && record.state === "open") delete record.state;
   }
   return records;
@@ -115,7 +130,8 @@ function fitMessages(messages: readonly Said[], maxTokens: number, maxCutTokens:
   return lines.reverse();
 }
 
-function decisionsIn(facts: readonly Fact[], calls: ReadonlyMap<string, CallRecord>): string[] {
+/** The person's decisions about calls and requests that are among the facts, and other words of theirs. */
+export function decisionsIn(facts: readonly Fact[], calls: ReadonlyMap<string, CallRecord>): string[] {
   const requests = new Map<string, InputRequest>();
   return facts.flatMap((fact) => {
     switch (fact.type) {
@@ -126,6 +142,12 @@ function decisionsIn(facts: readonly Fact[], calls: ReadonlyMap<string, CallReco
         const request = requests.get(fact.data.requestId);
         const result = calls.get(callOfKey(fact.key) ?? "")?.result;
         return request ? decisionText(request, fact.data, result) : [];
+      }
+      case "call.finished": {
+        // A fork has the result, and not the request.
+        const call = calls.get(callOfKey(fact.key) ?? "");
+        const isTold = call?.asked || (fact.data.end !== "refused-by-person" && call?.tool !== "AskUserQuestion");
+        return !call || isTold ? [] : [`${callText(call.tool, call.input)}: ${words(fact.data.text)}`];
       }
       case "inquiry.made": {
         const request = requests.get(fact.data.requestId);
@@ -202,10 +224,12 @@ const ends: Record<CallEnd, string> = {
 /** Tools whose outcome is told elsewhere: as an answer, as the list, as the plan. */
 const ownWords = ["AskUserQuestion", "TodoWrite", "ExitPlanMode"];
 
-function callLines(calls: ReadonlyMap<string, CallRecord>): string[] {
+function callLines(calls: ReadonlyMap<string, CallRecord>, withResults = false): string[] {
   const lines = [...calls.values()].flatMap((record) => {
     if (record.reads || ownWords.includes(record.tool)) return [];
-    return [`${standing(record)}: ${callText(record.tool, record.result?.ran?.input ?? record.input)}`];
+    const line = `${standing(record)}: ${callText(record.tool, record.result?.ran?.input ?? record.input)}`;
+    const text = withResults && record.result?.text;
+    return [text ? `${line}\n  ${cut(text, MAX_RESULT_LENGTH)}` : line];
   });
   // The same call several times in a row is one line.
   return lines.flatMap((line, n) => {

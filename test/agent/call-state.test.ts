@@ -39,6 +39,7 @@ const looking: CallState = { at: "judging", number: 3, shown: ask, again: look, 
 const ruled: CallState = { at: "judging", number: 3, shown: ask, again: { because: "ruled" }, run: 0 };
 const changed = { by: "person", who: { by: "Lin", surface: "test" } } as const;
 const input = { command: "ls" };
+const so = 'When the person approved it before, they said: "so"';
 const edited: CallState = {
   at: "judging",
   number: 3,
@@ -84,12 +85,12 @@ const table: [string, CallState, CallEvent, CallState][] = [
       run: 0,
     },
   ],
-  ["an edit that asks", edited, { type: "judged", verdict: ask, stale: false }, { ...asking, number: 3 }],
+  ["an edit that asks", edited, { type: "judged", verdict: ask, stale: false }, { ...asking, number: 3, talk: so }],
   [
     "an edit that a rule refuses",
     edited,
     { type: "judged", verdict: no, stale: false },
-    { at: "over", end: { how: "refused", verdict: no } },
+    { at: "over", end: { how: "refused", verdict: no }, talk: so },
   ],
   [
     "a new rule that allows it",

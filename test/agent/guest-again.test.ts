@@ -193,7 +193,7 @@ test("an agent that lost its conversation is told what it did; when it does so a
   );
   assert.match(
     sage.heard().at(-1) ?? "",
-    /they ran\. Do not make them again[^]*echo one[^]*The person allowed it[^]*both$/,
+    /done: Bash echo one[^]*ran\. Do not make them again[^]*The person allowed it[^]*both$/,
   );
   await sage.answer(no(one));
   assert.equal((await going).status, "success");

@@ -7,8 +7,8 @@ import type { ExecutionContext, Judging, Tree } from "../state/context.ts";
 import { judgeAgain } from "./judge/judge.ts";
 import { perform } from "./perform/perform.ts";
 import { openRequest, waitForAnswer, type Asked } from "./judge/request.ts";
-import { notRun, resultWithoutRun, withTalk } from "./judge/results.ts";
-import { firstState, nextState, type Again, type CallState } from "./judge/call-state.ts";
+import { notRun, resultWithoutRun, withChange, withComment, withTalk } from "./judge/results.ts";
+import { commentIn, firstState, nextState, type Again, type CallState } from "./judge/call-state.ts";
 
 /** `judgedAt`: how much had happened in the session when it was judged; undefined when another attempt judged it. */
 type Judged = {
@@ -24,13 +24,8 @@ export function runCall(durable: Durable, context: ExecutionContext, call: Call,
   // It has its result, whatever else is known of it.
   if (durable.known(callKeys.done))
     return Promise.resolve(durable.decide(callKeys.done, "call.finished", () => notRun(undefined)));
-  return fromVerdictToResult(durable, context, call, judged).then(
-    (result) => context.memory.remember(result, judged.verdict.effect),
-    (error: unknown) => {
-      if (!(error instanceof Stopped) || error.why === "leaving") throw error;
-      durable.withdraw(error.reason);
-      return durable.decide(callKeys.done, "call.finished", () => notRun(error));
-    },
+  return fromVerdictToResult(durable, context, call, judged).then((result) =>
+    context.memory.remember(result, judged.verdict.effect),
   );
 }
 
@@ -41,38 +36,52 @@ async function fromVerdictToResult(
   { verdict, judgedAt, asked, before }: Judged,
 ): Promise<ToolResult> {
   let state = firstState(verdict);
-  for (;;) {
-    switch (state.at) {
-      case "asking": {
-        const opened: Asked = asked ?? openRequest(durable, context, call, state);
-        asked = undefined;
-        state = nextState(state, await waitForAnswer(durable, context, opened, state.number));
-        break;
+  try {
+    for (;;) {
+      switch (state.at) {
+        case "asking": {
+          const opened: Asked = asked ?? openRequest(durable, context, call, state);
+          asked = undefined;
+          state = nextState(state, await waitForAnswer(durable, context, opened, state.number));
+          break;
+        }
+        case "judging": {
+          const stale = durable.known(callKeys.judged(state.number));
+          judgedAt = stale ? undefined : context.tree.happened;
+          const again: Verdict = await rejudge(durable, context, call, state);
+          state = nextState(state, { type: "judged", verdict: again, stale });
+          break;
+        }
+        case "allowed":
+          if (state.verdict.effect === "writes") await before;
+          state = nextState(state, { type: "turn-came", fresh: isFresh(durable, context, state, judgedAt) });
+          break;
+        case "running":
+          state = nextState(state, await perform(durable, context, call, state));
+          break;
+        case "over": {
+          const { end, talk } = state;
+          return end.how === "ran"
+            ? end.result
+            : durable.decide(callKeys.done, "call.finished", () =>
+                withTalk(resultWithoutRun(context, call, end), talk),
+              );
+        }
+        default:
+          return state satisfies never;
       }
-      case "judging": {
-        const stale = durable.known(callKeys.judged(state.number));
-        judgedAt = stale ? undefined : context.tree.happened;
-        const again: Verdict = await rejudge(durable, context, call, state);
-        state = nextState(state, { type: "judged", verdict: again, stale });
-        break;
-      }
-      case "allowed":
-        if (state.verdict.effect === "writes") await before;
-        state = nextState(state, { type: "turn-came", fresh: isFresh(durable, context, state, judgedAt) });
-        break;
-      case "running":
-        state = nextState(state, await perform(durable, context, call, state));
-        break;
-      case "over": {
-        const { end, talk } = state;
-        return end.how === "ran"
-          ? end.result
-          : durable.decide(callKeys.done, "call.finished", () => withTalk(resultWithoutRun(context, call, end), talk));
-      }
-      default:
-        return state satisfies never;
     }
+  } catch (error) {
+    if (!(error instanceof Stopped) || error.why === "leaving") throw error;
+    durable.withdraw(error.reason);
+    return durable.decide(callKeys.done, "call.finished", () => stoppedBefore(error, call, state));
   }
+}
+
+/** The person's word on a call that never came to run is told all the same. */
+function stoppedBefore(error: Stopped, call: Call, state: CallState): ToolResult {
+  const result = withTalk(withComment(notRun(error), commentIn(state)), state.talk);
+  return "verdict" in state ? withChange(result, call, state.verdict) : result;
 }
 
 /** Judges again, in a fact under the next number, without hooks: those had their say. */

@@ -4,6 +4,7 @@ import { isProven } from "../../input/passkey.ts";
 import type { Message, ToolResult } from "../../protocol/facts/message.ts";
 import type { Resolution } from "../../protocol/facts/request.ts";
 import { imageFile, type ImagePart } from "../../protocol/image.ts";
+import { extractOf } from "../../context/extract.ts";
 import { askUser } from "../../tools/ask/ask-user.ts";
 import { notApproved, withEnd } from "../call/judge/results.ts";
 import { isGrant, isUsed, isWhole, tell } from "../turn/carry.ts";
@@ -12,16 +13,25 @@ import type { KnownCall } from "./book.ts";
 import { finish } from "./calls.ts";
 import type { GuestTurn } from "./state.ts";
 
-/** Words for a guest that has joined: where it was stopped, and the answers it had asked for. Undefined when it continues by itself. */
-export function wordsFor(turn: GuestTurn, guest: Guest, { isNew }: { isNew: boolean }): string | undefined {
-  if (isNew) return task(turn);
-  return guest.goesOn ? undefined : carried(turn, guest);
+/** Words for a guest that has joined: where it was stopped, answers it had asked for, a past that it lost. Undefined when it continues by itself. */
+export async function wordsFor(
+  turn: GuestTurn,
+  guest: Guest,
+  { isNew }: { isNew: boolean },
+): Promise<string | undefined> {
+  if (!isNew && guest.goesOn) return undefined;
+  const past = turn.resumed === guest.session ? "" : await journalFor(turn);
+  if (!isNew) return carried(turn, past, turn.resumed !== guest.session);
+  return past === "" ? task(turn) : `${past}\n[This is what you are asked now:]\n${task(turn)}`;
 }
 
 /** The messages that began the turn. Pictures are named by their files: the guest may look at them. */
 function task(turn: GuestTurn): string {
-  const { log, begun, older } = turn;
-  return promptText(turn, between(log.said, older, begun));
+  return promptText(turn, begunWith(turn));
+}
+
+function begunWith({ log, begun, older }: GuestTurn): Message[] {
+  return between(log.said, older, begun);
 }
 
 export function promptText({ context }: Pick<GuestTurn, "context">, messages: readonly Message[]): string {
@@ -34,9 +44,8 @@ export function promptText({ context }: Pick<GuestTurn, "context">, messages: re
 
 const stopped = "[You were stopped in the midst of this, and go on here.";
 
-function carried(turn: GuestTurn, guest: Guest): string {
+function carried(turn: GuestTurn, past: string, isOther: boolean): string {
   const { book, progress } = turn;
-  const isOther = turn.resumed !== undefined && turn.resumed !== guest.session;
   const asked = openRequests(turn).map(({ request, end }) => tell({ request, end, talk: undefined }));
   const lost = book.all
     .filter(({ end }) => end === "unknown")
@@ -44,34 +53,28 @@ function carried(turn: GuestTurn, guest: Guest): string {
       ({ call }) =>
         `- ${call.tool} ${JSON.stringify(call.input).slice(0, MAX_TEXT_LENGTH)}\n  It was started, and its end was not heard of. Look before you make the call again.`,
     );
-  const first = isOther || progress.steps === 0;
   return [
-    ...(isOther ? ["[Your earlier conversation could not be found, so this is a new one.]", ...doneBefore(turn)] : []),
+    ...(past === "" ? [] : [past]),
     asked.length + lost.length > 0
       ? `${stopped} A call without a result was not run, unless it says so here. What was open then, and what became of it:]`
       : `${stopped} Nothing was open then.]`,
     ...asked,
     ...lost,
-    first ? `[This is what you were asked to do:]\n${task(turn)}` : undefined,
-  ]
-    .filter((line) => line !== undefined)
-    .join("\n");
+    ...(isOther || progress.steps === 0 ? [`[This is what you were asked to do:]\n${task(turn)}`] : []),
+  ].join("\n");
 }
 
 const MAX_TEXT_LENGTH = 500;
-const MAX_DONE = 40;
+const MAX_PAST_TOKENS = 10_000;
 
-/** Calls of the turn that ran in a conversation which the guest has lost, with their results: it is not to do them once more. */
-function doneBefore({ progress }: GuestTurn): string[] {
-  const done = progress.toolHistory.filter(({ result }) => result.end === "done" || result.end === "failed");
-  if (done.length === 0) return [];
-  const lines = done
-    .slice(-MAX_DONE)
-    .map(
-      ({ tool, input, result }) =>
-        `- ${tool} ${JSON.stringify(input).slice(0, MAX_TEXT_LENGTH)}\n  ${result.text.slice(0, MAX_TEXT_LENGTH)}`,
-    );
-  return ["[In it you made these calls, and they ran. Do not make them again. Each with its result:]", ...lines];
+/** All that the session's facts tell of the person's words and of calls, for a guest that has lost the conversation in which they stood. */
+async function journalFor(turn: GuestTurn): Promise<string> {
+  const shown = begunWith(turn).flatMap((message) => (message.role === "user" ? [message.text] : []));
+  const past = extractOf(await turn.log.record(), { shown, maxTokens: MAX_PAST_TOKENS, withResults: true });
+  if (past === "") return "";
+  const head =
+    "[Your earlier conversation could not be found, so this is a new one. From the journal of this session, to the letter:]";
+  return `${head}\n\n${past}\n\n[So far the journal. Calls that are done or failed there ran. Do not make them again. Earlier approvals approve no new call.]`;
 }
 
 /** Calls that were asked about and have no end, with what the person said. */

@@ -58,7 +58,7 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
     const isNew = turn.joins === 0;
     await noteJoined(turn, guest);
     grantAgain(turn, guest);
-    const words = wordsFor(turn, guest, { isNew });
+    const words = await wordsFor(turn, guest, { isNew });
     if (words !== undefined) await guest.say(words);
     if (!isNew && !guest.goesOn) closeCarried(turn);
     listen(run);

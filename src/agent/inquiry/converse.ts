@@ -1,4 +1,4 @@
-import { callRecords, standing } from "../../context/extract.ts";
+import { callRecords, looking, standing } from "../../context/extract.ts";
 import type { StepScope } from "../../journal/session/durable.ts";
 import { checkReply, unlessDeaf } from "../../models/reply-form.ts";
 import { costOf } from "../../models/prices.ts";
@@ -30,8 +30,6 @@ import { offeredTools } from "../state/offers.ts";
 const MAX_STEPS = 8;
 const MAX_REPLY_LENGTH = 8_000;
 const MAX_INPUT_LENGTH = 2_000;
-/** Tools that only look. Every other call is refused here, whatever the tool list offers. */
-const looking = ["Read", "Grep", "Glob"];
 /** The reply that takes the request back begins with this. */
 const WITHDRAW = "WITHDRAW:";
 

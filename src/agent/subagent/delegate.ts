@@ -12,6 +12,7 @@ import type { ToolRegistry } from "../../tools/registry.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";
 import { stateShower } from "../state/states.ts";
+import { withWork } from "../turn/projection.ts";
 
 /** Deeper than this nobody can follow who asked whom for what. */
 const DEEPEST = 3;
@@ -31,24 +32,23 @@ export async function delegate(
   const progress = begin(prompt, definition.maxSteps ?? STEPS);
   const child = childContext(durable, context, definition, progress);
   const begun = durable.known(firstSubReplyKey);
+  const failed = async (text: string) => ({ ok: false, text: withWork(text, await context.record(), durable.key) });
   try {
     const ended = await context.loop(durable.branch(callKeys.sub), child, progress);
     child.show({ state: "completed", reason: ended.status });
     if (ended.status === "success") return { ok: true, text: progress.text };
-    return {
-      ok: false,
-      text: `It stopped after ${progress.steps} steps without finishing. Its last words: ${progress.text}`,
-    };
+    const text = `It stopped after ${progress.steps} steps without finishing. Its last words: ${progress.text}`;
+    return await failed(text);
   } catch (error) {
     child.show(stateAfter(error));
     // A subagent whose model fails has failed; the agent above it can still do something about it.
     if (error instanceof SageError && error.code === "model-unavailable")
-      return { ok: false, text: `The subagent ${agent} could not go on: ${thrownText(error)}` };
+      return failed(`The subagent ${agent} could not go on: ${thrownText(error)}`);
     // Work that it has done must not sound like nothing happened.
     if (error instanceof Stopped && error.why !== "leaving" && (begun || progress.steps > 0)) {
       durable.withdraw(error.reason);
       const text = `Interrupted before it had finished; what it did by then stays done. Its last words: ${progress.text || "none"}`;
-      return { ok: false, text };
+      return failed(text);
     }
     throw error;
   }

@@ -46,7 +46,10 @@ export async function carry(
       const shown = verdictOf(log.loaded, request);
       if (shown && isWhole(request, end, shown)) context.memory.grant(request, shown);
     }
-  const text = [note, ...ends.map(tell)].join("\n");
+  const text = [
+    `${note} ${ends.length > 0 ? "What was open then, and what became of it:" : "Nothing was open then."}]`,
+    ...ends.map(tell),
+  ].join("\n");
   // Under a key of its own: told once, however often the turn is begun again.
   await log.store.append(log.id, {
     key: saidKey(`${turn.key}.${carriedKey}`),
@@ -79,7 +82,7 @@ export function openIn(log: SessionLog, folded: Folded): string[] {
 }
 
 const note =
-  "[Sage was updated in the middle of the turn, and goes on here. A call without a result was not run, unless its result says that it was started. What was open then, and what became of it:]";
+  "[Sage was updated in the middle of the turn, and goes on here. A call without a result was not run, unless its result says that it was started.";
 
 export function tell({
   request,

@@ -1,6 +1,7 @@
 import { blockedBy } from "../state/memory.ts";
 import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
+import { callRecords, decisionsIn, extractOf } from "../../context/extract.ts";
 import { skillMessages } from "../../context/skills.ts";
 import { endedMessages } from "../state/tasks.ts";
 import type { RuleRemoval } from "../../protocol/facts/answer.ts";
@@ -19,7 +20,7 @@ import type { ToolUse, TurnEnd } from "../../protocol/facts/outcome.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import type { Restoring } from "../../protocol/facts/rewind.ts";
 import { sessionRules, setAside, tasksIn } from "../../protocol/facts/session.ts";
-import { placeInConversation, turnNumber } from "../../protocol/key.ts";
+import { callKey, isInSubagent, isWithinKey, placeInConversation, stepOfKey, turnNumber } from "../../protocol/key.ts";
 
 /** A session as the fold of its facts. */
 export type Folded = {
@@ -111,16 +112,16 @@ function addTurn(folded: Folded, facts: readonly Fact[], atEnd: Partial<Heard>):
   };
   let calls: readonly Call[] = [];
   let results: (ToolResult | undefined)[] = [];
-  let known: (Fact["type"] | undefined)[] = [];
+  let step = "";
   const close = () => {
     if (calls.length > 0)
       folded.messages.push(
         toolMessage(
           calls,
-          calls.map((_, n) => results[n] ?? unfinished(known[n])),
+          calls.map((_, n) => results[n] ?? unfinished(facts, callKey(step, n))),
         ),
       );
-    [calls, results, known] = [[], [], []];
+    [calls, results] = [[], []];
   };
   let rest: Message | undefined;
   // Only a reply that another one follows was asked to continue.
@@ -138,6 +139,7 @@ function addTurn(folded: Folded, facts: readonly Fact[], atEnd: Partial<Heard>):
       hear(fact.data);
       folded.messages.push(...addedBySage(fact.data), assistantMessage(fact.data));
       calls = callsOf(fact.data);
+      step = stepOfKey(fact.key) ?? "";
       rest = restMessage(fact.data);
       const { inputTokens, outputTokens } = fact.data.usage;
       if (inputTokens > 0) folded.counted = { messages: folded.messages.length, tokens: inputTokens + outputTokens };
@@ -148,9 +150,7 @@ function addTurn(folded: Folded, facts: readonly Fact[], atEnd: Partial<Heard>):
       folded.summary = fact.data.summary ?? folded.summary;
       folded.counted = { messages: 0, tokens: 0 };
     } else if (place.call === undefined) continue;
-    else if (fact.type === "call.started" || fact.type === "call.unknown" || fact.type === "input.resolved") {
-      known[place.call] = fact.type;
-    } else if (fact.type === "call.finished") {
+    else if (fact.type === "call.finished") {
       results[place.call] = fact.data;
       for (const tool of fact.data.loaded ?? []) (folded.loaded ??= new Set()).add(tool);
       for (const [path, hash] of Object.entries(fact.data.seen ?? {})) (folded.seen ??= new Map()).set(path, hash);
@@ -163,18 +163,27 @@ function addTurn(folded: Folded, facts: readonly Fact[], atEnd: Partial<Heard>):
 }
 
 /** The turn ended before this call had a result: what is known of it must not sound like nothing happened. */
-function unfinished(last: Fact["type"] | undefined): ToolResult {
-  if (last === "call.started" || last === "call.unknown")
-    return {
-      ok: false,
-      text: "This was started, and how it ended is not known: the turn ended before. Check what it left behind.",
-      end: "unknown",
-    };
-  const text =
-    last === "input.resolved"
-      ? "Not run: the person had answered, and the turn ended before."
-      : "Not run: the turn ended before.";
-  return { ok: false, text, end: "not-run" };
+function unfinished(facts: readonly Fact[], call: string): ToolResult {
+  const own = facts.filter(({ key }) => isWithinKey(key, call));
+  if (own.some(({ key }) => isInSubagent(key))) {
+    const text = "The turn ended before the subagent had finished; what it did by then stays done.";
+    return { ok: false, text: withWork(text, facts, call), end: "unknown" };
+  }
+  const said = decisionsIn(own, callRecords(facts)).map((line) => `\n${line}`);
+  if (own.some(({ type }) => type === "call.started" || type === "call.unknown")) {
+    const text = "This was started, and how it ended is not known: the turn ended before. Check what it left behind.";
+    return { ok: false, text: text + said.join(""), end: "unknown" };
+  }
+  const answered = own.some(({ type }) => type === "input.resolved") ? "the person had answered, and " : "";
+  return { ok: false, text: `Not run: ${answered}the turn ended before.${said.join("")}`, end: "not-run" };
+}
+
+const MAX_WORK_TOKENS = 2_000;
+
+/** Adds the ends of a subagent's calls, and words that people said to it, for the agent above it. */
+export function withWork(text: string, facts: readonly Fact[], call: string): string {
+  const work = extractOf(facts, { within: call, maxTokens: MAX_WORK_TOKENS });
+  return work === "" ? text : `${text} From the journal:\n${work}`;
 }
 
 /** The messages that a prompt has heard, after one that had heard so far. */

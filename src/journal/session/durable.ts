@@ -40,6 +40,8 @@ export type Opened = {
 
 /** The ground under the loop. Keys are written once: one that is a fact returns it, so a loop called again continues where it was. */
 export interface Durable {
+  /** Key of this branch. */
+  readonly key: string;
   readonly signal: AbortSignal;
   /** A value decided here and now. Replayed, never recomputed. */
   decide<T extends FactType>(key: string, type: T, make: () => FactData[T]): FactData[T];

@@ -20,6 +20,9 @@ export class Line implements Durable {
     this.#over = over;
   }
 
+  get key(): string {
+    return this.#prefix.slice(0, -1);
+  }
   get signal(): AbortSignal {
     return this.#log.signal;
   }
@@ -43,9 +46,8 @@ export class Line implements Durable {
   }
   showState({ agent, state, n }: { agent: readonly string[]; state: AgentState; n: number }): void {
     if (this.#log.closed) return;
-    const key = this.#prefix.slice(0, -1);
     const attempt = attemptOf(this.#log, 0);
-    this.#log.commits.show({ session: this.#log.id, key, attempt, n, kind: "state", text: "", agent, state });
+    this.#log.commits.show({ session: this.#log.id, key: this.key, attempt, n, kind: "state", text: "", agent, state });
   }
   async recorded(key: string): Promise<boolean> {
     const { store, id } = this.#log;

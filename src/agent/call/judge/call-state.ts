@@ -63,10 +63,27 @@ export function firstState(verdict: Verdict): CallState {
 
 /** The state that follows. An event that a state does not expect is a mistake of ours. */
 export function nextState(state: CallState, event: CallEvent): CallState {
-  const heard = "talk" in event ? event.talk : undefined;
+  const heard = "talk" in event ? event.talk : overtaken(state, event);
   const next = follow(state, event);
   if (state.talk === undefined && heard === undefined) return next;
   return { ...next, talk: [state.talk, heard].filter((part) => part !== undefined).join("\n") };
+}
+
+/** A yes that a later judgement overtakes is none, and what the person said with it is told. */
+function overtaken(state: CallState, event: CallEvent): string | undefined {
+  if (event.type !== "judged" || event.verdict.behavior === "allow") return undefined;
+  const comment = commentIn(state)?.trim();
+  return comment ? `When the person approved it before, they said: "${comment}"` : undefined;
+}
+
+/** The comment of the yes that this state rests on. */
+export function commentIn(state: CallState): string | undefined {
+  if (state.at === "asking" || state.at === "over") return undefined;
+  if (state.at !== "judging") return state.approval.by === "person" ? state.approval.comment : undefined;
+  const { again } = state;
+  if (again.because === "ruled") return undefined;
+  const word = again.because === "edited" ? again : again.approval;
+  return "comment" in word ? word.comment : undefined;
 }
 
 function follow(state: CallState, event: CallEvent): CallState {
