@@ -17,6 +17,7 @@ const MAX_CUT_LENGTH = 200;
 const MAX_WORDS_LENGTH = 1_000;
 const MAX_INPUT_LENGTH = 160;
 const MAX_RESULT_LENGTH = 500;
+const MAX_WORK_TOKENS = 2_000;
 /** Shares of the room: messages word for word, messages that are cut, decisions; calls take what is left. */
 const SHARES = { messages: 0.6, cut: 0.1, decisions: 0.2, calls: 0.1 };
 
@@ -46,6 +47,12 @@ export function extractOf(
     section("Files changed by Edit and Write:", filesIn(calls)),
   ];
   return sections.filter((text) => text !== "").join("\n\n");
+}
+
+/** Adds the ends of a subagent's calls, and words that people said to it, for the agent above it. */
+export function withWork(text: string, facts: readonly Fact[], call: string): string {
+  const work = extractOf(facts, { within: call, maxTokens: MAX_WORK_TOKENS });
+  return work === "" ? text : `${text} From the journal:\n${work}`;
 }
 
 /** Calls by their keys, in the model's order, each with its result as far as there is one. */

@@ -7,8 +7,8 @@ import type { ExecutionContext, Judging, Tree } from "../state/context.ts";
 import { judgeAgain } from "./judge/judge.ts";
 import { perform } from "./perform/perform.ts";
 import { openRequest, waitForAnswer, type Asked } from "./judge/request.ts";
-import { notRun, resultWithoutRun, withChange, withComment, withTalk } from "./judge/results.ts";
-import { commentIn, firstState, nextState, type Again, type CallState } from "./judge/call-state.ts";
+import { notRun, resultWithoutRun, stoppedBefore, withTalk } from "./judge/results.ts";
+import { firstState, nextState, type Again, type CallState } from "./judge/call-state.ts";
 
 /** `judgedAt`: how much had happened in the session when it was judged; undefined when another attempt judged it. */
 type Judged = {
@@ -76,12 +76,6 @@ async function fromVerdictToResult(
     durable.withdraw(error.reason);
     return durable.decide(callKeys.done, "call.finished", () => stoppedBefore(error, call, state));
   }
-}
-
-/** The person's word on a call that never came to run is told all the same. */
-function stoppedBefore(error: Stopped, call: Call, state: CallState): ToolResult {
-  const result = withTalk(withComment(notRun(error), commentIn(state)), state.talk);
-  return "verdict" in state ? withChange(result, call, state.verdict) : result;
 }
 
 /** Judges again, in a fact under the next number, without hooks: those had their say. */

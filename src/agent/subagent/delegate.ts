@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
+import { withWork } from "../../context/extract.ts";
 import type { Durable } from "../../journal/session/durable.ts";
 import { Stopped } from "../../journal/session/session.ts";
 import type { ToolResult } from "../../protocol/facts/message.ts";
@@ -12,7 +13,6 @@ import type { ToolRegistry } from "../../tools/registry.ts";
 import type { AgentConfig, ExecutionContext, Progress } from "../state/context.ts";
 import { Memory } from "../state/memory.ts";
 import { stateShower } from "../state/states.ts";
-import { withWork } from "../turn/projection.ts";
 
 /** Deeper than this nobody can follow who asked whom for what. */
 const DEEPEST = 3;

@@ -1,7 +1,7 @@
 import { blockedBy } from "../state/memory.ts";
 import { restMessage } from "./finish.ts";
 import { applyCompaction } from "../../context/compaction.ts";
-import { callRecords, decisionsIn, extractOf } from "../../context/extract.ts";
+import { callRecords, decisionsIn, withWork } from "../../context/extract.ts";
 import { skillMessages } from "../../context/skills.ts";
 import { endedMessages } from "../state/tasks.ts";
 import type { RuleRemoval } from "../../protocol/facts/answer.ts";
@@ -176,14 +176,6 @@ function unfinished(facts: readonly Fact[], call: string): ToolResult {
   }
   const answered = own.some(({ type }) => type === "input.resolved") ? "the person had answered, and " : "";
   return { ok: false, text: `Not run: ${answered}the turn ended before.${said.join("")}`, end: "not-run" };
-}
-
-const MAX_WORK_TOKENS = 2_000;
-
-/** Adds the ends of a subagent's calls, and words that people said to it, for the agent above it. */
-export function withWork(text: string, facts: readonly Fact[], call: string): string {
-  const work = extractOf(facts, { within: call, maxTokens: MAX_WORK_TOKENS });
-  return work === "" ? text : `${text} From the journal:\n${work}`;
 }
 
 /** The messages that a prompt has heard, after one that had heard so far. */

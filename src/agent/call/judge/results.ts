@@ -9,7 +9,7 @@ import type { Reason } from "../../../protocol/reasons/reason.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import type { Tools } from "../../state/context.ts";
 import { checkedInput } from "./decision-input.ts";
-import type { CallOver } from "./call-state.ts";
+import { commentIn, type CallOver, type CallState } from "./call-state.ts";
 
 /** The result of a call that is over without having run. */
 export function resultWithoutRun(context: Tools, call: Call, end: Exclude<CallOver, { how: "ran" }>): ToolResult {
@@ -117,6 +117,12 @@ export function notRun(stopped: Stopped | undefined): ToolResult {
     leaving: "Sage was closed",
   };
   return didNotRun(`${because[stopped?.why ?? "interrupted"]} before it started.`);
+}
+
+/** The person's word on a call that never came to run is told all the same. */
+export function stoppedBefore(error: Stopped, call: Call, state: CallState): ToolResult {
+  const result = withTalk(withComment(notRun(error), commentIn(state)), state.talk);
+  return "verdict" in state ? withChange(result, call, state.verdict) : result;
 }
 
 export function withEnd(result: ToolResult, otherwise: CallEnd): ToolResult {
