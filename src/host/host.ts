@@ -8,7 +8,7 @@ import type { Host, InboxEvent, WatchEvent, WatchOptions } from "../protocol/hos
 import type { OutsideSettings } from "../input/outside.ts";
 import { createBlocks } from "./run/blocks.ts";
 import { createCommands } from "./commands.ts";
-import type { CommandParts, HostHome, Surroundings } from "./commands/parts.ts";
+import type { CommandParts, HostHome, RulesKept, Surroundings } from "./commands/parts.ts";
 import { pending } from "./commands/requests/request.ts";
 import { checkSender, type Guard, type PersonOf } from "./guard.ts";
 import { createMoments } from "./run/moments.ts";
@@ -57,6 +57,8 @@ export type HostParts = {
   home?: HostHome;
   /** Without them folders and models cannot be listed, and no model can be chosen. */
   surroundings?: Surroundings;
+  /** Settings files of sessions, where there are no surroundings. */
+  rulesKept?: RulesKept;
   /** Told when a turn of a session has ended and that is on disk. */
   turnEnded?(session: string): void;
   /** Names sessions; without one a session is called by its first message. */
@@ -112,6 +114,7 @@ export function createHost(parts: HostParts): LocalHost {
     silence: parts.silence,
     home: parts.home,
     surroundings: parts.surroundings,
+    rulesKept: parts.rulesKept ?? parts.surroundings,
     keptElsewhere: parts.elsewhere?.kept,
     watched: (session) => watchers.has(session),
     leaving: leaving.signal,

@@ -1,3 +1,4 @@
+import type { Config } from "../config/config.ts";
 import { readInstallation, type Installation } from "../config/home/installation.ts";
 import { sageHome } from "../config/home/home.ts";
 import { readSettings } from "../config/settings/settings.ts";
@@ -17,7 +18,7 @@ import { resolveModel, wholeSkill, type SdkOptions } from "./options.ts";
 
 /** Agents for the sessions of one embedder: of code alone they share one, and with settings each folder has its own. */
 export type Agents = {
-  in(cwd: string): { agent: Agent; options: Partial<ExecutionOptions> };
+  in(cwd: string): { agent: Agent; options: Partial<ExecutionOptions>; files?: Pick<Config, "saveRule" | "dropRule"> };
   /** Ends what they have started. */
   close(): Promise<void>;
 };
@@ -37,7 +38,7 @@ export function createAgents(options: SdkOptions, rules: readonly Rule[], output
     const agent = agentOf(folder);
     const executor: Agent["executor"] = async (...run) =>
       (folder.config.modules.length === 0 ? agent : agentOf(await withModules(folder))).executor(...run);
-    return { agent: { ...agent, executor }, options: folder.options };
+    return { agent: { ...agent, executor }, options: folder.options, files: folder.config };
   };
   const withRules = (cwd: string) => {
     const home = sageHome(env);
@@ -46,7 +47,8 @@ export function createAgents(options: SdkOptions, rules: readonly Rule[], output
     const { config } = readFolder({ installation, cwd, models, code: { rules } });
     const { saveRule, dropRule, ruleFiles } = config;
     const parts = partsInCode({ ...code(), rules: config.rules }, workingDirectory);
-    return { agent: createAgent({ ...parts, saveRule, dropRule, ruleFiles, model: ownModel }), options: {} };
+    const agent = createAgent({ ...parts, saveRule, dropRule, ruleFiles, model: ownModel });
+    return { agent, options: {}, files: config };
   };
   let shared: Agent | undefined;
   const alone = () => ({

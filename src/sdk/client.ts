@@ -8,6 +8,7 @@ import type { RunSettings } from "../host/assembly/agent-parts.ts";
 import { assembleEach } from "../host/assembly/assemble.ts";
 import { newSessionId } from "../journal/session/session-id.ts";
 import { checkGrant } from "../host/commands/requests/request.ts";
+import type { RulesKept } from "../host/commands/parts.ts";
 import type { LocalHost } from "../host/host.ts";
 import { bridge } from "../input/bridge.ts";
 import { InputChannel, type InputChannelHandle } from "../input/channel.ts";
@@ -369,8 +370,17 @@ export class SageAgentSDK {
       return { agent, ...run, options: { ...options, ...run?.options } };
     };
     const namer = smallModel && (async () => smallModel);
-    return (this.#host = assembleEach(this.#store, runOf, { namer, sleepAfterMs }));
+    const rulesKept = this.#options.settings ? keptIn(this.#agents) : undefined;
+    return (this.#host = assembleEach(this.#store, runOf, { namer, sleepAfterMs, rulesKept }));
   }
+}
+
+/** Settings files of the folders in which sessions work. */
+function keptIn(agents: Agents): RulesKept {
+  return {
+    saveRule: ({ cwd }, grant) => agents.in(cwd).files!.saveRule(grant),
+    dropRule: ({ cwd }, { rule, destination, behavior }) => agents.in(cwd).files!.dropRule(rule, destination, behavior),
+  };
 }
 
 /** Waits for all of them, and no longer than this. */

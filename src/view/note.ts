@@ -19,7 +19,7 @@ export type Note = { tone: Tone; line: string; foreign?: string };
 export function noteOf(item: Item, t: Texts, me?: Sender): Note | undefined {
   switch (item.type) {
     case "rule":
-      return ruleNote(item, t);
+      return ruleNote(item, t, me && "/revoke");
     case "ruleRemoved":
       return { tone: "dim", line: t.ruleRemoved(oneLine(item.rule), whoOf(item, t, me)) };
     case "compacted":
@@ -77,13 +77,15 @@ function restoredNote({ restored, problems }: FactData["rewind.ended"], t: Texts
   return left.length === 0 ? { tone: "dim", line } : { tone: "warn", line, foreign: left.join("\n") };
 }
 
-/** The place that a rule was saved in, or why it holds in its session alone. */
+/** The place that a rule was saved in, or why it holds in its session alone. `back`: what takes it back, where this is read. */
 export function ruleNote(
   { rule, saved, problem }: Pick<FactData["rule.added"], "rule" | "saved" | "problem">,
   t: Texts,
+  back: string | undefined,
 ): Note {
+  const way = back === undefined ? "" : t.takesBack(back);
   return problem === undefined
-    ? { tone: "dim", line: t.ruleAdded(oneLine(rule), saved && oneLine(saved)) }
+    ? { tone: "dim", line: `${t.ruleAdded(oneLine(rule), saved && oneLine(saved))}${way}` }
     : { tone: "warn", line: t.ruleNotSaved(oneLine(rule), oneLine(t.because(problem))) };
 }
 

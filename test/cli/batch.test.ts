@@ -358,7 +358,7 @@ suite("sage answer", () => {
       "--model",
       model,
     ]);
-    assert.equal(saved.err, `Rule saved to ${local}: Bash(node one.js) (/revoke takes it back)\n`);
+    assert.equal(saved.err, `Rule saved to ${local}: Bash(node one.js) (sage permissions remove takes it back)\n`);
     assert.deepEqual(JSON.parse(readFileSync(local, "utf8")), { permissions: { allow: ["Bash(node one.js)"] } });
     const free = await machine.sage(["-p", "go", "--model", model]);
     assert.deepEqual([free.code, free.err], [0, ""], "it counts in the next session, and nobody asks for trust");

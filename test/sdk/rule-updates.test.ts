@@ -1,6 +1,7 @@
 // Rules are added, taken back and replaced with an answer: through a channel's handle, and through the host.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { memoryStore, SageAgentSDK, scripted, type InputResponse } from "../../src/sdk/index.ts";
 import { type RuleGrant } from "../../src/sdk/entries/requests.ts";
@@ -108,3 +109,68 @@ test("killed after a rule went out of its file and before that was recorded, the
   const removed = store.load(first.session).flatMap(({ type, data }) => (type === "rule.removed" ? [data] : []));
   assert.deepEqual(removed, [{ ...removeRules[0], by: "Lin", surface: "test" }]);
 });
+
+/** Three changes, each with the rules that stand before, what the answer says, and which of the calls a, b and c are asked about. */
+const changes = {
+  add: { before: {}, rules: ["Bash(just b)", "allow"], asks: ["a", "c"], calls: ["a", "b", "c"] },
+  remove: {
+    before: { allow: ["Bash(just b)"] },
+    gone: ["Bash(just b)", "allow"],
+    asks: ["a", "b"],
+    calls: ["b", "a", "b"],
+  },
+  modify: {
+    before: { allow: ["Bash(just:*)"], ask: ["Bash(just:*)"] },
+    gone: ["Bash(just:*)", "ask"],
+    rules: ["Bash(just c)", "ask"],
+    asks: ["a", "c"],
+    calls: ["a", "b", "c"],
+  },
+} as const;
+
+for (const destination of ["session", "local", "project", "user"] as const)
+  for (const [name, change] of Object.entries(changes))
+    for (const settings of ["rules", true] as const)
+      test(`${name} × ${destination}, settings ${settings}: what is asked next is another`, async () => {
+        using here = workspace();
+        const [home, cwd] = [here.path("home"), here.path("project")];
+        mkdirSync(home, { mode: 0o700 });
+        mkdirSync(cwd);
+        execFileSync("git", ["init", "-q", cwd]);
+        const env = { SAGE_HOME: home, HOME: here.dir, PATH: process.env["PATH"] };
+        const config = loadConfig(sageHome(env), cwd, env);
+        const store = memoryStore();
+        const model = scripted([
+          { text: "first" },
+          ...change.calls.map((call) => ({ calls: [bash(`just ${call}`)] })),
+          { text: "done" },
+        ]);
+        await using sage = new SageAgentSDK({ model, store, env, settings, workingDirectory: cwd });
+        const { session } = await sage.run("hello");
+        for (const [behavior, rules] of Object.entries(change.before))
+          for (const rule of rules) {
+            const grant = { rule, behavior: behavior as RuleGrant["behavior"], destination };
+            if (destination !== "session") config.saveRule(grant);
+            else assert.ok((await sage.host.send({ type: "addRule", session, ...grant, by: "Lin", surface: "t" })).ok);
+          }
+        const { handle, result } = sage.executeWithChannel("go", { session });
+        const asked: string[] = [];
+        for (let first = true; ; first = false) {
+          const request = await handle.nextRequest();
+          if (request?.kind !== "permission") break;
+          asked.push(String(request.input["command"]).slice(5));
+          const given = "rules" in change && {
+            rules: [{ rule: change.rules[0], behavior: change.rules[1], destination }],
+          };
+          const gone = "gone" in change && {
+            removeRules: [{ rule: change.gone[0], behavior: change.gone[1], destination }],
+          };
+          await handle.respond({ type: "granted", requestId: request.id, ...(first && { ...given, ...gone }) });
+        }
+        assert.equal((await result).status, "success");
+        assert.deepEqual(asked, change.asks);
+        const problems = store
+          .load(session)
+          .flatMap(({ data }) => ("problem" in data && data.problem ? [data.problem] : []));
+        assert.deepEqual(problems, []);
+      });

@@ -8,7 +8,7 @@ import { optionNamed } from "../../texts/shared/questions.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
 import { usage, type Flags } from "../process/flags.ts";
 import { hostFlag } from "../host/open-host.ts";
-import { ruleInTheWay, rulesFor, withoutAsking } from "../../view/request/answering.ts";
+import { narrowerRule, ruleInTheWay, rulesFor, withoutAsking } from "../../view/request/answering.ts";
 import { neededOf } from "../../view/request/describe.ts";
 
 export const answerOptions = {
@@ -21,6 +21,7 @@ export const answerOptions = {
   to: { type: "string" },
   rule: { type: "string" },
   unask: { type: "boolean" },
+  narrow: { type: "boolean" },
   no: { type: "boolean" },
   reason: { type: "string" },
   choose: { type: "string", multiple: true },
@@ -58,7 +59,7 @@ export async function readResponse(
 ): Promise<InputResponse> {
   const chosen = values.choose !== undefined || values.other !== undefined;
   const ways = {
-    "--yes": values.yes ?? values.always ?? values.unask,
+    "--yes": values.yes ?? values.always ?? values.unask ?? values.narrow,
     "--no": values.no,
     "--choose": chosen,
     "--text": values.text !== undefined,
@@ -71,8 +72,9 @@ export async function readResponse(
   if (way !== undefined) checkKind(request, values.always ? "--always" : way, t);
   checkCompanions(values, way, t);
   // Let out is the command that was shown, and this once.
-  if (values.unask && values.always) throw usage(t.conflict("--unask", "--always"));
-  for (const flag of ["always", "input", "unask"] as const)
+  const [change, more] = (["unask", "narrow", "always"] as const).filter((flag) => values[flag]);
+  if (more !== undefined) throw usage(t.conflict(`--${change}`, `--${more}`));
+  for (const flag of ["always", "input", "unask", "narrow"] as const)
     if (values.outside && values[flag] !== undefined) throw usage(t.conflict("--outside", `--${flag}`));
   const frame = { requestId: request.id };
   const reason = values.reason === undefined ? {} : { reason: values.reason };
@@ -85,7 +87,7 @@ export async function readResponse(
         ...(values.input !== undefined && { input: jsonObject("--input", values.input, t) }),
         ...(values["accept-edits"] && { mode: "acceptEdits" as const }),
         ...(values.outside && { outside: true as const }),
-        ...(values.unask && readUnask(request, values, t)),
+        ...((values.unask ?? values.narrow) && readUnask(request, values, t)),
         ...(values.always && { rules: readRules(request, { ...values, nth }, t) }),
       };
     case "--no":
@@ -146,6 +148,7 @@ function checkCompanions(values: Values, way: string | undefined, t: CliTexts): 
     ["input", "--yes"],
     ["always", "--yes"],
     ["unask", "--yes"],
+    ["narrow", "--yes"],
     ["to", "--always"],
     ["rule", "--always", "--unask"],
     ["reason", "--no", "--decline", "--stop"],
@@ -175,10 +178,12 @@ function readRules(request: InputRequest, { nth, to = "session", rule }: RuleFla
 }
 
 /** The rule in the way goes, or asks only for `--rule` from now on. */
-function readUnask(request: InputRequest, { rule }: Pick<Values, "rule">, t: CliTexts) {
+function readUnask(request: InputRequest, { rule, narrow }: Pick<Values, "rule" | "narrow">, t: CliTexts) {
   if (request.kind !== "permission" || !ruleInTheWay(request))
     throw new SageError("request-invalid", said(t.nothingInTheWay));
-  const { rules, removeRules = [] } = withoutAsking(request, rule);
+  const instead = narrow ? narrowerRule(request) : rule;
+  if (instead === "") throw new SageError("request-invalid", said(t.nothingNarrower));
+  const { rules, removeRules = [] } = withoutAsking(request, instead);
   return { removeRules, ...(rules && { rules }) };
 }
 

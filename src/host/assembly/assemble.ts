@@ -38,6 +38,7 @@ type Besides = {
   elsewhere?: HostParts["elsewhere"] | undefined;
   home?: HostParts["home"] | undefined;
   surroundings?: HostParts["surroundings"] | undefined;
+  rulesKept?: HostParts["rulesKept"] | undefined;
   /** Told when a turn of a session has ended and that is on disk. */
   turnEnded?: ((session: string) => void) | undefined;
 };
@@ -57,6 +58,7 @@ export function assembleEach(
     turnEnded,
     home,
     surroundings,
+    rulesKept,
   }: Besides = {},
 ): LocalHost {
   const warned = new Set<string>();
@@ -86,6 +88,7 @@ export function assembleEach(
     ...(personOf && { personOf }),
     ...(home && { home }),
     ...(surroundings && { surroundings }),
+    ...(rulesKept && { rulesKept }),
     sleepAfterMs,
     ...(letsGo && { letsGo }),
     taskEnds,

@@ -33,6 +33,8 @@ export type CommandParts = {
   isRunning(session: string): boolean;
   home: HostHome | undefined;
   surroundings: Surroundings | undefined;
+  /** Settings files of the folder that a session works in. */
+  rulesKept: RulesKept | undefined;
   /** Asks the machines on which output is kept. */
   keptElsewhere: ((command: Extract<Command, { type: "output" }>) => Promise<Reply<"output">>) | undefined;
   /** Aborted when the host closes. */
@@ -47,8 +49,16 @@ export type HostHome = Pick<Home, "settings" | "output"> & {
   anchors(): Anchors;
 };
 
+/** Settings files in which rules are kept. */
+export type RulesKept = {
+  /** Writes a rule to a settings file and returns its path. */
+  saveRule(session: SessionRow, grant: RuleGrant): string;
+  /** Removes a rule from a settings file and returns its path; undefined if it is not there. */
+  dropRule(session: SessionRow, removal: RuleRemoval): string | undefined;
+};
+
 /** Everything about a session's folder and models that is not in the journal: provided by the host's creator. */
-export type Surroundings = {
+export type Surroundings = RulesKept & {
   /** Folders in which remote people may open sessions. */
   folders?(): WorkFolder[];
   about(session: SessionRow, options: { prompts: boolean }): Awaitable<SessionAbout>;
@@ -56,10 +66,6 @@ export type Surroundings = {
   model(session: SessionRow, spec: string, options: { checked: boolean }): Promise<string>;
   providers(): Promise<string[]>;
   modelsOf(provider: string): Promise<string[]>;
-  /** Writes a rule to a settings file and returns its path. */
-  saveRule(session: SessionRow, grant: RuleGrant): string;
-  /** Removes a rule from a settings file and returns its path; undefined if it is not there. */
-  dropRule(session: SessionRow, removal: RuleRemoval): string | undefined;
 };
 
 /** A part that this host was not given is refused, not made up. */

@@ -39,6 +39,31 @@ export function suggest(call: DecisionInput, judgement: Judgement = judge(call))
   }));
 }
 
+/**
+ * A rule that still asks about this call and its like, and about less than `asks`, which asks about it now. Undefined where none is plain:
+ * several would do, or nothing is narrower.
+ */
+export function narrower(call: DecisionInput, asks: string): string | undefined {
+  const nameOf = (text: string) => text.split("(")[0]!;
+  const family = nameOf(asks).replace(/(__)?\*$/, "");
+  if (asks.includes("(") && !asks.includes("*")) return undefined;
+  const bare = { ...call, mode: "default" as const, rules: [], view: undefined };
+  const isAsked = (text: string, input: unknown = call.input) =>
+    judge({ ...bare, input, rules: [{ behavior: "ask", text, source: "session" }] }).result.rule === text;
+  const covered = ({ rule }: Offer) => {
+    const command = /^Bash\((.*):\*\)$/.exec(rule)?.[1];
+    return command === undefined ? !rule.includes("*") : isAsked(asks, { command });
+  };
+  const fits = ({ rule }: Offer) =>
+    rule !== asks &&
+    [nameOf(rule), `mcp__${mcpParts(rule)?.server}`].includes(family) &&
+    isAsked(rule) &&
+    !looksSecret(rule);
+  const own = offersFor(bare, judge(bare).finding?.shell) ?? [];
+  const [only, another] = unique(own).filter((offer) => fits(offer) && covered(offer));
+  return another ? undefined : only?.rule;
+}
+
 /** Rules for the hosts and paths that the sandbox kept a command from. */
 function confinedOffers({ reason: why, confined }: PermissionResult): Offer[] {
   if (why.code !== "confined-blocked" || confined === undefined || confined === "outside") return [];

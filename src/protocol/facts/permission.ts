@@ -63,6 +63,8 @@ export type PermissionSuggestion = {
   destination: RuleDestination;
   /** The file it would be saved to. */
   file?: string;
+  /** Of `modifyRule`: the narrower rule to put in its place, where one could be worked out. */
+  instead?: string;
   /** Warning about this rule, for the person. */
   note?: Reason;
   /** Only with the others so marked does it allow the call; without it, it does so alone. */

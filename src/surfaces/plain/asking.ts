@@ -8,7 +8,7 @@ import { offerLines } from "../../view/lines/offers.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { questionLines, requestLines } from "../../view/lines/request.ts";
 import { destinationName } from "../../view/request/origin.ts";
-import { ruleInTheWay, rulesFor, takesOwnWords } from "../../view/request/answering.ts";
+import { narrowerRule, ruleInTheWay, rulesFor, takesOwnWords } from "../../view/request/answering.ts";
 import { mayEdit } from "../../view/request/choices.ts";
 import { neededOf } from "../../view/request/describe.ts";
 import { begin, editable, hear, isTogether, type Dialog } from "./input.ts";
@@ -174,6 +174,10 @@ export function dialogLines(
         paint.dim(hints.join(" · ")),
         paint.dim(t.ctrlC),
       ];
+    }
+    case "unask": {
+      const instead = request.kind === "permission" ? narrowerRule(request) : "";
+      return instead === "" ? [] : [`  ${paint.bold("=")}  ${t.unaskNarrower(oneLine(instead))}`];
     }
     case "text":
       return [paint.dim(`${t.textHint} ${t.declineHint}`), paint.dim(t.ctrlC)];

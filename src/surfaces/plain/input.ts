@@ -6,7 +6,14 @@ import { PLAN_TOOL } from "../../protocol/mode.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import { keyOf } from "../../texts/shared/questions.ts";
 import type { Texts } from "../../texts/shared/texts.ts";
-import { ruleInTheWay, rulesFor, takesOwnWords, takesRemark, withoutAsking } from "../../view/request/answering.ts";
+import {
+  narrowerRule,
+  ruleInTheWay,
+  rulesFor,
+  takesOwnWords,
+  takesRemark,
+  withoutAsking,
+} from "../../view/request/answering.ts";
 import { mayEdit } from "../../view/request/choices.ts";
 import { readAlways, several, single, unquoted, type Writing } from "./typed/answers.ts";
 
@@ -85,7 +92,9 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
     }
     case "unask":
       if (request.kind !== "permission" || typed === "") return back;
-      return { type: "respond", response: withoutAsking(request, typed === "-" ? "" : typed) };
+      if (/^[=＝]$/.test(typed) && narrowerRule(request) === "")
+        return { type: "again", message: t.noChoice(typed, "-") };
+      return { type: "respond", response: withoutAsking(request, narrowerIn(request, typed)) };
     case "text":
       if (typed === "") return { type: "again", message: t.emptyLine };
       return (
@@ -104,6 +113,11 @@ export function hear(request: InputRequest, dialog: Dialog, line: string, t: Tex
     default:
       return dialog satisfies never;
   }
+}
+
+/** `-`: none, the rule goes. `=`: the one that was offered. Anything else is the person's own. */
+function narrowerIn(request: PermissionRequest, typed: string): string {
+  return typed === "-" ? "" : /^[=＝]$/.test(typed) ? narrowerRule(request) : typed;
 }
 
 /** The letter for answering requests together that are alike. */

@@ -184,6 +184,7 @@ export const en = {
   signedByPasskey: ", signed with a passkey",
   outsideOnce: ", to run outside the sandbox",
   unask: (rule: string, place: string) => `Allow, and remove the rule that asks: ${rule} (${place})`,
+  unaskNarrower: (rule: string) => `Ask only for ${rule} instead`,
   unaskLine: "Ask only for this rule instead; -: remove it (empty: back)",
   unaskInstead: "Ask only for this instead (empty: the rule is removed)",
   removes: (rules: string) => `, without the rule ${rules} from now on`,
@@ -231,7 +232,8 @@ export const en = {
   facts:
     "Another process runs this session. Replies appear when they are complete; you can still answer and send messages.",
   ruleAdded: (rule: string, file: string | undefined) =>
-    `Rule ${file ? `saved to ${file}` : "added for this session"}: ${rule} (/revoke takes it back)`,
+    `Rule ${file ? `saved to ${file}` : "added for this session"}: ${rule}`,
+  takesBack: (command: string) => ` (${command} takes it back)`,
   ruleNotSaved: (rule: string, why: string) => `Rule added for this session only: ${rule} (not saved: ${why})`,
   compacted: (before: number, after: number) =>
     `Conversation compacted: about ${before.toLocaleString("en")} → ${after.toLocaleString("en")} tokens.`,

@@ -157,6 +157,7 @@ export const zh: Texts = {
   signedByPasskey: "，用通行密钥签署",
   outsideOnce: "，在沙箱外运行",
   unask: (rule, place) => `允许，并删除要求询问的规则：${rule}（${place}）`,
+  unaskNarrower: (rule) => `改为只对 ${rule} 询问`,
   unaskLine: "改为只对这条规则询问；-：删除（留空：返回）",
   unaskInstead: "改为只对此询问（留空：删除该规则）",
   removes: (rules) => `，并删除规则 ${rules}`,
@@ -200,8 +201,8 @@ export const zh: Texts = {
   more: (n) => `… 另有 ${number(n)} 行`,
   earlier: (n) => `… 之前还有 ${number(n)} 条消息`,
   facts: "另一个进程正在运行这个会话。回复完成后才会显示；你仍可以在这里回答和发送消息。",
-  ruleAdded: (rule, file) =>
-    `${file ? `规则已保存到 ${file}：${rule}` : `已为本会话添加规则：${rule}`}（/revoke 可收回）`,
+  ruleAdded: (rule, file) => (file ? `规则已保存到 ${file}：${rule}` : `已为本会话添加规则：${rule}`),
+  takesBack: (command) => `（${command} 可收回）`,
   ruleNotSaved: (rule, why) => `规则仅在本会话有效：${rule}（未保存：${sentence(why, "zh")}）`,
   compacted: (before, after) => `对话已压缩：约 ${number(before)} → ${number(after)} 个 token。`,
   unknownEnd: (why) => `被打断：${why}`,

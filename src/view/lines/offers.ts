@@ -1,5 +1,6 @@
 import type { PermissionRequest } from "../../protocol/facts/request.ts";
 import { rulesFor } from "../request/answering.ts";
+import { destinationName } from "../request/origin.ts";
 import type { Style } from "./paint.ts";
 import { exact, framed } from "./safe.ts";
 
@@ -16,7 +17,11 @@ export function offerLines(
   ]);
   const places = new Map(offers.flatMap(({ places }) => places.map(({ destination, file }) => [destination, file])));
   const files = [...places].flatMap(([destination, file]) =>
-    file === undefined ? [] : exact(`${destination.padEnd(8)}${file}`, narrow).map((row) => paint.dim(`   ${row}`)),
+    file === undefined
+      ? []
+      : exact(`${destination.padEnd(8)}${destinationName(destination, request, style.t)}: ${file}`, narrow).map((row) =>
+          paint.dim(`   ${row}`),
+        ),
   );
   return { rules, files };
 }

@@ -18,6 +18,11 @@ export function ruleInTheWay({ suggestions }: PermissionRequest): PermissionSugg
   return suggestions.find(({ type }) => type === "removeRule");
 }
 
+/** The narrower rule that is offered in its place; "" where the person has to write it. */
+export function narrowerRule({ suggestions }: PermissionRequest): string {
+  return suggestions.find(({ type }) => type === "modifyRule")?.instead ?? "";
+}
+
 /** A yes that changes the rule in the way: it goes, or `narrower` asks in its place. */
 export function withoutAsking(request: PermissionRequest, narrower = ""): InputResponse & { type: "granted" } {
   const { rule, behavior, destination } = ruleInTheWay(request)!;

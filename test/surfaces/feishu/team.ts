@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { botPerson } from "../../../src/cli/serve/feishu/bot.ts";
+import { noSandbox } from "../../../src/config/settings/sandbox.ts";
+import { createConfining } from "../../../src/host/assembly/confining.ts";
 import { UnifiedExecutor } from "../../../src/agent/turn/executor.ts";
 import { sqliteStore } from "../../../src/journal/sqlite/sqlite.ts";
 import type { Script } from "../../../src/models/scripted.ts";
@@ -53,6 +55,8 @@ export type TeamOptions = Omit<TestConfig, "script" | "dir" | "store"> & {
   settings?: Partial<Omit<Settings, "cwd">>;
   timings?: Partial<Timings>;
   surroundings?: Surroundings;
+  /** Commands run in a sandbox. */
+  confined?: true;
   /** Stands between the surface and the host. */
   between?(host: Host): Host;
 };
@@ -76,8 +80,15 @@ export async function team(given: TeamOptions) {
 
   const start = async (script: Script = given.script) => {
     const store = sqliteStore(join(dir, "journal.db"));
-    const { options, timings, tools = [], ...rest } = given;
-    const made = config({ ...rest, tools: [askName, ...tools], script, dir: cwd, store });
+    const { options, timings, tools = [], confined, ...rest } = given;
+    const made = config({
+      ...rest,
+      ...(confined && sandboxed(dir, cwd)),
+      tools: [askName, ...tools],
+      script,
+      dir: cwd,
+      store,
+    });
     const host = createHost({
       store,
       version: "test",
@@ -191,6 +202,13 @@ export async function team(given: TeamOptions) {
       rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+function sandboxed(dir: string, root: string): Pick<TestConfig, "confining" | "home"> {
+  const [home, state] = [join(dir, "home"), join(dir, "home/.sage")];
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const confining = createConfining({ ...noSandbox, mode: "contain" }, { apart: false });
+  return { home, confining: confining({ root, home, state, session: "s", kept: [], mayRead: () => () => true }) };
 }
 
 export type Team = Awaited<ReturnType<typeof team>>;

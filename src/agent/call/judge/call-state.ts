@@ -5,8 +5,17 @@ import type { ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import type { Resolution } from "../../../protocol/facts/request.ts";
 
-/** Additions to a yes: a remark for the agent, the mode that follows an approved plan, a run outside of the sandbox, proof that it came from elsewhere. */
-type PersonsWord = { comment?: string; plan?: FactData["mode.chosen"]; outside?: true; signed?: true };
+/**
+ * Additions to a yes: a remark for the agent, the mode that follows an approved plan, a run outside of the sandbox, proof that it came from
+ * elsewhere, and ask rules that were given with it: they are for the next call.
+ */
+type PersonsWord = {
+  comment?: string;
+  plan?: FactData["mode.chosen"];
+  outside?: true;
+  signed?: true;
+  asks?: readonly string[];
+};
 
 /** How a call came to be allowed. */
 export type Approval =
@@ -121,6 +130,8 @@ function resolved(
   if (grant.comment !== undefined) word.comment = grant.comment;
   if (grant.outside) word.outside = true;
   if ("signed" in resolution && resolution.signed !== undefined) word.signed = true;
+  const asks = grant.rules?.flatMap(({ rule, behavior }) => (behavior === "ask" ? [rule] : [])) ?? [];
+  if (asks.length > 0) word.asks = asks;
   if (verdict.reason.code === "plan-waits") word.plan = { mode: grant.mode ?? "ask", by, surface };
   if (grant.input === undefined)
     return { at: "allowed", number, verdict, approval: { by: "person", ...word }, waited: true, run };
@@ -145,8 +156,8 @@ function judgedAgain(
   );
 }
 
-function wordIn({ comment, plan, outside, signed }: PersonsWord): PersonsWord {
-  const flags = { ...(outside && { outside }), ...(signed && { signed }) };
+function wordIn({ comment, plan, outside, signed, asks }: PersonsWord): PersonsWord {
+  const flags = { ...(outside && { outside }), ...(signed && { signed }), ...(asks && { asks }) };
   return { ...(comment !== undefined && { comment }), ...(plan && { plan }), ...flags };
 }
 

@@ -15,7 +15,8 @@ export function weighAgain(now: Verdict, shown: Verdict, again: Again, wrote: Wr
   // Only a person may allow this, and nobody has seen it.
   const unseen =
     judged.behavior === "ask" &&
-    ((judged.hard === true && !isSameReason(judged.reason, shown.reason)) || isStricter(judged.consent, shown.consent));
+    ((judged.hard === true && !isSameReason(judged.reason, shown.reason) && !isOwnRule(judged, again)) ||
+      isStricter(judged.consent, shown.consent));
   if (again.because === "edited")
     // An edit is one person's: where more are needed, nobody else has seen it.
     return unseen || judged.behavior === "allow" || judged.consent
@@ -28,6 +29,12 @@ export function weighAgain(now: Verdict, shown: Verdict, again: Again, wrote: Wr
   // A rule that was given with the yes is not what allowed this one.
   const { rule: _, source: __, ...own } = judged;
   return { ...own, behavior: "allow", reason: reason("approved-unchanged", {}) };
+}
+
+/** Asked about by a rule that came with the very yes to this call. */
+function isOwnRule({ reason: why }: Verdict, again: Again): boolean {
+  const word = again.because === "last-look" ? again.approval : again;
+  return why.code === "asked-by-rule" && "asks" in word && (word.asks ?? []).includes(why.args.rule.text);
 }
 
 /** Everything about a call that is not as it was. A file that this session itself wrote since is no surprise to anyone. */

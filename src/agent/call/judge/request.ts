@@ -3,7 +3,7 @@ import { ask } from "../../../input/ask.ts";
 import type { Durable, Opened } from "../../../journal/session/durable.ts";
 import { Stopped } from "../../../journal/session/session.ts";
 import { isInside } from "../../../permission/paths/canonical.ts";
-import { suggest } from "../../../permission/suggest/suggest.ts";
+import { narrower, suggest } from "../../../permission/suggest/suggest.ts";
 import { isProven } from "../../../input/passkey.ts";
 import type { InputResponse, RuleGrant, RuleRemoval } from "../../../protocol/facts/answer.ts";
 import type { Preview, ToolInput } from "../../../protocol/facts/call.ts";
@@ -108,7 +108,7 @@ export function permissionOf(
       decisionInput(context, tool, input),
       context.memory.takeJudgement(verdict.digest),
     ).flatMap((suggestion) => inEveryPlace(suggestion, context));
-  else request.suggestions = inTheWay(rulesFor(context), verdict, context);
+  else request.suggestions = inTheWay(context, { tool, input }, verdict);
   const preview = verdict.reason.code === "tool-changed" ? tool.changed?.() : makePreview(tool, input, context);
   if (preview) request.preview = preview;
   return request;
@@ -121,19 +121,20 @@ export function isToBeSigned({ options: { signed = [] } }: Framing, hard: boolea
 
 /** The ask rule that asks, to be removed or to be replaced by a narrower one; not where one person alone may not change it. */
 function inTheWay(
-  rules: readonly Rule[],
+  context: Judging & Saving,
+  { tool, input }: { tool: Tool; input: ToolInput },
   { reason: why, rule: text, source: destination, consent, silence }: Verdict,
-  { config }: Saving,
 ): PermissionSuggestion[] {
   const isAsking = (rule: Rule) => rule.behavior === "ask" && rule.text === text && rule.source === destination;
-  if (why.code !== "asked-by-rule" || consent || silence || !rules.some(isAsking)) return [];
+  if (why.code !== "asked-by-rule" || consent || silence || !rulesFor(context).some(isAsking)) return [];
   // Nobody's answer changes the policy of the machine.
   if (text === undefined || destination === undefined || destination === "managed") return [];
-  const file = destination === "session" ? undefined : config.ruleFiles?.[destination];
+  const file = destination === "session" ? undefined : context.config.ruleFiles?.[destination];
   const frame = { rule: text, behavior: "ask" as const, destination, ...(file !== undefined && { file }) };
+  const instead = narrower(decisionInput(context, tool, input), text);
   return [
     { type: "removeRule", ...frame },
-    { type: "modifyRule", ...frame },
+    { type: "modifyRule", ...frame, ...(instead !== undefined && { instead }) },
   ];
 }
 

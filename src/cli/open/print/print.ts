@@ -95,7 +95,8 @@ function tellNotice(delta: Delta, lang: Lang): void {
 async function tellRules(rules: readonly FactData["rule.added"][], lang: Lang): Promise<void> {
   const { noteLines } = await import("../../../view/lines/note.ts");
   const style = styleOf(process.stderr, lang);
-  for (const rule of rules) console.error(noteLines(ruleNote(rule, style.t), style).join("\n"));
+  for (const rule of rules)
+    console.error(noteLines(ruleNote(rule, style.t, "sage permissions remove"), style).join("\n"));
 }
 
 function report(outcome: AgentOutcome, requests: InputRequest[]): object {

@@ -11,7 +11,7 @@ import { cliTexts, type CliTexts } from "../../../texts/commands/cli.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { destinationName } from "../../../view/request/origin.ts";
-import { ruleInTheWay, rulesFor } from "../../../view/request/answering.ts";
+import { narrowerRule, ruleInTheWay, rulesFor } from "../../../view/request/answering.ts";
 import { neededOf } from "../../../view/request/describe.ts";
 
 /** A request with what to type to answer it. It is named by an id of its own: by its session alone another one may be meant by then. */
@@ -49,10 +49,12 @@ function howLines(request: InputRequest, style: Style, t: CliTexts): string[] {
       const { rules, files } = offerLines(request, style);
       const offers = rulesFor(request);
       const asking = ruleInTheWay(request);
+      const instead = narrowerRule(request);
       if (asking)
         return [
           t.alsoPermission,
           t.alsoUnask(style.t.unask(oneLine(asking.rule), destinationName(asking.destination, request, style.t))),
+          ...(instead === "" ? [] : [t.alsoNarrow(style.t.unaskNarrower(oneLine(instead)))]),
         ];
       if (offers.length === 0) return [t.alsoPermission];
       const how = [...(offers.length > 1 ? [t.alwaysNth] : []), ...(files.length > 0 ? [t.alwaysTo] : [])];

@@ -16,7 +16,7 @@ const MAX_CALLS = 2_000;
 const FRESH_MS = 60_000;
 
 /** Rules that a person adds and removes by hand. A turn that runs hears of them before its next call. */
-export function ruleCommands({ store, surroundings }: CommandParts): Handlers<"addRule" | "removeRule"> {
+export function ruleCommands({ store, rulesKept }: CommandParts): Handlers<"addRule" | "removeRule"> {
   return {
     async addRule({ session, rule, behavior, destination, by }) {
       const row = existingSession(store, session);
@@ -24,7 +24,7 @@ export function ruleCommands({ store, surroundings }: CommandParts): Handlers<"a
       if (!reading.ok)
         throw new SageError("config-invalid", reason("rule-not-read", { rule, problem: reading.problem }));
       const grant = { rule, behavior, destination };
-      const saved = destination === "session" ? undefined : given(surroundings, "addRule").saveRule(row, grant);
+      const saved = destination === "session" ? undefined : given(rulesKept, "addRule").saveRule(row, grant);
       const data = { ...grant, by, ...(saved !== undefined && { saved }) };
       await store.append(session, { key: ruleAddedKey(randomUUID()), type: "rule.added", at: Date.now(), data });
       return { ok: true, ...(saved !== undefined && { file: saved }) };
@@ -32,7 +32,7 @@ export function ruleCommands({ store, surroundings }: CommandParts): Handlers<"a
     async removeRule({ session, rule, behavior, destination, by, surface }) {
       const row = existingSession(store, session);
       const removal = { rule, destination, ...(behavior && { behavior }) };
-      const saved = destination === "session" ? undefined : given(surroundings, "removeRule").dropRule(row, removal);
+      const saved = destination === "session" ? undefined : given(rulesKept, "removeRule").dropRule(row, removal);
       if (destination !== "session" && saved === undefined)
         throw new SageError("input-invalid", reason("rule-not-there", { rule }));
       const data = { ...removal, by, surface, ...(saved !== undefined && { saved }) };

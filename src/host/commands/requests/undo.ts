@@ -7,11 +7,11 @@ import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Sender } from "../../../protocol/sender.ts";
 import { type CommandParts, type Handlers, given } from "../parts.ts";
 
-type Files = NonNullable<CommandParts["surroundings"]>;
+type Files = NonNullable<CommandParts["rulesKept"]>;
 type Row = Parameters<Files["saveRule"]>[0];
 
 /** The way back of a grant: every rule and mode that came with it becomes what it was, under the name of whoever undoes it. */
-export function undoCommand({ store, surroundings }: CommandParts): Handlers<"undo"> {
+export function undoCommand({ store, rulesKept }: CommandParts): Handlers<"undo"> {
   return {
     async undo({ session, by, surface }) {
       const row = existingSession(store, session);
@@ -20,7 +20,7 @@ export function undoCommand({ store, surroundings }: CommandParts): Handlers<"un
       const lost = grant.changes.find((fact) => fact.type === "rule.removed" && fact.data.demanding);
       if (lost?.type === "rule.removed")
         throw new SageError("input-invalid", reason("undo-by-hand", { rule: lost.data.rule }));
-      const files = () => given(surroundings, "undo");
+      const files = () => given(rulesKept, "undo");
       const facts = grant.changes
         .toReversed()
         .map((change, n) => backOf(change, n, { grant, row, by, surface, files }));

@@ -2,7 +2,7 @@ import type { RuleDestination } from "../../../protocol/decision.ts";
 import type { RuleGrant } from "../../../protocol/facts/answer.ts";
 import type { Draft, PermissionRequest } from "../../../protocol/facts/request.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
-import { ruleInTheWay, rulesFor } from "../../../view/request/answering.ts";
+import { narrowerRule, ruleInTheWay, rulesFor } from "../../../view/request/answering.ts";
 import { editable, mayAcceptEdits, mayEdit, placesFor, type Choice } from "../../../view/request/choices.ts";
 import { dangersOf } from "../../../view/request/danger.ts";
 import { neededOf, type Offer } from "../../../view/request/describe.ts";
@@ -57,7 +57,7 @@ export function begin(request: PermissionRequest, draft: Draft = {}): Permission
       own: createField(),
       place: "session",
     },
-    unask: createField(),
+    unask: createField(narrowerRule(request)),
     note: "",
   };
   const risky = dangersOf(request).length > 0;

@@ -10,7 +10,7 @@ import {
 import type { Command } from "../../../../protocol/host/host.ts";
 import { PLAN_TOOL } from "../../../../protocol/mode.ts";
 import type { Sender } from "../../../../protocol/sender.ts";
-import { ruleInTheWay, rulesFor, withoutAsking } from "../../../../view/request/answering.ts";
+import { narrowerRule, ruleInTheWay, rulesFor, withoutAsking } from "../../../../view/request/answering.ts";
 import { allows, editable, inputFrom, mayAcceptEdits, mayEdit, type Choice } from "../../../../view/request/choices.ts";
 import { neededOf } from "../../../../view/request/describe.ts";
 
@@ -108,7 +108,7 @@ export function begin(request: InputRequest, draft: Draft = {}): Answering {
     answers: request.kind === "question" ? fitting(request, draft.answers ?? {}) : {},
     ticked: offers.map((offer) => needed.includes(offer)),
     own: "",
-    unask: "",
+    unask: request.kind === "permission" ? narrowerRule(request) : "",
     place: "session",
     touched: false,
   };
