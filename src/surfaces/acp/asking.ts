@@ -35,7 +35,6 @@ type AskingParts = {
   editor: Editor;
   words: Words;
   me: Sender;
-  /** The editor has forms. */
   form: boolean;
   cwd(): string;
   tell(update: SessionUpdate): void;

@@ -22,7 +22,6 @@ export const codes = {
   notFound: -32002,
 } as const;
 
-/** A refusal, as sent to the editor. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: number;

@@ -24,9 +24,7 @@ const PAGE = 50;
 type AcpOptions = {
   version: string;
   lang: Lang;
-  /** The person's name. */
   by: string;
-  /** For new sessions. */
   model?: string | undefined;
   /** May a session work there? Throws the reason why not. */
   checkFolder(cwd: string): string;

@@ -39,7 +39,6 @@ export type Session = {
   cancel(): Promise<void>;
   /** Everything that can be typed; the person's own names once they are known. */
   offer: Offer<"acp">;
-  /** Follows it no longer: nothing is answered, and nothing is stopped. */
   leave(): void;
 };
 
@@ -206,7 +205,6 @@ function stopReason(end: TurnEnd, { t }: Words): StopReason | Refusal {
   }
 }
 
-/** Commands as the editor lists them. */
 export function toCommands(offer: Offer<"acp">, w: SlashTexts): AvailableCommand[] {
   return slashLines(offer, w).map(({ name, takes, does, own }) => {
     const hint = own ? "…" : takes;
@@ -239,7 +237,6 @@ type Waiting = {
   read(key: string): void;
   /** A turn has ended: for all prompts that it read, and those that wait for any turn. */
   ended(end: StopReason | Refusal): void;
-  /** Ends every wait. */
   settle(end: StopReason | Refusal): void;
 };
 

@@ -15,7 +15,6 @@ import type { AcpTexts } from "../../texts/surfaces/acp.ts";
 /** Modes and options of a session, as the editor shows them. */
 type Setup = { modes: SessionModeState; configOptions: SessionConfigOption[] };
 
-/** Sessions that the editor has open. */
 type Sessions = {
   get(id: string): Session | undefined;
   /** The session; refused where the editor has not loaded it. */
@@ -31,7 +30,6 @@ type SessionsParts = {
   editor: Editor;
   words: Words;
   me: Sender;
-  /** The editor can show forms. */
   form(): boolean;
   signal: AbortSignal;
 };

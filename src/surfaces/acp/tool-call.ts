@@ -36,7 +36,6 @@ function shownFields(item: CallItem, t: Texts, cwd: string): Omit<Shown, "title"
   };
 }
 
-/** The questions that a call asks, on one line. */
 function questionsIn({ questions }: ToolInput): string {
   const asked = Array.isArray(questions) ? (questions as ({ question?: unknown } | null)[]) : [];
   return oneLine(

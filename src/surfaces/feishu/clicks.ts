@@ -22,7 +22,6 @@ type ClickParts = {
   host: Host;
   log(line: string): void;
   senderOf(openId: string): Promise<Sender>;
-  /** This chat continues that session. */
   resume: CommandHandler["resume"];
 };
 
@@ -106,7 +105,6 @@ function toaster({ speak }: Pick<ClickParts, "speak">) {
     };
 }
 
-/** Clicks on the card of a request that is open. */
 function createAnswers(parts: Pick<ClickParts, "speak" | "records" | "senderOf">) {
   const { records } = parts;
   const toastIn = toaster(parts);
@@ -118,7 +116,6 @@ function createAnswers(parts: Pick<ClickParts, "speak" | "records" | "senderOf">
     card: follow.asker.closed(request, resolution),
   });
 
-  /** Shows the next version of a card. */
   const redrawn = (follow: Follow, request: InputRequest, record: AskRecord): CardAnswer => {
     const next = { ...record, g: record.g + 1 };
     records.saveCard(next);

@@ -90,7 +90,6 @@ async function meaning({ sessions }: Bridge, text: string, record: AskRecord): P
 
 type Words = { message: Incoming; follow: Follow; text: string };
 
-/** A task for a session, which begins anew if somebody has deleted it. */
 export async function task(bridge: Bridge, words: Words, going: Going): Promise<void> {
   const { message } = words;
   const { records, say } = bridge;

@@ -25,11 +25,8 @@ export type FeishuOptions = {
   store: SurfaceStore;
   /** The app's id: what is remembered belongs to this bot. */
   app: string;
-  /** Current settings. */
   team(): Team;
-  /** Keeps what an administrator changes from a chat. */
   changeTeam: ChangeTeam;
-  /** The model of new sessions. */
   model?: string;
   /** Folder for received files: below it one for each session, which that session alone may read. */
   inbox: string;
@@ -41,7 +38,6 @@ export type FeishuOptions = {
   mayRead(path: string, cwd: string): Promise<boolean>;
   /** Name of the person whose account this process runs under: agents outside of Sage on this machine ask them. */
   account?(): string | undefined;
-  /** For /doctor. */
   examine?: Examine;
   now?(): number;
   log?(line: string): void;
@@ -51,7 +47,6 @@ export type FeishuOptions = {
 type Feishu = {
   /** Resolves once open sessions are followed again. The channel may start earlier. */
   ready: Promise<void>;
-  /** Everything that was to be sent is sent, or has failed. */
   settled(): Promise<void>;
 };
 

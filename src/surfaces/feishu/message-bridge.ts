@@ -31,7 +31,6 @@ type BridgeParts = {
   senderOf(openId: string): Promise<Sender>;
 };
 
-/** Everything that the way of a message needs. */
 export type Bridge = BridgeParts & Replies;
 
 /** A message on its way. `refers`: it replies to a message that no session has seen. */
@@ -40,7 +39,6 @@ export type Going = { signal: AbortSignal; refers: boolean };
 type MessageBridge = {
   handle(message: Incoming): Promise<void>;
   recalled(recall: Recall): Promise<void>;
-  /** Replies that were on their way are sent, or have failed. */
   settled(): Promise<void>;
 };
 
@@ -161,9 +159,7 @@ async function recalled({ records, sessions, senderOf }: Bridge, { messageId, by
 /** Replies to messages. A reply is a courtesy: nothing that people say waits until it could be sent. */
 type Replies = {
   say(message: Incoming, phrase: Phrase, kind?: string): void;
-  /** Logs when `sending` fails. */
   send(sending: Promise<unknown>): void;
-  /** Replies that were on their way are sent, or have failed. */
   settled(): Promise<void>;
 };
 

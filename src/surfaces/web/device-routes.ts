@@ -89,7 +89,7 @@ type PasskeyParts = Pick<DeviceParts, "enter"> & {
   turnedAway(why: Turned): Response;
 };
 
-/** Passkeys of the page. A proxy's word is not enough: they belong to devices. */
+/** A proxy's word is not enough: passkeys belong to devices. */
 export function addPasskeyRoute(
   app: Hono<{ Bindings: HttpBindings }>,
   { passkeys, count, enter, readJson, replied, turnedAway }: PasskeyParts,

@@ -82,7 +82,6 @@ export type Devices = {
   /** The device of a key; with an address, that is noted as its use. */
   find(key: string, from?: string): Device | undefined;
   withId(id: string): Device | undefined;
-  /** In the order in which they came. */
   list(): Device[];
   remove(id: string): Promise<boolean>;
   /** Keeps a challenge, for whoever redeems it first. */

@@ -32,7 +32,6 @@ type WebParts = {
   /** The host as somebody who has entered may use it. */
   hostFor(entered: Entered, surface: string): Host;
   passkeys: Passkeys;
-  /** Body of a command, checked. Throws for anything else. */
   parse(body: unknown): Command;
   /** Counts a command of this person. Throws when there were too many. */
   count(person: string): void;

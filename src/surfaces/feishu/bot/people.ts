@@ -2,7 +2,6 @@ import type { InputRequest } from "../../../protocol/facts/request.ts";
 
 /** Rights of people, by the id that a person has for this app. */
 export type People = {
-  /** May give tasks and talk. */
   talk: readonly string[] | "anyone";
   /** May allow and refuse. Being allowed to talk is not being allowed to approve. */
   approve: readonly string[];

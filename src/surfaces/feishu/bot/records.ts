@@ -17,7 +17,6 @@ export type Home = {
   root?: string;
   /** Person who began it here. */
   owner: string;
-  /** The folder, for headings. */
   cwd: string;
   model?: string;
   /** The other agent that runs it. */
@@ -81,7 +80,6 @@ export function isAt({ chat }: CardRecord, at: { chatId: string; openId: string 
   return chat.startsWith("ou_") ? chat === at.openId : chat === at.chatId;
 }
 
-/** A card that shows progress, from when it is sent to when it is closed. */
 export type ProgressRecord = { message: string; card?: string };
 
 export type Records = ReturnType<typeof createRecords>;

@@ -21,10 +21,8 @@ export type Team = {
   chats: Readonly<Record<string, ChatSettings>>;
 };
 
-/** Settings of a single chat; the rest is the bot's. */
 export type ChatSettings = { workspace?: string; lang?: Lang; limits?: ChatLimits };
 
-/** Limits of turns that are begun in a chat. */
 export type ChatLimits = {
   /** How long a request waits for an answer, in ms. */
   promptTimeout?: number;
@@ -39,7 +37,6 @@ export type TeamChange =
   | { type: "chat"; chat: string; settings: ChatSettings }
   | { type: "person"; openId: string; name: string; role: "talker" | "approver" };
 
-/** Rejects when it cannot be kept. */
 export type ChangeTeam = (change: TeamChange) => Promise<void>;
 
 /** Lines about what is missing on the platform's side, in a reader's language; none when nothing is. */

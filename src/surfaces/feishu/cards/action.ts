@@ -40,7 +40,6 @@ export function fitting(
   return undefined;
 }
 
-/** Several lines of text, shortened and safe. */
 export function paragraph(text: string, clip: Clip): string {
   return escaped(clip(text.split("\n")).join("\n"));
 }

@@ -89,7 +89,6 @@ export function button({ id, text, value, type = "default" }: Button): Element {
   };
 }
 
-/** Opens an address in the client. */
 export function link(text: string, url: string): Element {
   return {
     tag: "button",
@@ -102,7 +101,6 @@ export function link(text: string, url: string): Element {
 /** `confirm`: the client asks again, and does so for buttons of a form alone. A courtesy, never the safety check. */
 type Submit = Button & { confirm?: { title: string; text: string } };
 
-/** Sends the form it stands in. */
 function submit({ id, confirm, ...rest }: Submit): Element {
   const { element_id: _id, ...made } = button({ id, ...rest });
   return {

@@ -34,7 +34,6 @@ export function closedCard(request: InputRequest, resolution: Resolution, place:
   return made?.card ?? unknownCard(speeches);
 }
 
-/** Everybody who approved it, where it took more than one. */
 function signedElements(resolution: Resolution, { words }: Speech): Element[] {
   const { approvals = [] } = resolution.outcome === "answered" ? resolution : {};
   return approvals.length === 0

@@ -25,7 +25,6 @@ import { button, card, type Card, type Element, form, input, link, markdown, not
 import { code, inline, withTime, words as escaped } from "./escape.ts";
 import type { Speech, Speeches } from "./speech.ts";
 
-/** Data for a card beside the request. */
 export type Asked = {
   /** The random id that the buttons carry, and which version of the card they are on. */
   rid: string;
@@ -34,14 +33,11 @@ export type Asked = {
   folder: string;
   /** The session's folder as a whole: paths in it are told from there. */
   cwd?: string;
-  /** Secrets that were taken out. */
   masked?: number;
   now: number;
   /** Number of open requests that may be answered together, this one included. */
   alike?: number;
-  /** The past of the rules that are offered. */
   past?: readonly RuleTrial[];
-  /** Approvals that it has so far. */
   approvals?: readonly Approval[];
   /** The agent that asked was stopped since. */
   carried?: boolean;
@@ -200,7 +196,6 @@ function choices(
   ];
 }
 
-/** How the rules that stand above would have done so far, together. */
 function pastElements(past: readonly RuleTrial[], t: Texts): Element[] {
   const lines = past.map((trial) => trialLine(trial, t)).filter(Boolean);
   return lines.length === 0 ? [] : [note(escaped(lines.join("\n")))];

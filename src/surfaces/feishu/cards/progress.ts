@@ -9,13 +9,11 @@ import { inEachLanguage, type Speech, type Speeches } from "./speech.ts";
 /** A call of the turn, as it stands. `about` is of the input that runs or ran. */
 type Step = { tool: string; about: string; standing: Standing; changed?: InputChange };
 
-/** Progress of a turn, as a card shows it. */
 export type ProgressView = {
   text: string;
   /** Nothing of the text is still being written. */
   said?: boolean;
   steps: readonly Step[];
-  /** The last rows of what runs now. */
   live: readonly string[];
 };
 

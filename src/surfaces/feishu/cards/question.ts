@@ -21,7 +21,6 @@ import type { Speech, Speeches } from "./speech.ts";
 export type QuestionRequest = InputRequest & { kind: "question" };
 type TextRequest = InputRequest & { kind: "text" };
 
-/** All questions of a request on one form; a single one with buttons. */
 export function questionCard(request: QuestionRequest, asked: Asked, speeches: Speeches): AskingCard {
   const [only] = request.questions;
   const isPick = request.questions.length === 1 && only?.multiSelect === false && only.options.length > 0;

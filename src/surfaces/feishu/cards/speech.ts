@@ -4,13 +4,11 @@ import type { Lang } from "../../../texts/language.ts";
 import { texts, type Texts } from "../../../texts/shared/texts.ts";
 import type { Card } from "./card.ts";
 
-/** The texts of one language. */
 export type Speech = { lang: Lang; t: FeishuTexts; words: Texts };
 
 /** All languages that are spoken; readers of another one see the first. */
 export type Speeches = readonly [Speech, ...Speech[]];
 
-/** A sentence that can be said in each of them. */
 export type Phrase = (speech: Speech) => string;
 
 const locales: Record<Lang, string> = { en: "en_us", zh: "zh_cn" };
@@ -24,7 +22,6 @@ function speechOf(lang: Lang): Speech {
   return { lang, t: feishuTexts(lang), words: texts(lang) };
 }
 
-/** A sentence by the platform's name of its language. */
 export function inLocales(speeches: Speeches, phrase: Phrase): Record<string, string> {
   return Object.fromEntries(speeches.map((speech) => [locales[speech.lang], phrase(speech)]));
 }

@@ -38,7 +38,6 @@ export type Referred = {
   parts: Referred[];
 };
 
-/** Somebody took a message back. */
 export type Recall = { messageId: string; chatId: string; /** Its author did. */ byAuthor: boolean };
 
 /** A click on one of our cards. Whether this person may click is not decided here. */
@@ -68,7 +67,6 @@ export type CardAnswer = {
 
 /** Chat or person that something is sent to. */
 export type Target = {
-  /** A chat (`oc_…`) or a person (`ou_…`). */
   chat: string;
   /** The message this replies to; if that is gone, it goes to the chat. */
   replyTo?: string;
@@ -139,7 +137,6 @@ export interface FeishuChannel {
   linkTo(chat: string): string;
   /** The app's organisation, known after the first event. */
   tenant(): string | undefined;
-  /** Name of the bot, once known. */
   botName(): string;
   /** Undefined when the app may not know. Remembered for a while. */
   userName(openId: string): Promise<string | undefined>;

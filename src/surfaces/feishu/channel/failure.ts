@@ -29,11 +29,9 @@ type FailureKind =
 export class FeishuFailure extends Error {
   override readonly name = "FeishuFailure";
   readonly kind: FailureKind;
-  /** The platform's code; 0 when it gave none. */
   readonly code: number;
   /** The more exact code some refusals carry in their text; 0 without one. */
   readonly subcode: number;
-  /** How long the platform asked us to wait. */
   readonly waitMs: number | undefined;
   /** The platform was there and answered; without it, nobody was. */
   readonly answered: boolean;
@@ -51,7 +49,6 @@ export class FeishuFailure extends Error {
   }
 }
 
-/** The same thing may work later. */
 export function passes(error: unknown): boolean {
   return error instanceof FeishuFailure && ["rate", "busy", "transient", "token"].includes(error.kind);
 }

@@ -19,7 +19,6 @@ type ReceiveParts = {
   channel: FeishuChannel;
   folder: string;
   log(line: string): void;
-  /** The person has sent a stop. */
   signal: AbortSignal;
 };
 
@@ -55,7 +54,6 @@ export async function receiveFiles(
   return { told, images, problems };
 }
 
-/** Removes files that came in long ago. */
 export async function forgetOldFiles(folder: string, now: number): Promise<void> {
   for (const session of await readdir(folder).catch(() => []))
     for (const message of await readdir(join(folder, session)).catch(() => [])) {

@@ -8,7 +8,6 @@ const MAX_PARTS = 100;
 type Brought = {
   /** Text for the model before the person's own words. */
   words: string;
-  /** Messages whose files come along. */
   files: Pick<Incoming, "messageId" | "attachments">[];
   problem?: Phrase;
 };

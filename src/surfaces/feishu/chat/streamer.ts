@@ -26,7 +26,6 @@ const MAX_WORDS_LENGTH = 4_000;
 export type Sending = {
   channel: FeishuChannel;
   records: Records;
-  /** The languages of a chat's readers. */
   speak(chat: string): Speeches;
   redaction: Redaction;
   now(): number;
@@ -43,7 +42,6 @@ export type Streamer = {
   show(view: ProgressView): Promise<void>;
   /** The card is done; sends one unless `ifShown`. `attach` first sends the text that did not fit, and says whether it arrived. */
   finish(view: ProgressView, finish: Finishing, options: FinishOptions): Promise<void>;
-  /** A new turn begins with a clean card. */
   reset(): void;
 };
 
@@ -179,7 +177,6 @@ async function createEntity({ channel, modes, log }: Sending, made: Card): Promi
   }
 }
 
-/** Streams into a card, and turns its streaming on again where the platform has stopped it. */
 async function streamText(channel: FeishuChannel, card: string, element: string, text: string): Promise<void> {
   try {
     await channel.streamText(card, element, text);
@@ -203,7 +200,6 @@ async function sendInstead(
   }
 }
 
-/** The last card of a turn as words. */
 function fallbackText(view: ProgressView, finish: Finishing, speeches: Speeches): Record<string, string> {
   return inLocales(speeches, (speech) => {
     const { title, notes } = finish.in(speech);
@@ -261,7 +257,6 @@ function createRest(redaction: Redaction): Rest {
   };
 }
 
-/** Steps before the first that is still open. */
 function closedSteps({ steps }: ProgressView): number {
   const open = steps.findIndex(({ standing }) => isOpen(standing));
   return open < 0 ? steps.length : open;

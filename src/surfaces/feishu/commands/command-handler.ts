@@ -137,7 +137,6 @@ export function createCommandHandler(parts: CommandParts): CommandHandler {
 /** The session that a message is about. */
 type Here = (message: Incoming) => Promise<Follow | undefined>;
 
-/** Commands about the turn of the session. */
 function createTurnCommands(parts: CommandParts, here: Here) {
   const { host, team } = parts;
 
@@ -176,7 +175,6 @@ function createTurnCommands(parts: CommandParts, here: Here) {
   return { stop, status, goOn };
 }
 
-/** Commands that begin a session. */
 function createBeginnings(parts: CommandParts, here: Here) {
   const { sessions, team } = parts;
   const folders = createFolders(team);
@@ -237,7 +235,6 @@ function createBeginnings(parts: CommandParts, here: Here) {
 
 /** Folders in which sessions of a chat may work. */
 type Folders = {
-  /** The folder for a session that this person begins after `follow`. */
   next(message: Incoming, follow: Follow | undefined): string;
   /** The folders that a chat may choose from, its own first. */
   offered(chat: string): string[];

@@ -19,13 +19,11 @@ export type SessionCommandParts = {
   now(): number;
 };
 
-/** Commands about sessions that were begun earlier. */
 type SessionCommands = {
   /** A card of the sessions that this person may see here; `sent` learns the message that it became. */
   list(message: Incoming, current: string | undefined): Promise<{ card: Card; sent(message: string): void }>;
   /** Takes a session over to this person's chat, if they may. */
   resume(session: string, who: Incoming["sender"], place: Place): Promise<Phrase>;
-  /** The same by the beginning of its id. */
   resumeById(message: Incoming, start: string): Promise<Phrase>;
 };
 

@@ -33,7 +33,6 @@ export type Asker = {
   alike(request: InputRequest): PermissionRequest[];
   /** The ones of these that this card lists; none where it shows one request. */
   listed(request: InputRequest, record: AskRecord): PermissionRequest[];
-  /** The card as it should look now. */
   card(request: InputRequest, record: AskRecord): Card;
   closed(request: InputRequest, resolution: Resolution): Card;
   /** Text to type in this chat to answer the card. */
@@ -46,7 +45,6 @@ export type AskerParts = Sending & {
   botName(): string;
 };
 
-/** Everything that asking people needs. */
 export type Asking = AskerParts & {
   home(): Home;
   speeches(): Speeches;
@@ -54,7 +52,6 @@ export type Asking = AskerParts & {
   approvals(requestId: string): readonly Approval[];
   /** Another agent asked it and was stopped since. */
   isCarried(requestId: string): boolean;
-  /** Open requests that one answer may be meant for, this one included. */
   alike(request: InputRequest): PermissionRequest[];
   /** The past of the rules that are offered with a request, once it was learned. */
   past(requestId: string): readonly RuleTrial[];
@@ -316,7 +313,6 @@ async function userName({ channel, speeches }: Asking, openId: string): Promise<
   return (await channel.userName(openId).catch(() => undefined)) ?? speeches()[0].t.somebody;
 }
 
-/** Open ids of approvers by their names in the settings. */
 function idsOf({ approve, names: known }: People, names: readonly string[]): string[] {
   return approve.filter((id) => names.includes(known?.[id] ?? id));
 }

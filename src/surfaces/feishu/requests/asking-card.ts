@@ -16,7 +16,6 @@ import { redacted } from "../cards/escape.ts";
 import type { Speech } from "../cards/speech.ts";
 import { codeOfCard, type AskRecord } from "../bot/records.ts";
 
-/** The card of an open request, as it should look now. */
 export function askingCard(asking: Asking, request: InputRequest, record: AskRecord): AskingCard {
   const { channel, redaction, home, now, speeches } = asking;
   const { value, masked } = redacted(request, redaction);
@@ -52,7 +51,6 @@ export function askingCard(asking: Asking, request: InputRequest, record: AskRec
   return value.kind === "question" ? questionCard(value, asked, speeches()) : textCard(value, asked, speeches());
 }
 
-/** The requests that the card lists, while all of them are open and alike. */
 export function listedOn(asking: Pick<Asking, "alike">, request: InputRequest, record: AskRecord): PermissionRequest[] {
   const { together = [] } = record;
   const listed = asking.alike(request).filter(({ id }) => together.includes(id));
@@ -61,7 +59,6 @@ export function listedOn(asking: Pick<Asking, "alike">, request: InputRequest, r
 
 const placeOf = ({ now, home }: Asking) => ({ now: now(), cwd: home().cwd });
 
-/** The card of a request that has ended. */
 export function endedCard(asking: Asking, request: InputRequest, resolution: Resolution): Card {
   const { value } = redacted({ request, resolution }, asking.redaction);
   return closedCard(value.request, value.resolution, placeOf(asking), asking.speeches());
@@ -96,7 +93,6 @@ export function inWords(asking: Asking, record: AskRecord, request: InputRequest
   return [t.cardFailed, ...originLines(request, words), ...asked, ...how, ...until].join("\n");
 }
 
-/** A question about a request and the reply, as a text below its card. */
 export function inquiryText({ made, ...inquiry }: Inquired, { t, words }: Speech): string {
   const named = { ...inquiry, made: { ...made, by: closedBy(made, t) } };
   const notes = [madeNote(named, words), replyNote(named, words)].filter((note) => note !== undefined);

@@ -44,11 +44,9 @@ export type Follow = {
   readonly view: SessionView;
   readonly asker: Asker;
   home(): Home;
-  /** Follows it no longer. */
   leave(): void;
   /** All facts so far are folded; cards of earlier processes are in order. */
   readonly ready: Promise<void>;
-  /** Every message and card is sent, or has failed. */
   settled(): Promise<void>;
 };
 
@@ -63,7 +61,6 @@ type Following = {
   streamer: Streamer;
   asker: Asker;
   queue: Queue;
-  /** The newest reminder of each request. */
   reminders: Map<string, number>;
   last: { seq: number; at: number };
   happen(happening: Happening): void;

@@ -6,7 +6,6 @@ import type { ChatState } from "./state.ts";
 /** Last message to the chat about a turn that ended or was paused. */
 export type Ending = Fact<"turn.ended" | "turn.interrupted">;
 
-/** State of following one session. */
 export type Phase =
   /**
    * Facts of before are being read; nothing is sent. `unsaid`: the newest ending that the chat has not been told. `calls`: whatever
@@ -17,7 +16,6 @@ export type Phase =
   /** A turn is under way. Its card is drawn anew when something happens, never twice at once. */
   | { name: "working"; draw: "none" | "scheduled" | "queued" }
   | { name: "asking" }
-  /** The session is no longer watched. */
   | { name: "left" };
 
 /** `chat` is the state of the chat after what happened. */
@@ -54,7 +52,6 @@ export type Effect =
   /** Somebody approved it, and it waits for more people. */
   /** Of one request, or of all that are open. */
   | { do: "recount"; requestId?: string }
-  /** The agent replied to a question about it. */
   | { do: "reply"; requestId: string }
   | Call
   | { do: "fold"; resolution: Resolution }

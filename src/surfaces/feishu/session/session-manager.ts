@@ -38,14 +38,12 @@ export type SessionManager = {
   begin(message: Incoming, how: Beginning): Promise<Follow>;
   /** The place of this message continues that session, wherever it was begun. */
   take(session: string, place: Place): Promise<Follow>;
-  /** The session behind a card. */
   of(session: string): Promise<Follow | undefined>;
   /** Somebody may have been called to a request of this session, which speaks elsewhere. */
   call(session: string): Promise<void>;
   /** Open requests in this chat, or in the thread of this session if it has one. */
   openBeside(follow: Follow): InputRequest[];
   openInChat(chat: string): { follow: Follow; request: InputRequest }[];
-  /** Text to type in this chat to answer the card. */
   typed(card: AskRecord): (words: string) => string;
   /** Puts the cards of before in order, and continues what was under way unless somebody else does. */
   restore(): Promise<void>;

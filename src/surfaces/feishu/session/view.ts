@@ -18,7 +18,6 @@ type Known = OpenRequest & { resolution?: Resolution };
 /** A session as a chat needs to know it: its present turn, what is open, and what streams right now. */
 export type SessionView = {
   state(): ChatState;
-  /** Open requests, the oldest first. */
   open(): InputRequest[];
   /** Also those that ended not long ago. */
   request(id: string): Known | undefined;

@@ -6,7 +6,6 @@ import { colours } from "./state/settings.ts";
 
 const pages = ["inbox", "sessions", "receipts", "rules", "devices", "stats"] as const;
 
-/** Name of the page, state of the host, and links to the other pages. */
 export function Header({ skip }: { skip(): void }) {
   const app = useApp();
   const { web } = app.words.value;
@@ -127,7 +126,6 @@ function Settings() {
   );
 }
 
-/** The keys, on demand. */
 export function Help() {
   const app = useApp();
   const { web } = app.words.value;

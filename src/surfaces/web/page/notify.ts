@@ -6,7 +6,6 @@ import { originBrief } from "../../../view/request/origin.ts";
 import { fragmentFor } from "./state/place.ts";
 import type { App } from "./state/state.ts";
 
-/** Notifications in this browser: permitted, denied, or still to be asked for. */
 export const notifications = signal<"ask" | "on" | "off">(permissionState());
 
 /** Title and badge show how many wait. Only one tab shows a notification, and only while no tab is visible. */

@@ -12,7 +12,6 @@ export type Request = {
   upload?: boolean;
   /** Most bytes that the response may have; it is returned as bytes. */
   bytes?: number;
-  /** Aborts the call; it is not retried. */
   signal?: AbortSignal;
 };
 

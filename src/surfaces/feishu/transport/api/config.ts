@@ -18,9 +18,7 @@ export type FeishuApp = {
 
 /** Timeouts and intervals; tests shorten them. */
 export type Timings = {
-  /** Calls the API. */
   callMs: number;
-  /** Uploads and downloads. */
   transferMs: number;
   /** The first wait before another try; it doubles. */
   retryMs: number;
@@ -34,7 +32,6 @@ export type Timings = {
   stuckMs: number;
   /** Without an event for this long, the connection is replaced: a new one costs little, a deaf one loses everything. */
   quietMs: number;
-  /** Interval between checks of the connection. */
   lookMs: number;
   /** Closing waits this long for work in progress. */
   leaveMs: number;

@@ -25,7 +25,6 @@ export function look(before: Attention, { end, visible, place }: Look, now: numb
   };
 }
 
-/** Why an answer cannot be taken now. */
 type Lock = "away" | "unseen" | "moving" | "not-approver";
 
 /** The lock that keeps an answer from being taken; `allows`: the answer lets something run. */

@@ -20,7 +20,6 @@ export type Followed = {
   progress: ReadonlySignal<Readonly<Progress>>;
   run: ReadonlySignal<RunState>;
   todos: ReadonlySignal<readonly Todo[]>;
-  /** Subagents that run now. */
   tasks: ReadonlySignal<readonly CallItem[]>;
   ready: ReadonlySignal<boolean>;
   /** False: another process runs it, and only whole replies come through. */

@@ -86,7 +86,6 @@ function nameOfAgent(input: ToolInput): string {
   return typeof name === "string" ? oneLine(name) : "";
 }
 
-/** The agent's list and its subagents, while the turn is open. */
 function Board({ followed }: { followed: Followed }) {
   const { web } = useApp().words.value;
   const todos = followed.todos.value;

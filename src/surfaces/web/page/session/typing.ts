@@ -14,13 +14,11 @@ import type { Place } from "../state/place.ts";
 import type { App } from "../state/state.ts";
 import type { Followed } from "./session-state.ts";
 
-/** The box below a session: messages and commands. */
 export type Typing = {
   /** Lines that the last command came to. */
   lines: Signal<readonly string[]>;
   /** False if it was refused; a text to put into the box instead. */
   send(text: string): Promise<boolean | string>;
-  /** A command from a menu. */
   run(typed: TypedSlash): Promise<boolean | string>;
   complete(text: string): readonly Completion[];
 };

@@ -53,7 +53,6 @@ export function createDrafts({
       waiting.set(id, { draft, stop: timing.later(REST_MS, () => flush(id)) });
       if (away()) shelf.put(PREFIX + id, JSON.stringify(draft));
     },
-    /** The person leaves the field. */
     left: flush,
     /** It was answered, or ended otherwise. */
     forget(id: string): void {

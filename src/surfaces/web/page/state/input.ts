@@ -45,7 +45,6 @@ export type Answering = {
 
 type Written = "reason" | "comment" | "edit" | "unask" | "text" | "remark" | "inquiry" | "own";
 
-/** An act of the person. */
 export type Did =
   | { type: "choose"; choice: Choice | "inquire" }
   | { type: "all"; answer: "allowAll" | "refuseAll" }
@@ -368,7 +367,6 @@ function kept(answers: Answers, question: string, answer: Answer): Answers {
   return empty ? others : { ...answers, [question]: answer };
 }
 
-/** The parts of a draft that this request has a place for. */
 function fitting(request: InputRequest & { kind: "question" }, draft: Answers): Answers {
   let answers: Answers = {};
   for (const { question, multiSelect } of request.questions) {
@@ -380,7 +378,6 @@ function fitting(request: InputRequest & { kind: "question" }, draft: Answers): 
   return answers;
 }
 
-/** Rules that would be kept with the yes. */
 export function chosenRules(request: PermissionRequest, { ticked, own, place }: Answering): RuleGrant[] {
   const offered = rulesFor(request).filter((_, n) => ticked[n]);
   return [

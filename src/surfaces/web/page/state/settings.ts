@@ -32,7 +32,6 @@ export type Settings = {
     remove(id: string): Promise<void>;
     /** A link that lets one further device of this person in. */
     invite(): Promise<string | undefined>;
-    /** Makes a passkey of this browser. */
     addPasskey(): Promise<CommandReply | { ok: true }>;
     /** Answers with a passkey. Undefined where the person has none for this address, or needs none. */
     sign(response: LooseResponse): Promise<CommandReply<"respond"> | undefined>;

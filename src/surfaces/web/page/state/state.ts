@@ -69,7 +69,6 @@ export type App = {
   trouble(reply: CommandReply): string | undefined;
   id(): string;
   settings: Settings;
-  /** The list of keys is shown. */
   help: Signal<boolean>;
 };
 

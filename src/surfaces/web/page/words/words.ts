@@ -4,7 +4,6 @@ import type { WebTexts } from "../../../../texts/surfaces/web.ts";
 import type { SlashWords } from "../../../../view/slash/run.ts";
 import { loadSentences } from "./sentences.ts";
 
-/** Everything the page says, in one language. */
 export type Words = SlashWords & { lang: Lang; panel: PanelTexts; web: WebTexts };
 
 /** A browser fetches one language; the build takes the other one out of each file. `more` is called when reasons can be told too. */
