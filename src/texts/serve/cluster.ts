@@ -1,86 +1,5 @@
 import { inBoth } from "../language.ts";
 
-/** Texts for operators of a shared journal. */
-export type ClusterTexts = {
-  engineMissing: string;
-  noDemo: string;
-  engineUnfit: (given: string) => string;
-  placeUnfit: (given: string) => string;
-  works: (place: string, engine: string) => string;
-  runFailed: (session: string, problem: string) => string;
-  opensAt: (place: string, engine: string) => string;
-  gatewayLeaves: string;
-  listens: (address: string) => string;
-  listenUnfit: (given: string) => string;
-  addressUnfit: (given: string) => string;
-  listenFailed: (address: string, problem: string) => string;
-  unreachable: (worker: { place: string; address: string; problem: string }) => string;
-  leaving: string;
-  left: string;
-  noWorkers: string;
-  /** Columns of `sage workers`. */
-  workerColumns: { place: string; worker: string; since: string; sessions: string; address: string };
-  gatewayColumns: { gateway: string; host: string; since: string; bots: string };
-  notFollowed: string;
-  noWorker: string;
-  waiting: (sessions: number) => string;
-  engineUsage: string;
-  placesOfWhom: string;
-  prepared: (engine: string) => string;
-  loginsOf: (roles: { worker: string; gateway: string }) => string;
-  madeLogin: (login: string) => string;
-  loginPlaces: (login: string, places: readonly string[]) => string;
-  oneLogin: (login: string) => string;
-  loginBeyond: (given: { login: string; as: keyof typeof beyondInEnglish | "group" }) => string;
-  nothingChanged: string;
-  openSchema: string;
-  notOwner: string;
-  mayNotMakeRoles: (roles: { worker: string; gateway: string }) => string;
-  journalMissing: (path: string) => string;
-  stayed: (session: string, why: "owned" | "differs" | "damaged") => string;
-  migrated: (counts: { brought: number; there: number; stayed: number; place: string }) => string;
-  moveUsage: string;
-  moved: (session: string, place: string) => string;
-  nobodyThere: (place: string) => string;
-  notMoved: (session: string, place: string) => string;
-  noSession: (session: string) => string;
-  journalNotThere: (engine: string) => string;
-  peopleComeIn: string;
-  waitsFor: (place: string) => string;
-  /** A session that a worker has to take up. */
-  forWorker: string;
-  goesOnAt: (place: string) => string;
-  goesOnOnce: (place: string) => string;
-  inquiredAt: (place: string) => string;
-  clonesRemoved: (count: number) => string;
-  cloneKept: (path: string) => string;
-  atPlace: (place: string) => string;
-  doctor: {
-    away: (engine: string, problem: string) => string;
-    reached: (engine: string, version: number) => string;
-    old: (version: number, oldest: number) => string;
-    standby: string;
-    off: (setting: string) => string;
-    losesCommits: (value: string) => string;
-    noSync: (standbys: string) => string;
-    inSync: (count: number) => string;
-    asynchronous: (count: number) => string;
-    alone: string;
-    noJournal: string;
-    holds: (counts: { sessions: number; open: number; workers: number }) => string;
-    grace: string;
-    /** This login, by what it may do. */
-    owns: string;
-    speaks: string;
-    onlyRuns: string;
-    /** Places of a worker's login, where it was made for some. */
-    boundTo: (places: readonly string[]) => string;
-    everywhere: string;
-    /** Workers whose login may write what people say. */
-    trusted: (workers: number) => string;
-  };
-};
-
 const stays = {
   en: {
     owned: "a process runs it; end that, then run this again",
@@ -108,104 +27,117 @@ const beyondInChinese: typeof beyondInEnglish = {
   rights: "有工作进程没有的权限",
 };
 
-const en: ClusterTexts = {
+const en = {
   engineMissing: "which database? give --engine postgres://… or set SAGE_ENGINE",
   noDemo: "--demo does not go with --engine: the demo keeps nothing; leave one of them out",
-  engineUnfit: (given) =>
+  engineUnfit: (given: string) =>
     `--engine takes the address of a PostgreSQL database, postgres://user@host/name; given: ${given}`,
-  placeUnfit: (given) => `a place is named with letters, digits, - and _, at most 40 of them; given: ${given}`,
-  works: (place, engine) => `works at ${place}, on ${engine}`,
-  runFailed: (session, problem) => `${session} stopped: ${problem}`,
-  opensAt: (place, engine) => `a gateway of ${engine}; sessions that begin here run at ${place}`,
+  placeUnfit: (given: string) => `a place is named with letters, digits, - and _, at most 40 of them; given: ${given}`,
+  works: (place: string, engine: string) => `works at ${place}, on ${engine}`,
+  runFailed: (session: string, problem: string) => `${session} stopped: ${problem}`,
+  opensAt: (place: string, engine: string) => `a gateway of ${engine}; sessions that begin here run at ${place}`,
   gatewayLeaves: "stopping: sessions run on with their workers",
-  listens: (address) => `gateways follow what runs here at ${address}`,
-  listenUnfit: (given) => `--listen takes an address and a port, such as 0.0.0.0:7878, or none; given: ${given}`,
-  addressUnfit: (given) => `--address takes a name or an address that gateways reach, with a port; given: ${given}`,
-  listenFailed: (address, problem) => `cannot listen at ${address}: ${problem}; give another --listen, or none`,
-  unreachable: ({ place, address, problem }) =>
+  listens: (address: string) => `gateways follow what runs here at ${address}`,
+  listenUnfit: (given: string) =>
+    `--listen takes an address and a port, such as 0.0.0.0:7878, or none; given: ${given}`,
+  addressUnfit: (given: string) =>
+    `--address takes a name or an address that gateways reach, with a port; given: ${given}`,
+  listenFailed: (address: string, problem: string) =>
+    `cannot listen at ${address}: ${problem}; give another --listen, or none`,
+  unreachable: ({ place, address, problem }: { place: string; address: string; problem: string }) =>
     `the worker of ${place} cannot be reached at ${address} (${problem}): people see each step when it is done, and no text as it is written. Start it with a --listen and --address that this machine reaches`,
   leaving: "leaving: what runs here continues elsewhere, or when a worker of this place is back",
   left: "left",
   noWorkers: "No worker runs. Start one where the files are: sage worker --engine postgres://… --place <name>",
+  /** Columns of `sage workers`. */
   workerColumns: { place: "place", worker: "worker", since: "since (UTC)", sessions: "sessions", address: "address" },
   gatewayColumns: { gateway: "gateway", host: "machine", since: "since (UTC)", bots: "bots" },
   notFollowed: "not followed",
   noWorker: "none",
-  waiting: (sessions) => `${sessions} ${sessions === 1 ? "waits" : "wait"}`,
+  waiting: (sessions: number) => `${sessions} ${sessions === 1 ? "waits" : "wait"}`,
   engineUsage:
     "use one of:\n  sage engine migrate <postgres://…> [--from <journal.db>] [--place <name>]\n  sage engine prepare <postgres://…> [--worker-login <name> [--place <name>]…] [--gateway-login <name>]",
   placesOfWhom: "--place says which sessions a worker's login runs: name the login with --worker-login",
-  prepared: (engine) => `${engine} is ready for workers and gateways`,
-  loginsOf: ({ worker, gateway }) =>
+  prepared: (engine: string) => `${engine} is ready for workers and gateways`,
+  loginsOf: ({ worker, gateway }: { worker: string; gateway: string }) =>
     `Give each its own login, with passwords of yours:\n\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${worker};\n  CREATE ROLE … LOGIN PASSWORD '…' IN ROLE ${gateway};`,
-  madeLogin: (login) =>
+  madeLogin: (login: string) =>
     `made login ${login}, without a password: set one with \\password in psql, unless your server asks for none`,
-  loginPlaces: (login, places) =>
+  loginPlaces: (login: string, places: readonly string[]) =>
     places.length === 0
       ? `login ${login} runs sessions of every place`
       : `login ${login} runs sessions of ${places.join(", ")} and of no other place`,
-  oneLogin: (login) =>
+  oneLogin: (login: string) =>
     `${login} cannot be both: whoever has a worker's login could then answer for people. Name two logins`,
-  loginBeyond: ({ login, as }) =>
+  loginBeyond: ({ login, as }: { login: string; as: keyof typeof beyondInEnglish | "group" }) =>
     as === "group"
       ? `${login} is no login but a role that logins are in, and places limit logins alone. Name a login`
       : `login ${login} ${beyondInEnglish[as]}: with it a worker can answer for people and write at every place. Give workers another login`,
   nothingChanged: "no login and no place was changed",
   openSchema: `anybody may create functions in the schema "public", and a worker could have a gateway call one: REVOKE CREATE ON SCHEMA public FROM PUBLIC;`,
   notOwner: "this login may not make the journal's tables: give the address of the owner of the database",
-  mayNotMakeRoles: ({ worker, gateway }) =>
+  mayNotMakeRoles: ({ worker, gateway }: { worker: string; gateway: string }) =>
     `this login may not make or give roles. Run it as one with CREATEROLE, or have an administrator run\n\n  CREATE ROLE ${worker} NOLOGIN;\n  CREATE ROLE ${gateway} NOLOGIN;\n\nand then this again, without --worker-login and --gateway-login`,
-  journalMissing: (path) => `there is no journal at ${path}`,
-  stayed: (session, why) => `${session} stays here: ${stays.en[why]}`,
-  migrated: ({ brought, there, stayed, place }) =>
+  journalMissing: (path: string) => `there is no journal at ${path}`,
+  stayed: (session: string, why: "owned" | "differs" | "damaged") => `${session} stays here: ${stays.en[why]}`,
+  migrated: ({ brought, there, stayed, place }: { brought: number; there: number; stayed: number; place: string }) =>
     `${brought} brought to place ${place}, ${there} were there already, ${stayed} stay here`,
   moveUsage: "use sage move <session> --to <place> --engine postgres://…",
-  moved: (session, place) => `${session} belongs to ${place} now`,
-  nobodyThere: (place) =>
+  moved: (session: string, place: string) => `${session} belongs to ${place} now`,
+  nobodyThere: (place: string) =>
     `no worker of ${place} runs yet: start one there with \`sage worker --place ${place}\`, or move the session again if the name is wrong`,
-  notMoved: (session, place) => `${session} runs at ${place} right now; stop it first, or wait until it asks somebody`,
-  noSession: (session) => `there is no session ${session} in this database; \`sage sessions --engine …\` lists them`,
-  journalNotThere: (engine) => `there is no journal in ${engine} yet; the first worker or gateway makes one`,
+  notMoved: (session: string, place: string) =>
+    `${session} runs at ${place} right now; stop it first, or wait until it asks somebody`,
+  noSession: (session: string) =>
+    `there is no session ${session} in this database; \`sage sessions --engine …\` lists them`,
+  journalNotThere: (engine: string) => `there is no journal in ${engine} yet; the first worker or gateway makes one`,
   peopleComeIn:
     "--engine does not go with a session: sessions of a shared journal run on its workers, and people come in through a gateway. Start `sage serve --engine …`, then work with `sage --host …`",
-  waitsFor: (place) => `waits for ${place}`,
+  waitsFor: (place: string) => `waits for ${place}`,
+  /** A session that a worker has to take up. */
   forWorker: "waits for a worker",
-  goesOnAt: (place) => `A worker of ${place} continues with it.`,
-  goesOnOnce: (place) =>
+  goesOnAt: (place: string) => `A worker of ${place} continues with it.`,
+  goesOnOnce: (place: string) =>
     `No worker of ${place} runs now: the session continues once you start one there, with \`sage worker --engine … --place ${place}\`.`,
-  inquiredAt: (place) => `Recorded. The agent replies once a worker of ${place} has taken the session up.`,
-  clonesRemoved: (count) => `clones of deleted sessions removed: ${count}`,
-  cloneKept: (path) => `kept, because work in it was not pushed: ${path}`,
-  atPlace: (place) => `at ${place}`,
+  inquiredAt: (place: string) => `Recorded. The agent replies once a worker of ${place} has taken the session up.`,
+  clonesRemoved: (count: number) => `clones of deleted sessions removed: ${count}`,
+  cloneKept: (path: string) => `kept, because work in it was not pushed: ${path}`,
+  atPlace: (place: string) => `at ${place}`,
   doctor: {
-    away: (engine, problem) => `${engine} cannot be reached: ${problem}`,
-    reached: (engine, version) => `${engine} answers (PostgreSQL ${version})`,
-    old: (version, oldest) => `PostgreSQL ${version} is too old; ${oldest} or newer is needed`,
+    away: (engine: string, problem: string) => `${engine} cannot be reached: ${problem}`,
+    reached: (engine: string, version: number) => `${engine} answers (PostgreSQL ${version})`,
+    old: (version: number, oldest: number) => `PostgreSQL ${version} is too old; ${oldest} or newer is needed`,
     standby: "this server is a standby and takes no writes; give the address of the primary",
-    off: (setting) => `${setting} is off: a power cut can damage the journal; switch it on`,
-    losesCommits: (value) =>
+    off: (setting: string) => `${setting} is off: a power cut can damage the journal; switch it on`,
+    losesCommits: (value: string) =>
       `synchronous_commit is ${value}: a crash loses facts that were acknowledged, and a command may run twice; set it to on`,
-    noSync: (standbys) =>
+    noSync: (standbys: string) =>
       `synchronous_standby_names is ${standbys}, and no such standby follows: nothing can be recorded until one does`,
-    inSync: (count) => `${count} synchronous ${count === 1 ? "standby follows" : "standbys follow"}`,
-    asynchronous: (count) =>
+    inSync: (count: number) => `${count} synchronous ${count === 1 ? "standby follows" : "standbys follow"}`,
+    asynchronous: (count: number) =>
       `${count} ${count === 1 ? "standby follows" : "standbys follow"}, none synchronously: a failover loses acknowledged facts, unless the storage below is replicated`,
     alone: "no standby follows: back this database up",
     noJournal: "there is no journal in it yet; the first worker or gateway makes one",
-    holds: ({ sessions, open, workers }) =>
+    holds: ({ sessions, open, workers }: { sessions: number; open: number; workers: number }) =>
       `shared journal: ${counted(sessions, "session")}, ${counted(open, "open request")}, ${counted(workers, "worker")}`,
     grace:
       "after an outage nobody is taken for dead for ten seconds; a frozen worker's sessions continue elsewhere after about as long",
+    /** This login, by what it may do. */
     owns: "this login owns the journal: a worker that uses it can answer for people; see `sage engine prepare`",
     speaks: "this login is a gateway's: it writes what people say; give workers another one",
     onlyRuns: "this login is a worker's: it cannot answer for people",
-    boundTo: (places) => `it runs sessions of ${places.join(", ")} and of no other place`,
+    /** Places of a worker's login, where it was made for some. */
+    boundTo: (places: readonly string[]) => `it runs sessions of ${places.join(", ")} and of no other place`,
     everywhere:
       "it runs sessions of every place: whoever gets hold of it can write into all of them; `sage engine prepare --worker-login … --place …` gives it places",
-    trusted: (workers) =>
+    /** Workers whose login may write what people say. */
+    trusted: (workers: number) =>
       `${workers} running ${workers === 1 ? "worker uses a login that can" : "workers use logins that can"} answer for people: whoever gets hold of one can approve its own requests; see \`sage engine prepare\``,
   },
 };
+
+/** Texts for operators of a shared journal. */
+export type ClusterTexts = typeof en;
 
 const zh: ClusterTexts = {
   engineMissing: "用哪个数据库？请给出 --engine postgres://…，或设置 SAGE_ENGINE",

@@ -15,14 +15,15 @@ export type ShownQuestion = {
 /** A question in the reader's language. Those of agents are in the agent's own words. */
 export function questionIn(question: Question, lang: Lang): ShownQuestion {
   const { own, multiSelect } = question;
-  const table = own && tables[lang][own.code];
+  const words = own && table[own.code];
   return {
     question: own ? sentence(own, lang) : question.question,
-    header: table?.header ?? question.header,
-    options: question.options.map(({ label, description }) => ({
-      id: label,
-      ...(table?.options[label] ?? { label, description }),
-    })),
+    header: words?.header[lang] ?? question.header,
+    options: question.options.map((option) => {
+      const known = words?.options[option.label];
+      const [label, description] = known && lang === "zh" ? known.zh : [option.label, known?.en ?? option.description];
+      return { id: option.label, label, description };
+    }),
     multiSelect,
   };
 }
@@ -48,108 +49,61 @@ export function ownQuestion(
   own: Reason<keyof OwnQuestionArgs>,
   frame: Pick<NewRequest, "source" | "agent" | "why" | "digest">,
 ): NewRequest {
-  const { header, options } = tables.en[own.code];
-  const offered = Object.entries(options).map(([label, { description }]) => ({ label, description }));
-  const question = { question: sentence(own, "en"), header, options: offered, multiSelect: false, own };
+  const { header, options } = table[own.code];
+  const offered = Object.entries(options).map(([label, { en: description }]) => ({ label, description }));
+  const question = { question: sentence(own, "en"), header: header.en, options: offered, multiSelect: false, own };
   return { ...frame, kind: "question", questions: [question] };
 }
 
-type Table = {
-  [C in keyof OwnQuestionArgs]: { header: string; options: Record<string, { label: string; description: string }> };
-};
-
-const en: Table = {
+/** By code: the header, and options by their label in English, with the label and the description in Chinese. */
+const table: {
+  [C in keyof OwnQuestionArgs]: {
+    header: Record<Lang, string>;
+    options: Record<string, { en: string; zh: [string, string] }>;
+  };
+} = {
   lost: {
-    header: "Interrupted",
+    header: { en: "Interrupted", zh: "已中断" },
     options: {
-      rerun: { label: "rerun", description: "run it once more" },
-      done: { label: "done", description: "take it as done and continue" },
-      stop: { label: "stop", description: "stop the turn here" },
+      rerun: { en: "run it once more", zh: ["重跑", "再运行一次"] },
+      done: { en: "take it as done and continue", zh: ["算完成", "当作已完成，继续"] },
+      stop: { en: "stop the turn here", zh: ["停止", "本轮到此为止"] },
     },
   },
   "lost-running": {
-    header: "Interrupted",
+    header: { en: "Interrupted", zh: "已中断" },
     options: {
-      wait: { label: "wait", description: "wait until it ends by itself" },
-      kill: { label: "kill", description: "end it now, with everything it started" },
-      leave: { label: "leave", description: "let it run, and continue without it" },
+      wait: { en: "wait until it ends by itself", zh: ["等待", "等它自己结束"] },
+      kill: { en: "end it now, with everything it started", zh: ["终止", "现在结束它和它启动的一切"] },
+      leave: { en: "let it run, and continue without it", zh: ["不管", "让它继续运行，不等它"] },
     },
   },
   "go-on-repeating": {
-    header: "Repeating",
+    header: { en: "Repeating", zh: "重复" },
     options: {
-      "go on": { label: "go on", description: "let it try again" },
-      stop: { label: "stop", description: "stop the turn here" },
+      "go on": { en: "let it try again", zh: ["继续", "让它再试"] },
+      stop: { en: "stop the turn here", zh: ["停止", "本轮到此为止"] },
     },
   },
   "go-on-spending": {
-    header: "Limit",
+    header: { en: "Limit", zh: "上限" },
     options: {
-      "go on": { label: "go on", description: "use as much again before you are asked" },
-      stop: { label: "stop", description: "stop the turn here" },
+      "go on": { en: "use as much again before you are asked", zh: ["继续", "再用同样多之后才会再问"] },
+      stop: { en: "stop the turn here", zh: ["停止", "本轮到此为止"] },
     },
   },
   "elicits-url": {
-    header: "MCP",
+    header: { en: "MCP", zh: "MCP" },
     options: {
-      done: { label: "done", description: "you have opened it and are finished there" },
-      decline: { label: "decline", description: "tell the server no" },
+      done: { en: "you have opened it and are finished there", zh: ["已完成", "你已打开它并办完"] },
+      decline: { en: "tell the server no", zh: ["拒绝", "回绝服务器"] },
     },
   },
   "elicits-confirm": {
-    header: "MCP",
+    header: { en: "MCP", zh: "MCP" },
     options: {
-      accept: { label: "accept", description: "tell the server yes" },
-      decline: { label: "decline", description: "tell the server no" },
+      accept: { en: "tell the server yes", zh: ["同意", "同意服务器的请求"] },
+      decline: { en: "tell the server no", zh: ["拒绝", "回绝服务器"] },
     },
   },
 };
-
-const zh: Table = {
-  lost: {
-    header: "已中断",
-    options: {
-      rerun: { label: "重跑", description: "再运行一次" },
-      done: { label: "算完成", description: "当作已完成，继续" },
-      stop: { label: "停止", description: "本轮到此为止" },
-    },
-  },
-  "lost-running": {
-    header: "已中断",
-    options: {
-      wait: { label: "等待", description: "等它自己结束" },
-      kill: { label: "终止", description: "现在结束它和它启动的一切" },
-      leave: { label: "不管", description: "让它继续运行，不等它" },
-    },
-  },
-  "go-on-repeating": {
-    header: "重复",
-    options: {
-      "go on": { label: "继续", description: "让它再试" },
-      stop: { label: "停止", description: "本轮到此为止" },
-    },
-  },
-  "go-on-spending": {
-    header: "上限",
-    options: {
-      "go on": { label: "继续", description: "再用同样多之后才会再问" },
-      stop: { label: "停止", description: "本轮到此为止" },
-    },
-  },
-  "elicits-url": {
-    header: "MCP",
-    options: {
-      done: { label: "已完成", description: "你已打开它并办完" },
-      decline: { label: "拒绝", description: "回绝服务器" },
-    },
-  },
-  "elicits-confirm": {
-    header: "MCP",
-    options: {
-      accept: { label: "同意", description: "同意服务器的请求" },
-      decline: { label: "拒绝", description: "回绝服务器" },
-    },
-  },
-};
-
-const tables = { en, zh } satisfies Record<Lang, Table>;
