@@ -25,8 +25,8 @@ export type GuestAsk = {
 
 /** Answer to a guest's prompt. `words` are for its model. */
 export type GuestAnswer =
-  /** `input` replaces the call's own. `by`: a rule let it through, or a person did. */
-  | { type: "allowed"; by: "rule" | "person"; input?: ToolInput }
+  /** `input` replaces the call's own; `words` tell so, and what the person said beside the yes. `by`: a rule let it through, or a person did. */
+  | { type: "allowed"; by: "rule" | "person"; input?: ToolInput; words?: string }
   /** `reason`: the person's own words among them, if they gave any. */
   | { type: "refused"; by: "rule" | "person"; words: string; reason?: string }
   | { type: "answers"; answers: Answers; remark?: string };
@@ -53,6 +53,8 @@ export type Guest = {
   model?: string;
   /** It has something to do without being spoken to: a parked call, or a turn that continued. */
   goesOn: boolean;
+  /** It says that it has something to do, and did not begin in time: it is told in words. */
+  silent?: true;
   /** Ends with `ended`, and always does. Read once. */
   events: AsyncIterable<GuestEvent>;
   /** Starts a turn, or adds to the running one. Resolves once the guest has the message. */
@@ -62,8 +64,23 @@ export type Guest = {
   park(asks: readonly GuestAsk[]): Promise<boolean>;
   /** Stops the turn; `ended` follows. */
   interrupt(): void;
+  /** It does something else than to wait for answers. Absent where it does not tell. */
+  works?(): boolean;
+  /**
+   * Which of these answers its model has read, by the guest's own records: `undefined` for one that was not sent yet. Without it, or
+   * where it returns nothing, nobody knows.
+   */
+  read?(told: readonly Told[]): (boolean | undefined)[] | undefined;
   /** Ends the run at once. Safe to call twice. */
   close(): Promise<void>;
+};
+
+/** An answer as it was given to a guest: with the result of the call, or in words that name the request. */
+export type Told = {
+  request: string;
+  call: string;
+  /** Words that must have come along: a reason, an edit, a remark. */
+  words: readonly string[];
 };
 
 export type GuestStart = {

@@ -12,7 +12,6 @@ import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { settle } from "../../src/input/respond.ts";
 import { mayEdit } from "../../src/view/request/choices.ts";
 import { allow, workspace } from "../support/sage.ts";
-import { until } from "../support/until.ts";
 import { guestSage, type GuestOptions, type GuestSage } from "../support/guests/guest-sage.ts";
 
 const stand = (name: string) => new URL(`../support/guests/${name}.mjs`, import.meta.url).pathname;
@@ -67,11 +66,10 @@ test("an app-server that was killed while it asked has its answer carried: the c
   for (const { pid, lives } of serversIn(guests)) if (lives) process.kill(-pid, "SIGKILL");
   await using sage = await run({ ...options, session: "one" });
   const outcome = sage.outcome();
-  await until(() => heard(place.dir).length > 1 || sage.facts("guest.joined").length > 1, "it was not joined");
   await sage.answer(yes(request));
   assert.equal((await outcome).status, "success");
   assert.deepEqual([existsSync(place.path("a")), asked(sage)], [true, 1]);
-  assert.equal(heard(place.dir).length, 2);
+  assert.match(heard(place.dir)[1] ?? "", /touch a[^]*allowed it/);
 });
 
 test("a patch is judged file by file: one that a rule refuses is refused whole, and Codex hears why", async () => {

@@ -138,7 +138,7 @@ export async function conclude(
   ask: Pick<GuestAsk, "call" | "judged">,
   known: KnownCall,
   { resolution, own, talk, unsigned }: Resolved,
-): Promise<{ answer: GuestAnswer; comment?: string } | undefined> {
+): Promise<{ answer: GuestAnswer } | undefined> {
   if (turn.log.stopped) return undefined;
   if (own) return { answer: await answered(turn, known, resolution, talk) };
   const granted = !unsigned && "response" in resolution && resolution.response?.type === "granted";
@@ -151,8 +151,7 @@ export async function conclude(
   const { input: edited, comment } = granted && resolution.response?.type === "granted" ? resolution.response : {};
   const verdict = await approvedVerdict(turn, ask, known, { resolution, edited, ruled });
   if (verdict.behavior !== "allow") return { answer: await refuse(turn, known, refused(verdict)) };
-  const answer = await allow(turn, known, { verdict, by: ruled ? "rule" : "person", edited });
-  return { answer, ...(comment?.trim() && { comment }) };
+  return { answer: await allow(turn, known, { verdict, by: ruled ? "rule" : "person", edited, comment }) };
 }
 
 /** Judges in a fact of its own: a rule that came while the person thought still refuses, and an edited input is judged as it will run. */
@@ -193,14 +192,29 @@ function notTaken({ driver }: GuestTurn, { call }: KnownCall, edited: ToolInput 
 async function allow(
   { log }: GuestTurn,
   known: KnownCall,
-  { verdict, by, edited }: { verdict: Verdict; by: "rule" | "person"; edited: ToolInput | undefined },
+  {
+    verdict,
+    by,
+    edited,
+    comment,
+  }: { verdict: Verdict; by: "rule" | "person"; edited: ToolInput | undefined; comment?: string | undefined },
 ): Promise<GuestAnswer> {
   const { tool } = known.call;
   const data = { tool, effect: verdict.effect, digest: known.digest };
   if (!known.started) log.branch(known.place).decide(startedKey(callKeys.run(0)), "call.started", () => data);
   known.started = true;
   await log.flush();
-  return { type: "allowed", by, ...(edited && { input: { ...known.call.input, ...edited } }) };
+  const input = edited && { input: { ...known.call.input, ...edited } };
+  const words = besideYes(edited, comment).join("\n");
+  return { type: "allowed", by, ...input, ...(words !== "" && { words }) };
+}
+
+/** The model knows its own call alone: what ran instead, and what the person said beside a yes, is told to it. */
+export function besideYes(edited: ToolInput | undefined, comment: string | undefined): string[] {
+  return [
+    ...(edited ? [`The person changed this call before it ran. It ran with: ${canonicalJson(edited)}`] : []),
+    ...(comment?.trim() ? [`The person allowed this call and said: ${JSON.stringify(comment)}`] : []),
+  ];
 }
 
 async function refuse(turn: GuestTurn, known: KnownCall, result: ToolResult, said?: string): Promise<GuestAnswer> {

@@ -2,14 +2,14 @@ import { join } from "node:path";
 import type { Guest } from "../../guest/driver.ts";
 import { isProven } from "../../input/passkey.ts";
 import type { Message, ToolResult } from "../../protocol/facts/message.ts";
-import type { Resolution } from "../../protocol/facts/request.ts";
+import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import { imageFile, type ImagePart } from "../../protocol/image.ts";
 import { extractOf } from "../../context/extract.ts";
 import { askUser } from "../../tools/ask/ask-user.ts";
 import { notApproved, withEnd } from "../call/judge/results.ts";
 import { isGrant, isUsed, isWhole, tell } from "../turn/carry.ts";
 import { between } from "../turn/projection.ts";
-import type { KnownCall } from "./book.ts";
+import type { Book, KnownCall } from "./book.ts";
 import { finish } from "./calls.ts";
 import type { GuestTurn } from "./state.ts";
 
@@ -46,7 +46,7 @@ const stopped = "[You were stopped in the midst of this, and go on here.";
 
 function carried(turn: GuestTurn, past: string, isOther: boolean): string {
   const { book, progress } = turn;
-  const asked = openRequests(turn).map(({ request, end }) => tell({ request, end, talk: undefined }));
+  const asked = openRequests(turn).map(({ request, end }) => wordedAnswer(request, end));
   const lost = book.all
     .filter(({ end }) => end === "unknown")
     .map(
@@ -62,6 +62,25 @@ function carried(turn: GuestTurn, past: string, isOther: boolean): string {
     ...lost,
     ...(isOther || progress.steps === 0 ? [`[This is what you were asked to do:]\n${task(turn)}`] : []),
   ].join("\n");
+}
+
+/** The name of the request goes with it: by that it is found again among what the guest was told. */
+export function wordedAnswer(request: InputRequest, end: Resolution): string {
+  const [, below] = request.agent;
+  const asker =
+    below === undefined
+      ? ""
+      : ` Your subagent ${JSON.stringify(below)} asked this. It was stopped, and does not know of the call: wake it with a message that names the call and the answer, or see to it yourself.`;
+  return `${tell({ request, end, talk: undefined })}\n  (Request ${request.id}.)${asker}`;
+}
+
+/** Calls that were asked about, and have neither a result nor been taken back. */
+export function stillAsked({ book, log }: { book: Book; log: GuestTurn["log"] }): KnownCall[] {
+  return book.all.filter(({ request, end }) => {
+    const resolution = request && end === "open" ? log.store.resolution(request.id) : undefined;
+    const isWithdrawn = resolution?.outcome === "superseded" && resolution.reason.code === "guest-withdrew";
+    return request !== undefined && end === "open" && !isWithdrawn;
+  });
 }
 
 const MAX_TEXT_LENGTH = 500;

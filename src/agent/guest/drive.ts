@@ -6,6 +6,7 @@ import { guestProcessKey } from "../../protocol/key.ts";
 import { messageOf, SageError } from "../../protocol/reasons/error.ts";
 import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { again, giveUp, resolvedOf } from "./calls.ts";
+import { stillAsked } from "./carry.ts";
 import { runGuest } from "./run.ts";
 import { noteParked, type GuestTurn } from "./state.ts";
 
@@ -16,14 +17,17 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
   const { log, driver } = turn;
   const agent = driver.name;
   for (let deaths = 0; ; turn.runs++) {
-    giveUp(turn);
+    if (driver.parks !== "on leaving") giveUp(turn);
     if (log.stopped) throw log.stopped; // it was called off while nobody ran it
     // A guest that keeps its prompts elsewhere is joined at once; nothing is started for any other before there is an answer.
     if (driver.parks !== "on leaving") await everyAnswer(turn);
     const before = turn.progress.steps;
-    const ended = await runGuest(turn, await start(turn, env));
+    const ended = await runGuest(turn, await join(turn, env));
+    // Nothing that a guest does ends what it asked: the answer goes to it in words.
+    if (ended.how !== "parked" && ended.how !== "died" && stillAsked(turn).length > 0) continue;
     switch (ended.how) {
       case "done":
+        giveUp(turn);
         return { status: "success" };
       case "interrupted":
         throw log.stopped ?? new Stopped("cancelled", reason("guest-stopped", { agent }));
@@ -38,8 +42,10 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
         throw new SageError("turn-failed", reason("guest-failed", { agent, words: ended.words }));
       case "died":
         deaths = turn.progress.steps > before ? 1 : deaths + 1;
-        giveUp(turn);
-        if (deaths > 1) throw new SageError("turn-failed", reason("guest-died", { agent, words: ended.words }));
+        if (deaths > 1 && stillAsked(turn).length === 0) {
+          giveUp(turn);
+          throw new SageError("turn-failed", reason("guest-died", { agent, words: ended.words }));
+        }
         notice(turn, reason("guest-died", { agent, words: ended.words }));
         break;
       default:
@@ -48,10 +54,21 @@ export async function driveGuest(turn: GuestTurn, env: NodeJS.ProcessEnv): Promi
   }
 }
 
+/** A guest that no longer knows what it asked is left until that is answered. */
+async function join(turn: GuestTurn, env: NodeJS.ProcessEnv): Promise<Guest> {
+  const guest = await start(turn, env);
+  if (guest.silent) notice(turn, reason("guest-silent", { agent: turn.driver.name }));
+  if (guest.goesOn) return guest;
+  giveUp(turn);
+  if (!stillAsked(turn).some(({ request }) => request && !turn.log.store.resolution(request.id))) return guest;
+  await guest.close();
+  await everyAnswer(turn);
+  return start(turn, env);
+}
+
 /** Waits for every open request of this turn, no matter which attempt asked it. */
 async function everyAnswer(turn: GuestTurn): Promise<void> {
-  const open = turn.book.all.filter(({ request, end }) => request && end === "open");
-  const opened = open.map((known) => ({ known, opened: again(turn, known) }));
+  const opened = stillAsked(turn).map((known) => ({ known, opened: again(turn, known) }));
   const lost = opened.some(({ known, opened: { resolution } }) => !resolution && !turn.parked.has(known.call.id));
   if (lost) notice(turn, reason("guest-carried", { agent: turn.driver.name }));
   await Promise.all(opened.map(({ known, opened: handle }) => resolvedOf(turn, known, handle)));

@@ -18,6 +18,9 @@ type Held = { ask: GuestAsk; known: KnownCall };
 
 /** Time that a guest may take to stop, or to keep what it asks, before it is ended. */
 const TIMEOUT_MS = 3_000;
+/** Nobody can be asked here: a guest that keeps its prompts is left when it asked nothing more for so long, and any other at rest. */
+const GATHER_MS = 400;
+const REST_MS = 30_000;
 
 /** A guest at work, from its start to its end. */
 type Run = {
@@ -38,6 +41,7 @@ type Run = {
   winding: boolean;
   /** Nobody can be asked here: running calls end first. */
   needed: NeedsInput | undefined;
+  leaving: NodeJS.Timeout | undefined;
   /** Messages of people are passed to the guest in order. */
   telling: Promise<void>;
   shown: number;
@@ -74,6 +78,7 @@ export async function runGuest(turn: GuestTurn, guest: Guest): Promise<Ended> {
     log.signal.removeEventListener("abort", stop);
     unsubscribe();
     run.held.clear();
+    clearTimeout(run.leaving);
     await guest.close();
     await Promise.allSettled(run.settling);
     run.work.be("rests");
@@ -94,16 +99,23 @@ function createRun(turn: GuestTurn, guest: Guest): Run {
     asking: undefined,
     winding: false,
     needed: undefined,
+    leaving: undefined,
     telling: Promise.resolve(),
     shown: 0,
   };
 }
 
-function review({ turn, held, work, needed, broken }: Run): void {
-  const runs = turn.book.all.some(({ started, end }) => started && end === "open");
+function review(run: Run): void {
+  const { turn, guest, held, work, needed, broken } = run;
+  const keeps = turn.driver.parks === "on leaving";
   if (held.size === 0) work.be("works");
-  else work.be(turn.driver.parks === "on leaving" && !runs ? "rests" : "waits");
-  if (needed && !runs) broken.reject(needed);
+  else work.be(keeps ? "rests" : "waits");
+  clearTimeout(run.leaving);
+  const runs = turn.book.all.some(({ started, end }) => started && end === "open");
+  // A guest that keeps its prompts tells the end of a call only once all of them are answered.
+  if (!needed || (runs && !keeps)) return;
+  const patience = keeps ? GATHER_MS : guest.works?.() ? REST_MS : 0;
+  run.leaving = setTimeout(() => broken.reject(needed), patience);
 }
 
 /** Ends the attempt. */
@@ -144,7 +156,7 @@ function take(run: Run, event: Exclude<GuestEvent, Ended>): Promise<void> | unde
       return undefined;
     }
     case "result":
-      return void noteResult(turn, event);
+      return void noteResult(run, event);
     default:
       return event satisfies never;
   }
@@ -180,8 +192,6 @@ async function wait(run: Run, { ask, known }: Held, opened: Opened): Promise<voi
   const settled = await concluding.finally(() => settling.delete(concluding));
   if (!settled || !held.delete(ask.id)) return;
   guest.answer(ask, settled.answer);
-  if (settled.comment !== undefined)
-    await guest.say(`[The person allowed ${ask.call.tool} and said: ${JSON.stringify(settled.comment)}]`);
   pauseIfAtOdds(turn, known);
   review(run);
 }
@@ -239,15 +249,19 @@ function show(
   log.commits.show({ ...delta, text: context.config.redact(text) });
 }
 
-function noteResult(turn: GuestTurn, { call, ok, text }: GuestEvent & { type: "result" }): void {
+function noteResult({ turn, held }: Run, { call, ok, text }: GuestEvent & { type: "result" }): void {
   const known = turn.book.open(call);
   if (!known) return;
+  if (known.request && !turn.log.store.resolution(known.request.id)) {
+    // It no longer waits; the person is still asked, and the answer is carried.
+    for (const [id, waiting] of held) if (waiting.known === known) held.delete(id);
+    return;
+  }
   const end = known.started || !known.request ? (ok ? "done" : "failed") : "not-run";
-  withdraw(turn, known);
   finish(turn, known, { ok, text, end });
 }
 
-/** The guest reported how the call ended: an open request about it is moot. */
+/** The guest took back this very prompt. */
 function withdraw({ log, driver }: GuestTurn, { request }: KnownCall): void {
   if (!request || log.store.resolution(request.id)) return;
   const frame = { requestId: request.id, by: driver.name, surface: driver.name, at: Date.now() };

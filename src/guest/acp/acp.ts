@@ -1,4 +1,4 @@
-import { type Refusal, createAsks } from "./asks.ts";
+import { type Untold, createAsks } from "./asks.ts";
 import { createNews } from "./news.ts";
 import type { Guest, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
 import { type Fields, fields, list, text } from "../json.ts";
@@ -28,13 +28,13 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
   const events = createQueue<GuestEvent>();
   const queue: { words: string; sent(): void }[] = [];
   let turn: "none" | "running" | "interrupted" = "none";
-  const refusals = createRefusals();
+  const untold = createUntold();
 
   const peer = startPeer(command, args, { cwd, env, spawned });
   const rpc = createRpc(peer, { version: "2.0" });
   const { push } = events;
-  const news = createNews({ name, cwd, push, wentOn: refusals.wentOn });
-  const asks = createAsks({ name, cwd, rpc, news, push, refused: refusals.add, signal });
+  const news = createNews({ name, cwd, push, wentOn: untold.wentOn });
+  const asks = createAsks({ name, cwd, rpc, news, push, tellLater: untold.add, signal });
   const stopped = () => peer.kill();
   signal.addEventListener("abort", stopped, { once: true });
   void listen();
@@ -86,10 +86,10 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
 
   function ended(result: Fields): void {
     news.flush(result["usage"]);
-    asks.withdraw();
+    asks.forget();
     if (turn === "interrupted") return end("interrupted");
     const waiting = queue.splice(0);
-    const next = [...refusals.take(), ...waiting].map((message) => message.words).join("\n\n");
+    const next = [...untold.take(), ...waiting].map((message) => message.words).join("\n\n");
     if (next === "")
       return end(result["stopReason"] === "refusal" ? { how: "failed", words: "it refused to go on" } : "done");
     prompt(next);
@@ -120,24 +120,24 @@ async function start({ name, command, args, mode }: AcpAgent, options: GuestStar
   };
 }
 
-/** Refusals. The protocol has no field for their reasons, so they are sent as a message after the turn. */
-function createRefusals() {
-  let refusals: Refusal[] = [];
+/** The protocol has no field for the words of an answer, so they are sent as a message after the turn. */
+function createUntold() {
+  let words: Untold[] = [];
   let hasGoneOn = true;
   return {
-    add(refusal: Refusal): void {
+    add(untold: Untold): void {
       hasGoneOn = false;
-      refusals.push(refusal);
+      words.push(untold);
     },
     /** The agent has said or done something. */
     wentOn(): void {
       hasGoneOn = true;
     },
-    /** Refusals to tell it. An agent that continued after a bare no has understood it. */
-    take(): Refusal[] {
-      const untold = refusals.filter(({ reason }) => reason !== undefined || !hasGoneOn);
-      refusals = [];
-      return untold;
+    /** An agent that continued after a bare no has understood it. */
+    take(): Untold[] {
+      const all = words.filter(({ reason }) => reason !== undefined || !hasGoneOn);
+      words = [];
+      return all;
     },
   };
 }

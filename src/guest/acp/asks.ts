@@ -9,13 +9,14 @@ type Asks = {
   permission(id: RpcId, params: Fields): void;
   form(id: RpcId, params: Fields): Promise<void>;
   answer(ask: GuestAsk, given: GuestAnswer): void;
-  /** The turn is over: nobody waits for an answer. */
-  withdraw(): void;
+  /** The turn is over, and nobody there waits for an answer; that ends no request. */
+  forget(): void;
   /** The turn is interrupted: the agent hears that of each. */
   cancel(): void;
 };
 
-export type Refusal = Extract<GuestAnswer, { type: "refused" }>;
+/** Words for which an answer has no place. Without a reason, an agent that goes on has understood. */
+export type Untold = { words: string; reason?: string };
 
 type Open = { id: RpcId; params: Fields; ask: GuestAsk } & (
   | { kind: "permission" }
@@ -29,12 +30,11 @@ type AsksParts = {
   rpc: Rpc;
   news: News;
   push(event: GuestEvent): void;
-  /** A person or a rule said no. */
-  refused(answer: Refusal): void;
+  tellLater(untold: Untold): void;
   signal: AbortSignal;
 };
 
-export function createAsks({ name, cwd, rpc, news, push, refused, signal }: AsksParts): Asks {
+export function createAsks({ name, cwd, rpc, news, push, tellLater, signal }: AsksParts): Asks {
   const asked = new Map<string, Open>();
   const put = (open: Open) => {
     asked.set(open.ask.id, open);
@@ -81,17 +81,16 @@ export function createAsks({ name, cwd, rpc, news, push, refused, signal }: Asks
       const open = asked.get(ask.id);
       if (open === undefined) return;
       asked.delete(ask.id);
-      if (given.type === "refused") refused(given);
+      if (given.type === "refused") tellLater(given);
+      else if (given.type === "allowed" && given.words !== undefined)
+        tellLater({ words: given.words, reason: given.words });
       if (open.kind === "form") return open.answered(given);
       const chosen = findOption(open.params, given.type === "refused" ? "reject_once" : "allow_once");
       const outcome = chosen === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId: chosen };
       const answers = given.type === "answers" && { answers: numbered(ask.questions ?? [], given.answers) };
       rpc.reply(open.id, { outcome, ...answers });
     },
-    withdraw() {
-      for (const id of asked.keys()) push({ type: "withdrawn", id });
-      asked.clear();
-    },
+    forget: () => asked.clear(),
     cancel() {
       for (const { id, kind } of asked.values())
         rpc.reply(id, kind === "form" ? { action: "cancel" } : { outcome: { outcome: "cancelled" } });

@@ -1,21 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { canonicalJson } from "../../base/canonical-json.ts";
-import type { Call } from "../../protocol/facts/message.ts";
-import {
-  askOfHook,
-  askOfPrompt,
-  readEnd,
-  hookReply,
-  inputFor,
-  isBookkeeping,
-  promptReply,
-  readResults,
-  saidOf,
-} from "./map.ts";
-import type { Guest, GuestAnswer, GuestAsk, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
+import { readEnd, readResults, saidOf } from "./map.ts";
+import { createPrompts } from "./prompts.ts";
+import type { Guest, GuestDriver, GuestEvent, GuestStart } from "../driver.ts";
 import { fields, list, text } from "../json.ts";
 import { lastWords, startPeer, type Json, type Peer, type PeerEnd } from "../peer.ts";
 import { createQueue } from "../rpc.ts";
+import { deliveriesIn, markerIn, readTranscript } from "./transcript.ts";
 
 type ClaudeOptions = {
   /** The agent's name in the settings. */
@@ -32,16 +22,17 @@ const HOOK_SECONDS = 2_000_000;
 const GREETING_MS = 60_000;
 const DEFERRED_MS = 10_000;
 const CLOSE_MS = 1_500;
-/** A version that does not say whether it has something to do is given this long to ask. */
+/** Time to ask, for a version that says that it has something to do, and for one that does not say. */
+const RESUMED_MS = 30_000;
 const FIRST_ASK_MS = 3_000;
+/** Spoken to, it begins within less than a second. */
+const SIGN_MS = 60_000;
 /** Since then the callback before a tool may defer it. */
 const DEFERS_SINCE = [2, 1, 89] as const;
 
-const another = "Another call of this reply waits for the person. Make this call again once that one has its result.";
-
 /** Claude Code over its own control protocol. A call that waits for a person is deferred, so no process is kept waiting. */
 export function claudeDriver({ name, command, args, mode = "default" }: ClaudeOptions): GuestDriver {
-  const open = (start: GuestStart, session: string, how: "--resume" | "--session-id") =>
+  const open = (start: GuestStart, session: string, how: "--resume" | "--session-id", at?: string) =>
     startPeer(
       command,
       [
@@ -58,8 +49,9 @@ export function claudeDriver({ name, command, args, mode = "default" }: ClaudeOp
         mode,
         how,
         session,
+        ...(at === undefined ? [] : ["--resume-session-at", at]),
       ],
-      start,
+      { ...start, env: { ...start.env, CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1" } },
     );
   return {
     name,
@@ -67,11 +59,12 @@ export function claudeDriver({ name, command, args, mode = "default" }: ClaudeOp
     edits: true,
     async start(start) {
       if (start.resume !== undefined) {
-        const met = await meet(open(start, start.resume, "--resume"), start.resume, start.signal);
+        const at = markerIn(readTranscript(start.env, start.resume));
+        const met = await meet(open(start, start.resume, "--resume", at), start.resume, start);
         if ("guest" in met) return met.guest;
       }
       const session = randomUUID();
-      const met = await meet(open(start, session, "--session-id"), session, start.signal);
+      const met = await meet(open(start, session, "--session-id"), session, start);
       if ("guest" in met) return met.guest;
       throw new Error(met.words);
     },
@@ -79,13 +72,17 @@ export function claudeDriver({ name, command, args, mode = "default" }: ClaudeOp
 }
 
 /** Greets it. Its words where it ends instead of greeting back. */
-async function meet(peer: Peer, session: string, signal: AbortSignal): Promise<{ guest: Guest } | { words: string }> {
+async function meet(
+  peer: Peer,
+  session: string,
+  { signal, env }: GuestStart,
+): Promise<{ guest: Guest } | { words: string }> {
   const leave = () => peer.kill();
   signal.addEventListener("abort", leave, { once: true });
   const late = setTimeout(leave, GREETING_MS);
   const speaking = createSpeaking(peer);
   const hooks = { PreToolUse: [{ matcher: null, hookCallbackIds: ["pre"], timeout: HOOK_SECONDS }] };
-  speaking.control({ subtype: "initialize", hooks });
+  control(peer, { subtype: "initialize", hooks });
   const greeting = await Promise.race([speaking.greeting, peer.ended]);
   clearTimeout(late);
   signal.removeEventListener("abort", leave);
@@ -93,8 +90,16 @@ async function meet(peer: Peer, session: string, signal: AbortSignal): Promise<{
   if (isEnd(greeting)) return { words: lastWords(greeting) };
   const version = text(greeting["claude_code_version"]) ?? "";
   const { session_state: state } = greeting;
-  const goesOn = typeof state === "string" ? state === "running" : await speaking.asksSoon();
-  return { guest: { session, version, goesOn, ...speaking.guest(canDefer(version)) } };
+  const patience = state === "running" ? RESUMED_MS : FIRST_ASK_MS;
+  const does =
+    state === "idle"
+      ? "rests"
+      : await Promise.race([speaking.asked, new Promise<"silent">((no) => setTimeout(no, patience, "silent").unref())]);
+  const silent = does === "silent" && state === "running" && ({ silent: true } as const);
+  const read: Guest["read"] = (told) => deliveriesIn(readTranscript(env, session), told);
+  return {
+    guest: { session, version, goesOn: does === "asks", ...silent, read, ...speaking.guest(canDefer(version)) },
+  };
 }
 
 function isEnd(greeting: Json | PeerEnd): greeting is PeerEnd {
@@ -103,10 +108,9 @@ function isEnd(greeting: Json | PeerEnd): greeting is PeerEnd {
 
 type Speaking = {
   greeting: Promise<Json>;
-  /** Did the turn begin with a call, before any message? */
-  asksSoon(): Promise<boolean>;
-  control(request: Json): void;
-  guest(defers: boolean): Omit<Guest, "session" | "version" | "goesOn">;
+  /** Does it take up a call without being spoken to? One that was cut off says that it runs, and then rests. */
+  asked: Promise<"asks" | "rests">;
+  guest(defers: boolean): Omit<Guest, "session" | "version" | "goesOn" | "silent" | "read">;
 };
 
 function createSpeaking(peer: Peer): Speaking {
@@ -114,14 +118,20 @@ function createSpeaking(peer: Peer): Speaking {
   const counted = new Set<string>();
   let tasks = 0;
   let over = false;
+  /** The end of its last turn. It is at rest when it says so: a subagent in the background begins another. */
+  let last: (GuestEvent & { type: "ended" }) | undefined;
+  let tellsRest = false;
   const { promise: greeting, resolve: greet } = Promise.withResolvers<Json>();
-  const { promise: asked, resolve: ask } = Promise.withResolvers<boolean>();
+  const { promise: asked, resolve: ask } = Promise.withResolvers<"asks" | "rests">();
   const prompts = createPrompts(peer, {
-    arrived: () => ask(true),
+    arrived: () => ask("asks"),
     asks: (prompt) => events.push({ type: "asks", ask: prompt }),
   });
 
-  const control = (request: Json) => peer.send({ type: "control_request", request_id: randomUUID(), request });
+  const { say, answered } = createVoice(peer, (words) => {
+    end({ type: "ended", how: "died", words });
+    peer.kill();
+  });
   const end = (event: GuestEvent & { type: "ended" }) => {
     if (over) return;
     over = true;
@@ -129,6 +139,7 @@ function createSpeaking(peer: Peer): Speaking {
     events.end();
   };
   const heard = (message: Json) => {
+    answered();
     switch (message["type"]) {
       case "control_request":
         return prompts.requested(text(message["request_id"]) ?? "", { ...fields(message["request"]) });
@@ -144,15 +155,22 @@ function createSpeaking(peer: Peer): Speaking {
         return said && events.push(said);
       }
       case "user":
-        return readResults(message).forEach(events.push);
+        for (const result of readResults(message)) events.push(prompts.ended(result));
+        return;
       case "system":
         if (message["subtype"] === "background_tasks_changed") tasks = list(message["tasks"]).length;
-        return;
+        if (message["subtype"] !== "session_state_changed") return;
+        tellsRest = true;
+        if (message["state"] !== "idle") return;
+        return last ? end(last) : ask("rests");
       case "result": {
         const ended = readEnd(message);
         // It does not know the call it was left with: the next attempt describes it in a message.
         if (ended === "unavailable") return peer.kill();
-        return ended && end(ended);
+        if (!ended) return;
+        last = ended;
+        if (ended.how === "parked" || ended.how === "interrupted" || (!tellsRest && tasks === 0)) end(ended);
+        return;
       }
       default:
         return;
@@ -161,109 +179,58 @@ function createSpeaking(peer: Peer): Speaking {
   const listen = async () => {
     for await (const message of peer.messages) heard(message);
     const { words } = await peer.ended;
-    ask(false);
+    ask("rests");
     end({ type: "ended", how: "died", words });
   };
   void listen();
 
   return {
     greeting,
-    control,
-    asksSoon: () => Promise.race([asked, new Promise<boolean>((no) => setTimeout(no, FIRST_ASK_MS, false).unref())]),
+    asked,
     guest: (defers) => ({
       events,
-      async say(words) {
-        const content = { role: "user", content: words };
-        peer.send({ type: "user", message: content, parent_tool_use_id: null, session_id: "", uuid: randomUUID() });
+      say: async (words) => say(words),
+      answer(prompt, given) {
+        if (!prompts.answer(prompt.id, given) && given.type === "allowed" && given.words !== undefined)
+          say(given.words);
       },
-      answer: (prompt, given) => prompts.answer(prompt.id, given),
+      works() {
+        const own = last === undefined || prompts.askers.has(undefined) ? 1 : 0;
+        return !over && prompts.askers.size < tasks + own;
+      },
       async park(asks) {
         // Whatever else the process holds is lost when it ends.
-        if (!defers || tasks > 0 || !prompts.defer(asks)) return false;
+        if (!defers || tasks > 0 || !(await prompts.defer(asks))) return false;
         setTimeout(() => !over && peer.kill(), DEFERRED_MS).unref();
         return true;
       },
-      interrupt: () => control({ subtype: "interrupt" }),
+      interrupt: () => control(peer, { subtype: "interrupt" }),
       async close() {
         // At the end of its input it would refuse what it asks in the person's name, and continue by itself.
-        if (prompts.isWaiting || !over) peer.kill();
+        if (prompts.isWaiting || !over || tasks > 0) peer.kill();
         await peer.close(CLOSE_MS);
       },
     }),
   };
 }
 
-type Prompts = {
-  readonly isWaiting: boolean;
-  requested(id: string, request: Json): void;
-  /** False if no such prompt is waiting. */
-  withdraw(id: string): boolean;
-  answer(id: string, given: GuestAnswer | "defer"): void;
-  /** Leaves the process with the one call that it asks for, and refuses the others. False where something would be lost. */
-  defer(asks: readonly GuestAsk[]): boolean;
-};
-
-/** Unanswered prompts. `arrived` is called for each, `asks` for those that a person has to answer. */
-function createPrompts(peer: Peer, on: { arrived(): void; asks(prompt: GuestAsk): void }): Prompts {
-  const open = new Map<string, { ask: GuestAsk; from: "hook" | "prompt" }>();
-  /** Calls that a person has allowed, as they run: a prompt of its own rules for them is answered already. */
-  const allowed = new Set<string>();
-  let deferred = false;
-
-  const reply = (id: string, response: Json) =>
-    peer.send({ type: "control_response", response: { subtype: "success", request_id: id, response } });
-  const answer = (id: string, given: GuestAnswer | "defer") => {
-    const prompt = open.get(id);
-    if (!prompt || !open.delete(id)) return;
-    if (given === "defer") return reply(id, hookReply(prompt.ask, given));
-    if (given.type !== "refused" && (given.type === "answers" || given.by === "person"))
-      allowed.add(runOf(prompt.ask.call, inputFor(prompt.ask.call, given)));
-    reply(id, prompt.from === "hook" ? hookReply(prompt.ask, given) : promptReply(prompt.ask, given));
-  };
-  const asks = (prompt: GuestAsk, from: "hook" | "prompt") => {
-    open.set(prompt.id, { ask: prompt, from });
-    on.arrived();
-    if (deferred) return answer(prompt.id, { type: "refused", by: "rule", words: another });
-    on.asks(prompt);
-  };
-
-  return {
-    get isWaiting() {
-      return open.size > 0;
-    },
-    requested(id, request) {
-      const { subtype } = request;
-      if (subtype === "hook_callback") {
-        const prompt = askOfHook(id, request);
-        if (isBookkeeping(prompt.call.tool)) reply(id, {});
-        else asks(prompt, "hook");
-      } else if (subtype === "can_use_tool") {
-        const prompt = askOfPrompt(id, request);
-        if (allowed.has(runOf(prompt.call))) reply(id, promptReply(prompt, { type: "allowed", by: "person" }));
-        else asks(prompt, "prompt");
-      } else
-        peer.send({ type: "control_response", response: { subtype: "error", request_id: id, error: "not supported" } });
-    },
-    withdraw: (id) => open.delete(id),
-    answer,
-    defer(asks) {
-      const [first] = asks;
-      const kept = asks.length === 1 && first ? open.get(first.id) : undefined;
-      const others = [...open.values()].filter((other) => other !== kept);
-      // A deferral inside a subagent is lost, and so is whatever else the process holds when it ends.
-      const lost = [kept, ...others].some((other) => other && (other.ask.agent.length > 0 || other.from === "prompt"));
-      if (!kept || lost) return false;
-      deferred = true;
-      for (const { ask: other } of others) answer(other.id, { type: "refused", by: "rule", words: another });
-      answer(kept.ask.id, "defer");
-      return true;
-    },
-  };
+function control(peer: Peer, request: Json): void {
+  peer.send({ type: "control_request", request_id: randomUUID(), request });
 }
 
-/** Models repeat ids: a yes is for this input alone. */
-function runOf({ id, tool, input }: Call, edited = input): string {
-  return canonicalJson([id, tool, edited]);
+/** Speaks to it. The first time, a process that gives no sign is given up. */
+function createVoice(peer: Peer, giveUp: (words: string) => void) {
+  let late: NodeJS.Timeout | undefined;
+  let isFirst = true;
+  return {
+    say(words: string): void {
+      const content = { role: "user", content: words };
+      peer.send({ type: "user", message: content, parent_tool_use_id: null, session_id: "", uuid: randomUUID() });
+      if (isFirst) late = setTimeout(giveUp, SIGN_MS, `it did not begin within ${SIGN_MS / 1_000} seconds`).unref();
+      isFirst = false;
+    },
+    answered: () => clearTimeout(late),
+  };
 }
 
 function canDefer(version: string): boolean {

@@ -21,6 +21,7 @@ const bookkeeping = new Set([
   "Agent",
   "Task",
   "ListAgents",
+  "SendMessage",
   "EnterPlanMode",
   "ExitPlanMode",
 ]);
@@ -39,6 +40,10 @@ const known: Record<string, readonly string[]> = {
 
 export function isBookkeeping(tool: string): boolean {
   return bookkeeping.has(tool);
+}
+
+export function isDelegation(tool: string): boolean {
+  return tool === "Agent" || tool === "Task";
 }
 
 /** A call that is about to run, from the callback before every tool. */
@@ -163,7 +168,11 @@ export function hookReply({ call }: GuestAsk, answer: GuestAnswer | "defer"): Js
   if (answer === "defer") return decision("defer");
   if (answer.type === "refused") return decision("deny", { permissionDecisionReason: answer.words });
   const input = inputFor(call, answer);
-  return decision("allow", input ? { updatedInput: input } : {});
+  const words = answer.type === "allowed" ? answer.words : undefined;
+  return decision("allow", {
+    ...(input && { updatedInput: input }),
+    ...(words !== undefined && { additionalContext: words }),
+  });
 }
 
 /** The reply to a prompt. Rules are never sent along: Sage's are kept in Sage's files. */

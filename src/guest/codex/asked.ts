@@ -69,6 +69,7 @@ export function createCodexAsked(parts: AskedParts): CodexAsked {
       if (asked.size === 0) line.release(session);
       if (open.kind === "form") return open.answered(given);
       const reply = () => rpc.reply(open.id, replyTo(open, given));
+      if (given.type === "allowed" && given.words !== undefined) void steer(given.words).catch(() => {});
       if (given.type !== "refused") return reply();
       // The refusal has no place for a reason. Words that come before it are read in the same request to the model.
       void steer(given.words).then(reply, reply);

@@ -9,6 +9,8 @@ export type GuestReasonArgs = {
   "guest-knows-end": { agent: string };
   /** It was stopped while it asked: the answer goes to it in words. */
   "guest-carried": { agent: string };
+  /** It said that it had something to do, and did not begin in time. */
+  "guest-silent": { agent: string };
   "guest-not-started": { agent: string; words: string };
   "guest-failed": { agent: string; words: string };
   "guest-died": { agent: string; words: string };

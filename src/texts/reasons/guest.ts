@@ -24,6 +24,7 @@ const en: Table = {
       ...(why ? [say(why)] : []),
     ].join(". "),
   "guest-carried": ({ agent }) => `${its(agent)} was stopped while it asked; your answer reaches it when it continues`,
+  "guest-silent": ({ agent }) => `${its(agent)} did not take up its call in time; it is told in words where it was`,
   "guest-not-started": ({ agent, words }) =>
     `${agent} could not be started: ${its(words)}; \`${sage("agents")}\` tells whether it is installed`,
   "guest-failed": ({ agent, words }) => `${agent} failed: ${its(words)}`,
@@ -85,6 +86,7 @@ const zh: Table = {
       ...(why ? [say(why)] : []),
     ].join("。"),
   "guest-carried": ({ agent }) => `${its(agent)} 在请求时被停止；它继续时会得知你的回答`,
+  "guest-silent": ({ agent }) => `${its(agent)} 没有及时继续它的调用；改用文字告诉它进展`,
   "guest-not-started": ({ agent, words }) =>
     `无法启动 ${agent}：${its(words)}；用 \`${sage("agents")}\` 查看是否已安装`,
   "guest-failed": ({ agent, words }) => `${agent} 出错：${its(words)}`,

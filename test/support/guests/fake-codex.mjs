@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // A stand-in for Codex: `fake-codex app-server --listen unix://PATH`. It plays the list of replies in `script.json` of a thread's folder, keeps the
 // thread in `threads` there, really runs its commands, and keeps and loses what Codex does: a request stays open while no client is there and is put to
-// every client that resumes the thread; killed, it has forgotten it; a thread that is resumed without a policy no longer asks.
+// every client that resumes the thread; killed, it has forgotten it; a thread that is resumed without a policy no longer asks. A call that was allowed
+// runs at once, and its end is told when everything that was asked about in its reply is settled.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
@@ -60,13 +61,14 @@ async function play(state) {
     if (step.text) tell("item/completed", { item: { type: "agentMessage", id: `m${state.played}`, text: step.text } });
     if (!step.calls?.length) return over("completed");
     // Codex asks about several calls at once, and not in the model's order.
-    await Promise.all([...step.calls].reverse().map((call) => run(state, call, tell)));
+    const settled = [];
+    await Promise.all([...step.calls].reverse().map((call) => run(state, call, { tell, settled })));
     if (state.turn !== turn) return;
     save(state);
   }
 }
 
-async function run(state, call, tell) {
+async function run(state, call, { tell, settled }) {
   if (call.questions) {
     const { answers } = await ask(state, "item/tool/requestUserInput", { itemId: call.id, questions: call.questions });
     return state.results.push({ id: call.id, answers });
@@ -87,11 +89,11 @@ async function run(state, call, tell) {
   const kind = call.changes ? "item/fileChange/requestApproval" : "item/commandExecution/requestApproval";
   const shown = call.changes ? {} : { command: item.command, cwd: item.cwd };
   const asks = call.asks !== false && state.policy === "untrusted";
-  const { decision } = asks
-    ? await ask(state, kind, { itemId: call.id, reason: call.reason ?? null, ...shown, ...at })
-    : { decision: "accept" };
+  if (asks) settled.push(ask(state, kind, { itemId: call.id, reason: call.reason ?? null, ...shown, ...at }));
+  const { decision } = asks ? await settled.at(-1) : { decision: "accept" };
   if (decision === "accept" && call.command) execFileSync("/bin/sh", ["-c", call.command], { cwd: state.cwd });
   if (decision === "accept") for (const change of call.changes ?? []) writeFileSync(change.path, change.diff);
+  await Promise.all(settled);
   item.status = decision === "accept" ? "completed" : "declined";
   state.results.push({ id: call.id, decision });
   if (!call.untold) tell("item/completed", { item, ...at });

@@ -11,7 +11,14 @@ import type { InputRequest } from "../../../src/protocol/facts/request.ts";
 import type { ExecutionOptions } from "../../../src/protocol/host/options.ts";
 import { config, personAt, type TestConfig, type TestPerson } from "../sage.ts";
 
-export type FakeCall = { name: string; input: Record<string, unknown>; id?: string; sub?: FakeCall[] };
+export type FakeCall = {
+  name: string;
+  input: Record<string, unknown>;
+  id?: string;
+  sub?: FakeCall[];
+  beside?: number;
+  unhooked?: true;
+};
 export type FakeStep = { text?: string; calls?: FakeCall[] };
 
 export const bashCall = (command: string, more: Record<string, unknown> = {}): FakeCall => ({
@@ -39,8 +46,9 @@ export type GuestOptions = Omit<TestConfig, "script"> & {
 export type GuestSage = TestPerson & {
   /** Facts of the session, or those of some types. */
   facts<T extends FactType = FactType>(...types: T[]): Fact<T>[];
-  /** Words that the guest was told and calls that it ran, in order. */
+  /** Words that the guest was told, what its model read of results and remarks, and calls that it ran, in order. */
   heard(): string[];
+  read(): string[];
   ran(): string[];
 };
 
@@ -52,6 +60,7 @@ export async function guestSage(options: GuestOptions): Promise<GuestSage> {
   const env = {
     ...(options.env ?? process.env),
     FAKE_DIR: dir,
+    CLAUDE_CONFIG_DIR: `${dir}/claude`,
     FAKE_RULES: JSON.stringify(options.ownRules ?? {}),
     ...(options.guestVersion !== undefined && { FAKE_VERSION: options.guestVersion }),
   };
@@ -69,6 +78,8 @@ export async function guestSage(options: GuestOptions): Promise<GuestSage> {
   });
   if (!opened.ok) throw new Error(opened.message);
   const { session } = opened;
+  const kept = () =>
+    JSON.parse(readFileSync(sessionFile(dir, store, session), "utf8")) as { heard: string[]; sent: string[] };
   const person = personAt({ host, store, session, watched: true, everyMs: 5 });
   return {
     ...person,
@@ -78,7 +89,8 @@ export async function guestSage(options: GuestOptions): Promise<GuestSage> {
     },
     facts: <T extends FactType>(...types: T[]) =>
       store.load(session).filter(({ type }) => types.length === 0 || types.includes(type as T)) as Fact<T>[],
-    heard: () => (JSON.parse(readFileSync(sessionFile(dir, store, session), "utf8")) as { heard: string[] }).heard,
+    heard: () => kept().heard,
+    read: () => kept().sent,
     ran: () => ranIn(dir),
   };
 }
