@@ -11,10 +11,9 @@ import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import type { AutoResponder } from "../protocol/host/options.ts";
 import { callKey, parentCallOfKey, stepOfKey } from "../protocol/key.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
-import { reason, reasonFrom, said, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, reasonFrom, said, type Reason, SageError } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";
 import type { Redaction } from "../config/secrets/redact.ts";
-import { SageError } from "../protocol/reasons/error.ts";
 
 /** A request as a recording knows it again: without ids and times. */
 export type RecordedRequest =

@@ -18,9 +18,8 @@ import {
   type RewindPlan,
 } from "../protocol/facts/rewound.ts";
 import { endedKey, rewindKey } from "../protocol/key.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
-import { SageError } from "../protocol/reasons/error.ts";
 import { hashOf, readState } from "../tools/files/file-state.ts";
 import { readKept, restoreAll } from "../tools/files/kept-content.ts";
 import { summaryOf } from "../view/items/summary.ts";

@@ -17,8 +17,7 @@ import {
   titleKey,
   turnEndedKey,
 } from "../protocol/key.ts";
-import { SageError } from "../protocol/reasons/error.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
 import { newSessionId } from "../journal/session/session-id.ts";
 import type { Home } from "../config/home/home.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { prose } from "../base/visible.ts";
-import { SageError, messageOf } from "../protocol/reasons/error.ts";
+import { SageError, messageOf } from "../protocol/reasons/reason.ts";
 import { startsAs } from "../texts/command.ts";
 import { programName, programNameAnywhere } from "./process/started-by.ts";
 import { guardConsole, surviveReaders } from "./process/stdout.ts";

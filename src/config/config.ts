@@ -5,7 +5,7 @@ import type { Hook, HookMoment, Hooks } from "../hooks/hook.ts";
 import type { RuleDestination, RuleFiles } from "../protocol/decision.ts";
 import type { RuleGrant } from "../protocol/facts/answer.ts";
 import type { Rule } from "../protocol/facts/permission.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, SageError } from "../protocol/reasons/reason.ts";
 import type { ServerDefinition } from "../mcp/server.ts";
 import { builtinTools } from "../tools/registry.ts";
 import type { Home } from "./home/home.ts";
@@ -29,7 +29,6 @@ import { readPolicy, underPolicy, type Policy } from "./settings/policy.ts";
 import { strangersIn } from "./settings/silence.ts";
 import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "./trust/trust.ts";
 import { isTakenBack } from "../protocol/facts/session.ts";
-import { SageError } from "../protocol/reasons/error.ts";
 
 export type Config = {
   settings: Settings;

@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
 import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { reasonOf, SageError } from "../protocol/reasons/error.ts";
+import { type Reason, reason, reasonOf, SageError } from "../protocol/reasons/reason.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
-import { type Reason, reason } from "../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../protocol/subagent.ts";
 import { kindOf, isObject } from "../base/issue.ts";
 import * as z from "../base/z.ts";

@@ -1,6 +1,5 @@
 import type { FileReasonArgs } from "../protocol/reasons/file.ts";
-import { reason } from "../protocol/reasons/reason.ts";
-import { SageError } from "../protocol/reasons/error.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 
 /** A repository elsewhere, and the branch to begin from. */
 export type Remote = {

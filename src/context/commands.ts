@@ -1,6 +1,5 @@
 import { readSlash } from "../base/name.ts";
-import { reasonOf } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, reasonOf } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";
 import { unfit, type ContentFile } from "./content.ts";
 import { frontMatter } from "./front-matter.ts";

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, realpathSync, statSync, type Dirent } from "node:fs";
 import { join, sep } from "node:path";
 import { attempt } from "../base/attempt.ts";
-import { reasonOf, SageError } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, reasonOf, SageError } from "../protocol/reasons/reason.ts";
 
 /** A text that somebody wrote for agents: a skill, or the definition of a subagent. */
 export type ContentFile = { path: string; text: string };

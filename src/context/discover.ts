@@ -1,11 +1,10 @@
 import { basename, join } from "node:path";
-import { type Reason, reason } from "../protocol/reasons/reason.ts";
+import { type Reason, reason, reasonOf } from "../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../protocol/subagent.ts";
 import { type OwnCommand, readCommands } from "./commands.ts";
 import { type ContentFile, type Found, findContent, unfit } from "./content.ts";
 import { repositoryRoot } from "./environment.ts";
 import { type Skill, readSkills } from "./skills.ts";
-import { reasonOf } from "../protocol/reasons/error.ts";
 import * as z from "../base/z.ts";
 import { frontMatter, nameField, nameFrom, toolsField } from "./front-matter.ts";
 

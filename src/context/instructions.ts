@@ -1,7 +1,6 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { reasonOf, SageError } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, reasonOf, SageError } from "../protocol/reasons/reason.ts";
 import { repositoryRoot } from "./environment.ts";
 
 export type Instruction = { path: string; text: string };

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { ToolInput } from "../protocol/facts/call.ts";
-import { type Reason, reason, said } from "../protocol/reasons/reason.ts";
+import { type Reason, reason, said, reasonOf, SageError } from "../protocol/reasons/reason.ts";
 import type {
   CodeHook,
   Hook,
@@ -15,7 +15,6 @@ import type {
 import * as z from "../base/z.ts";
 import { signalGroup } from "../processes/group.ts";
 import { noteHelper } from "../processes/registry.ts";
-import { reasonOf, SageError } from "../protocol/reasons/error.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
 

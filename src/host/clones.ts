@@ -9,8 +9,7 @@ import type { Store } from "../journal/store/store.ts";
 import { oneLine } from "../base/visible.ts";
 import type { Fact } from "../protocol/facts/fact.ts";
 import { workspaceKey } from "../protocol/key.ts";
-import { messageOf, SageError } from "../protocol/reasons/error.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, messageOf, SageError } from "../protocol/reasons/reason.ts";
 
 const LIMIT_MINUTES = 10;
 const MAX_WORDS = 300;

@@ -1,8 +1,7 @@
 import type { InputRequest } from "../protocol/facts/request.ts";
 import type { Command } from "../protocol/host/host.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
-import { SageError } from "../protocol/reasons/error.ts";
 
 /** `talk`: give tasks, stop them, answer questions about them. `approve`: let something run. */
 export type Act = "talk" | "approve";

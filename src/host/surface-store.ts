@@ -2,8 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { SharedStore, SurfaceStore } from "../protocol/host/surface-store.ts";
-import { messageOf, SageError } from "../protocol/reasons/error.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, messageOf, SageError } from "../protocol/reasons/reason.ts";
 
 const SWEEP_MS = 60_000;
 

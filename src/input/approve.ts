@@ -5,8 +5,7 @@ import type { InputResponse, PlanEnd } from "../protocol/facts/answer.ts";
 import { isComplete, type ConsentRequest } from "../protocol/facts/consent.ts";
 import type { Approval, Approved, Resolution } from "../protocol/facts/request.ts";
 import { approvalKey, splitRequestId } from "../protocol/key.ts";
-import { SageError } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, SageError } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
 import { endOf, settle, type Responded } from "./respond.ts";
 

@@ -11,8 +11,7 @@ import type {
   TimeoutPolicy,
 } from "../protocol/facts/silence.ts";
 import type { AutoResponder, ExecutionMode, Quiet, QuietHours } from "../protocol/host/options.ts";
-import { reasonOf, SageError } from "../protocol/reasons/error.ts";
-import { reason, said } from "../protocol/reasons/reason.ts";
+import { reason, said, reasonOf, SageError } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
 import { autoResolve } from "./auto.ts";
 import { arm } from "./deadlines.ts";

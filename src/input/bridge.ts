@@ -2,10 +2,9 @@ import { untilWritten } from "../journal/store/retry.ts";
 import type { Store } from "../journal/store/store.ts";
 import type { FactType } from "../protocol/facts/fact.ts";
 import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 import type { InputChannel } from "./channel.ts";
 import { respond, settle, type Responded } from "./respond.ts";
-import { SageError } from "../protocol/reasons/error.ts";
 
 /** Shows a session's open requests on a channel, and takes its answers to the journal. Returns the end of it. */
 export function bridge(store: Store, session: string, channel: InputChannel): () => void {

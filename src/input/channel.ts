@@ -2,8 +2,7 @@ import { sentence } from "../texts/shared/sentence.ts";
 import type { InputResponse, LooseResponse } from "../protocol/facts/answer.ts";
 import type { InputRequest, Resolution } from "../protocol/facts/request.ts";
 import type { AutoResponse } from "../protocol/host/options.ts";
-import { reasonOf, SageError } from "../protocol/reasons/error.ts";
-import { reason, said, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, said, type Reason, reasonOf, SageError } from "../protocol/reasons/reason.ts";
 import { autoResolve } from "./auto.ts";
 import { checkResponse, resolve, toResponse, spellOut } from "./validate.ts";
 

@@ -13,8 +13,7 @@ import {
 } from "../protocol/host/outside.ts";
 import type { ExecutionOptions } from "../protocol/host/options.ts";
 import { askedKey, requestId, titleKey } from "../protocol/key.ts";
-import { SageError } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, SageError } from "../protocol/reasons/reason.ts";
 import { isOverdue, openingNow } from "./enforce.ts";
 import { withDeadline, type Silence } from "./ask.ts";
 import { arm } from "./deadlines.ts";

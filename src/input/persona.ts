@@ -1,8 +1,7 @@
 import type { Store } from "../journal/store/store.ts";
 import type { InputResponse } from "../protocol/facts/answer.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
-import { SageError } from "../protocol/reasons/error.ts";
 
 const SURFACE = "persona";
 const PREFIX = "persona ";

@@ -13,9 +13,8 @@ import { takesSignature } from "../protocol/facts/consent.ts";
 import { takesOwnWords, type InputRequest, type Resolution } from "../protocol/facts/request.ts";
 import type { ResponderAnswer } from "../protocol/host/options.ts";
 import { PLAN_TOOL } from "../protocol/mode.ts";
-import { SageError } from "../protocol/reasons/error.ts";
+import { reason, said, type Misfit, type Reason, SageError } from "../protocol/reasons/reason.ts";
 import type { FieldForm } from "../protocol/reasons/mcp.ts";
-import { reason, said, type Misfit, type Reason } from "../protocol/reasons/reason.ts";
 import type { Sender } from "../protocol/sender.ts";
 
 type From = Pick<Sender, "by" | "surface" | "device" | "signed">;

@@ -14,8 +14,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { ToolInput } from "../protocol/facts/call.ts";
-import { messageOf, SageError } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, messageOf, SageError } from "../protocol/reasons/reason.ts";
 import { MAX_TOOLS } from "./definition.ts";
 import { type ServerDefinition, ServerFailure } from "./server.ts";
 import type { Known } from "./memory.ts";

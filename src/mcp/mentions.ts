@@ -1,7 +1,6 @@
 import { readSlash } from "../base/name.ts";
 import { harmless, oneLine } from "../base/visible.ts";
-import { SageError } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, SageError } from "../protocol/reasons/reason.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 import { createExcerpt } from "../tools/content/excerpt.ts";
 import { toolName } from "./definition.ts";

@@ -1,5 +1,4 @@
-import { reasonOf } from "../protocol/reasons/error.ts";
-import type { Reason } from "../protocol/reasons/reason.ts";
+import { type Reason, reasonOf } from "../protocol/reasons/reason.ts";
 
 /** A program that Sage starts and talks to over its standard input and output. */
 export type StdioServer = {

@@ -1,6 +1,5 @@
 import type { Transport } from "@modelcontextprotocol/client";
-import { reasonOf } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, reasonOf } from "../protocol/reasons/reason.ts";
 import type { Tool } from "../tools/definition/tool.ts";
 import type { Connection } from "./connection.ts";
 import { definitionHash, definitionsOf, type ToolDefinition } from "./definition.ts";

@@ -5,8 +5,7 @@ import { isObject } from "../base/issue.ts";
 import { oneLine } from "../base/visible.ts";
 import { signalGroup } from "../processes/group.ts";
 import { noteHelper } from "../processes/registry.ts";
-import { messageOf } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, messageOf } from "../protocol/reasons/reason.ts";
 import type { StdioServer } from "./server.ts";
 
 /** A longer message is no answer but an attack or a mistake; the server is stopped. */

@@ -1,8 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { ToolInput } from "../protocol/facts/call.ts";
 import type { ToolResult } from "../protocol/facts/message.ts";
-import { reasonOf } from "../protocol/reasons/error.ts";
-import type { Reason } from "../protocol/reasons/reason.ts";
+import { type Reason, reasonOf } from "../protocol/reasons/reason.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 import * as z from "../base/z.ts";
 import type { Tool, ToolScope } from "../tools/definition/tool.ts";

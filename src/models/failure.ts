@@ -1,6 +1,5 @@
-import { SageError } from "../protocol/reasons/error.ts";
+import { plainText, reason, type Reason, SageError } from "../protocol/reasons/reason.ts";
 import type { RequestFailure } from "../protocol/reasons/model.ts";
-import { plainText, reason, type Reason } from "../protocol/reasons/reason.ts";
 
 /** A server that asks for more patience than this gets none: a person should know and decide. */
 export const longestWaitMs = 2 * 60_000;

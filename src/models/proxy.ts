@@ -1,7 +1,6 @@
 import type { Agent } from "node:http";
 import { BlockList, isIP } from "node:net";
-import { reason } from "../protocol/reasons/reason.ts";
-import { SageError } from "../protocol/reasons/error.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

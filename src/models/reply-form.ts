@@ -1,8 +1,7 @@
 import type { Finish, Part, Reply } from "../protocol/facts/message.ts";
 import { misfits } from "../protocol/reasons/misfit.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";
-import { SageError } from "../protocol/reasons/error.ts";
 
 /** Time that a model has to stop after its signal aborted. One that passes the signal on needs none of it. */
 const GRACE_MS = 250;

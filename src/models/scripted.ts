@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { noUsage, type Call, type Finish, type Part, type Usage } from "../protocol/facts/message.ts";
-import { messageOf, SageError } from "../protocol/reasons/error.ts";
-import { said } from "../protocol/reasons/reason.ts";
+import { said, messageOf, SageError } from "../protocol/reasons/reason.ts";
 import * as z from "../base/z.ts";
 import type { Model, ModelRequest, ModelScope } from "./model.ts";
 import { sleep } from "./sleep.ts";

@@ -1,5 +1,4 @@
-import { SageError } from "../protocol/reasons/error.ts";
-import type { Reason } from "../protocol/reasons/reason.ts";
+import { type Reason, SageError } from "../protocol/reasons/reason.ts";
 import { classify } from "./failure.ts";
 
 const UNKNOWN = 200_000;

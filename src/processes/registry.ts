@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf, SageError } from "../protocol/reasons/error.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, messageOf, SageError } from "../protocol/reasons/reason.ts";
 import { endGroup } from "./group.ts";
 import { groupLife, identify, lifeOf, type Identity, type Life } from "./identity.ts";
 

@@ -1,7 +1,6 @@
 import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../protocol/host/host.ts";
 import { errorOf, refusalOf } from "../protocol/host/refusal.ts";
-import { SageError } from "../protocol/reasons/error.ts";
-import { reason, type Reason } from "../protocol/reasons/reason.ts";
+import { reason, type Reason, SageError } from "../protocol/reasons/reason.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { protocols, readSaid, type Call, type Hello, type HelloFrame, type Welcome } from "./frames.ts";
 import { closeCodes, closedBy, type Closed, type OpenWire, type Wire } from "./wire.ts";

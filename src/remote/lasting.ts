@@ -1,7 +1,6 @@
 import type { Command, CommandReply, Host, InboxEvent, WatchEvent, WatchOptions } from "../protocol/host/host.ts";
 import { refusalOf } from "../protocol/host/refusal.ts";
-import { SageError } from "../protocol/reasons/error.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 import { connectHost, LinkClosed, type RemoteHost } from "./client.ts";
 import { isKnownType } from "./fact-types.ts";
 import { FRAME_ROOM, MAX_FRAME_BYTES, type Hello, type Welcome } from "./frames.ts";

@@ -1,7 +1,6 @@
 import type { Command, Refused } from "../protocol/host/host.ts";
 import { refusalOf } from "../protocol/host/refusal.ts";
-import { reason } from "../protocol/reasons/reason.ts";
-import { SageError } from "../protocol/reasons/error.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 
 type Test<C> = boolean | ((command: C) => boolean);
 type Sending<C> = {

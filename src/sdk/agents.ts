@@ -12,8 +12,7 @@ import { closeServers, type OpenedServers } from "../host/assembly/servers.ts";
 import type { Model } from "../models/model.ts";
 import type { Rule } from "../protocol/facts/permission.ts";
 import type { ExecutionOptions } from "../protocol/host/options.ts";
-import { reason } from "../protocol/reasons/reason.ts";
-import { SageError } from "../protocol/reasons/error.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 import { resolveModel, wholeSkill, type SdkOptions } from "./options.ts";
 
 /** Agents for the sessions of one embedder: of code alone they share one, and with settings each folder has its own. */

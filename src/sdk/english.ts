@@ -1,7 +1,7 @@
 import { writeWith } from "../protocol/reasons/reason.ts";
 import { sentence } from "../texts/shared/sentence.ts";
 
-export * from "../protocol/reasons/error.ts";
+export * from "../protocol/reasons/reason.ts";
 
 // Embedders read messages: an error that leaves the SDK says why in English, and so do refusals, notices and failed outcomes.
 writeWith((why) => {

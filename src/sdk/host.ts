@@ -5,8 +5,7 @@ import { openSession as openLog, type SessionLog } from "../journal/session/sess
 import type { Store } from "../journal/store/store.ts";
 import type { Host } from "../protocol/host/host.ts";
 import { refusalOf } from "../protocol/host/refusal.ts";
-import { reason } from "../protocol/reasons/reason.ts";
-import { SageError } from "../protocol/reasons/error.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 import { memoryStore } from "../journal/store/memory.ts";
 import { checkOptions } from "./check-options.ts";
 import { processOutputFolder } from "./output-folder.ts";

@@ -1,8 +1,7 @@
 import type { Store } from "../journal/store/store.ts";
 import type { InquiryReplied, Resolution } from "../protocol/facts/request.ts";
 import { splitRequestId } from "../protocol/key.ts";
-import { SageError } from "../protocol/reasons/error.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 
 /** The reply to an inquiry, once it is there. Rejects when the request ends first, and when the signal aborts. */
 export function replyTo(

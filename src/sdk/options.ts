@@ -13,8 +13,7 @@ import type { SessionMode } from "../protocol/mode.ts";
 import type { SubagentDefinition } from "../protocol/subagent.ts";
 import type { Tool } from "../tools/definition/tool.ts";
 import { chooseModel, type ModelChoice } from "../models/choice/choose.ts";
-import { reason } from "../protocol/reasons/reason.ts";
-import { SageError } from "../protocol/reasons/error.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 
 /** Options of `SageAgentSDK`. */
 export type SdkOptions = {

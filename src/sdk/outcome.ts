@@ -1,7 +1,6 @@
 import { noUsage } from "../protocol/facts/message.ts";
 import type { AgentOutcome, OutcomeStatus } from "../protocol/facts/outcome.ts";
-import { messageOf, reasonOf, SageError } from "../protocol/reasons/error.ts";
-import { reason } from "../protocol/reasons/reason.ts";
+import { reason, messageOf, reasonOf, SageError } from "../protocol/reasons/reason.ts";
 
 /** Outcome of a run whose turn did nothing. */
 export function withoutTurn(session: string, status: OutcomeStatus): AgentOutcome {

@@ -14,8 +14,7 @@ import type {
 } from "../protocol/facts/request.ts";
 import type { Host, RespondedEach, SharedAnswer } from "../protocol/host/host.ts";
 import { errorOf } from "../protocol/host/refusal.ts";
-import { SageError } from "../protocol/reasons/error.ts";
-import { reason, said } from "../protocol/reasons/reason.ts";
+import { reason, said, SageError } from "../protocol/reasons/reason.ts";
 import { checkOptions } from "./check-options.ts";
 import { replyTo } from "./inquire.ts";
 import { alikeTo } from "../view/request/alike.ts";

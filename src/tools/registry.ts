@@ -1,5 +1,4 @@
-import { SageError } from "../protocol/reasons/error.ts";
-import { said, type Reason } from "../protocol/reasons/reason.ts";
+import { said, type Reason, SageError } from "../protocol/reasons/reason.ts";
 import { askUser } from "./ask/ask-user.ts";
 import { bash } from "./shell/bash.ts";
 import { edit } from "./files/edit.ts";

@@ -1,6 +1,5 @@
 import { isOutsideSession } from "../protocol/host/outside.ts";
-import { reason } from "../protocol/reasons/reason.ts";
-import { SageError } from "../protocol/reasons/error.ts";
+import { reason, SageError } from "../protocol/reasons/reason.ts";
 import { titleOf } from "./items/summary.ts";
 
 /** Finds a session by its id, or by the start of one where only one is meant. */

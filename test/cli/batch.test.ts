@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import { shortRequestId } from "../../src/protocol/key.ts";
-import type { SageError } from "../../src/protocol/reasons/error.ts";
+import type { SageError } from "../../src/protocol/reasons/reason.ts";
 import { asks, bash, Machine, mark } from "../support/cli.ts";
 import { modelServer } from "../support/model-server.ts";
 

@@ -7,7 +7,7 @@ import { sageHome } from "../../src/config/home/home.ts";
 import { readSettings, type Settings } from "../../src/config/settings/settings.ts";
 import { defaultLimits } from "../../src/surfaces/feishu/index.ts";
 import { folderOf } from "../../src/surfaces/feishu/bot/team.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
+import { SageError } from "../../src/protocol/reasons/reason.ts";
 import { feishuSetupTexts } from "../../src/texts/serve/feishu-setup.ts";
 import { workspace } from "../support/sage.ts";
 

@@ -7,7 +7,7 @@ import { sageHome } from "../../src/config/home/home.ts";
 import { readPolicy, underPolicy, type Policy } from "../../src/config/settings/policy.ts";
 import { readSettings } from "../../src/config/settings/settings.ts";
 import { loadDecision } from "../../src/archive/decision.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
+import { SageError } from "../../src/protocol/reasons/reason.ts";
 import type { PermissionRequest } from "../../src/protocol/facts/request.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { allow, bash, sageWith, workspace } from "../support/sage.ts";

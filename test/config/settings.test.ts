@@ -25,7 +25,7 @@ import { readProject } from "../../src/config/trust/trust.ts";
 import { readSettings, settingsSchema } from "../../src/config/settings/settings.ts";
 import { projectTrust, revoke, trust } from "../../src/config/trust/trust.ts";
 import { version } from "../../src/config/version.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
+import { SageError } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { workspace } from "../support/sage.ts";
 import { worded, wordsOf } from "../support/worded.ts";

@@ -4,8 +4,7 @@ import { estimateTokens, messageTokens, totalTokens } from "../../src/context/co
 import { classify, giveUp } from "../../src/models/failure.ts";
 import { contextWindow, isOverflow } from "../../src/models/window.ts";
 import type { Message } from "../../src/protocol/facts/message.ts";
-import { reasonOf, SageError } from "../../src/protocol/reasons/error.ts";
-import { reason, said } from "../../src/protocol/reasons/reason.ts";
+import { reason, said, reasonOf, SageError } from "../../src/protocol/reasons/reason.ts";
 
 test("text is estimated by its characters, Chinese ones counting almost three times as much", () => {
   assert.equal(estimateTokens(""), 0);

@@ -8,7 +8,7 @@ import type { InputRequest } from "../../src/protocol/facts/request.ts";
 import { runnerIn } from "../support/command-runner.ts";
 import { askUser, question, workspace } from "../support/sage.ts";
 import { check } from "./checker.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
+import { SageError } from "../../src/protocol/reasons/reason.ts";
 import { virtualTime, type VirtualTime } from "./clock.ts";
 import { broken, type Violation } from "./history.ts";
 import { attend, observeSettled, reply, settle, story, tell } from "./story.ts";

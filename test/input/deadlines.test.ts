@@ -9,8 +9,7 @@ import { memoryStore } from "../../src/journal/store/memory.ts";
 import type { LocalStore, Store } from "../../src/journal/store/store.ts";
 import type { InputRequest, Resolution } from "../../src/protocol/facts/request.ts";
 import type { Deadline, DeadlinePolicy } from "../../src/protocol/facts/silence.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
-import { said } from "../../src/protocol/reasons/reason.ts";
+import { said, SageError } from "../../src/protocol/reasons/reason.ts";
 import { fact, keys, opened, requestFor, state } from "../journal/journals.ts";
 import { colour, bash, lin, red, asker } from "./askers.ts";
 

@@ -3,8 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { LocalStore } from "../../src/journal/store/store.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
-import { said as inWords } from "../../src/protocol/reasons/reason.ts";
+import { said as inWords, SageError } from "../../src/protocol/reasons/reason.ts";
 import { fact, folder, opened } from "./journals.ts";
 import { wordsOf } from "../support/worded.ts";
 

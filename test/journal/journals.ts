@@ -8,8 +8,7 @@ import { createDatabase, hasPostgres, openReplica } from "../support/postgres.ts
 import type { Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
 import type { InputRequest, Question, Resolution } from "../../src/protocol/facts/request.ts";
 import { requestId } from "../../src/protocol/key.ts";
-import { messageOf } from "../../src/protocol/reasons/error.ts";
-import { said as inWords } from "../../src/protocol/reasons/reason.ts";
+import { said as inWords, messageOf } from "../../src/protocol/reasons/reason.ts";
 
 export type Journal = Disposable & {
   readonly store: LocalStore;

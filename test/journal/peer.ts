@@ -4,8 +4,7 @@ import { respond } from "../../src/input/respond.ts";
 import { openSession, type SessionLog } from "../../src/journal/session/session.ts";
 import { sqliteStore } from "../../src/journal/sqlite/sqlite.ts";
 import type { LocalStore } from "../../src/journal/store/store.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
-import { said as inWords } from "../../src/protocol/reasons/reason.ts";
+import { said as inWords, SageError } from "../../src/protocol/reasons/reason.ts";
 import { wordsOf } from "../support/worded.ts";
 
 const [path = "", how = ""] = process.argv.slice(2);

@@ -10,8 +10,7 @@ import type { Ledger } from "../../src/journal/replica/ledger.ts";
 import type { InputResponse } from "../../src/protocol/facts/answer.ts";
 import type { Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
 import type { InputRequest } from "../../src/protocol/facts/request.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
-import { reason, said as inWords } from "../../src/protocol/reasons/reason.ts";
+import { reason, said as inWords, SageError } from "../../src/protocol/reasons/reason.ts";
 import { asLogin, createPrepared, hasPostgres } from "../support/postgres.ts";
 import { answer, fact, opened, requestFor, resolved as ended, said } from "./journals.ts";
 

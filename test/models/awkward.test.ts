@@ -13,8 +13,7 @@ import { google } from "../../src/models/wire/google.ts";
 import { type WireOptions, createPost } from "../../src/models/wire/post.ts";
 import { responses } from "../../src/models/wire/responses.ts";
 import { callsOf, textOf, type Finish, type Reply } from "../../src/protocol/facts/message.ts";
-import { reasonOf } from "../../src/protocol/reasons/error.ts";
-import type { Reason } from "../../src/protocol/reasons/reason.ts";
+import { type Reason, reasonOf } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { chunksOf, modelServer, type Play, type ServedReply, type Wire } from "../support/model-server.ts";
 

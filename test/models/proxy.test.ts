@@ -1,6 +1,6 @@
 // No turn is lost to a proxy: HTTP_PROXY, HTTPS_PROXY and NO_PROXY are the way out of many networks.
 import assert from "node:assert/strict";
-import type { SageError } from "../../src/protocol/reasons/error.ts";
+import type { SageError } from "../../src/protocol/reasons/reason.ts";
 import { test } from "node:test";
 import { chooseModel } from "../../src/models/choice/choose.ts";
 import type { Model } from "../../src/models/model.ts";

@@ -7,8 +7,7 @@ import type { Model, ModelRequest, ModelScope } from "../../src/models/model.ts"
 import { openai } from "../../src/models/wire/chat.ts";
 import { type RetryOptions, withRetry } from "../../src/models/choice/endpoint.ts";
 import { textOf, type Reply } from "../../src/protocol/facts/message.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
-import { said } from "../../src/protocol/reasons/reason.ts";
+import { said, SageError } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { chunksOf, modelServer, type Play, type ServedReply } from "../support/model-server.ts";
 import { wordsOf } from "../support/worded.ts";

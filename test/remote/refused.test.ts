@@ -7,7 +7,7 @@ import { pair, targetOf } from "../../src/cli/host/paired-hosts.ts";
 import { testHome, type Home } from "../../src/config/home/home.ts";
 import { connectWeb } from "../../src/host/socket/connect-web.ts";
 import { parseResponse } from "../../src/host/socket/messages.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
+import { SageError } from "../../src/protocol/reasons/reason.ts";
 import { sentence } from "../../src/texts/shared/sentence.ts";
 import { overWire } from "../support/over-wire.ts";
 import { sageWith, workspace } from "../support/sage.ts";

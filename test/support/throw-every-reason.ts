@@ -1,5 +1,5 @@
 // Loaded before the command line: throws an error of every code where nothing catches it, and prints what is said of each.
-import { SageError } from "../../src/protocol/reasons/error.ts";
+import { SageError } from "../../src/protocol/reasons/reason.ts";
 import { everyReason } from "./every-reason.ts";
 
 const leave = process.exit.bind(process);

@@ -2,13 +2,12 @@ import type { ToolInput } from "../../src/protocol/facts/call.ts";
 import type { Delta, Fact, FactData, FactType } from "../../src/protocol/facts/fact.ts";
 import { noUsage } from "../../src/protocol/facts/message.ts";
 import { errorOf, refusalOf } from "../../src/protocol/host/refusal.ts";
-import { reasonFrom, reason } from "../../src/protocol/reasons/reason.ts";
+import { reasonFrom, reason, SageError } from "../../src/protocol/reasons/reason.ts";
 
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { suite, test } from "node:test";
 import { attachPlain } from "../../src/surfaces/plain/index.ts";
-import { SageError } from "../../src/protocol/reasons/error.ts";
 import { createDesk, type Panel } from "../../src/surfaces/terminal/panels/panel.ts";
 import { sageWith, workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";

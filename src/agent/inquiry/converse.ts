@@ -14,8 +14,7 @@ import {
 import type { Fact } from "../../protocol/facts/fact.ts";
 import type { InputRequest, InquiryMade, InquiryReplied } from "../../protocol/facts/request.ts";
 import { callKey, splitRequestId, stepOfKey } from "../../protocol/key.ts";
-import { reasonOf } from "../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { reason, type Reason, reasonOf } from "../../protocol/reasons/reason.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { loadImage } from "../../tools/content/image.ts";
 import { judgeHooked } from "../call/judge/judge.ts";

@@ -1,6 +1,5 @@
 import type { AgentState, InterruptAction, StateTransition } from "../../protocol/facts/outcome.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason, said } from "../../protocol/reasons/reason.ts";
+import { reason, said, SageError } from "../../protocol/reasons/reason.ts";
 
 type Name = AgentState["state"];
 

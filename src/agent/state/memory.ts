@@ -7,9 +7,8 @@ import { callEndOf, type Call, type ToolResult } from "../../protocol/facts/mess
 import type { PermissionOpinion, Verdict } from "../../protocol/facts/permission.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import { stepKeys } from "../../protocol/key.ts";
-import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
+import { reason, type Reason, reasonOf, SageError } from "../../protocol/reasons/reason.ts";
 import { misfits } from "../../protocol/reasons/misfit.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
 import type { Tool } from "../../tools/definition/tool.ts";
 import type { Self, Tools } from "./context.ts";

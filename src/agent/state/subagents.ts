@@ -1,7 +1,6 @@
 import { namePattern } from "../../base/name.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../../protocol/subagent.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 
 const reading = ["Read", "Glob", "Grep"];
 

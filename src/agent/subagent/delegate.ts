@@ -6,7 +6,7 @@ import type { ToolResult } from "../../protocol/facts/message.ts";
 import type { AgentState } from "../../protocol/facts/outcome.ts";
 import { callKeys, firstSubReplyKey } from "../../protocol/key.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
-import { SageError, messageOf, reasonOf } from "../../protocol/reasons/error.ts";
+import { SageError, messageOf, reasonOf } from "../../protocol/reasons/reason.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import type { SubagentDefinition } from "../../protocol/subagent.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";

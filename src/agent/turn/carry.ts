@@ -7,13 +7,12 @@ import type { TurnEnd } from "../../protocol/facts/outcome.ts";
 import type { Verdict } from "../../protocol/facts/permission.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import { branchKey, carriedKey, isWithinKey, requestId, saidKey, turnEndedKey, turnKey } from "../../protocol/key.ts";
-import { isSameReason, plainText, reason } from "../../protocol/reasons/reason.ts";
+import { isSameReason, plainText, reason, SageError } from "../../protocol/reasons/reason.ts";
 import { askUser } from "../../tools/ask/ask-user.ts";
 import type { ExecutionContext } from "../state/context.ts";
 import { fold, type Folded } from "./projection.ts";
 import { addRules, endTurnIfSaid, waitForPerson } from "../call/judge/request.ts";
 import { notApproved } from "../call/judge/results.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 
 const MAX_TEXT_LENGTH = 500;
 

@@ -7,8 +7,7 @@ import type { Approved, InputRequest, Resolution } from "../../protocol/facts/re
 import type { CommandReply, Host, Refused, SharedAnswer } from "../../protocol/host/host.ts";
 import { isOutsideRequest } from "../../protocol/host/outside.ts";
 import { shortRequestId, splitRequestId } from "../../protocol/key.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { sageHome } from "../../config/home/home.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import { sentence } from "../../texts/shared/sentence.ts";

@@ -1,7 +1,6 @@
 import { ask } from "../../protocol/host/refusal.ts";
 import type { SessionRow, Store } from "../../journal/store/store.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { said } from "../../protocol/reasons/reason.ts";
+import { said, SageError } from "../../protocol/reasons/reason.ts";
 import { readInstallation } from "../../config/home/installation.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";

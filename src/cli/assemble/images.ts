@@ -5,8 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Host } from "../../protocol/host/host.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
 import { attachedKindOf, MAX_IMAGE_BYTES, type GivenImage } from "../../protocol/image.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 
 /** Adds the pictures and PDF files that a message names: a person's own words are their consent to send them. */
 export function withImages(send: Host["send"], cwd: string): Host["send"] {

@@ -8,8 +8,7 @@ import type { ModelChoice, ModelSettings } from "../../models/choice/choose.ts";
 import type { Model } from "../../models/model.ts";
 import { contextWindow } from "../../models/window.ts";
 import type { Named, WorkFolder } from "../../protocol/host/about.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { said } from "../../protocol/reasons/reason.ts";
+import { said, SageError } from "../../protocol/reasons/reason.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import {

@@ -3,8 +3,7 @@ import { sageHome, type Home } from "../../config/home/home.ts";
 import { accountHasRole, liveSettings, peopleIn, personWith } from "../../config/settings/people.ts";
 import { readSettings, type Settings } from "../../config/settings/settings.ts";
 import type { Act, Guard, PersonOf } from "../../host/guard.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 
 /** Name of the person at the keyboard: the one that `people` gives to their account, or the account's own. */
 export function person(settings: Settings = readSettings(sageHome(process.env).settings)): string {

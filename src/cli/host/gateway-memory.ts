@@ -3,8 +3,7 @@ import { explained } from "../../journal/postgres/error.ts";
 import { misfitOf } from "../../journal/postgres/tables.ts";
 import type { SurfaceTable } from "../../journal/postgres/surface-table.ts";
 import type { SharedStore } from "../../protocol/host/surface-store.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { said } from "../../protocol/reasons/reason.ts";
+import { said, SageError } from "../../protocol/reasons/reason.ts";
 import type { ClusterTexts } from "../../texts/serve/cluster.ts";
 
 /** Schema, function or table is missing: no gateway was ever here. */

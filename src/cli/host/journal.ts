@@ -1,8 +1,7 @@
 import type { OutsideSettings } from "../../input/outside.ts";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
 import type { Store } from "../../journal/store/store.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { said } from "../../protocol/reasons/reason.ts";
+import { said, SageError } from "../../protocol/reasons/reason.ts";
 import { sageHome, type Home } from "../../config/home/home.ts";
 import { createHost, type HostParts, type LocalHost } from "../../host/host.ts";
 import type { Lang } from "../../texts/language.ts";

@@ -3,9 +3,8 @@ import { hostname } from "node:os";
 import type { Home } from "../../config/home/home.ts";
 import { dropKey, keptKey, saveKey, type KeyPlace } from "../../config/home/keys.ts";
 import { changeSettings, readSettings, type Settings } from "../../config/settings/settings.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { thrownText } from "../../texts/shared/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
 import { person } from "./account.ts";
 
 /** A host that is elsewhere, as the person named it. */

@@ -3,8 +3,7 @@ import { attempt } from "../../base/attempt.ts";
 import { sageHome } from "../../config/home/home.ts";
 import { ancestry } from "../../processes/identity.ts";
 import { sqliteStore } from "../../journal/sqlite/sqlite.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { workerFile } from "./join-engine.ts";
 
 /** No command of an agent acts in the person's name. A variable tells; where it was cleared, the journal knows the parent process. */

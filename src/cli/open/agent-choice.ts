@@ -1,8 +1,7 @@
 import type { Installation } from "../../config/home/installation.ts";
 import { guestProgram } from "../../host/guests/guest-programs.ts";
 import type { Store } from "../../journal/store/store.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 
 /** Names Sage itself, where the settings name another agent. */
 const OURSELVES = "sage";

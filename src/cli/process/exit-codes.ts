@@ -1,5 +1,5 @@
 import type { OutcomeStatus } from "../../protocol/facts/outcome.ts";
-import type { SageErrorCode } from "../../protocol/reasons/error.ts";
+import type { SageErrorCode } from "../../protocol/reasons/reason.ts";
 import type { ExitName } from "../../texts/commands/help.ts";
 
 /** Exit codes that scripts may rely on. */

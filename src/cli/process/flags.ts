@@ -1,8 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { closest } from "../../base/name.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { said, SageError } from "../../protocol/reasons/reason.ts";
 import { thrownText } from "../../texts/shared/error.ts";
-import { said } from "../../protocol/reasons/reason.ts";
 import { cliTexts, type CliTexts } from "../../texts/commands/cli.ts";
 import { languageOf, type Lang } from "../../texts/language.ts";
 

@@ -1,5 +1,5 @@
 import type { Store } from "../../journal/store/store.ts";
-import type { SageError } from "../../protocol/reasons/error.ts";
+import type { SageError } from "../../protocol/reasons/reason.ts";
 
 const usual = { SIGTERM: 143, SIGHUP: 129 };
 

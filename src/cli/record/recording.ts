@@ -4,7 +4,7 @@ import { recordedPersona } from "../../input/persona.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { oneLine } from "../../base/visible.ts";
 import type { ExecutionMode } from "../../protocol/host/options.ts";
-import { type SageError } from "../../protocol/reasons/error.ts";
+import { type SageError } from "../../protocol/reasons/reason.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import { answersOf, fixed, parseAnswers, replayAnswers, scriptOf } from "../../archive/recording.ts";
 import { writeLines } from "../../archive/trajectory.ts";

@@ -1,8 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { messageOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, messageOf, SageError } from "../../protocol/reasons/reason.ts";
 import { MAX_STATE_BYTES, readSmallFile } from "./small-file.ts";
 
 const TIMEOUT_MS = 5_000;

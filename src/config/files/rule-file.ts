@@ -1,7 +1,6 @@
 import { readRule, textOfRule, type AskRule } from "../../permission/rules/rules.ts";
 import type { RuleGrant } from "../../protocol/facts/answer.ts";
-import { messageOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, messageOf, SageError } from "../../protocol/reasons/reason.ts";
 import { changeFile } from "./locked-file.ts";
 import { readSmallFile } from "./small-file.ts";
 

@@ -1,6 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { messageOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, messageOf, SageError } from "../../protocol/reasons/reason.ts";
 
 /** Settings are short. */
 const MAX_FILE_BYTES = 1024 * 1024;

@@ -3,9 +3,8 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { attempt } from "../../base/attempt.ts";
 import { canonicalPath, isInside } from "../../permission/paths/canonical.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { projectRoot } from "../trust/trust.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 
 /** Paths of Sage's state, which its owner alone can read. */
 export type Home = {

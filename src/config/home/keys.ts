@@ -1,8 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createRequire } from "node:module";
 import { attempt } from "../../base/attempt.ts";
-import { messageOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, messageOf, SageError } from "../../protocol/reasons/reason.ts";
 import type { Home } from "./home.ts";
 import { changeFile } from "../files/locked-file.ts";
 import { readSmallFile } from "../files/small-file.ts";

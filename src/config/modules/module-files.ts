@@ -5,8 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { attempt } from "../../base/attempt.ts";
 import type { ContentFile } from "../../context/content.ts";
 import { isFolder, isInside } from "../../permission/paths/canonical.ts";
-import { reasonOf } from "../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { reason, type Reason, reasonOf } from "../../protocol/reasons/reason.ts";
 import { contentOf } from "../files/hook-files.ts";
 import { readSmallFile } from "../files/small-file.ts";
 

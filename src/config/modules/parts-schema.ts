@@ -1,9 +1,8 @@
 import * as z from "../../base/z.ts";
 import { namePattern } from "../../base/name.ts";
 import type { Check } from "../../base/schema.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { reason, type Reason, messageOf } from "../../protocol/reasons/reason.ts";
 import { hasMethods, wants } from "../../protocol/reasons/misfit.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
 import { jsonSchemaOf } from "../../tools/definition/json-schema.ts";
 
 const code = wants("function", (value) => typeof value === "function");

@@ -7,8 +7,7 @@ import { protectedKind } from "../../permission/paths/protected.ts";
 import type { ConfineMode } from "../../protocol/confine.ts";
 import type { RuleDestination } from "../../protocol/decision.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, type Reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { SandboxSettings } from "./sandbox-schema.ts";
 
 /** How commands are confined in a folder. */

@@ -3,8 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MAX_STATE_BYTES, readSmallFile } from "../files/small-file.ts";
 import { changeTrusted, mayBeTrusted, projectRoot, readTrusted } from "./trust.ts";
-import { messageOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, messageOf, SageError } from "../../protocol/reasons/reason.ts";
 
 /** Files of a folder by which other agents start programs or change what they ask about. An agent that is driven follows them unasked. */
 const own = [

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, parse, relative } from "node:path";
 import { hash } from "node:crypto";
 import { attempt } from "../../base/attempt.ts";
-import { type Reason, reason } from "../../protocol/reasons/reason.ts";
+import { type Reason, reason, SageError } from "../../protocol/reasons/reason.ts";
 import { type NamedModule, moduleTexts, readModules } from "../modules/module-files.ts";
 import { changeFile } from "../files/locked-file.ts";
 import { MAX_STATE_BYTES, readSmallFile } from "../files/small-file.ts";
@@ -20,7 +20,6 @@ import {
   projectSchema,
   shared,
 } from "../settings/settings.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 
 type Trusted = Record<string, { digest: string; at: number; files: Record<string, string> }>;
 

@@ -16,7 +16,7 @@ import { readFilter } from "../../permission/rules/filter.ts";
 import type { RuleGrant } from "../../protocol/facts/answer.ts";
 import type { ExecutionMode } from "../../protocol/host/options.ts";
 import { PLAN_TOOL } from "../../protocol/mode.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Spawn } from "../../tools/process/spawn.ts";
 import { createSpawner } from "../../tools/process/spawner.ts";
 import { builtinTools, createToolRegistry, type ToolRegistry } from "../../tools/registry.ts";
@@ -26,7 +26,6 @@ import { createWebFetch } from "../../tools/web/web-fetch.ts";
 import { createWebSearch } from "../../tools/web/web-search.ts";
 import type { Agent, AgentParts, AgentScope, RunSettings } from "./agent-parts.ts";
 import { createPrompts, createRecent, type Prompts, type PromptScope } from "./prompts.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 
 /** Loaded by the first turn that somebody traces. */
 let tracing: Promise<typeof import("./traces.ts")> | undefined;

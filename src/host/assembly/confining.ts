@@ -6,8 +6,7 @@ import type { Probed } from "../../confine/probe.ts";
 import { judgeHost } from "../../permission/web.ts";
 import { createRuleBooks } from "../../permission/rules/book.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, type Reason, SageError } from "../../protocol/reasons/reason.ts";
 
 type Place = {
   /** The workspace, by its real path. */

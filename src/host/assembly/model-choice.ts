@@ -3,8 +3,7 @@ import type { Installation } from "../../config/home/installation.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../../models/choice/choose.ts";
 import type { Model } from "../../models/model.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 
 type Chooser = Pick<Installation, "settings" | "env">;
 

@@ -6,8 +6,7 @@ import type { Skill } from "../../context/skills.ts";
 import type { RuleBooks } from "../../permission/rules/book.ts";
 import { readFilter } from "../../permission/rules/filter.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
-import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
-import { said, type Reason } from "../../protocol/reasons/reason.ts";
+import { said, type Reason, reasonOf, SageError } from "../../protocol/reasons/reason.ts";
 import type { SubagentDefinition } from "../../protocol/subagent.ts";
 
 /** A thousand runs that begin within this time in one folder have read the same files. */

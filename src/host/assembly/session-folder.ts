@@ -1,6 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 
 /** The folder of a session, past every link. Throws what to do where it was moved or removed. */
 export function sessionFolder({ id, cwd }: { id: string; cwd: string }): string {

@@ -20,7 +20,7 @@ import type { Fact } from "../../protocol/facts/fact.ts";
 import type { Usage } from "../../protocol/facts/message.ts";
 import type { AgentOutcome } from "../../protocol/facts/outcome.ts";
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/reason.ts";
 
 /** Spans by the semantic conventions for generative AI: what, how long, how it ended. No content, no path, no person's name. */
 export function createTraces(): Traces {

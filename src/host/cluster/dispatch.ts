@@ -5,7 +5,7 @@ import { explained } from "../../journal/postgres/error.ts";
 import { SILENT_MS } from "../../journal/postgres/pool.ts";
 import { unprepared } from "../../journal/postgres/tables.ts";
 import { createServerClock } from "./server-clock.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/reason.ts";
 
 const CHECK_MS = 1_000;
 const DISCONNECT_MS = 2_000;

@@ -5,7 +5,7 @@ import { definer } from "../../journal/postgres/schema/definer.ts";
 import { grants, quoted, rolesOf, type Roles } from "../../journal/postgres/schema/grants.ts";
 import { makeTables, misfitOf } from "../../journal/postgres/tables.ts";
 import { queues } from "./dispatch.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/reason.ts";
 
 type Logins = Partial<Roles> & {
   /** Places whose sessions the worker's login runs; none: every place. Without it, they stay as they are. */

@@ -7,9 +7,8 @@ import type { RuleGrant, RuleRemoval } from "../../protocol/facts/answer.ts";
 import type { Rule } from "../../protocol/facts/permission.ts";
 import type { SessionAbout, WorkFolder } from "../../protocol/host/about.ts";
 import type { Command, CommandReply } from "../../protocol/host/host.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 import type { Runner } from "../run/runner.ts";
 
 export type CommandParts = {

@@ -6,8 +6,7 @@ import { type CommandParts, type Handlers, type Reply, given } from "./parts.ts"
 import { keptFor } from "../../config/output-folder.ts";
 import type { Command } from "../../protocol/host/host.ts";
 import { callOfKey } from "../../protocol/key.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 
 const FACTS = 500;
 const MAX_FACTS = 5_000;

@@ -6,8 +6,7 @@ import type { SessionRow } from "../../journal/store/store.ts";
 import type { SessionSummary } from "../../protocol/host/host.ts";
 import { isOutsideSession } from "../../protocol/host/outside.ts";
 import { modelChosenKey } from "../../protocol/key.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { given, type CommandParts, type Handlers } from "./parts.ts";
 
 /** Sessions: opened, listed, named, forked, and given a model. */

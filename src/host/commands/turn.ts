@@ -6,11 +6,10 @@ import type { SessionRow, Store } from "../../journal/store/store.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { errorOf } from "../../protocol/host/refusal.ts";
 import { interruptKey, modeChosenKey } from "../../protocol/key.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import type { CommandParts, Handlers } from "./parts.ts";
 import type { SessionRun } from "../run/runner.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 
 /** Turns: stopped, continued, and compacted. */
 export function turnCommands(parts: CommandParts): Handlers<"interrupt" | "resume" | "chooseMode" | "compact"> {

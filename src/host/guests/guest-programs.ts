@@ -3,8 +3,7 @@ import { delimiter, isAbsolute, join } from "node:path";
 import type { GuestsSettings } from "../../config/settings/model-settings.ts";
 import type { Home } from "../../config/home/home.ts";
 import type { GuestDriver } from "../../guest/driver.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 
 /** A program that can run turns in the place of Sage's loop, and how it is spoken to. */
 export type GuestProgram = {

@@ -3,8 +3,7 @@ import type { GuestsSettings } from "../../config/settings/model-settings.ts";
 import { guestTrust } from "../../config/trust/guest-trust.ts";
 import type { Home } from "../../config/home/home.ts";
 import type { GuestDriver } from "../../guest/driver.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { driverOf, guestProgram, guestsDir } from "./guest-programs.ts";
 
 /** Tells `sage hook`, if the person has installed it in the agent's settings, that Sage already gets these requests. */

@@ -4,9 +4,8 @@ import type { LooseResponse } from "../../protocol/facts/answer.ts";
 import type { InputRequest } from "../../protocol/facts/request.ts";
 import type { Command, CommandReply, Host, InboxEvent, WatchEvent } from "../../protocol/host/host.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 import { rightOf, type Act, type Right } from "../guard.ts";
 import { createVeil, type Veil } from "./veil.ts";
 

@@ -1,6 +1,5 @@
 import { realClock, type Clock } from "../../models/sleep.ts";
-import { messageOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { reason, type Reason, messageOf, SageError } from "../../protocol/reasons/reason.ts";
 
 export type Supervision = {
   /** Restarts allowed per window. One more attempt follows unsupervised and ends the turn however it goes. */

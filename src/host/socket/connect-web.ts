@@ -1,10 +1,9 @@
 import { WebSocket } from "ws";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { version } from "../../config/version.ts";
 import type { ClientSurface } from "../../remote/frames.ts";
 import { lastingHost, type LastingHost, type LastingOptions } from "../../remote/lasting.ts";
 import { closeCodes } from "../../remote/wire.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 import { webWire } from "./web-wire.ts";
 
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;

@@ -6,8 +6,7 @@ import { dirname, join } from "node:path";
 import type { Store } from "../../journal/store/store.ts";
 import type { Command, Host } from "../../protocol/host/host.ts";
 import { splitRequestId } from "../../protocol/key.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Following, FollowParts } from "./following.ts";
 import { createLines, type Lines } from "./lines.ts";
 

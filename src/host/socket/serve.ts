@@ -1,7 +1,6 @@
 import type { Command, CommandReply, Host, InboxEvent, Refused, WatchEvent } from "../../protocol/host/host.ts";
 import { refusalOf } from "../../protocol/host/refusal.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason, said } from "../../protocol/reasons/reason.ts";
+import { reason, said, SageError } from "../../protocol/reasons/reason.ts";
 import { protocols, type Call, type Hello, type Said, type Welcome } from "../../remote/frames.ts";
 import { closeCodes, type CloseCode, type OpenWire, type Wire } from "../../remote/wire.ts";
 import { parseCall, parseCommand, parseHello } from "./messages.ts";

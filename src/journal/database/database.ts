@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { explained, openForReading, openForWriting } from "./open-database.ts";
 
 export type Database = {

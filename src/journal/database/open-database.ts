@@ -14,8 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { SageError, messageOf } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError, messageOf } from "../../protocol/reasons/reason.ts";
 import { openRequests } from "./indexes.ts";
 import { type Identity, lifeOf } from "../../processes/identity.ts";
 

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import type { Fact, FactType } from "../../protocol/facts/fact.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Database } from "./database.ts";
 
 /** A fact as it lies in the database. */

@@ -1,5 +1,4 @@
-import { messageOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, messageOf, SageError } from "../../protocol/reasons/reason.ts";
 
 /** Connection lost, server ending, starting or out of connections: the same write may succeed later. */
 const passing = /^(08|25P03|57P|53[1-4]|40001|40P01|ECONN|EPIPE|ENOENT|ETIMEDOUT|EAI_AGAIN)/;

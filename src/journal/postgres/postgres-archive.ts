@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import { removedKey } from "../../protocol/key.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import {
   cwdOf,
   meanwhile,

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { ClientBase, Pool } from "pg";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { reason, type Reason, SageError } from "../../protocol/reasons/reason.ts";
 import { addressOf, inTransaction } from "./pool.ts";
 import type { Asks } from "./cells.ts";
 import { explained } from "./error.ts";
 import { rolesOf } from "./schema/grants.ts";
 import { FORMAT, LIVING, REVISION, schema } from "./schema/schema.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 
 type Head = { id: string; format: number; revision: number };
 

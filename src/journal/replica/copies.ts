@@ -1,9 +1,8 @@
 import type { Fact } from "../../protocol/facts/fact.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { emptySession, holdSession, sessionIn, type HeldSession } from "../store/held-session.ts";
 import type { Ledger } from "./ledger.ts";
 import { untilWritten } from "../store/retry.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 
 /** A session that is held here, as far as the ledger has confirmed it. */
 type Copy = HeldSession & {

@@ -1,7 +1,6 @@
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { createCopies, newest, type Copies } from "./copies.ts";
 import { pageOf, reading, rowOf, type HeldSession } from "../store/held-session.ts";
 import type { Housekeeping } from "../store/housekeeping.ts";

@@ -1,6 +1,5 @@
 import type { Delta, Fact, FactData, FactType } from "../../protocol/facts/fact.ts";
-import { reasonOf, type SageError } from "../../protocol/reasons/error.ts";
-import { noticeOf, reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { noticeOf, reason, type Reason, reasonOf, type SageError } from "../../protocol/reasons/reason.ts";
 import { isRetryable, quietly, untilWritten } from "../store/retry.ts";
 import { isPromised, type Awaitable, type Store } from "../store/store.ts";
 

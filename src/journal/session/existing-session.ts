@@ -1,5 +1,4 @@
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { SessionRow, Store } from "../store/store.ts";
 
 /** The session with this id. Throws if there is none. */

@@ -4,8 +4,7 @@ import type { InquiryFact } from "../../protocol/facts/inquiry.ts";
 import type { Approval, InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import { hasDue, moved, type TimeMoved } from "../../protocol/facts/moved.ts";
 import { approvalKeys, draftKeys, inquiryKeys, movedKeys, resolvedKey, splitRequestId } from "../../protocol/key.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Database } from "../database/database.ts";
 import {
   chain,

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Database } from "../database/database.ts";
 import { lifeOf, pidNamespace, startOf, uptime } from "../../processes/identity.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Fact } from "../../protocol/facts/fact.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../database/database.ts";
 import { createFacts } from "./facts.ts";
 import { REMOVED, createHousekeeping } from "../store/housekeeping.ts";
@@ -13,7 +13,6 @@ import { MIN_GAP_MS } from "../../protocol/facts/moved.ts";
 import { guestProcessKey, requestId, withoutEnd } from "../../protocol/key.ts";
 import { groupLife, spawnerOf, type Identity, type Life } from "../../processes/identity.ts";
 import { listProcesses, noteProcess } from "../../processes/registry.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
 
 /** The journal of one machine: one database, any number of processes. */
 export function sqliteStore(

@@ -3,8 +3,7 @@ import { isInquiry, type InquiryFact } from "../../protocol/facts/inquiry.ts";
 import { moved, type TimeMoved } from "../../protocol/facts/moved.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
 import { approvalKeys, draftKeys, inquiryKeys, resolvedKey, splitRequestId, withoutEnd } from "../../protocol/key.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { LocalStore, Page, SessionRow, Store } from "./store.ts";
 
 /** A session in memory: its facts, and what is looked up in them. */

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Fact, FactData, FactType } from "../../protocol/facts/fact.ts";
 import { removedKey } from "../../protocol/key.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Database } from "../database/database.ts";
 import type { Awaitable } from "./store.ts";
 import { chain, firstBroken, longIn, stored, whole, type Cells, type Row } from "../database/row.ts";

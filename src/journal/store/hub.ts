@@ -1,6 +1,6 @@
 import type { Delta, Fact, FactType } from "../../protocol/facts/fact.ts";
 import type { Resolution } from "../../protocol/facts/request.ts";
-import type { SageError } from "../../protocol/reasons/error.ts";
+import type { SageError } from "../../protocol/reasons/reason.ts";
 import { isPromised } from "./store.ts";
 
 /** A listener to the facts and deltas of a session. */

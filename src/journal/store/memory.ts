@@ -1,7 +1,6 @@
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { removedKey } from "../../protocol/key.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import {
   emptySession,
   holdSession,

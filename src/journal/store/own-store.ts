@@ -1,6 +1,5 @@
 import { kindOf } from "../../base/issue.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { andThen, isPromised, type Store } from "./store.ts";
 
 type Methods = { [Name in keyof Store as Store[Name] extends (...args: never[]) => unknown ? Name : never]: Kind };

@@ -1,4 +1,4 @@
-import { SageError } from "../../protocol/reasons/error.ts";
+import { SageError } from "../../protocol/reasons/reason.ts";
 import type { Awaitable } from "./store.ts";
 
 const FIRST_PAUSE_MS = 50;

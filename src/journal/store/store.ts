@@ -5,7 +5,7 @@ import type { Fact, FactData, FactType } from "../../protocol/facts/fact.ts";
 import type { InquiryFact } from "../../protocol/facts/inquiry.ts";
 import type { Approval, Draft, InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import type { Place } from "../../protocol/host/host.ts";
-import type { SageError } from "../../protocol/reasons/error.ts";
+import type { SageError } from "../../protocol/reasons/reason.ts";
 
 /** A fact before it has a seq. */
 export type NewFact = { [K in FactType]: { key: string; type: K; at: number; data: FactData[K] } }[FactType];

@@ -1,5 +1,4 @@
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { reason, type Reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Limits } from "../limiter.ts";
 import type { Model } from "../model.ts";
 import type { Env } from "../proxy.ts";

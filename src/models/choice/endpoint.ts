@@ -1,8 +1,7 @@
 import { type Breaker, createBreaker } from "../breaker.ts";
 import { type Limiter, type Limits, createLimiter } from "../limiter.ts";
 import type { Model } from "../model.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { CircuitOpen, backOff, classify, giveUp, longestWaitMs } from "../failure.ts";
 import { sleep as realSleep } from "../sleep.ts";
 

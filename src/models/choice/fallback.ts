@@ -1,6 +1,5 @@
 import type { Message } from "../../protocol/facts/message.ts";
-import { reasonOf, SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, reasonOf, SageError } from "../../protocol/reasons/reason.ts";
 import type { Model } from "../model.ts";
 
 type Standby = { id: string; load(): Promise<Model> };

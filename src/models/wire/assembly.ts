@@ -9,8 +9,7 @@ import {
   type Reply,
   type Usage,
 } from "../../protocol/facts/message.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
-import { reason } from "../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { isRetryableStatus } from "../failure.ts";
 import type { ModelScope } from "../model.ts";
 

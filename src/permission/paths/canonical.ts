@@ -1,6 +1,5 @@
 import { attempt } from "../../base/attempt.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { reason, type Reason, messageOf } from "../../protocol/reasons/reason.ts";
 import { lstatSync, readlinkSync, realpathSync, statSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 

@@ -3,8 +3,7 @@ import { demands } from "../../protocol/facts/consent.ts";
 import type { Consent, Rule } from "../../protocol/facts/permission.ts";
 import type { RequestTimeout } from "../../protocol/facts/silence.ts";
 import type { FileReasonArgs } from "../../protocol/reasons/file.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
-import { SageError } from "../../protocol/reasons/error.ts";
+import { reason, type Reason, SageError } from "../../protocol/reasons/reason.ts";
 
 /** The specifier is kept as written: its escapes mean something to the matcher. */
 type ReadRule = { ok: true; tool: string; specifier?: string };

@@ -1,7 +1,6 @@
 import type { InputChange, ToolInput } from "./call.ts";
 import type { Message, ToolResult, Usage } from "./message.ts";
-import type { SageErrorCode } from "../reasons/error.ts";
-import type { Reason } from "../reasons/reason.ts";
+import type { Reason, SageErrorCode } from "../reasons/reason.ts";
 
 /** The ways in which a turn ends or stops. */
 export type OutcomeStatus =

@@ -12,8 +12,7 @@ import type { RulePreview, Stats } from "./past.ts";
 import type { Integrity, Receipt } from "./receipt.ts";
 import type { GivenImage } from "../image.ts";
 import type { SessionMode } from "../mode.ts";
-import type { SageErrorCode } from "../reasons/error.ts";
-import type { Reason } from "../reasons/reason.ts";
+import type { Reason, SageErrorCode } from "../reasons/reason.ts";
 import type { Sender } from "../sender.ts";
 
 /** The commands that a host takes. */

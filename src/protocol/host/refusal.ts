@@ -1,8 +1,7 @@
 import type { Resolution } from "../facts/request.ts";
 import type { Fact } from "../facts/fact.ts";
 import type { Command, CommandReply, Host, Refused } from "./host.ts";
-import { SageError, messageOf } from "../reasons/error.ts";
-import { said } from "../reasons/reason.ts";
+import { said, SageError, messageOf } from "../reasons/reason.ts";
 
 /** An error as the reply to a command. It carries the reason, which each reader sees in their own language. */
 export function refusalOf(error: unknown): Refused {

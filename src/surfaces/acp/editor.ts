@@ -1,4 +1,4 @@
-import type { SageErrorCode } from "../../protocol/reasons/error.ts";
+import type { SageErrorCode } from "../../protocol/reasons/reason.ts";
 import type { Command, CommandReply, Host, Refused } from "../../protocol/host/host.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { Words } from "./input.ts";

@@ -1,6 +1,6 @@
 import type { InputRequest, Resolution } from "../../protocol/facts/request.ts";
 import type { Host } from "../../protocol/host/host.ts";
-import { reasonOf } from "../../protocol/reasons/error.ts";
+import { reasonOf } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { errorText, thrownText } from "../../texts/shared/error.ts";
 import { consentSoFar } from "../../view/request/consent.ts";

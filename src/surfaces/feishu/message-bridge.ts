@@ -1,4 +1,4 @@
-import { reasonOf } from "../../protocol/reasons/error.ts";
+import { reasonOf } from "../../protocol/reasons/reason.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { withSlash, type TypedSlash } from "../../view/slash/read.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { oneLine } from "../../base/visible.ts";
 import type { Command, Host } from "../../protocol/host/host.ts";
 import type { SessionMode } from "../../protocol/mode.ts";
-import { reasonOf } from "../../protocol/reasons/error.ts";
+import { reasonOf } from "../../protocol/reasons/reason.ts";
 import type { Sender } from "../../protocol/sender.ts";
 import { errorText } from "../../texts/shared/error.ts";
 import type { Texts } from "../../texts/shared/texts.ts";

@@ -1,6 +1,5 @@
 import type { Delta } from "../../protocol/facts/fact.ts";
-import { reasonOf } from "../../protocol/reasons/error.ts";
-import type { Reason } from "../../protocol/reasons/reason.ts";
+import { type Reason, reasonOf } from "../../protocol/reasons/reason.ts";
 import type { Lang } from "../language.ts";
 import { sentence } from "./sentence.ts";
 import type { Texts } from "./texts.ts";

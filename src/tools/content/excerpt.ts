@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { Output } from "../../protocol/facts/call.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { messageOf } from "../../protocol/reasons/reason.ts";
 
 const maxCharacters = 30_000;
 const maxKept = 100 * 1024 * 1024;

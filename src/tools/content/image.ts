@@ -3,8 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { basename, join } from "node:path";
 import { oneLine } from "../../base/visible.ts";
 import { attachedKindOf, attachedKinds, imageFile, MAX_IMAGE_BYTES, type ImagePart } from "../../protocol/image.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../protocol/reasons/reason.ts";
+import { reason, type Reason, messageOf } from "../../protocol/reasons/reason.ts";
 
 const MAX_NAME_LENGTH = 100;
 

@@ -4,7 +4,7 @@ import { extname } from "node:path";
 import { canonicalPath, lexicalPath } from "../../permission/paths/canonical.ts";
 import type { ToolResult } from "../../protocol/facts/message.ts";
 import { imageKindOf, imageLabel, isPdf } from "../../protocol/image.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { messageOf } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
 import { describe } from "../definition/describe.ts";
 import { explain, readState, showSize } from "./file-state.ts";

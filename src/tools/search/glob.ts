@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import { canonicalPath, lexicalPath } from "../../permission/paths/canonical.ts";
-import { messageOf } from "../../protocol/reasons/error.ts";
+import { messageOf } from "../../protocol/reasons/reason.ts";
 import * as z from "../../base/z.ts";
 import { describe } from "../definition/describe.ts";
 import { pathSchema, showPath } from "../files/path.ts";

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { reason } from "../../../src/protocol/reasons/reason.ts";
-import { SageError } from "../../../src/protocol/reasons/error.ts";
+import { reason, SageError } from "../../../src/protocol/reasons/reason.ts";
 import { bash } from "../../support/sage.ts";
 import { said, team, until } from "./team.ts";
 

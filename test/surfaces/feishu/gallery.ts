@@ -1,9 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { reason } from "../../../src/protocol/reasons/reason.ts";
+import { reason, SageError } from "../../../src/protocol/reasons/reason.ts";
 import { movedCard, unknownCard } from "../../../src/surfaces/feishu/cards/closed.ts";
 import { speechesFrom } from "../../../src/surfaces/feishu/cards/speech.ts";
-import { SageError } from "../../../src/protocol/reasons/error.ts";
 import { feishuTexts } from "../../../src/texts/surfaces/feishu.ts";
 import type { Lang } from "../../../src/texts/language.ts";
 import type { ModelRequest } from "../../../src/models/model.ts";

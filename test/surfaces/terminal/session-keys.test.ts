@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { SageError } from "../../../src/protocol/reasons/error.ts";
-import { said } from "../../../src/protocol/reasons/reason.ts";
+import { said, SageError } from "../../../src/protocol/reasons/reason.ts";
 import type { ModelRequest } from "../../../src/models/model.ts";
 import { allow, bash } from "../../support/sage.ts";
 import { sageOnScreen } from "../../support/terminal.ts";

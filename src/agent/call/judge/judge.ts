@@ -12,8 +12,7 @@ import type { PermissionOpinion, Verdict } from "../../../protocol/facts/permiss
 import { closest } from "../../../base/name.ts";
 import { stepKeys } from "../../../protocol/key.ts";
 import { PLAN_TOOL } from "../../../protocol/mode.ts";
-import { reasonOf } from "../../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
+import { reason, type Reason, reasonOf } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import type { Judging, Place, Tools } from "../../state/context.ts";
 import type { Again } from "./call-state.ts";

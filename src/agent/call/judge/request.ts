@@ -16,8 +16,7 @@ import type { AgentState } from "../../../protocol/facts/outcome.ts";
 import type { RequestTimeout } from "../../../protocol/facts/silence.ts";
 import type { ExecutionOptions } from "../../../protocol/host/options.ts";
 import { callKeys } from "../../../protocol/key.ts";
-import { reasonOf } from "../../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
+import { reason, type Reason, reasonOf } from "../../../protocol/reasons/reason.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import type {
   AgentConfig,

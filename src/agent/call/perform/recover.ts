@@ -9,14 +9,13 @@ import type { ToolResult } from "../../../protocol/facts/message.ts";
 import type { Verdict } from "../../../protocol/facts/permission.ts";
 import { choiceOf } from "../../../protocol/facts/request.ts";
 import { callKeys } from "../../../protocol/key.ts";
-import { type Reason, reason } from "../../../protocol/reasons/reason.ts";
+import { type Reason, reason, messageOf } from "../../../protocol/reasons/reason.ts";
 import { ownQuestion } from "../../../texts/shared/questions.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 import type { ExecutionContext } from "../../state/context.ts";
 import { toolPlace } from "../judge/decision-input.ts";
 import { endTurnIfSaid, waitForPerson } from "../judge/request.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
 import type { Changes, Listed } from "../../../protocol/reasons/turn.ts";
 import { ripgrep } from "../../../tools/search/ripgrep.ts";
 

@@ -1,6 +1,6 @@
 import { kindOf } from "../../../base/issue.ts";
 import type { ToolResult } from "../../../protocol/facts/message.ts";
-import { messageOf } from "../../../protocol/reasons/error.ts";
+import { messageOf } from "../../../protocol/reasons/reason.ts";
 import { createExcerpt } from "../../../tools/content/excerpt.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";
 

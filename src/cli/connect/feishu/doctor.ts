@@ -1,7 +1,6 @@
 import { realpathSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SageError } from "../../../protocol/reasons/error.ts";
-import { said } from "../../../protocol/reasons/reason.ts";
+import { said, SageError } from "../../../protocol/reasons/reason.ts";
 import { readInstallation } from "../../../config/home/installation.ts";
 import { createApi, type Api } from "../../../surfaces/feishu/transport/api/api.ts";
 import { usual, type FeishuApp } from "../../../surfaces/feishu/transport/api/config.ts";

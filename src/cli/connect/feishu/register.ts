@@ -1,8 +1,7 @@
 import { encodeQR } from "qr";
 import { agentFor, proxyFor, type Env } from "../../../models/proxy.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
+import { said, SageError } from "../../../protocol/reasons/reason.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
-import { said } from "../../../protocol/reasons/reason.ts";
 import type { Library } from "../../../surfaces/feishu/transport/api/api.ts";
 import { neededScopes } from "./check-app.ts";
 

@@ -1,8 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SageError } from "../../../protocol/reasons/error.ts";
+import { said, SageError } from "../../../protocol/reasons/reason.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
-import { said } from "../../../protocol/reasons/reason.ts";
 import { sageHome, type Home } from "../../../config/home/home.ts";
 import { saveKey, withKeys } from "../../../config/home/keys.ts";
 import { withRole } from "../../../config/settings/people.ts";

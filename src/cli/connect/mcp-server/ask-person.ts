@@ -7,9 +7,8 @@ import { canonicalJson } from "../../../base/canonical-json.ts";
 import type { InputRequest, Resolution } from "../../../protocol/facts/request.ts";
 import type { Host } from "../../../protocol/host/host.ts";
 import type { OutsideBody } from "../../../protocol/host/outside.ts";
-import { reasonOf } from "../../../protocol/reasons/error.ts";
+import { reasonFrom, reasonOf } from "../../../protocol/reasons/reason.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
-import { reasonFrom } from "../../../protocol/reasons/reason.ts";
 import { texts } from "../../../texts/shared/texts.ts";
 import { nameOf } from "../../../view/items/summary.ts";
 

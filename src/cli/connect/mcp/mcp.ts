@@ -6,7 +6,7 @@ import { tokenStore } from "../../../host/assembly/servers.ts";
 import { ServerFailure } from "../../../mcp/server.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { configHere, serverNamed } from "./list.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/reason.ts";
 
 const actions: Actions = {
   list: async () => (await import("./list.ts")).list,

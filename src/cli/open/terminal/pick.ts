@@ -11,8 +11,7 @@ import { texts } from "../../../texts/shared/texts.ts";
 import { type HostClient, senderAt } from "../../host/host-client.ts";
 import { readRule } from "../../../permission/rules/rules.ts";
 import type { FactData } from "../../../protocol/facts/fact.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../../protocol/reasons/reason.ts";
 
 /** `/model`: what each provider offers, as the answers come in. */
 export function pickModel(seat: HostClient, session: string, lang: Lang): Picking {

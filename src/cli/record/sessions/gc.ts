@@ -2,7 +2,7 @@ import type { Store } from "../../../journal/store/store.ts";
 import { workspacesOf, type Home } from "../../../config/home/home.ts";
 import { clusterTexts } from "../../../texts/serve/cluster.ts";
 import type { Lang } from "../../../texts/language.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/reason.ts";
 import { readInstallation } from "../../../config/home/installation.ts";
 import { collectOutput } from "../../../archive/output.ts";
 import { deleteSession } from "../../../archive/sessions.ts";

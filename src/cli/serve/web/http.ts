@@ -6,8 +6,7 @@ import type { Duplex } from "node:stream";
 import { type HttpBindings, serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { thrownText } from "../../../texts/shared/error.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
-import { said } from "../../../protocol/reasons/reason.ts";
+import { said, SageError } from "../../../protocol/reasons/reason.ts";
 import type { ServeTexts } from "../../../texts/serve/serve.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;

@@ -4,8 +4,7 @@ import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { PageFiles } from "../../../surfaces/web/index.ts";
 import type { Settings } from "../../../config/settings/settings.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../../protocol/reasons/reason.ts";
 
 const moduleFolder = import.meta.dirname;
 const isSource = import.meta.url.endsWith(".ts");

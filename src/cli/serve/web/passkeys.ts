@@ -8,8 +8,7 @@ import type { InputResponse } from "../../../protocol/facts/answer.ts";
 import { takesSignature } from "../../../protocol/facts/consent.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import type { Command, Host } from "../../../protocol/host/host.ts";
-import { SageError, type SageErrorCode } from "../../../protocol/reasons/error.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
+import { reason, SageError, type SageErrorCode } from "../../../protocol/reasons/reason.ts";
 import type { Assertion, PasskeyProof } from "../../../protocol/sender.ts";
 import type { Devices, Entered, Identity, Passkey, PasskeyReply, Passkeys } from "../../../surfaces/web/index.ts";
 

@@ -10,8 +10,7 @@ import { createWireServer, type Greet } from "../../../host/socket/serve.ts";
 import { webWire } from "../../../host/socket/web-wire.ts";
 import type { Store } from "../../../journal/store/store.ts";
 import type { Command, Host } from "../../../protocol/host/host.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
-import { said } from "../../../protocol/reasons/reason.ts";
+import { said, SageError } from "../../../protocol/reasons/reason.ts";
 import type { PasskeyProof } from "../../../protocol/sender.ts";
 import { closeCodes } from "../../../remote/wire.ts";
 import {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { integrityOf } from "../../../archive/integrity.ts";
 import { sqliteStore } from "../../../journal/sqlite/sqlite.ts";
 import { oneLine, prose } from "../../../base/visible.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
+import { SageError } from "../../../protocol/reasons/reason.ts";
 import { createAnchors } from "../../../config/home/anchors.ts";
 import { loadConfig } from "../../../config/config.ts";
 import { loadContent } from "../../../config/load-content.ts";

@@ -4,7 +4,7 @@ import { chooseModel } from "../../../models/choice/choose.ts";
 import { offeredModels, type Offer } from "../../../models/choice/offered.ts";
 import { classify } from "../../../models/failure.ts";
 import { oneLine } from "../../../base/visible.ts";
-import { reasonOf, SageError } from "../../../protocol/reasons/error.ts";
+import { reasonOf, SageError } from "../../../protocol/reasons/reason.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { modelsTexts } from "../../../texts/setup/models.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";

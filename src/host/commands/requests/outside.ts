@@ -3,8 +3,7 @@ import { whereabouts } from "../../../context/environment.ts";
 import type { Command } from "../../../protocol/host/host.ts";
 import { agentOfOutside, isOutsideSession } from "../../../protocol/host/outside.ts";
 import { splitRequestId } from "../../../protocol/key.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../../protocol/reasons/reason.ts";
 import type { CommandParts, Handlers } from "../parts.ts";
 import { alreadyResolved } from "./request.ts";
 

@@ -9,9 +9,8 @@ import type { InputRequest, Resolution } from "../../../protocol/facts/request.t
 import type { PendingRequest, Refused, RespondedEach, SharedAnswer } from "../../../protocol/host/host.ts";
 import { refusalOf } from "../../../protocol/host/refusal.ts";
 import { draftKeys, guestKeys, inquiryKey, splitRequestId, turnKey, turnNumber } from "../../../protocol/key.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
+import { reason, SageError } from "../../../protocol/reasons/reason.ts";
 import { misfits } from "../../../protocol/reasons/misfit.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
 import type { Sender } from "../../../protocol/sender.ts";
 import { builtinTools } from "../../../tools/registry.ts";
 import type { Tool } from "../../../tools/definition/tool.ts";

@@ -2,14 +2,13 @@ import { randomUUID } from "node:crypto";
 import { existingSession } from "../../../journal/session/existing-session.ts";
 import { readRule } from "../../../permission/rules/rules.ts";
 import { ruleAddedKey, ruleRemovedKey } from "../../../protocol/key.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../../protocol/reasons/reason.ts";
 import { type CommandParts, type Handlers, given } from "../parts.ts";
 import type { Past } from "../../../archive/trials.ts";
 import { neededOf } from "../../../view/request/describe.ts";
 import { rulesFor } from "../../../view/request/answering.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import { existingRequest } from "./request.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
 
 /** Enough to tell a rule by, and read in the blink of an eye: everybody else waits while the past is judged. */
 const MAX_CALLS = 2_000;

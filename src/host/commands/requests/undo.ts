@@ -2,8 +2,7 @@ import { existingSession } from "../../../journal/session/existing-session.ts";
 import type { InboundFact } from "../../../journal/store/store.ts";
 import { undoable, type Grant } from "../../../protocol/facts/session.ts";
 import { modeChosenKey, ruleAddedKey, ruleRemovedKey } from "../../../protocol/key.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../../protocol/reasons/reason.ts";
 import type { Sender } from "../../../protocol/sender.ts";
 import { type CommandParts, type Handlers, given } from "../parts.ts";
 

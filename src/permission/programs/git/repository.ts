@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { messageOf } from "../../../protocol/reasons/error.ts";
-import { reason, type Reason } from "../../../protocol/reasons/reason.ts";
+import { reason, type Reason, messageOf } from "../../../protocol/reasons/reason.ts";
 import { statOf } from "../../paths/canonical.ts";
 import { literalWord } from "../../shell/read/word.ts";
 import { gitUse } from "./git.ts";

@@ -1,7 +1,7 @@
 import type { InputRequest } from "../../../protocol/facts/request.ts";
 import type { CommandReply, Host } from "../../../protocol/host/host.ts";
 import { errorOf } from "../../../protocol/host/refusal.ts";
-import { reason } from "../../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../../protocol/reasons/reason.ts";
 import type { Incoming } from "../channel/channel.ts";
 import { bridgeSession, type Follow, type FollowParts } from "./follow.ts";
 import {
@@ -17,7 +17,6 @@ import {
   newSessionId,
   speaksAt,
 } from "../bot/records.ts";
-import { SageError } from "../../../protocol/reasons/error.ts";
 import type { Fact } from "../../../protocol/facts/fact.ts";
 import { isOutsideRequest } from "../../../protocol/host/outside.ts";
 import { thrownText } from "../../../texts/shared/error.ts";

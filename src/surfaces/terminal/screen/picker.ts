@@ -1,5 +1,5 @@
 import { oneLine } from "../../../base/visible.ts";
-import { reasonOf } from "../../../protocol/reasons/error.ts";
+import { reasonOf } from "../../../protocol/reasons/reason.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { texts, type Texts } from "../../../texts/shared/texts.ts";
 import { pickerTexts, type PickerTexts } from "../../../texts/surfaces/picker.ts";

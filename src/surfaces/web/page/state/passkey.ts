@@ -1,7 +1,6 @@
 import type { CommandReply } from "../../../../protocol/host/host.ts";
 import { refusalOf } from "../../../../protocol/host/refusal.ts";
-import { SageError } from "../../../../protocol/reasons/error.ts";
-import { reason } from "../../../../protocol/reasons/reason.ts";
+import { reason, SageError } from "../../../../protocol/reasons/reason.ts";
 import type { Settings } from "./settings.ts";
 
 /** Passkeys of this browser: it asks the person for a finger, a face or a PIN, and the host checks what was signed. */
