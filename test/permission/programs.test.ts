@@ -207,6 +207,94 @@ test("A2 a rule against a program meets it in variables that other programs read
 for (const [what, commands] of Object.entries(runsRm))
   test(`A2 a rule against a program meets it in ${what}`, () => noneRuns(["- Bash(rm:*)"], commands));
 
+test("A2 a rule against a program meets it in a variable, however the line sets it, and asks where that shows only then", () => {
+  noneRuns(
+    ["- Bash(rm:*)"],
+    [
+      ...["for", "select"].map((word) => `${word} PAGER in 'rm f'; do export PAGER; git -p log; done`),
+      ...["declare -x", "typeset -x", "readonly", "export", "local -x"].map((set) => `${set} PAGER='rm f'; git -p log`),
+      ...["set -a; PAGER='rm f'; git -p log", "PAGER+='rm f'; export PAGER; git -p log", "PAGER[0]='rm f'; git -p log"],
+      ...["printf -v PAGER '%s' 'rm f'; export PAGER; git -p log", ": ${PAGER:='rm f'}; export PAGER; git -p log"],
+      ...["read PAGER < list; export PAGER; git -p log", "mapfile -t PAGER < list; export PAGER; git -p log"],
+      ...[
+        "declare -n p=PAGER; p='rm f'; git -p log",
+        "a=PAGER; export $a='rm f'; git -p log",
+        'export "$a=rm f"; git log',
+      ],
+      ...["g() { export PAGER='rm f'; }; g; git -p log", "g() { PAGER='rm f' git -p log; }; g"],
+      ...[
+        "case x in x) PAGER='rm f' git -p log;; esac",
+        "env -- PAGER='rm f' git -p log",
+        "PKG_CONFIG='rm f' ./configure",
+      ],
+      ...["GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.pager GIT_CONFIG_VALUE_0='rm f' git -p log"],
+      ...["X='rm f' git --config-env=core.pager=X -p log", "ZIPOPT='-T -TT rm' zip x y"],
+      ...["RUSTFLAGS='-C linker=rm' cargo build", "cargo rustc -- -Clinker=rm", "rustc -C linker=rm x.rs"],
+      ...[
+        "PATH=. linked f",
+        "PATH=$PWD:$PATH copied f",
+        "export PATH=.:$PATH; linked f",
+        "export PATH; PATH+=:.; copied f",
+      ],
+    ],
+  );
+  const where = { cwd, home: join(root, "home"), roots: [cwd] };
+  const plain = [
+    "VISUAL=vim; export VISUAL; git commit",
+    "for CC in gcc clang; do echo $CC; done",
+    "PATH=$PWD/bin:$PATH eslint .",
+  ];
+  for (const command of plain)
+    assert.equal(bashIn(where, command, "+ Bash", "- Bash(rm:*)").behavior, "allow", command);
+});
+
+test("A2 settings that a variable or an option moves are not those that aliases were read from", () => {
+  noneRuns(
+    ["- Bash(git push:*)"],
+    [
+      ...[
+        "HOME=. git q",
+        "XDG_CONFIG_HOME=. git q",
+        "GIT_CONFIG_GLOBAL=more git q",
+        "GIT_DIR=x git q",
+        "git -c include.path=more q",
+      ],
+      ...["GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.q GIT_CONFIG_VALUE_0=push git q", "git --exec-path=. q"],
+      ...[
+        "GIT_CONFIG_PARAMETERS=\"'alias.q=push'\" git q",
+        "X=push git --config-env=alias.q=X q",
+        "GIT_EXEC_PATH=. git q",
+      ],
+      ...["export HOME=.; git q", "HOME=. sh -c 'git q'", "env HOME=. git q", "HOME=.; git q"],
+    ],
+  );
+  allRun(["- Bash(git push:*)"], ["HOME=. git status", "GIT_DIR=x git log", "git q"]);
+});
+
+test("A2 a rule against a command meets it in code of the server that runs it", () => {
+  noneRuns(
+    ["- Bash(redis-cli flushall:*)"],
+    [
+      ...[`redis-cli EVAL "return redis.call('FLUSHALL')" 0`, `redis-cli -h x eval 'redis.pcall("flushall")' 0`],
+      ...[
+        `redis-cli <<< 'EVAL "return redis.call(\\"FLUSHALL\\")" 0'`,
+        `redis-cli SCRIPT LOAD "redis.call('FLUSHALL')"`,
+      ],
+      ...["redis-cli EVAL 'return redis.call(ARGV[1])' 0 x", "redis-cli --eval flush.lua", "redis-cli -x EVAL < f"],
+    ],
+  );
+  noneRuns(
+    ["- Bash(rm:*)"],
+    [
+      ...["psql -c 'copy t to program $$rm f$$'", "lldb -o 'platform shell rm f'", "mail -s x y <<< '~!rm f'"],
+      ...["telnet h <<< '!rm f'", `gawk 'BEGIN{ cmd="rm f"; cmd | getline }'`, `gawk 'BEGIN{ c="rm f"; system(c) }'`],
+      ...[`php -r '$c="rm f"; exec($c);'`, `python3 <<'X'\nimport os\nc="rm f"\nos.system(c)\nX`],
+      ...[`python3 -c 'import os; os.system("r"+"m f")'`, `ruby -e 'x = %w[r m].join; system x'`],
+    ],
+  );
+  allRun(["- Bash(redis-cli flushall:*)", "- Bash(rm:*)"], [`redis-cli EVAL "return redis.call('GET', KEYS[1])" 1 k`]);
+});
+
 test("A2 the same act in other words is the same act", () => {
   const acts: [rule: string, ...commands: string[]][] = [
     [

@@ -121,7 +121,12 @@ facts("perl", { variables: "PERL5OPT" });
 facts("ansible", { variables: "ANSIBLE_ARGS" });
 facts("npx bunx", { runs: "-c --call --script-shell --shell", starts: "node sh git" });
 facts("pip", { options: "-e --editable|-r --requirement|-U --upgrade" });
-facts("cargo", { same: "build b|check c|test t|run r|doc d|remove rm|publish|install|add", sets: "--config" });
+facts("cargo", {
+  same: "build b|check c|test t|run r|doc d|remove rm|publish|install|add",
+  sets: "--config -C --codegen",
+});
+facts("rustc", { sets: "-C --codegen" });
+facts("cargo rustc", { variables: "RUSTFLAGS CARGO_BUILD_RUSTFLAGS RUSTDOCFLAGS" });
 facts("gem", { same: "push|install|uninstall|yank|update|list|fetch|build|owner|signin|sources|cert", shortens: true });
 facts("brew", { same: "uninstall remove rm|install|upgrade" });
 facts("apt apt-get dpkg", { sets: "-o --option" });
@@ -199,12 +204,12 @@ facts("tar gtar bsdtar", {
   runs: "-I --use-compress-program --to-command -F --info-script --new-volume-script --rsh-command --rmt-command",
   sets: "--checkpoint-action",
 });
-facts("zip", { runs: "-TT --unzip-command" });
+facts("zip", { runs: "-TT --unzip-command", variables: "ZIPOPT" });
 facts("cpio", { runs: "--rsh-command" });
 facts("ed red", { input: "editor" });
 facts("ex vi vim nvim vimdiff gvim rvim vim.tiny vim.basic", { input: "editor", scripts: "-c --cmd +" });
 facts("less more", { scripts: "+", input: "console" });
-facts("m4", { input: "console" });
+facts("m4 mail mailx s-nail telnet", { input: "console" });
 facts("dc", { input: "console", scripts: "-e --expression" });
 
 // Other machines
@@ -342,4 +347,4 @@ export function runsVariable(name: string): boolean {
 }
 
 const variables =
-  /^(GIT_(EXTERNAL_DIFF|SSH|SSH_COMMAND|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|PROXY_COMMAND)|SSH_ASKPASS|VISUAL|EDITOR|FCEDIT|PAGER|BROWSER|LESSOPEN|LESSCLOSE|LESSEDIT|SHELL|SUDO_(EDITOR|ASKPASS)|SYSTEMD_(EDITOR|PAGER)|SVN_(EDITOR|SSH)|HG(EDITOR|MERGE)|(RSYNC|CVS)_(RSH|CONNECT_PROG)|CC|CXX|CPP|LD|AR|AS|FC|RUSTC|RUSTDOC|RUSTC_(WORKSPACE_)?WRAPPER|CARGO_BUILD_RUSTC\w*|CARGO_TARGET_\w+_(RUNNER|LINKER)|CMAKE_\w+_LAUNCHER|CCACHE_PREFIX\w*|MAKE|YACC|LEX|PROMPT_COMMAND|TAR_OPTIONS|FZF_DEFAULT_(COMMAND|OPTS)|\w+_(EDITOR|PAGER|BROWSER|ASKPASS|RSH)|(npm_config|NPM_CONFIG)_(script_shell|shell|editor|git)|MAN_?PAGER|KUBE_EDITOR|TEXEDIT|XTERM_SHELL)$/;
+  /^(GIT_(EXTERNAL_DIFF|SSH|SSH_COMMAND|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|PROXY_COMMAND)|SSH_ASKPASS|VISUAL|EDITOR|FCEDIT|PAGER|BROWSER|LESSOPEN|LESSCLOSE|LESSEDIT|SHELL|SUDO_(EDITOR|ASKPASS)|SYSTEMD_(EDITOR|PAGER)|SVN_(EDITOR|SSH)|HG(EDITOR|MERGE)|(RSYNC|CVS)_(RSH|CONNECT_PROG)|CC|CXX|CPP|LD|AR|AS|FC|PKG_CONFIG|RUSTC|RUSTDOC|RUSTC_(WORKSPACE_)?WRAPPER|CARGO_BUILD_RUSTC\w*|CARGO_TARGET_\w+_(RUNNER|LINKER)|CMAKE_\w+_LAUNCHER|CCACHE_PREFIX\w*|MAKE|YACC|LEX|PROMPT_COMMAND|TAR_OPTIONS|FZF_DEFAULT_(COMMAND|OPTS)|\w+_(EDITOR|PAGER|BROWSER|ASKPASS|RSH)|(npm_config|NPM_CONFIG)_(script_shell|shell|editor|git)|MAN_?PAGER|KUBE_EDITOR|TEXEDIT|XTERM_SHELL)$/;

@@ -4,21 +4,30 @@ import { expandHome } from "../../paths/canonical.ts";
 import { ordinary, subcommandAt } from "./git-words.ts";
 import { gitDirOf, repositoryOf } from "./repository.ts";
 
-/** The command of an alias of git or cargo in these folders; with `!` a shell command. It is judged as if it stood on the line. */
+/**
+ * The command of an alias of git or cargo in these folders; with `!` a shell command. It is judged as if it stood on the line. `moved`: the
+ * line has git follow other settings, and what a word means to it is not known.
+ */
 export function aliasIn(
   bases: readonly string[],
   home: string,
+  moved = false,
 ): (program: string, args: readonly string[]) => string | undefined {
   return (program, args) => {
-    if (program === "git") return gitAlias(args, bases, home);
+    if (program === "git") return gitAlias(args, bases, home) ?? (moved && mayBeAlias(args) ? "\0" : undefined);
     return program === "cargo" ? cargoAlias(args, bases, home) : undefined;
   };
+}
+
+function mayBeAlias(args: readonly string[]): boolean {
+  const name = args[subcommandAt(args)];
+  return name !== undefined && !ordinary.has(name) && !/^(config|apply|am|sparse-checkout|maintenance)$/.test(name);
 }
 
 function gitAlias(args: readonly string[], bases: readonly string[], home: string): string | undefined {
   const at = subcommandAt(args);
   const name = args[at];
-  if (name === undefined || ordinary.has(name) || !/^[\w.-]+$/.test(name)) return undefined;
+  if (name === undefined || !mayBeAlias(args) || !/^[\w.-]+$/.test(name)) return undefined;
   const own = args.slice(0, at);
   const moves = own.flatMap((arg, n) => (own[n - 1] === "-C" && !arg.includes("\0") ? [arg] : []));
   const folder = own.flatMap((arg, n) =>

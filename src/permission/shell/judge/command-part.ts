@@ -9,7 +9,7 @@ import type { RuleBook } from "../../rules/book.ts";
 import { allowedBy, namedRule } from "../../rules/compile.ts";
 import type { Simple } from "../read/script.ts";
 import type { Word } from "../read/word.ts";
-import { trueNames } from "./files/copied-programs.ts";
+import { trueNames, type Places } from "./files/copied-programs.ts";
 import { disguised } from "../suspect/disguised.ts";
 import { gather, waysToRun, type PossibleCommand } from "../suspect/possible.ts";
 import type { CommandView } from "./command-view.ts";
@@ -23,7 +23,12 @@ import type { JudgedPart, Need } from "./shell-finding.ts";
 export function commandPart(
   { command, bases }: Step,
   view: CommandView,
-  { book, exact, source }: { book: RuleBook; exact: Rule | undefined; source(word: Word): string },
+  {
+    book,
+    exact,
+    source,
+    searched,
+  }: { book: RuleBook; exact: Rule | undefined; source(word: Word): string; searched: readonly string[] },
 ): JudgedPart[] {
   const words = [...command.assignments.map(({ value }) => value), ...command.words];
   if (words.length === 0) return [];
@@ -40,7 +45,7 @@ export function commandPart(
       reason: rule ? allowedBy(rule) : view.reason,
       ...(rule && { rule: rule.text, found: rule }),
       ...(!allowed && { need }),
-      ...against(text, waysOf(command, bases, book), book),
+      ...against(text, waysOf(command, { bases, searched }, book), book),
     },
   ];
 }
@@ -58,21 +63,24 @@ export function against(text: string, ways: readonly PossibleCommand[], book: Ru
 }
 
 /** `/bin/r?` may be any program that its last name fits, and a file may be a program under another name. */
-export function waysOf({ words, assignments }: Simple, bases: readonly string[], book: RuleBook): PossibleCommand[] {
+export function waysOf({ words, assignments }: Simple, places: Places, book: RuleBook): PossibleCommand[] {
   const texts = words.map(knownText);
   const set = assignments.map(({ name, value }) => `${name}=${knownText(value)}`);
   const pattern = words[0]?.glob?.split("/").at(-1);
   const fits = pattern === undefined ? undefined : namePattern(pattern);
   const names = fits === undefined ? [] : book.namedAgainst.filter(fits);
+  const fitting = names.flatMap((name) => waysToRun([name, ...texts.slice(1)]));
+  return [...waysToRun([...set, ...texts]), ...fitting, ...otherWays(texts, places, book)];
+}
+
+/** The same words, with the names of the programs that their files really are. */
+export function otherWays(texts: readonly string[], places: Places, { namedAgainst }: RuleBook): PossibleCommand[] {
   const reach = isA("wrapper", baseName(texts[0] ?? "")) ? texts.length : 1;
-  const others = texts
+  return texts
     .slice(0, reach)
     .flatMap((text, at) =>
-      [...(at === 0 ? names : []), ...trueNames(text, bases, book.namedAgainst)].flatMap((name) =>
-        waysToRun([name, ...texts.slice(at + 1)]),
-      ),
+      trueNames(text, places, namedAgainst).flatMap((name) => waysToRun([name, ...texts.slice(at + 1)])),
     );
-  return [...waysToRun([...set, ...texts]), ...others];
 }
 
 /** The files of a command. Of a program that is known, and words that are not, any word may be one. */

@@ -4,6 +4,7 @@ import type { Reach } from "../../rules/access.ts";
 import type { RuleBook } from "../../rules/book.ts";
 import { pathTrouble, type Disk } from "../../paths/canonical.ts";
 import { codeIn, heldCode, type Fed } from "../suspect/code.ts";
+import { movesSettings, searchedFolders, setVariables } from "../suspect/set-variables.ts";
 import { builtInCode, listsFiles, namesInCode } from "../suspect/names-in-code.ts";
 import { viewOf, type CommandView } from "./command-view.ts";
 import { hasOpaqueVariable, stepStart, stepsOf, type Flow, type Step } from "./flow/flow.ts";
@@ -31,7 +32,7 @@ import { baseName, keywords } from "../../text/tokens.ts";
 import { packed, shownByGit } from "./shown-files.ts";
 import { foundWrite } from "./files/found-writes.ts";
 import { servesRuledFolder, ruleInside } from "./files/served-folders.ts";
-import { against, commandPart, targetsOf, waysOf } from "./command-part.ts";
+import { against, commandPart, otherWays, targetsOf, waysOf } from "./command-part.ts";
 import { againstLine, pick, note, type Found, type JudgedPart, type ShellFinding } from "./shell-finding.ts";
 import { unlistedParts } from "./unlisted.ts";
 import { appliesPatch, patchedParts } from "./patches.ts";
@@ -51,12 +52,15 @@ export type ShellCall = {
   reading?: CommandReading | undefined;
   /** Number of commands that this one is given to, each by the one before. */
   depth?: number;
+  /** The line around it has git follow other settings. */
+  moved?: boolean;
 };
 
 const itself = commandPatternOf("sage:*");
 
-export function judgeShell(call: ShellCall): ShellFinding {
-  const reading = call.reading ?? readCommand(call.command, call.grammar, call.home);
+export function judgeShell(given: ShellCall): ShellFinding {
+  const reading = given.reading ?? readCommand(given.command, given.grammar, given.home);
+  const call = { ...given, moved: given.moved === true || movesSettings(reading.possible) };
   const { script } = reading;
   // An agent that runs Sage could answer its own requests, trust a folder or change the rules.
   const mustAsk = reading.trouble ?? (mayRun(itself, reading.possible) ? reason("runs-sage", {}) : undefined);
@@ -68,7 +72,10 @@ export function judgeShell(call: ShellCall): ShellFinding {
       note(finding, found);
       if (found.words) words.push(...found.words);
     }
-    const held = heldCode(reading.possible).map((text) => ({ words: ["eval", text], anywhere: false }));
+    const held = [
+      ...heldCode(reading.possible).map((text) => ["eval", text]),
+      ...setVariables(reading.text, reading.possible, script === undefined).map((word) => [word]),
+    ].map((words) => ({ words, anywhere: false }));
     for (const found of judgeCode(held, { fed: undefined, bases: [call.cwd] }, call)) note(finding, found);
     if (script !== undefined && finding.parts.length === 0)
       finding.blocked = reason("not-understood", { construct: "no-command" });
@@ -86,13 +93,14 @@ function* guess(reading: CommandReading, call: ShellCall): Generator<Found> {
   const { book } = call;
   const { unclear, trouble, commands, possible } = reading;
   const why = unclear ?? trouble ?? reason("not-understood", { construct: "unparsable" });
+  const searched = searchedFolders(possible);
   yield { blocked: why };
   yield {
     parts: commands.map(({ text, possible: ways }) => ({
       text,
       behavior: "ask",
       reason: why,
-      ...against(text, ways, book),
+      ...against(text, [...ways, ...otherWays(ways[0]?.words ?? [], { bases: [call.cwd], searched }, book)], book),
     })),
     words: possible.names,
   };
@@ -123,9 +131,9 @@ type Given = { fed: Fed; bases: readonly string[] };
 
 /** Judges code that a command is given: rules against its parts are against the command, and names in it may be files. */
 function* judgeCode(ways: readonly PossibleCommand[], { fed, bases }: Given, call: ShellCall): Generator<Found> {
-  const { depth = 0, book, reach, disk, home } = call;
+  const { depth = 0, moved = false, book, reach, disk, home } = call;
   const isGuarded = reach.watchful || book.namedAgainst.length > 0;
-  const alias = aliasIn(bases, home);
+  const alias = aliasIn(bases, home, moved);
   for (const code of new Map(
     ways.flatMap((way) => codeIn(way, fed, alias)).map((found) => [JSON.stringify(found), found]),
   ).values()) {
@@ -182,6 +190,8 @@ type Scene = {
   common: Omit<Where, "bases">;
   /** Text of the line may be handed on to something that runs it. */
   carries: boolean;
+  /** Folders that the line puts on the search path. */
+  searched: readonly string[];
 };
 
 /** Judges every command by itself, with the words of those whose files are not known. A generator, so that findings before an error stay. */
@@ -246,7 +256,8 @@ function lineScene({ text, possible }: CommandReading, script: Script, call: She
   const carries = possible.readings[0].some(({ anywhere }) => anywhere) || hasScripts(steps);
   const busy = steps.length > 1 || steps.some((step) => step.repeats);
   const changesNothing = steps.every(isFree) && loose.every(({ redirects }) => redirects.every(onlyReads));
-  return { call, flow, exact, session, changesNothing, carries, common: { home, disk, source, busy } };
+  const searched = searchedFolders(possible);
+  return { call, flow, exact, session, changesNothing, carries, searched, common: { home, disk, source, busy } };
 }
 
 /** `isLost`: nobody knows any more in which folder the line works. */
@@ -260,7 +271,7 @@ function* proveStep(
   isLost: boolean,
   scene: Scene,
 ): Generator<Found, { parts: JudgedPart[]; linking: Linking }> {
-  const { call, exact, common, carries } = scene;
+  const { call, exact, common, carries, searched } = scene;
   const { book, reach, disk } = call;
   const view = viewIn(scene, step);
   const folders = view.words[0]?.text === "git" ? foldersOfGit(view.words, step.bases, disk) : step.bases;
@@ -278,11 +289,11 @@ function* proveStep(
     ...unlistedParts(view, here, reach),
     ...patchedParts(view, step, here, reach),
   ];
-  const command = commandPart(step, view, { book, exact, source: common.source });
+  const command = commandPart(step, view, { book, exact, source: common.source, searched });
   if (reach.watchful) yield { words: doubtful(view, carries).flatMap((word) => namesIn(word, where)) };
   // Files that `xargs` is known to hand on were judged above.
   const isKnown = view.words[0]?.text === "xargs" && view.program.use?.readOnly === true;
-  const ways = waysOf(step.command, step.bases, book);
+  const ways = waysOf(step.command, { bases: step.bases, searched }, book);
   if (!isKnown) yield* judgeCode(ways, { fed: step.fed, bases: step.bases }, call);
   const copied = copiedProgram(ways, step.bases, book);
   if (copied) yield { mustAsk: copied };

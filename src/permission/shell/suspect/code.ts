@@ -1,9 +1,9 @@
 import { subcommandAt } from "../../programs/git/git-words.ts";
-import { withVariable } from "../../programs/plain-words.ts";
-import { isA, programFacts, programsReading, runsVariable } from "../../programs/table.ts";
+import { isA, programFacts } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 import { acts } from "./names-in-code.ts";
 import type { PossibleCommand, PossibleCommands } from "./possible.ts";
+import { linesInVariable, literally } from "./set-variables.ts";
 
 /** Standard input as known: text with marks for gaps; `unknown`: of a program or file; `hidden`: decoded first. Undefined: none. */
 export type Fed = { text: string } | "unknown" | "hidden" | undefined;
@@ -34,7 +34,10 @@ export function codeIn({ words, anywhere }: PossibleCommand, fed: Fed, alias: Al
       ...inInterpreter(name, args, fed),
     ];
   });
-  return [...words.flatMap(inVariable), ...found];
+  const set = words.flatMap((word, at) =>
+    linesInVariable(word, at, words).flatMap((line) => shellCode(word.split(/\W/, 1)[0]!, line)),
+  );
+  return [...set, ...found];
 }
 
 /** Programs whose output is code that could not be read in what they were given. */
@@ -92,7 +95,11 @@ function inBuiltin(name: string, args: readonly string[], fed: Fed): Code[] {
         .flatMap((text) => matchesOf(text, /(?:system|exec|shell):["']?([^,"']+)/gi))
         .flatMap((text) => shellCode(name, text));
     case "git":
-      return args.flatMap((arg, n) => [...inFilter(arg, args[n - 1]), ...inAddress(arg)]);
+      return args.flatMap((arg, n) => [
+        ...inFilter(arg, args[n - 1]),
+        ...inAddress(arg),
+        ...(/^--config-env(=|$)/.test(arg) ? shellCode(name, "\0") : []),
+      ]);
     case "alias":
       return args.flatMap((arg) => shellCode(name, /^[^=]+=([^]+)$/.exec(arg)?.[1] ?? ""));
     case "mapfile":
@@ -131,10 +138,6 @@ function fedWords(args: readonly string[], fed: Fed): Code[] {
     found.push(...lines.slice(0, MAX_HELD).flatMap((line) => shellCode("xargs", spelled(literally(line)).join(" "))));
   else if (lines.length > 0) found.push(...shellCode("xargs", [...spelled(""), ...lines].join(" ")));
   return found;
-}
-
-function literally(text: string): string {
-  return text === "" ? "" : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** `--tree-filter cmd` of git. */
@@ -206,22 +209,6 @@ function optionValues(args: readonly string[], names: string): string[] {
   );
 }
 
-/** `EDITOR=x`, before a command, among the words of `env` or `make`, or exported. A variable of `make` may be any program. */
-function inVariable(word: string, at: number, words: readonly string[]): Code[] {
-  const [, name = "", value = ""] = /^([A-Za-z_]\w*)[:+?]?=([^]+)$/.exec(word) ?? [];
-  if (name === "" || word.startsWith("-")) return [];
-  if (runsVariable(name)) return shellCode(name, value.replace(/^\|+-?/, ""));
-  const command = words.findIndex((each, n) => n > at && !/^[A-Za-z_]\w*=/.test(each));
-  const run = at === 0 || /^[A-Za-z_]\w*=/.test(words[0]!) || baseName(words[0]!) === "env" ? words.slice(command) : [];
-  const named = command < 0 || run.length === 0 ? programsReading(name).map((program) => [program]) : [run];
-  const taken = named
-    .flatMap((known) => withVariable(known, name, value))
-    .map((known) => known.map(literally).join(" "));
-  if (taken.length > 0) return taken.flatMap((text) => shellCode(name, text));
-  const isMade = at > 0 && /^g?make$/.test(baseName(words[0]!)) && !marks.test(value);
-  return isMade ? shellCode("make", value) : [];
-}
-
 function inAlias(name: string, args: readonly string[], alias: Alias): Code[] {
   const meant = alias(name, args);
   if (meant === undefined) return [];
@@ -237,7 +224,18 @@ function inInput(name: string, args: readonly string[], fed: Fed): Code[] {
   const isOpen = input !== "console" && typeof fed === "string";
   const unread: Code[] = isOpen ? [{ type: "unknown", program: name, hidden: fed === "hidden" }] : [];
   if (typeof fed === "object") texts.push(fed.text);
+  if (input === "words") unread.push(...inServer(name, args));
   return [...unread, ...texts.flatMap((text) => text.split("\n").flatMap((line) => inLine(name, input, line)))];
+}
+
+/** Commands that a script calls in the server. */
+function inServer(name: string, args: readonly string[]): Code[] {
+  if (!args.some((arg) => /^(-?-?eval(_ro)?|script|function)$/i.test(arg))) return [];
+  const calls = [...args.join(" ").matchAll(/\bredis\.p?call\(\s*(["']?)([^)]*)/gi)];
+  if (calls.length === 0) return args.includes("--eval") ? shellCode(name, "\0") : [];
+  return calls.flatMap(([, quote, words = ""]) =>
+    shellCode(name, quote === "" ? "\0" : `${name} ${words.replace(/["',]+/g, " ")}`),
+  );
 }
 
 function inLine(name: string, input: string, line: string): Code[] {
@@ -251,10 +249,10 @@ function inLine(name: string, input: string, line: string): Code[] {
 
 const editorRuns = [/!([^]+)/, /(?:system(?:list)?|termopen|job_start|os\.execute|popen)\(\s*["']([^"']+)/];
 const consoleRuns = [
-  /^\s*(?:\\?!|\.shell|\.system|system|shell|pipe)\s*([^]+)/,
+  /^\s*(?:\\?!|~[!|]|\.shell|\.system|system|(?:platform )?shell|pipe)\s*([^]+)/,
   /\\!\s*([^]+)/,
   /\|\s*([^]+)/,
-  /\bprogram\s+'([^']+)'/i,
+  /\bprogram\s+(?:e?'|\$\w*\$)([^'$]+)/i,
   /(?:system|popen|syscmd)\(\s*["'`]?([^"'`)]+)/,
 ];
 const opens = {
@@ -315,7 +313,7 @@ function recipesIn(makefile: string): Code[] {
 /** Commands that are run from within: `$(shell …)` of make, texts that awk pipes into a shell. */
 function runIn(name: string, code: string): Code[] {
   if (name.endsWith("make")) return matchesOf(code, /\$[({]shell\s+([^)}]*)/g).flatMap((text) => shellCode(name, text));
-  if (!name.endsWith("awk") || !/\|&?\s*"([^"]*\/)?(sh|bash|zsh|dash|ksh)\b/.test(code)) return [];
+  if (!name.endsWith("awk") || !/\|&?\s*("([^"]*\/)?(sh|bash|zsh|dash|ksh)\b|\w)|system\(\s*\w/.test(code)) return [];
   return matchesOf(code, /"((?:\\.|[^"\\])*)"/g).flatMap((text) => shellCode(name, text));
 }
 
@@ -362,8 +360,16 @@ function programCode(program: string, text: string): Code[] {
     .flatMap((call) => matchesOf(text, call))
     .filter((line) => /\s/.test(line))
     .map((line) => line.replace(/[{}]/g, "'"));
+  if (runsMade.test(text)) {
+    lines.push(...matchesOf(text, /["'`]([^"'`\n]*\s[^"'`\n]*)["'`]/g));
+    unread.push({ type: "unknown", program, hidden: false });
+  }
   return [{ type: "program", program, text }, ...unread, ...lines.flatMap((line) => shellCode(program, line))];
 }
+
+/** A command that code makes while it runs, and does not spell out. */
+const runsMade =
+  /(?:\b(?:system(?:list)?|popen|passthru|shell_exec|getoutput|exec(?:File)?Sync|spawnSync|os\.(?:execute|exec\w+|spawn\w+)|subprocess\.\w+|child_process["']?\)?\.\w+)\s*\(|\bexec\s*\(?(?=\s*[$@])|(?:^|[;{\n&|=])\s*system\s+(?=[\w$@]))\s*\[?\s*(?!["'`]|[fr]["'][\w./-]+[\s"'])|\bsystem\(\s*["'][^"']*["']\s*[+.%]/;
 
 /** Lines that code gives to a shell. */
 const calls = [

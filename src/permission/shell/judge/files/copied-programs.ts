@@ -6,11 +6,15 @@ import type { RuleBook } from "../../../rules/book.ts";
 import { baseName } from "../../../text/tokens.ts";
 import type { PossibleCommand } from "../../suspect/possible.ts";
 
+/** Where a program may lie; `searched`: folders that the line puts on the search path. */
+export type Places = { bases: readonly string[]; searched: readonly string[] };
+
 /** Programs that rules are against, of which this file is a link or a copy. */
-export function trueNames(program: string, bases: readonly string[], named: readonly string[]): string[] {
-  if (!program.includes("/") || named.length === 0) return [];
-  const found = bases.flatMap((base) => {
-    const path = resolve(base, program);
+export function trueNames(program: string, { bases, searched }: Places, named: readonly string[]): string[] {
+  if (named.length === 0 || program === "") return [];
+  const folders = program.includes("/") ? [""] : searched;
+  const paths = bases.flatMap((base) => folders.map((folder) => resolve(base, folder, program)));
+  const found = paths.flatMap((path) => {
     const real = followedLinks(path);
     if (real === undefined) return [];
     const name = baseName(real).toLowerCase();
