@@ -2,7 +2,7 @@ import { subcommandAt } from "../../programs/git/git-words.ts";
 import { isA, programFacts } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 import { acts } from "./names-in-code.ts";
-import type { PossibleCommand, PossibleCommands } from "./possible.ts";
+import type { PossibleCommand } from "./possible.ts";
 import { linesInVariable, literally } from "./set-variables.ts";
 
 /** Standard input as known: text with marks for gaps; `unknown`: of a program or file; `hidden`: decoded first. Undefined: none. */
@@ -135,10 +135,12 @@ function fedWords(args: readonly string[], fed: Fed): Code[] {
   const found: Code[] = [{ type: "shell", text: [...spelled('"$_"'), ...(hole ? [] : ["$_"])].join(" ") }];
   const lines = typeof fed === "object" ? fed.text.split("\n").filter((line) => line !== "") : [];
   if (hole)
-    found.push(...lines.slice(0, MAX_HELD).flatMap((line) => shellCode("xargs", spelled(literally(line)).join(" "))));
+    found.push(...lines.slice(0, MAX_LINES).flatMap((line) => shellCode("xargs", spelled(literally(line)).join(" "))));
   else if (lines.length > 0) found.push(...shellCode("xargs", [...spelled(""), ...lines].join(" ")));
   return found;
 }
+
+const MAX_LINES = 20;
 
 /** `--tree-filter cmd` of git. */
 function inFilter(arg: string, before: string | undefined): Code[] {
@@ -381,18 +383,3 @@ const calls = [
 
 const decoding =
   /\bchr\b|fromCharCode|fromCodePoint|b64|base64|atob|unhex|fromhex|from_hex|\[::-1\]|revers|rot_?13|codecs|\bpack\b|unpack|\\x[0-9a-fA-F]{2}|\\u\{?[0-9a-fA-F]{2}|\\[0-3][0-7]{2}|decompress|inflate|gunzip|marshal|pickle/;
-
-/** Texts that the line keeps in variables, where it runs what is in one: `x='rm f'; $x`. */
-export function heldCode({ readings: [ways] }: PossibleCommands): string[] {
-  const runsHeld = ways.some(({ words: [name = "", ...args] }) => {
-    const isCode = isA("shell", baseName(name)) || /^(eval|source|\.|trap|su|env)$/.test(name);
-    return /^[$\0\u0001]/.test(name) || (isCode && args.some((arg) => /[$\0\u0001]/.test(arg)));
-  });
-  if (!runsHeld) return [];
-  const texts = ways.flatMap(({ words }) =>
-    words.flatMap((word) => /^[A-Za-z_]\w*\+?=([^]*\s[^]*)$/.exec(word)?.[1] ?? []),
-  );
-  return [...new Set(texts)].filter((text) => !marks.test(text)).slice(0, MAX_HELD);
-}
-
-const MAX_HELD = 20;

@@ -1,5 +1,5 @@
 import { withVariable } from "../../programs/plain-words.ts";
-import { programsReading, runsVariable } from "../../programs/table.ts";
+import { isA, programsReading, runsVariable } from "../../programs/table.ts";
 import { baseName } from "../../text/tokens.ts";
 import type { PossibleCommands } from "./possible.ts";
 import { anyText } from "./resemblance.ts";
@@ -74,3 +74,18 @@ export function linesInVariable(word: string, at: number, words: readonly string
 export function literally(text: string): string {
   return text === "" ? "" : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
+
+/** Texts that the line keeps in variables, where it runs what is in one: `x='rm f'; $x`. */
+export function heldCode({ readings: [ways] }: PossibleCommands): string[] {
+  const runsHeld = ways.some(({ words: [name = "", ...args] }) => {
+    const isCode = isA("shell", baseName(name)) || /^(eval|source|\.|trap|su|env)$/.test(name);
+    return /^[$\0\u0001]/.test(name) || (isCode && args.some((arg) => /[$\0\u0001]/.test(arg)));
+  });
+  if (!runsHeld) return [];
+  const texts = ways.flatMap(({ words }) =>
+    words.flatMap((word) => /^[A-Za-z_]\w*\+?=([^]*\s[^]*)$/.exec(word)?.[1] ?? []),
+  );
+  return [...new Set(texts)].filter((text) => !/[\0-\u0002]/.test(text)).slice(0, MAX_HELD);
+}
+
+const MAX_HELD = 20;
