@@ -15,7 +15,7 @@ const model = scripted([
 const sage = new SageAgentSDK({
   model,
   webSearch: library,
-  systemPrompt: (standard) => `${standard}\nAnswer librarians.`, // or text in the place of all
+  systemPrompt: (standard) => `${standard}\nAnswer librarians.`, // or text instead of all of it
   rules: { allow: ["WebSearch"] },
   // mcpServers: { files: { command: "npx", args: ["some-mcp-server"] } },
   // agent: "codex", // another agent runs new sessions, and asks through Sage
