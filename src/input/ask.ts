@@ -77,7 +77,7 @@ async function waitFor(opened: Opened, { mode, store, reject }: Asking): Promise
     if (answeredElsewhere) return answeredElsewhere;
     const { request: now = request } = store.find(request.id) ?? {};
     if (isOverdue(store, now)) return (await settle(store, request, expired(request))).resolution;
-    if (request.deadline) beatNow(store); // nobody enforces it from now on
+    if (request.deadline) void beatNow(store); // nobody enforces it from now on
     throw new NeedsInput(request.id);
   }
   const waiting = opened.wait();

@@ -1,6 +1,6 @@
 import { uptime } from "node:os";
 import { machineBoot } from "../processes/identity.ts";
-import { andThen, type Awaitable, type Beat, type Store } from "../journal/store/store.ts";
+import { andThen, isPromised, type Awaitable, type Beat, type Store } from "../journal/store/store.ts";
 import { BEAT_MS, MIN_GAP_MS, countedFrom, gapOf, hasDue } from "../protocol/facts/moved.ts";
 import type { InputRequest } from "../protocol/facts/request.ts";
 import { movedKey } from "../protocol/key.ts";
@@ -19,9 +19,20 @@ type Enforcer = {
   beat: number;
   /** Gaps are recorded: from now on something may expire. */
   ready: boolean;
+  /** When it last wrote one for a request that it was about to open. */
+  opened: number;
+  /** A look at a store elsewhere, which all who ask meanwhile wait for. */
+  resuming: Promise<void> | undefined;
 };
 
-const createEnforcer = (): Enforcer => ({ anchor: undefined, looked: 0, beat: -Infinity, ready: false });
+const createEnforcer = (): Enforcer => ({
+  anchor: undefined,
+  looked: 0,
+  beat: -Infinity,
+  ready: false,
+  opened: -Infinity,
+  resuming: undefined,
+});
 const enforcerOf = (store: Store) => store.member(createEnforcer);
 
 /**
@@ -46,9 +57,11 @@ function nowSince(store: Store, beat: Beat | undefined): number {
 
 /** The moment of opening. Where no heartbeat counts, one is written first: the wall clock may have been set since the last. */
 export function openingNow(store: Store): number {
+  const enforcer = enforcerOf(store);
   const now = enforcedNow(store);
-  const isCounted = store.now !== undefined || enforcerOf(store).anchor !== undefined;
-  if (!isCounted) writeBeat(store, now);
+  if (store.now ? machineNow() - enforcer.opened < BEAT_MS : enforcer.anchor) return now;
+  enforcer.opened = machineNow();
+  void writeBeat(store, now, true);
   return now;
 }
 
@@ -56,7 +69,7 @@ export function openingNow(store: Store): number {
 export function isOverdue(store: Store, request: InputRequest): boolean {
   if (!request.deadline) return false;
   const to = enforcedNow(store);
-  const beat = store.lastBeat?.();
+  const beat = store.lastBeat?.(request);
   const gap = beat ? gapOf(request, { from: beat.at, to }) : 0;
   return to - gap > request.deadline.at;
 }
@@ -65,34 +78,47 @@ export function isOverdue(store: Store, request: InputRequest): boolean {
 export function mayEnforce(store: Store): boolean {
   const enforcer = enforcerOf(store);
   const now = machineNow();
-  if (now - enforcer.looked >= MIN_GAP_MS) enforcer.ready = false; // frozen, or the machine slept
+  // Frozen, or the machine slept; or nothing could be recorded, no answer either.
+  if (now - Math.min(enforcer.looked, enforcer.beat) >= MIN_GAP_MS) enforcer.ready = false;
   enforcer.looked = now;
-  if (enforcer.ready && now - enforcer.beat >= BEAT_MS) beatNow(store);
+  // A look may come a moment early, and the next one is as far away as two heartbeats.
+  if (enforcer.ready && now - enforcer.beat >= BEAT_MS - MAX_SKEW_MS) void beatNow(store);
   return enforcer.ready;
 }
 
 /** Records, before anything expires, for how long nobody enforced deadlines. Throws, or rejects, where that cannot be recorded. */
 export function resume(store: Store): Awaitable<void> {
   const enforcer = enforcerOf(store);
-  const beat = store.lastBeat?.();
-  const to = enforcedFrom(store, beat);
-  const sessions = new Set(
-    beat
-      ? store
-          .pending()
-          .flatMap((request) => (hasDue(request) && gapOf(request, { from: beat.at, to }) > 0 ? [request.session] : []))
-      : [],
+  if (enforcer.resuming) return enforcer.resuming;
+  const resumed = andThen(
+    store.enforced?.() ?? (store.lastBeat?.() ? store.pending() : []),
+    (requests): Awaitable<void> => {
+      const to = Math.round(enforcedFrom(store, store.lastBeat?.()));
+      const facts = gapsOf(store, requests, to);
+      return andThen(facts.length > 0 ? store.appendAll(facts) : [], (written) => {
+        for (const result of written) if (!("won" in result)) throw result;
+        enforcer.looked = machineNow();
+        return andThen(beatNow(store), (hasBeaten) => void (enforcer.ready = hasBeaten));
+      });
+    },
   );
-  const data = { from: Math.round(beat?.at ?? 0), to: Math.round(to) };
-  const facts = [...sessions].map((session) => ({
+  if (!isPromised(resumed)) return;
+  return (enforcer.resuming = resumed.finally(() => (enforcer.resuming = undefined)));
+}
+
+/** A fact for each session: of several requests, the gap of those that were left alone for longest. */
+function gapsOf(store: Store, requests: readonly InputRequest[], to: number) {
+  const begins = new Map<string, number>();
+  const common = store.enforced ? undefined : store.lastBeat?.();
+  for (const request of requests.filter(hasDue)) {
+    const from = Math.round((common ?? store.lastBeat?.(request))?.at ?? to);
+    if (gapOf(request, { from, to }) === 0) continue;
+    begins.set(request.session, Math.min(from, begins.get(request.session) ?? from));
+  }
+  return [...begins].map(([session, from]) => ({
     session,
-    fact: { key: movedKey(data.to), type: "time.moved" as const, at: Date.now(), data },
+    fact: { key: movedKey(to), type: "time.moved" as const, at: Date.now(), data: { from, to } },
   }));
-  return andThen(facts.length > 0 ? store.appendAll(facts) : [], (written) => {
-    for (const result of written) if (!("won" in result)) throw result;
-    enforcer.looked = machineNow();
-    enforcer.ready = beatNow(store);
-  });
 }
 
 function enforcedFrom(store: Store, beat: Beat | undefined): number {
@@ -104,20 +130,31 @@ function enforcedFrom(store: Store, beat: Beat | undefined): number {
 
 /** Nothing here has a deadline any more: the next one begins with the clock on the wall. */
 export function rest(store: Store): void {
-  Object.assign(enforcerOf(store), createEnforcer());
+  if (!store.now) Object.assign(enforcerOf(store), createEnforcer());
+}
+
+/** Enforces from now on, also what is asleep, until the returned function is called. */
+export async function keepTime(store: Store): Promise<() => void> {
+  await resume(store);
+  const look = async () => void (mayEnforce(store) || (await resume(store)));
+  const timer = setInterval(() => void look().catch(() => {}), BEAT_MS / 2).unref(); // the server is away: with the next look
+  return () => clearInterval(timer);
 }
 
 /** Heartbeat: deadlines are enforced now. False where it cannot be written. */
-export function beatNow(store: Store): boolean {
+export function beatNow(store: Store): Awaitable<boolean> {
   return writeBeat(store, enforcedNow(store));
 }
 
-function writeBeat(store: Store, at: number): boolean {
+function writeBeat(store: Store, at: number, opens = false): Awaitable<boolean> {
   const enforcer = enforcerOf(store);
-  try {
-    store.beat?.({ at, boot: machineBoot(), uptime: Math.round(machineNow()) });
+  const written = () => {
     enforcer.beat = machineNow();
     return true;
+  };
+  try {
+    const beaten = store.beat?.({ at, boot: machineBoot(), uptime: Math.round(machineNow()) }, opens);
+    return isPromised(beaten) ? beaten.then(written, () => false) : written();
   } catch {
     return false; // the disk is full: the next look tries again
   }

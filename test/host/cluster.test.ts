@@ -4,151 +4,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { Client } from "pg";
-import { UnifiedExecutor } from "../../src/agent/turn/executor.ts";
-import { type Cluster, joinCluster, moveSession } from "../../src/host/cluster/cluster.ts";
-import { createGatewayHost } from "../../src/host/cluster/stream/gateway.ts";
-import { startWorker, startLiveness } from "../../src/host/cluster/worker/worker.ts";
-import { createHost, type LocalHost } from "../../src/host/host.ts";
-import { memoryStore } from "../../src/journal/store/memory.ts";
-import type { Model } from "../../src/models/model.ts";
+import { moveSession } from "../../src/host/cluster/cluster.ts";
+import { startLiveness } from "../../src/host/cluster/worker/worker.ts";
 import type { Fact } from "../../src/protocol/facts/fact.ts";
-import { noUsage } from "../../src/protocol/facts/message.ts";
-import type { ExecutionOptions } from "../../src/protocol/host/options.ts";
-import { createPrepared, hasPostgres } from "../support/postgres.ts";
-import { config, workspace } from "../support/sage.ts";
+import { begin, lin, openRequest, place, watching } from "../support/cluster.ts";
+import { hasPostgres } from "../support/postgres.ts";
+import { workspace } from "../support/sage.ts";
 import { until } from "../support/until.ts";
 import { worded } from "../support/worded.ts";
-
-const lin = { by: "Lin", surface: "test" };
-
-/** Asks for as many commands as the first message says, whoever runs it. */
-const counting: Model = {
-  id: "counting",
-  async reply({ messages }) {
-    const wanted = Number(/\d+/.exec(JSON.stringify(messages.find(({ role }) => role === "user")))?.[0] ?? 1);
-    const step = messages.filter(({ role }) => role === "assistant").length;
-    const slowly = JSON.stringify(messages).includes("slowly") ? "; sleep 60" : "";
-    const command = `echo ${step} >> ran.txt${slowly}`;
-    const call = { type: "call", id: `c${step}`, tool: "Bash", input: { command } } as const;
-    return step < wanted
-      ? { parts: [call], usage: noUsage, finish: "calls", model: "counting" }
-      : { parts: [{ type: "text", text: "all done" }], usage: noUsage, finish: "stop", model: "counting" };
-  },
-};
-
-type Place = AsyncDisposable & {
-  host: LocalHost;
-  cluster: Cluster;
-  /** Somebody who may do everything to the database. */
-  asOwner(text: string): Promise<void>;
-  worker(name?: string, loop?: number): Promise<{ cluster: Cluster; stop(): Promise<void> }>;
-};
-
-/** A gateway, and as many workers as are asked for. */
-async function place(
-  dir: string,
-  {
-    notified = true,
-    options = {},
-    prepares = () => {},
-  }: {
-    notified?: boolean;
-    options?: Partial<ExecutionOptions>;
-    /** Before a run; may throw. */ prepares?(): void;
-  } = {},
-): Promise<Place> {
-  const { url, worker, gateway: speaker, drop } = await createPrepared();
-  const join = async (roster: boolean) => {
-    const { noteChild, children, callOf, place: at } = memoryStore();
-    return joinCluster({
-      ...(roster ? { url: speaker, as: "gateway" } : { url: worker, as: "worker" }),
-      local: { noteChild, children, callOf, place: at },
-      place: () => "here",
-      notified,
-      roster,
-    });
-  };
-  const ends: (() => Promise<void>)[] = [];
-  const cluster = await join(true);
-  const refuse = async (): Promise<never> => assert.fail("a gateway runs nothing");
-  const wake = (session: string) => void cluster.dispatch.wake(session, "here");
-  const host = createGatewayHost(
-    createHost({ store: cluster.replica.store, version: "test", executor: refuse, elsewhere: { wake } }),
-    cluster.replica,
-  );
-  ends.push(async () => {
-    await host.close();
-    await cluster.close();
-  });
-  return {
-    host,
-    cluster,
-    async asOwner(text) {
-      const client = new Client(url);
-      await client.connect();
-      await client.query(text);
-      await client.end();
-    },
-    async worker(at = "here", loop) {
-      const own = await join(false);
-      const { store } = own.replica;
-      const runs = createHost({
-        ...{ store, version: "test", letsGo: true, sleepAfterMs: 50 },
-        executor: async () => {
-          prepares();
-          return new UnifiedExecutor(
-            { ...config({ script: [], dir, store, wrap: () => counting }) },
-            { ...options, workingDirectory: dir },
-          );
-        },
-      });
-      const working = await startWorker({
-        ...{ cluster: own, place: at, host: runs, failedMs: 100 },
-        ...(loop !== undefined && { loop }),
-      });
-      let stopped = false;
-      const stop = async () => {
-        if (stopped) return;
-        stopped = true;
-        await working.stop();
-        await own.close();
-      };
-      ends.unshift(stop);
-      return { cluster: own, stop };
-    },
-    async [Symbol.asyncDispose]() {
-      for (const end of ends) await end();
-      await drop();
-    },
-  };
-}
-
-/** Everything that is told of a session from now on. */
-function watching(host: LocalHost, session: string): { facts: Fact[]; stop(): void } {
-  const over = new AbortController();
-  const facts: Fact[] = [];
-  void (async () => {
-    for await (const event of host.watch(session, { signal: over.signal }))
-      if (event.type === "fact") facts.push(event.fact);
-  })();
-  return { facts, stop: () => over.abort() };
-}
-
-async function begin(host: LocalHost, dir: string, text: string): Promise<string> {
-  const opened = await host.send({ type: "open", cwd: dir });
-  assert.ok(opened.ok);
-  const said = await host.send({ type: "say", session: opened.session, text, ...lin });
-  assert.ok(said.ok, JSON.stringify(said));
-  return opened.session;
-}
-
-async function openRequest(host: LocalHost, session: string): Promise<string> {
-  return until(async () => {
-    const reply = await host.send({ type: "pending", session });
-    return reply.ok ? reply.requests[0]?.request.id : undefined;
-  }, "nobody is asked");
-}
 
 test(
   "a message or a turn whose run ends in an error is tried again by itself",
@@ -255,7 +118,7 @@ for (const notified of [true, false])
         await until(async () => (await cluster.pool.query(putOff, [session])).rowCount, "it does not look at it");
         await assert.rejects(old.cluster.ledger.take(session, { loop: 6 }), worded(/another process/));
         assert.equal((await ledger.read(session, 0)).at(-1)?.key, "t0", "nothing was done with it");
-        await team.worker("here", 7);
+        await team.worker("here", { loop: 7 });
         await openRequest(host, session);
         const facts = await ledger.read(session, 0);
         assert.ok(

@@ -232,7 +232,7 @@ test("a machine that was started again since the newest heartbeat does not go ba
   const at = Date.now();
   opens(store, at - MINUTE);
   // It ran for longer before than since.
-  store.beat?.({ at, boot: machineBoot(), uptime: uptime() * 1_000 + HOUR });
+  store.beat?.({ at, boot: machineBoot(), uptime: uptime() * 1_000 + HOUR }, false);
   assert.ok(enforcedNow(store) >= at);
   store.close();
 });

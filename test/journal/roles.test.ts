@@ -121,10 +121,11 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
       "take",
       "unregister",
       "worker_append",
+      "worker_beat",
       "worker_commit",
     ];
     assert.deepEqual(await callable(workerPool), ofWorkers);
-    const speaks = ["append_fact", "commit_facts", "create_session", "lock_session", "move_session"];
+    const speaks = ["append_fact", "commit_facts", "create_session", "gateway_beat", "lock_session", "move_session"];
     const keepsHouse = ["copy_session", "forget_removed", "remove_session"];
     const remembers = [
       "gateway_leaves",
@@ -144,6 +145,23 @@ suite("logins that own nothing", { skip: !hasPostgres && "no PostgreSQL is insta
       "SELECT proname FROM pg_proc WHERE pronamespace='sage'::regnamespace AND prosecdef AND proconfig IS DISTINCT FROM ARRAY['search_path=pg_catalog, pg_temp']",
     );
     assert.deepEqual(loose, []);
+  });
+
+  test("time in which nobody enforced deadlines is told up to now, and whoever has taken the session meanwhile", async () => {
+    const { session, forge } = await waiting();
+    const now = Date.now();
+    const move = (from: unknown, to: unknown, key = `moved/${String(to)}`) =>
+      forge(key, "time.moved", JSON.stringify({ from, to }));
+    await assert.rejects(move(now, now + 3_600_000), refused, "of time that is still to come");
+    await assert.rejects(move(now, now - 1_000), refused, "backwards");
+    await assert.rejects(move(now - 1_000, now, "moved/1"), refused, "under another key");
+    await assert.rejects(forge(`moved/${now}`, "time.moved", JSON.stringify({ from: 1, to: now, by: "Lin" })), refused);
+    for (const bad of ["x", null, undefined]) await assert.rejects(move(bad, now));
+    await owner.query("INSERT INTO sage.process(id,lock,place,loop,login) VALUES('w2',1,'here',1,'other')");
+    await owner.query("UPDATE sage.session SET process='w2' WHERE id=$1", [session]);
+    await move(now - 90_000, now);
+    assert.ok((await gateway.read(session, 0)).some(({ type }) => type === "time.moved"));
+    await owner.query("DELETE FROM sage.process WHERE id='w2'");
   });
 
   test("an answer in a person's name is refused, however it is written", async () => {

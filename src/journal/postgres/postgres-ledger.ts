@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import type { Approval, Resolution } from "../../protocol/facts/request.ts";
-import { approvalKeys, resolvedKey, splitRequestId } from "../../protocol/key.ts";
+import { approvalKeys, movedKeys, resolvedKey, splitRequestId } from "../../protocol/key.ts";
 import { reason, type Reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Ledger, Standing, Written } from "../replica/ledger.ts";
 import { REMOVED } from "../store/housekeeping.ts";
@@ -107,7 +107,7 @@ function writing(
   asking: Asking,
   where: string,
   { as = "gateway", wake }: PostgresOptions,
-): Pick<Ledger, "commit" | "append" | "approve"> {
+): Pick<Ledger, "commit" | "append" | "approve" | "beat"> {
   const { pool, ask } = asking;
   const writes = functions[as];
   const together = <T>(work: (asks: Asks) => Promise<T>): Promise<T> =>
@@ -126,6 +126,10 @@ function writing(
     return appended;
   };
   return {
+    async beat(place, opens) {
+      if (place === "") await ask(pool, "SELECT sage.gateway_beat()");
+      else await ask(pool, "SELECT sage.worker_beat($1,$2)", [place, opens]);
+    },
     async commit(session, epoch, { number, facts, unheard, knew }) {
       const data = facts.map((fact) => splitData(fact.data));
       const values = [
@@ -200,7 +204,15 @@ async function approvalsOf(ask: Ask, asks: Asks, session: string, key: string): 
   return rows.map(({ data }) => JSON.parse(data) as Approval);
 }
 
-function reading({ pool, ask, cells }: Asking): Pick<Ledger, "read" | "standing" | "open"> {
+function reading({ pool, ask, cells }: Asking): Pick<Ledger, "read" | "standing" | "open" | "moves" | "beats"> {
+  const facts = async <T extends FactType>(which: string, values: unknown[] = []) =>
+    (
+      await ask<FactRow & { session: string }>(
+        pool,
+        `SELECT f.session, f.seq, f.key, f.type, f.at, f.data, f.hash, l.data AS long FROM ${which}`,
+        values,
+      )
+    ).map((row) => factOf(row.session, row) as Fact<T>);
   return {
     read: async (session, after, options) => (await cells(session, after, options)).map((row) => factOf(session, row)),
     async standing(session) {
@@ -211,12 +223,19 @@ function reading({ pool, ask, cells }: Asking): Pick<Ledger, "read" | "standing"
       );
       return rows.map(toStanding);
     },
-    async open() {
-      const rows = await ask<FactRow & { session: string }>(
-        pool,
-        "SELECT f.session, f.seq, f.key, f.type, f.at, f.data, f.hash, l.data AS long FROM sage.ask a JOIN sage.fact f USING (session, key) LEFT JOIN sage.long l USING (session, key) ORDER BY a.at, a.session, a.seq",
-      );
-      return rows.map((row) => factOf(row.session, row) as Fact<"input.requested">);
+    open: (place) =>
+      facts(
+        "sage.ask a JOIN sage.session s ON s.id = a.session JOIN sage.fact f USING (session, key) LEFT JOIN sage.long l USING (session, key) WHERE $1::text IS NULL OR s.place = $1 ORDER BY a.at, a.session, a.seq",
+        [place ?? null],
+      ),
+    moves: () =>
+      facts(
+        "sage.fact f LEFT JOIN sage.long l USING (session, key) WHERE f.session IN (SELECT session FROM sage.ask) AND f.type = 'time.moved' AND f.key >= $1 AND f.key < $2 ORDER BY f.session, f.seq",
+        [movedKeys.from, movedKeys.end],
+      ),
+    async beats() {
+      const rows = await ask<{ place: string; at: string }>(pool, "SELECT place, at FROM sage.enforcer");
+      return new Map(rows.map(({ place, at }) => [place, Number(at)]));
     },
   };
 }

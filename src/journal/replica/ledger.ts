@@ -45,8 +45,14 @@ export interface Ledger {
   ): Promise<Fact[]>;
   /** State of a session, or of all, the newest first. */
   standing(session?: string): Promise<Standing[]>;
-  /** Open requests, the oldest first. */
-  open(): Promise<Fact<"input.requested">[]>;
+  /** Open requests of a place, or of all, the oldest first. */
+  open(place?: string): Promise<Fact<"input.requested">[]>;
+  /** Gaps in the time of sessions with open requests. */
+  moves(): Promise<Fact<"time.moved">[]>;
+  /** When deadlines were enforced last, by place: there by its workers, and at "" by gateways. */
+  beats(): Promise<ReadonlyMap<string, number>>;
+  /** Writes that they are enforced now; of a place without any, only when a request that has one is about to be opened. */
+  beat(place: string, opens: boolean): Promise<void>;
   /** The first record whose hash does not follow from the one before, if any. */
   verify(session: string): Promise<{ seq: number; key: string } | undefined>;
   /** The newest record up to a number, with its hash. */

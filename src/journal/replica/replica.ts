@@ -1,14 +1,23 @@
 import type { Fact } from "../../protocol/facts/fact.ts";
+import type { InputRequest } from "../../protocol/facts/request.ts";
 import { unseenMessages } from "../../protocol/facts/unseen.ts";
+import { isOutsideRequest } from "../../protocol/host/outside.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { createCopies, newest, type Copies } from "./copies.ts";
-import { pageOf, reading, rowOf, type HeldSession } from "../store/held-session.ts";
+import { emptySession, holdSession, pageOf, reading, rowOf, type HeldSession } from "../store/held-session.ts";
 import type { Housekeeping } from "../store/housekeeping.ts";
 import { createHub } from "../store/hub.ts";
 import type { Ledger, News, TakeOptions } from "./ledger.ts";
 import { untilWritten } from "../store/retry.ts";
 import { createRoster, type Roster } from "./roster.ts";
-import { createMembers, type Appended, type InboundFact, type SessionRow, type Store } from "../store/store.ts";
+import {
+  createMembers,
+  type Appended,
+  type Beat,
+  type InboundFact,
+  type SessionRow,
+  type Store,
+} from "../store/store.ts";
 
 /** Notes that this process keeps of its own: commands that it has started, which only its machine can see. */
 type Local = Pick<Store, "noteChild" | "children" | "callOf" | "place">;
@@ -38,6 +47,8 @@ export type Replica = {
   caughtUp(): Promise<void>;
   /** Another process has taken the session. */
   lost(session: string): void;
+  /** This process is a worker: it enforces the deadlines of its place, and no others. */
+  worksAt(place: string): void;
   readonly held: number;
 };
 
@@ -57,7 +68,10 @@ export function createReplica(
     hub.tell(facts);
   };
   const copies = createCopies({ ledger, tell, signal: over.signal });
-  const list = roster ? createRoster(ledger, hub, (id) => copies.all.has(id), over.signal) : undefined;
+  const time = createTime(ledger, (session) => list?.row(session)?.place?.name);
+  const list = roster
+    ? createRoster(ledger, hub, { isHeld: (id) => copies.all.has(id), look: time.look, signal: over.signal })
+    : undefined;
   const store: Store = {
     ...local,
     ...(now && { now }),
@@ -66,6 +80,9 @@ export function createReplica(
     member: (make) => members(store, make),
     ...readingHalf(ledger, copies, list),
     ...writingHalf(ledger, copies, { place, unreleased }),
+    lastBeat: time.lastBeat,
+    beat: time.beat,
+    enforced: () => time.enforced(() => store.pending()),
     housekeeping: housekeepingOf(ledger, copies, list),
     close: () => over.abort(),
   };
@@ -111,8 +128,43 @@ export function createReplica(
       hub.lost(id, new SageError("lease-lost", reason("taken-over", { session: id })));
       copies.drop(id, copy);
     },
+    worksAt: time.worksAt,
     get held() {
       return copies.all.size;
+    },
+  };
+}
+
+/** Heartbeats of those who enforce deadlines: workers those of their place, gateways those of requests that call further people, or come from outside. */
+function createTime(ledger: Ledger, placeOf: (session: string) => string | undefined) {
+  let beats: ReadonlyMap<string, number> = new Map();
+  let own = "";
+  const look = async () => {
+    beats = await ledger.beats();
+  };
+  const isOfGateways = (request: InputRequest) =>
+    isOutsideRequest(request) || request.deadline?.escalation !== undefined;
+  return {
+    look,
+    worksAt: (place: string) => void (own = place),
+    beat: (_: Beat, opens: boolean) => ledger.beat(own, opens),
+    lastBeat(request?: InputRequest): Beat | undefined {
+      if (!request) return undefined;
+      const names = [placeOf(request.session) ?? own, ...(isOfGateways(request) ? [""] : [])];
+      const newest = Math.max(...names.map((name) => beats.get(name) ?? -Infinity));
+      return newest === -Infinity ? undefined : { at: newest, boot: "", uptime: 0 };
+    },
+    async enforced(listed: () => InputRequest[]): Promise<InputRequest[]> {
+      await look();
+      if (own === "") return listed().filter(isOfGateways);
+      const sessions = new Map<string, HeldSession>();
+      for (const fact of await ledger.open(own)) {
+        const session = sessions.get(fact.session) ?? emptySession("");
+        sessions.set(fact.session, session);
+        holdSession(session, fact);
+      }
+      for (const fact of await ledger.moves()) holdSession(sessions.get(fact.session) ?? emptySession(""), fact);
+      return reading(sessions, () => 0).pending();
     },
   };
 }

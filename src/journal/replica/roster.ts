@@ -32,16 +32,19 @@ export type Roster = {
   refresh(): Promise<void>;
 };
 
+type RosterParts = {
+  isHeld(session: string): boolean;
+  /** Reads what else changes without a fact. */
+  look(): Promise<void>;
+  signal: AbortSignal;
+};
+
 /** A list of all sessions and of everything that waits, kept as news come. */
-export function createRoster(
-  ledger: Ledger,
-  hub: Pick<Hub, "tell">,
-  isHeld: (session: string) => boolean,
-  signal: AbortSignal,
-): Roster {
+export function createRoster(ledger: Ledger, hub: Pick<Hub, "tell">, { isHeld, look, signal }: RosterParts): Roster {
   const sessions = new Map<string, Listed>();
   let staffed: ReadonlySet<string> = new Set();
   const lookWhoWorks = async () => {
+    await look();
     staffed = new Set(await ledger.staffed());
   };
   // Workers come and go without a fact.
@@ -55,7 +58,7 @@ export function createRoster(
     return listed;
   };
   const note = (listed: Listed, fact: Fact) => {
-    if (fact.type === "input.requested") holdSession(listed, fact);
+    if (fact.type === "input.requested" || fact.type === "time.moved") holdSession(listed, fact);
     if (fact.type !== "input.resolved") return;
     holdSession(listed, fact);
     // Neither is needed any more: a session is held while somebody watches it.
@@ -100,7 +103,8 @@ export function createRoster(
       const all = await untilWritten(() => ledger.standing(), { signal });
       if (sessions.size === 0) {
         for (const standing of all) list(standing);
-        for (const fact of await untilWritten(() => ledger.open(), { signal })) {
+        const open = await untilWritten(() => ledger.open(), { signal });
+        for (const fact of [...open, ...(await untilWritten(() => ledger.moves(), { signal }))]) {
           const listed = sessions.get(fact.session);
           if (listed) holdSession(listed, fact);
         }

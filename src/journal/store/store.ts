@@ -94,9 +94,11 @@ export interface Store {
   readonly shared?: true;
   /** The clock by which deadlines go, where that is not this machine's: several machines have several. */
   now?(): number;
-  /** The newest heartbeat of a process that enforces deadlines, and ours. Not on a shared journal: its server keeps them. */
-  lastBeat?(): Beat | undefined;
-  beat?(beat: Beat): void;
+  /** The newest heartbeat of a process that enforces deadlines, or that of this request; and ours: on a server, its own clock stamps it. `opens`: a request is about to be opened. */
+  lastBeat?(request?: InputRequest): Beat | undefined;
+  beat?(beat: Beat, opens: boolean): Awaitable<void>;
+  /** Requests whose deadlines this process enforces, and heartbeats, read anew: where neither lies here. */
+  enforced?(): Promise<InputRequest[]>;
   /** Set on a journal for tests: in memory, or made as one. Personas answer there and nowhere else. */
   readonly test?: boolean;
   /** Creates the session with its first fact; false when it is there already. */

@@ -1,4 +1,5 @@
 import { LOOP } from "../../../agent/turn/turn.ts";
+import { keepTime, mayEnforce, resume } from "../../../input/enforce.ts";
 import { isRetryable } from "../../../journal/store/retry.ts";
 import { storeNow } from "../../../journal/store/store.ts";
 import type { InputRequest } from "../../../protocol/facts/request.ts";
@@ -45,6 +46,8 @@ export async function startWorker(parts: WorkerParts): Promise<Worker> {
   const { cluster, place, host, streamServer, atOnce = 20, loop = LOOP } = parts;
   const { process, replica, dispatch, pool, connect, graceMs, notified } = cluster;
   await mayServe(pool, place);
+  replica.worksAt(place);
+  const leaveTime = await keepTime(replica.store);
   const running = new Map<string, Running>();
   const leaving = new AbortController();
   const liveness = startLiveness({
@@ -95,6 +98,7 @@ export async function startWorker(parts: WorkerParts): Promise<Worker> {
   return {
     async stop() {
       leaving.abort();
+      leaveTime();
       await dispatch.pause(place).catch(() => {}); // the server is away: then nothing comes anyway
       await host.close();
       await Promise.allSettled([...running.values()].map(({ ended }) => ended));
@@ -121,6 +125,7 @@ async function runSession(parts: WorkerParts, { session, id, attempt }: Job, isO
     let since: number;
     let again: boolean;
     let hasFailed: boolean;
+    if (!mayEnforce(replica.store)) await resume(replica.store); // what this job was to end may have moved
     do {
       since = storeNow(replica.store);
       hasFailed = false;

@@ -2,6 +2,7 @@ import type { FactType } from "../../../protocol/facts/fact.ts";
 import {
   callModeEnd,
   carriedSaidPattern,
+  movedKeys,
   permitResolvedPattern,
   resolvedKey,
   runKeyPattern,
@@ -52,7 +53,7 @@ const ofRuns = Object.entries(writers).flatMap(([type, writer]) => (writer === "
 /** Facts that a worker writes one by one, whether it runs the session or not. All others come in commits, under its epoch. */
 const singly: readonly FactType[] = [
   ...(["user.said", "session.titled", "input.resolved"] as const),
-  ...(["input.reminded", "input.escalated"] as const),
+  ...(["input.reminded", "input.escalated", "time.moved"] as const),
 ];
 const end = resolvedKey("");
 const asked = `left(k, ${-end.length})`;
@@ -192,6 +193,10 @@ BEGIN
         AND sage.is_unasked(session_id, j, request);
     WHEN 'input.reminded', 'input.escalated' THEN
       good := starts_with(k, substr(t, 7) || '/') AND starts_with(j ->> 'requestId', session_id || '/');
+    WHEN 'time.moved' THEN
+      -- Up to now, by the server's clock: it ends nothing, and grants nothing.
+      good := k ~ '^${movedKeys.from}[0-9]{1,16}$' AND k = '${movedKeys.from}' || (j ->> 'to') AND sage.has_only(j, ARRAY['from','to']) AND (j ->> 'from')::numeric < (j ->> 'to')::numeric
+        AND (j ->> 'to')::numeric <= extract(epoch FROM clock_timestamp()) * 1000 + 1000;
     WHEN 'workspace.made' THEN
       -- Of a session that was opened on that remote. A clone has the session's name: no other folder of a machine is handed to an agent so.
       good := k = '${workspaceKey}' AND sage.has_only(j, ARRAY['cwd','from','commit']) AND starts_with(j ->> 'cwd', '/')

@@ -4,12 +4,13 @@ import { createHash } from "node:crypto";
 export type Roles = { worker: string; gateway: string };
 
 /** Tables that everybody reads. */
-const tables = ["journal", "session", "fact", "long", "ask", "process", "login"];
+const tables = ["journal", "session", "fact", "long", "ask", "process", "login", "enforcer"];
 
 /** Functions that both may call. */
 const shared = ["take", "release", "register", "unregister", "bury", "make_queue", "gateways"];
-const ofWorkers = ["worker_commit", "worker_append"];
+const ofWorkers = ["worker_commit", "worker_append", "worker_beat"];
 const ofGateways = [
+  "gateway_beat",
   "commit_facts",
   "append_fact",
   "create_session",

@@ -10,7 +10,7 @@ export const FORMAT = 1;
  * Number of the functions, grants and tables below, kept in the database. Raised with every change to any of them (a test sees to it):
  * a program that comes to older ones says so. Functions serve programs of an older revision too, for they are brought up first.
  */
-export const REVISION = 3;
+export const REVISION = 4;
 /** The name of locks that say "I live". */
 export const LIVING = 7;
 
@@ -48,6 +48,9 @@ CREATE TABLE IF NOT EXISTS sage.process(
 -- Keys by which gateways enter at the address of a process. Workers write theirs, and read none.
 CREATE TABLE IF NOT EXISTS sage.door(
   process text PRIMARY KEY REFERENCES sage.process(id) ON DELETE CASCADE, key text NOT NULL);
+
+-- When somebody enforced the deadlines of a place last, by the server's clock; '' stands for gateways.
+CREATE TABLE IF NOT EXISTS sage.enforcer(place text PRIMARY KEY, at bigint NOT NULL);
 
 -- Places whose sessions a login runs. One that is not in here runs those of every place.
 CREATE TABLE IF NOT EXISTS sage.login(name name NOT NULL, place text NOT NULL, PRIMARY KEY(name, place));
@@ -136,7 +139,8 @@ CREATE OR REPLACE FUNCTION sage.write_one(
 DECLARE s sage.session := sage.locked(session_id); had sage.fact;
 BEGIN
   IF by_worker THEN
-    IF NOT sage.is_own(s.process) THEN RAISE EXCEPTION 'lease-lost' USING ERRCODE = 'SG002'; END IF;
+    -- Time stood still for everybody: whoever resumes says so, also of a session that another one has taken meanwhile.
+    IF t <> 'time.moved' AND NOT sage.is_own(s.process) THEN RAISE EXCEPTION 'lease-lost' USING ERRCODE = 'SG002'; END IF;
     PERFORM sage.check_place(s.place);
     PERFORM sage.check_single(session_id, k, t, d, l);
     title_of_session := CASE t WHEN 'session.titled' THEN sage.parsed(d, l) ->> 'title' END;
@@ -220,6 +224,21 @@ BEGIN
   UPDATE sage.session SET process = NULL, open = CASE WHEN open = 2 THEN 0 ELSE open END
     WHERE id = session_id AND epoch = e AND seq <= knew AND sage.is_own(process) AND sage.serves(place);
   RETURN FOUND;
+END $$;
+
+CREATE OR REPLACE FUNCTION sage.note_beat(at_place text) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO sage.enforcer AS e VALUES(at_place, floor(extract(epoch FROM clock_timestamp()) * 1000))
+    ON CONFLICT (place) DO UPDATE SET at = greatest(e.at, excluded.at)
+$$;
+
+CREATE OR REPLACE FUNCTION sage.gateway_beat() RETURNS void ${definer("sql")} AS $$ SELECT sage.note_beat('') $$;
+
+-- None while the place has no open request with a moment at which something happens, and (opens) is about to have none.
+CREATE OR REPLACE FUNCTION sage.worker_beat(at_place text, opens boolean) RETURNS void ${definer("plpgsql")} AS $$
+BEGIN
+  PERFORM sage.check_place(at_place);
+  IF at_place <> '' AND (opens OR EXISTS (SELECT 1 FROM sage.ask a JOIN sage.session s ON s.id = a.session AND s.place = at_place JOIN sage.fact f USING (session, key)
+    LEFT JOIN sage.long l USING (session, key) WHERE coalesce(l.data, f.data) ~ '"(deadline|remind)":')) THEN PERFORM sage.note_beat(at_place); END IF;
 END $$;
 
 -- True when it was not in the list. Its lock has another number after every connection; where there are no locks it says that it lives.
