@@ -240,7 +240,6 @@ const leftBehind: ToolResult = {
   end: "unknown",
 };
 
-/** The last turn, if it was open. */
 function ended(facts: readonly Fact[], seq: number): Fact[] {
   const turn = facts.findLast(({ type }) => type === "turn.begun" || type === "turn.ended");
   if (turn?.type !== "turn.begun") return [];

@@ -21,11 +21,9 @@ export type StepResult = {
   finish: Finish;
 };
 
-/** Options of `stepsOf`. */
 export type StepOptions = {
   /** Dollars for a million tokens, by provider/name. */
   prices?: Prices;
-  /** Steps of subagents too. */
   subagents?: boolean;
 };
 

@@ -21,21 +21,18 @@ export type Infer<S> = S extends Schema<infer T> ? T : never;
 type Presence = "given" | "optional" | "defaulted";
 
 export type Kind = {
-  /** Adds an issue for each mismatch; returns the parsed value. */
   read(value: unknown, issues: Issue[]): unknown;
   json: JsonSchema | (() => JsonSchema);
   /** The wrapped schema, which answers everything that the wrapper does not. */
   inner?: Schema;
   /** Keys that an object knows. */
   keys?: readonly string[];
-  /** The schema of a part. */
   below?(key: PropertyKey): Schema | undefined;
 };
 
 export type Step = {
   /** Also looks at lists with wrong entries. */
   ofSize?: true;
-  /** Returns the value, or a replacement. */
   run(value: unknown, add: (finding: Finding) => void): unknown;
   json?: JsonSchema;
 };
@@ -81,7 +78,6 @@ export class Schema<T = unknown, P extends Presence = Presence> {
     return read;
   }
 
-  /** JSON Schema of the values that it takes. */
   json(): JsonSchema {
     const { json, inner } = this.kind;
     const own = { ...(typeof json === "function" ? json() : json) };
@@ -96,7 +92,6 @@ export class Schema<T = unknown, P extends Presence = Presence> {
     if (inner) return inner.keysAt(key === undefined ? [] : [key, ...rest]);
     return key === undefined ? (keys ?? []) : (below?.(key)?.keysAt(rest) ?? []);
   }
-  /** The schema of a part. */
   below(key: PropertyKey): Schema | undefined {
     return this.kind.below?.(key);
   }

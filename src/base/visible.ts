@@ -35,7 +35,6 @@ export function oneLine(text: string): string {
   return harmless(text).replaceAll("\n", token("\n"));
 }
 
-/** Makes a model's running text safe to read, also in pieces. */
 export function prose(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(steering, token);
 }

@@ -95,11 +95,9 @@ type Fields<S extends Shape> = {
 type Flat<T> = { [K in keyof T]: T[K] };
 type ObjectSchema<S extends Shape> = Schema<Flat<Fields<S>>, "given">;
 
-/** An object of which only these keys are taken. */
 export function object<S extends Shape>(shape: S): ObjectSchema<S> {
   return withKeys(shape, "dropped");
 }
-/** An object without other keys. */
 export function strictObject<S extends Shape>(shape: S): ObjectSchema<S> {
   return withKeys(shape, "refused");
 }
@@ -195,7 +193,6 @@ export function array<T>(entry: Schema<T>): List<T> {
     "given",
   );
 }
-/** An object with keys and values of one kind each. */
 export function record<K extends string, T>(key: Schema<K, "given">, entry: Schema<T>): Schema<Record<K, T>, "given"> {
   return new Schema(
     {

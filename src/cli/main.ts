@@ -3,7 +3,7 @@ import { prose } from "../base/visible.ts";
 import { SageError, messageOf } from "../protocol/reasons/reason.ts";
 import { startsAs } from "../texts/command.ts";
 import { programName, programNameAnywhere } from "./process/started-by.ts";
-import { guardConsole, surviveReaders } from "./process/stdout.ts";
+import { exitCodeOfError, exitCodes, guardConsole, surviveReaders } from "./process/stdout.ts";
 
 // Each command is a file of its own, loaded when it is called: most of what Sage can do is not needed for most calls.
 const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
@@ -100,7 +100,6 @@ function commandFirst(args: string[]): string[] {
 }
 
 async function explain(error: unknown): Promise<number> {
-  const { exitCodes, exitCodeOfError } = await import("./process/exit-codes.ts");
   const debug = process.env["SAGE_DEBUG"] === "1";
   if (debug) console.error(error);
   if (error instanceof SageError) {

@@ -46,7 +46,6 @@ export type Config = {
   warnings: Reason[];
   /** Files in which rules may be saved: a folder's own only when its settings are trusted. */
   ruleFiles: RuleFiles;
-  /** Saves a rule to the file of its destination and returns that file's path. */
   saveRule(grant: RuleGrant): string;
   /** Removes a rule from the file of its destination, with any approvals; undefined if it is not there. */
   dropRule(rule: string, destination: RuleDestination, behavior?: RuleGrant["behavior"]): string | undefined;

@@ -12,7 +12,6 @@ import { type NamedModule, isCode } from "./modules/module-files.ts";
 import { subagentsSchema, toolsSchema } from "./modules/parts-schema.ts";
 import { isInside } from "../permission/paths/canonical.ts";
 
-/** How long a module may take to load. */
 const LOAD_MS = 10_000;
 
 type LoadedModules = { tools: Tool[]; subagents: SubagentDefinition[]; warnings: Reason[] };

@@ -6,7 +6,6 @@ export type Remote = {
   /** The address as given, in its canonical spelling. */
   name: string;
   scheme: "https" | "ssh" | "file";
-  /** Address that git takes. */
   url: string;
   branch: string | undefined;
 };

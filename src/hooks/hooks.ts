@@ -24,7 +24,6 @@ const TIMEOUT_MS = 60_000;
 /** Node fires at once what it cannot count. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** No hooks at all. */
 export const noHooks: Hooks = {
   has: () => false,
   run: async () => noOutcome(),

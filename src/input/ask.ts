@@ -28,7 +28,6 @@ const MAX_REMINDERS = 10;
 const SHORTEST_MS = 2 * MINUTE_MS;
 const LATEST_MS = 15 * MINUTE_MS;
 
-/** How this run asks. */
 export type Asking = Silence & {
   store: Store;
   mode: ExecutionMode;

@@ -69,7 +69,6 @@ export const InputChannel = {
     return createChannel(bufferSize, options);
   },
 
-  /** A channel without a person. */
   nonInteractive(autoResponse: AutoResponse): InputChannel {
     const answer = async (request: InputRequest): Promise<InputResponse> => {
       if (typeof autoResponse === "function") {
@@ -234,13 +233,11 @@ async function cancel({ id }: InputRequest, settle: Settle, reason: string): Pro
 type Offers = {
   offers: ReadonlyMap<string, Offer>;
   show: InputChannel["show"];
-  /** The next request; undefined when there will be none. */
   take(taker: (request: InputRequest | undefined) => void): void;
   /** How a request ended that is shown no more. */
   endOf(requestId: string): Resolution | undefined;
   whileNothingIsShown(act: () => void): void;
   isClosed(): boolean;
-  /** Nothing is shown from now on. */
   close(): void;
   /** Tells those who wait that nothing comes any more. */
   leave(): void;

@@ -115,7 +115,6 @@ function publicKeyFrom(point: Buffer) {
   return createPublicKey({ key: { kty: "EC", crv: "P-256", x: x ?? "", y: y ?? "" }, format: "jwk" });
 }
 
-/** The bytes of a text in base64url, where it is one and not too long. */
 function decoded(text: unknown): Buffer | undefined {
   if (typeof text !== "string" || text.length > MAX_FIELD_LENGTH || !/^[\w-]+$/.test(text)) return undefined;
   return Buffer.from(text, "base64url");

@@ -161,7 +161,6 @@ function completed(request: InputRequest, given: ResponderAnswer): ResponderAnsw
   return { type: "answers", answers: { [only.question]: given as string | readonly string[] } };
 }
 
-/** Spells out answers that were given for short. */
 export function spellOut(request: InputRequest, response: LooseResponse): InputResponse {
   if (response.type !== "answers" || request.kind !== "question") return response as InputResponse;
   const full = ([question, given]: [string, LooseAnswers[string]]): [string, Answer] => {

@@ -1,6 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { readInstallation, type Installation } from "../config/home/installation.ts";
-import { sageHome } from "../config/home/home.ts";
+import { sageHome, readInstallation, type Installation } from "../config/home/home.ts";
 import { readSettings } from "../config/settings/settings.ts";
 import { discover } from "../context/discover.ts";
 import { createAgent } from "../host/assembly/agent.ts";

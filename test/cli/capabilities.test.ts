@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 import { openSage } from "../../src/cli/assemble/open-sage.ts";
 import { openDaemon } from "../../src/cli/serve/daemon.ts";
-import { readInstallation } from "../../src/config/home/installation.ts";
+import { readInstallation } from "../../src/config/home/home.ts";
 import { projectTrust, trust } from "../../src/config/trust/trust.ts";
 import { closeServers } from "../../src/host/assembly/servers.ts";
 import type { Store } from "../../src/journal/store/store.ts";

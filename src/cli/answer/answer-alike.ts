@@ -13,12 +13,11 @@ import { texts } from "../../texts/shared/texts.ts";
 import { alikeTo, codeOfList } from "../../view/request/alike.ts";
 import { requestLines } from "../../view/lines/request.ts";
 import { fitted } from "../../view/lines/safe.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { styleOf, fail, exitCodes } from "../process/stdout.ts";
 import { pendingOf } from "./find-request.ts";
 import type { Opened } from "../host/open-host.ts";
 import { agrees } from "../host/journal.ts";
 import { continueAfterAnswer } from "./resume-session.ts";
-import { styleOf, fail } from "../process/stdout.ts";
 
 type Parts = Pick<Opened, "host" | "me" | "local" | "store"> & { lang: Lang };
 

@@ -1,4 +1,4 @@
-import { fail, succeed } from "../process/stdout.ts";
+import { fail, succeed, exitCodes } from "../process/stdout.ts";
 import { ask, factsOf } from "../../protocol/host/refusal.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { oneLine } from "../../base/visible.ts";
@@ -15,12 +15,11 @@ import { ending, headline } from "../../texts/shared/resolution.ts";
 import { cliTexts, type CliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
-import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage, type Flags } from "../process/flags.ts";
 import { consentSoFar } from "../../view/request/consent.ts";
 import { clipped } from "../../view/lines/safe.ts";
 import { nameOf } from "../../view/items/summary.ts";
-import { person } from "../host/account.ts";
+import { person } from "../host/journal.ts";
 import { requestBy } from "./find-request.ts";
 import { openHost, type Opened } from "../host/open-host.ts";
 import { continueAfterAnswer } from "./resume-session.ts";
@@ -180,7 +179,6 @@ function signed(request: InputRequest, approved: Approved, me: Opened["me"], lan
   return succeed(cliTexts(lang).recorded(name, consentSoFar(approved, t, me)));
 }
 
-/** The request as it will run: an answer may have edited its input. */
 function asAnswered(request: InputRequest, resolution: Resolution): InputRequest {
   const response = "response" in resolution ? resolution.response : undefined;
   if (request.kind !== "permission" || response?.type !== "granted" || !response.input) return request;

@@ -9,10 +9,9 @@ import { replyNote } from "../../view/inquiry.ts";
 import { noteLines } from "../../view/lines/note.ts";
 import { followSession } from "../../view/session.ts";
 import type { InquiryItem } from "../../view/transcript/item.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { styleOf, succeed, exitCodes } from "../process/stdout.ts";
 import type { Opened } from "../host/open-host.ts";
 import { openToResume, sessionPlace } from "./resume-session.ts";
-import { styleOf, succeed } from "../process/stdout.ts";
 
 type Options = {
   values: { run?: boolean | undefined; model?: string | undefined };
@@ -20,7 +19,6 @@ type Options = {
   refused(reply: Refused, lang: Lang): number;
 };
 
-/** Asks about a request and prints the reply of its session's owner: another process, or with --run this one. */
 export async function inquire(
   { host, me, local }: Pick<Opened, "host" | "me" | "local">,
   { id: requestId }: InputRequest,

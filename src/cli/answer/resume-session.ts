@@ -1,7 +1,7 @@
 import { ask } from "../../protocol/host/refusal.ts";
 import type { SessionRow, Store } from "../../journal/store/store.ts";
 import { said, SageError } from "../../protocol/reasons/reason.ts";
-import { readInstallation } from "../../config/home/installation.ts";
+import { readInstallation } from "../../config/home/home.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { sessionFolder } from "../../host/assembly/session-folder.ts";

@@ -2,8 +2,7 @@ import { ask } from "../../protocol/host/refusal.ts";
 import { createAnchors } from "../../config/home/anchors.ts";
 import type { Config } from "../../config/config.ts";
 import type { Settings } from "../../config/settings/settings.ts";
-import type { Home } from "../../config/home/home.ts";
-import type { Installation } from "../../config/home/installation.ts";
+import type { Home, Installation } from "../../config/home/home.ts";
 import { createAgent } from "../../host/assembly/agent.ts";
 import { readFolder, withModules, type Folder } from "../../host/assembly/builder.ts";
 import { assembleEach } from "../../host/assembly/assemble.ts";
@@ -21,7 +20,7 @@ import { initCommand } from "../../texts/setup/init.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
-import { accountGuard, accountPerson, checkApprover, person } from "../host/account.ts";
+import { accountGuard, accountPerson, checkApprover, person } from "../host/journal.ts";
 import { contextWindow } from "../../models/window.ts";
 import type { HostClient } from "../host/host-client.ts";
 import { hostHome } from "../host/host-home.ts";
@@ -36,7 +35,6 @@ import {
   modelName,
 } from "../../host/assembly/model-choice.ts";
 
-/** A host of this machine that runs turns in one folder. */
 export type Sage = HostClient & {
   host: LocalHost;
   store: Store;
@@ -51,7 +49,6 @@ export async function chooseModel(sage: Sage, session: string, spec: string | un
   await ask(sage.host, { type: "choose", session, model: spec, by: person(), surface: "cli" });
 }
 
-/** A mode that is named on the command line holds from then on. */
 export async function chooseMode(sage: Sage, session: string, mode: SessionMode | undefined): Promise<void> {
   if (mode === undefined || mode === modeOf(sage.store.load(session))) return;
   await ask(sage.host, { type: "chooseMode", session, mode, by: person(), surface: "cli" });
@@ -63,7 +60,6 @@ export function openStore({ journal, test }: Home): Store {
 
 type Run = {
   installation: Installation;
-  /** For sessions that name no model of their own. */
   choice: ModelChoice;
   fallback?: string | undefined;
   store: Store;

@@ -1,7 +1,7 @@
 import { isRemote } from "../../config/remote-repository.ts";
 import { builtinSubagents } from "../../agent/state/subagents.ts";
 import { loadConfig } from "../../config/config.ts";
-import type { Installation } from "../../config/home/installation.ts";
+import type { Installation } from "../../config/home/home.ts";
 import type { Surroundings } from "../../host/commands/parts.ts";
 import type { SessionRow, Store } from "../../journal/store/store.ts";
 import type { ModelChoice, ModelSettings } from "../../models/choice/choose.ts";

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { isObject } from "../../base/issue.ts";
-import { readInstallation } from "../../config/home/installation.ts";
+import { readInstallation } from "../../config/home/home.ts";
 import { version } from "../../config/version.ts";
 import { createQueue, createRpc } from "../../guest/rpc.ts";
 import { readLines, type Json } from "../../guest/peer.ts";
@@ -9,8 +9,8 @@ import { oneLine } from "../../base/visible.ts";
 import type { SurfaceStore } from "../../protocol/host/surface-store.ts";
 import { said, SageError } from "../../protocol/reasons/reason.ts";
 import { attachAcp } from "../../surfaces/acp/index.ts";
-import { accountGuard, accountPerson, person } from "../host/account.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { accountGuard, accountPerson, person } from "../host/journal.ts";
+import { exitCodes } from "../process/stdout.ts";
 import { readFlagsOnly } from "../process/flags.ts";
 import { onTermination } from "../process/termination.ts";
 import { absoluteModelSpec, modelOf } from "../../host/assembly/model-choice.ts";
@@ -58,7 +58,6 @@ export async function acp(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-/** Sends everything else that would print to standard error. */
 function ownStdout(): (text: string) => void {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);

@@ -1,13 +1,11 @@
-import { sageHome } from "../../config/home/home.ts";
-import { readInstallation } from "../../config/home/installation.ts";
+import { sageHome, readInstallation } from "../../config/home/home.ts";
 import { serversIn, stopCodex } from "../../guest/codex/server.ts";
 import { guestPrograms, guestsDir } from "../../host/guests/guest-programs.ts";
 import { installedAgents, leastClaude, type InstalledAgent } from "../../host/guests/installed-agents.ts";
 import { agentsTexts, type AgentsTexts } from "../../texts/setup/agents.ts";
 import { tableLines } from "../../view/lines/table.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { succeed, printJson, exitCodes } from "../process/stdout.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { succeed, printJson } from "../process/stdout.ts";
 
 /** Lists the agents that can run turns in Sage's place: which are installed, and what Sage can keep and refuse for each. */
 export async function agents(args: string[]): Promise<number> {

@@ -10,11 +10,10 @@ import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { deviceTexts, type DeviceTexts } from "../../texts/serve/devices.ts";
 import type { Lang } from "../../texts/language.ts";
 import { tableLines } from "../../view/lines/table.ts";
-import { accountName } from "../host/account.ts";
+import { agrees, accountName } from "../host/journal.ts";
 import { engineUrl } from "../host/join-engine.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { exitCodes } from "../process/stdout.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { agrees } from "../host/journal.ts";
 import { openGatewayMemory } from "../host/gateway-memory.ts";
 import { createVisitors, isHere, linkTo } from "../serve/web/visitors.ts";
 import { lifeOf } from "../../processes/identity.ts";
@@ -63,7 +62,6 @@ export async function devices(args: string[]): Promise<number> {
 
 type DeviceMemory = {
   store: SharedStore;
-  /** Addresses under which the page is served now. */
   origins(): Promise<string[]>;
   close(): Promise<void>;
 };

@@ -1,10 +1,9 @@
-import { succeed } from "../process/stdout.ts";
-import { readInstallation } from "../../config/home/installation.ts";
+import { succeed, exitCodes } from "../process/stdout.ts";
+import { readInstallation } from "../../config/home/home.ts";
 import { changeSettings } from "../../config/settings/settings.ts";
 import { oneLine } from "../../base/visible.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { hostsTexts } from "../../texts/serve/hosts.ts";
-import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { hostKey, nameHost, pair, targetOf, unpair } from "../host/paired-hosts.ts";
 

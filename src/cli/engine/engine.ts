@@ -1,16 +1,14 @@
 import { existsSync } from "node:fs";
-import { readInstallation } from "../../config/home/installation.ts";
+import { readInstallation } from "../../config/home/home.ts";
 import { explained } from "../../journal/postgres/error.ts";
 import { quoted, type Roles } from "../../journal/postgres/schema/grants.ts";
 import { PATIENT_MS, openPool, publicAddress } from "../../journal/postgres/pool.ts";
 import { migrate, type Brought } from "../../journal/postgres/migrate.ts";
 import { clusterTexts, type ClusterTexts } from "../../texts/serve/cluster.ts";
 import { engineUrl, workplaceName } from "../host/join-engine.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { writeStdout, fail, exitCodes } from "../process/stdout.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { writeStdout, fail } from "../process/stdout.ts";
 
-/** `sage engine`: the database that machines share. */
 export async function engine(args: string[]): Promise<number> {
   const [what, ...rest] = args;
   return what === "prepare" ? prepare(rest) : bring(what, rest);

@@ -1,12 +1,11 @@
-import { readInstallation } from "../../config/home/installation.ts";
+import { readInstallation } from "../../config/home/home.ts";
 import { moveSession } from "../../host/cluster/cluster.ts";
 import { explained } from "../../journal/postgres/error.ts";
 import { publicAddress } from "../../journal/postgres/pool.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { engineUrl, joinEngine, workplaceName } from "../host/join-engine.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { writeStdout, fail, exitCodes } from "../process/stdout.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { writeStdout, fail } from "../process/stdout.ts";
 
 /** `sage move`: assigns a session to the workers of another place. Its files have to be copied by hand. */
 export async function move(args: string[]): Promise<number> {

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
-import { workspacesOf, type Home } from "../../config/home/home.ts";
+import { workspacesOf, type Home, readInstallation } from "../../config/home/home.ts";
 import type { Store } from "../../journal/store/store.ts";
 import type { Log } from "../../surfaces/feishu/transport/api/config.ts";
 import { thrownText } from "../../texts/shared/error.ts";
-import { readInstallation } from "../../config/home/installation.ts";
 import { createRedaction } from "../../config/secrets/redact.ts";
 import { openStreamServer, type StreamServerParts } from "../../host/cluster/stream/stream-server.ts";
 import { startWorker } from "../../host/cluster/worker/worker.ts";

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { fail } from "../process/stdout.ts";
+import { fail, exitCodes } from "../process/stdout.ts";
 import { loadConfig } from "../../config/config.ts";
 import { sageHome } from "../../config/home/home.ts";
 import { childEnv } from "../../config/secrets/secrets.ts";
@@ -15,7 +15,6 @@ import { blockedNames } from "../../texts/reasons/confine.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
 import { sandboxTexts } from "../../texts/setup/sandbox.ts";
 import { requirePerson } from "../host/people-only.ts";
-import { exitCodes } from "../process/exit-codes.ts";
 import { readFlags, usage } from "../process/flags.ts";
 
 /** Tells how commands are confined, changes it, or tries a command. */

@@ -1,7 +1,6 @@
 import { oneLine } from "../../base/visible.ts";
 import { guestTrust, trustGuests, type GuestTrust } from "../../config/trust/guest-trust.ts";
-import type { Installation } from "../../config/home/installation.ts";
-import type { Home } from "../../config/home/home.ts";
+import type { Home, Installation } from "../../config/home/home.ts";
 import { moduleTexts, packagesIn } from "../../config/modules/module-files.ts";
 import { commandLine, readServers, type ServersFile } from "../../config/settings/servers.ts";
 import { projectFiles, projectSchema, readSettings, type ProjectSettings } from "../../config/settings/settings.ts";
@@ -9,7 +8,7 @@ import { mayBeTrusted, projectTrust, trust, type ProjectTrust } from "../../conf
 import type { Style } from "../../view/lines/paint.ts";
 import { cliTexts, type CliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
-import { accountMay } from "../host/account.ts";
+import { accountMay } from "../host/journal.ts";
 import { styleOf } from "../process/stdout.ts";
 import { promptLine } from "../process/prompt.ts";
 import { type RuleEntry, ruleLines } from "./permissions/list.ts";

@@ -2,11 +2,9 @@ import { oneLine } from "../../base/visible.ts";
 import { sageHome } from "../../config/home/home.ts";
 import { guestTrust, trustGuests } from "../../config/trust/guest-trust.ts";
 import { projectTrust, revoke, trust } from "../../config/trust/trust.ts";
-import { checkApprover } from "../host/account.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { agrees, checkApprover } from "../host/journal.ts";
+import { styleOf, succeed, exitCodes } from "../process/stdout.ts";
 import { readFlags, usage } from "../process/flags.ts";
-import { styleOf, succeed } from "../process/stdout.ts";
-import { agrees } from "../host/journal.ts";
 import { guestTrustLines, trustLines } from "./trust-prompt.ts";
 
 /** A folder's own settings count only after the person has seen them, and only as they were seen. */

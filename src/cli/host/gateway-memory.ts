@@ -9,7 +9,6 @@ import type { ClusterTexts } from "../../texts/serve/cluster.ts";
 /** Schema, function or table is missing: no gateway was ever here. */
 const missing = ["3F000", "42883", "42P01"];
 
-/** The memory of the gateways of a shared journal, for one command. */
 type GatewayMemory = {
   gateways: SurfaceTable["gateways"];
   share(surface: string): Promise<SharedStore>;

@@ -6,7 +6,6 @@ import type { Named } from "../../protocol/host/about.ts";
 import type { Host, SessionSummary } from "../../protocol/host/host.ts";
 import type { Sender } from "../../protocol/sender.ts";
 
-/** A person's connection to a host, in this process or remote. */
 export type HostClient = {
   host: Host & { close(): Promise<void> };
   by: string;

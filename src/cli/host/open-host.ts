@@ -4,10 +4,9 @@ import type { Store } from "../../journal/store/store.ts";
 import type { Host } from "../../protocol/host/host.ts";
 import { cliTexts } from "../../texts/commands/cli.ts";
 import type { Lang } from "../../texts/language.ts";
-import { person } from "./account.ts";
+import { engineFlag, openJournal, person } from "./journal.ts";
 import type { HostTarget } from "./paired-hosts.ts";
 import { usage } from "../process/flags.ts";
-import { engineFlag, openJournal } from "./journal.ts";
 
 /** Flags of commands that work on a host: another machine's, where --host or SAGE_HOST names one, or a shared journal. */
 export const hostFlag = { host: { type: "string" }, ...engineFlag } as const;
@@ -25,7 +24,6 @@ export async function targetFor(values: Values): Promise<HostTarget> {
   return target;
 }
 
-/** The host that a command works on. */
 export type Opened = AsyncDisposable & {
   host: Host & { close(): Promise<void> };
   me: { by: string; surface: string };

@@ -5,9 +5,8 @@ import { dropKey, keptKey, saveKey, type KeyPlace } from "../../config/home/keys
 import { changeSettings, readSettings, type Settings } from "../../config/settings/settings.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { thrownText } from "../../texts/shared/error.ts";
-import { person } from "./account.ts";
+import { person } from "./journal.ts";
 
-/** A host that is elsewhere, as the person named it. */
 export type HostTarget = {
   /** Scheme, name and port: a key belongs to these. */
   address: string;

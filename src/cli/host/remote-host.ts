@@ -1,6 +1,5 @@
 import { ask } from "../../protocol/host/refusal.ts";
-import { readInstallation } from "../../config/home/installation.ts";
-import { sageHome } from "../../config/home/home.ts";
+import { sageHome, readInstallation } from "../../config/home/home.ts";
 import { connectWeb } from "../../host/socket/connect-web.ts";
 import { contextWindow } from "../../models/window.ts";
 import type { Host } from "../../protocol/host/host.ts";

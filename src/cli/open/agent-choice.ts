@@ -1,4 +1,4 @@
-import type { Installation } from "../../config/home/installation.ts";
+import type { Installation } from "../../config/home/home.ts";
 import { guestProgram } from "../../host/guests/guest-programs.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";

@@ -5,8 +5,7 @@ import { cliTexts } from "../../texts/commands/cli.ts";
 import { sage as commandOf } from "../../texts/command.ts";
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
-import { exitCodeOf, exitCodes } from "../process/exit-codes.ts";
-import { wantsColor } from "../process/stdout.ts";
+import { wantsColor, exitCodeOf, exitCodes } from "../process/stdout.ts";
 import { importHint } from "./import-hint.ts";
 import { onTermination, watchJournal } from "../process/termination.ts";
 import { findSession, type HostClient } from "../host/host-client.ts";
@@ -16,7 +15,6 @@ export type ChatCallbacks = { failed?: (error: unknown) => void };
 
 export type Chat = { session: string; task: string | undefined; lang: Lang; late: ChatCallbacks; plain: boolean };
 
-/** A conversation on this terminal, or with whatever is piped in. */
 export async function chat(seat: HostClient, chat: Chat): Promise<number> {
   if (chat.plain || !canDraw(process.env)) return plainly(seat, chat);
   const { onTerminal } = await import("./terminal.ts");

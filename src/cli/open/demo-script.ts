@@ -57,10 +57,8 @@ function lastResult({ messages }: ModelRequest, tool: string): ToolResult | unde
 
 export type DemoWorld = {
   dir: string;
-  /** The project. */
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** Takes away everything that the demo has made. */
   remove(): void;
 };
 

@@ -1,12 +1,12 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Installation } from "../../config/home/installation.ts";
+import type { Installation } from "../../config/home/home.ts";
 import { silenceOptions } from "../../config/settings/silence.ts";
 import { closest } from "../../base/name.ts";
 import { efforts, type Effort, type ExecutionMode, type ExecutionOptions } from "../../protocol/host/options.ts";
 import { modeWords, type SessionMode } from "../../protocol/mode.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
-import { person } from "../host/account.ts";
+import { person } from "../host/journal.ts";
 import { count, duration, readFlags, usage, type Flags } from "../process/flags.ts";
 import { hostFlag } from "../host/open-host.ts";
 import { formats, type Format } from "./print/format.ts";

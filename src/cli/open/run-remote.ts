@@ -5,7 +5,7 @@ import { hostsTexts } from "../../texts/serve/hosts.ts";
 import type { Lang } from "../../texts/language.ts";
 import { sessionToRun } from "../../view/find-session.ts";
 import { connectRemoteHost, explainConnectError, remoteHostClient } from "../host/remote-host.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { exitCodes } from "../process/stdout.ts";
 import { usage } from "../process/flags.ts";
 import type { HostTarget } from "../host/paired-hosts.ts";
 import { chooseSession } from "../record/sessions/pick-session.ts";

@@ -10,12 +10,11 @@ import type { Store } from "../../journal/store/store.ts";
 import type { Fact } from "../../protocol/facts/fact.ts";
 import { thrownText } from "../../texts/shared/error.ts";
 import { exportTexts, type ExportTexts } from "../../texts/commands/export.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { writeStdout, exitCodes } from "../process/stdout.ts";
 import { lastSessionIn, sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { engineFlag, openJournal } from "../host/journal.ts";
 import { exportFormats, exportLines, signedFormat } from "./page/export-lines.ts";
-import { writeStdout } from "../process/stdout.ts";
 
 const options = { format: { type: "string" }, output: { type: "string", short: "o" }, ...engineFlag } as const;
 

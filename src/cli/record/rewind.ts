@@ -1,4 +1,4 @@
-import { succeed } from "../process/stdout.ts";
+import { succeed, exitCodes } from "../process/stdout.ts";
 import { planRewind, rewindSession } from "../../archive/rewind.ts";
 import { sageHome } from "../../config/home/home.ts";
 import type { RewindWhat } from "../../protocol/facts/rewind.ts";
@@ -6,11 +6,9 @@ import { rewindPoints } from "../../protocol/facts/rewound.ts";
 import type { CliTexts } from "../../texts/commands/cli.ts";
 import { rewindTexts } from "../../texts/commands/rewind.ts";
 import { texts } from "../../texts/shared/texts.ts";
-import { checkApprover, person } from "../host/account.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { agrees, openLocalJournal, checkApprover, person } from "../host/journal.ts";
 import { sessionBy } from "../../view/find-session.ts";
 import { readFlags, usage, type Flags } from "../process/flags.ts";
-import { agrees, openLocalJournal } from "../host/journal.ts";
 import { doubtful, overwriting, planLines, pointLines, readTurn } from "../../view/lines/rewind.ts";
 
 const options = {

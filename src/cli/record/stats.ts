@@ -6,13 +6,11 @@ import { pastTexts, type PastTexts } from "../../texts/setup/past.ts";
 import { surfaceOf, timeOf } from "../../texts/shared/resolution.ts";
 import type { Style } from "../../view/lines/paint.ts";
 import { clipped, columns } from "../../view/lines/safe.ts";
-import { person } from "../host/account.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { engineFlag, openJournal, person } from "../host/journal.ts";
+import { styleOf, printJson, exitCodes } from "../process/stdout.ts";
 import { sessionBy } from "../../view/find-session.ts";
 import { duration, readFlagsOnly } from "../process/flags.ts";
-import { engineFlag, openJournal } from "../host/journal.ts";
 import { ownRedaction } from "../host/redaction.ts";
-import { styleOf, printJson } from "../process/stdout.ts";
 
 const options = {
   all: { type: "boolean" },

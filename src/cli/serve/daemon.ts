@@ -1,7 +1,6 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { workspacesOf } from "../../config/home/home.ts";
-import { readInstallation, type Installation } from "../../config/home/installation.ts";
+import { workspacesOf, readInstallation, type Installation } from "../../config/home/home.ts";
 import { isRemote } from "../../config/remote-repository.ts";
 import { createAgent } from "../../host/assembly/agent.ts";
 import type { Agent } from "../../host/assembly/agent-parts.ts";

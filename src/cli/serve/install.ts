@@ -2,11 +2,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { succeed } from "../process/stdout.ts";
-import { readInstallation } from "../../config/home/installation.ts";
+import { succeed, exitCodes } from "../process/stdout.ts";
+import { readInstallation } from "../../config/home/home.ts";
 import { said, SageError } from "../../protocol/reasons/reason.ts";
 import { type ServeTexts, serveTexts } from "../../texts/serve/serve.ts";
-import { exitCodes } from "../process/exit-codes.ts";
 import { readFlagsOnly } from "../process/flags.ts";
 
 const LABEL = "sage.serve";

@@ -12,7 +12,7 @@ import { type Devices, createDevices } from "../../surfaces/web/index.ts";
 import { clusterTexts } from "../../texts/serve/cluster.ts";
 import { feishuSetupTexts } from "../../texts/serve/feishu-setup.ts";
 import { webhookPath } from "../connect/feishu/doctor.ts";
-import { accountName } from "../host/account.ts";
+import { accountName } from "../host/journal.ts";
 import { onTermination } from "../process/termination.ts";
 import { openDaemon } from "./daemon.ts";
 import { type Bot, botGuard, botPerson } from "./feishu/bot.ts";

@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { readInstallation, type Installation } from "../../config/home/installation.ts";
+import { readInstallation, type Installation } from "../../config/home/home.ts";
 import { createRedaction, type Redaction } from "../../config/secrets/redact.ts";
 import type { Settings } from "../../config/settings/settings.ts";
 import { said, SageError } from "../../protocol/reasons/reason.ts";

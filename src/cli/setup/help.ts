@@ -1,9 +1,8 @@
-import { succeed } from "../process/stdout.ts";
+import { succeed, exitCodes } from "../process/stdout.ts";
 import { version } from "../../config/version.ts";
 import { sage } from "../../texts/command.ts";
 import { helpTexts, type ExitName } from "../../texts/commands/help.ts";
 import { columns, fitted } from "../../view/lines/safe.ts";
-import { exitCodes } from "../process/exit-codes.ts";
 import { langOf } from "../process/flags.ts";
 
 export async function help(args: string[], commands: readonly string[] = []): Promise<number> {

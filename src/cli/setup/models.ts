@@ -1,14 +1,13 @@
-import { readInstallation } from "../../config/home/installation.ts";
+import { readInstallation } from "../../config/home/home.ts";
 import { type AboutModel, type Offer, aboutModel, offeredModels } from "../../models/choice/offered.ts";
 import type { ModelSettings } from "../../models/choice/choose.ts";
 import { classify } from "../../models/failure.ts";
 import { oneLine } from "../../base/visible.ts";
 import { modelsTexts, type ModelsTexts } from "../../texts/setup/models.ts";
 import { sentence } from "../../texts/shared/sentence.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { printJson, exitCodes } from "../process/stdout.ts";
 import { readFlags } from "../process/flags.ts";
 import { modelOf, modelName } from "../../host/assembly/model-choice.ts";
-import { printJson } from "../process/stdout.ts";
 import { tableLines } from "../../view/lines/table.ts";
 
 type Row = AboutModel & { model: string; used: boolean };

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { succeed } from "../process/stdout.ts";
+import { succeed, exitCodes } from "../process/stdout.ts";
 import { chooseModel, defaultModels, keyVariables, type ModelSettings } from "../../models/choice/choose.ts";
 import { listModels } from "../../models/wire/list.ts";
 import { oneLine } from "../../base/visible.ts";
@@ -13,7 +13,6 @@ import { firstRunTexts, type FirstRunTexts } from "../../texts/setup/first-run.t
 import type { Lang } from "../../texts/language.ts";
 import { texts } from "../../texts/shared/texts.ts";
 import { fitted } from "../../view/lines/safe.ts";
-import { exitCodes } from "../process/exit-codes.ts";
 import { readFlagsOnly, usage } from "../process/flags.ts";
 import { promptLine, promptHidden } from "../process/prompt.ts";
 import { asksTrust } from "../govern/trust-prompt.ts";

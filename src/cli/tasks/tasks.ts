@@ -6,10 +6,9 @@ import { endOfTask, isKept, lifeOfTask } from "../../agent/state/tasks.ts";
 import { taskTexts } from "../../texts/commands/tasks.ts";
 import { fitted } from "../../view/lines/safe.ts";
 import { titleOf } from "../../view/items/summary.ts";
-import { exitCodes } from "../process/exit-codes.ts";
+import { styleOf, printJson, exitCodes } from "../process/stdout.ts";
 import { readFlags, usage } from "../process/flags.ts";
 import { openLocalJournal } from "../host/journal.ts";
-import { styleOf, printJson } from "../process/stdout.ts";
 import { runTaskAction, isAction, taskBy, taskLines } from "./task-lines.ts";
 
 const options = { json: { type: "boolean" }, all: { type: "boolean" } } as const;

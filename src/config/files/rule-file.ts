@@ -25,7 +25,6 @@ export function addRule(path: string, { rule, behavior }: Pick<RuleGrant, "rule"
     throw new SageError("config-invalid", reason("rule-not-saved", { rule, path }));
 }
 
-/** False if there is no such rule. */
 export function removeRule(
   path: string,
   { rule, behavior }: { rule: string; behavior?: RuleBehavior },

@@ -5,8 +5,10 @@ import { attempt } from "../../base/attempt.ts";
 import { canonicalPath, isInside } from "../../permission/paths/canonical.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { projectRoot } from "../trust/trust.ts";
+import { withKeys } from "./keys.ts";
+import { readPolicy, underPolicy } from "../settings/policy.ts";
+import { readSettings, type Settings } from "../settings/settings.ts";
 
-/** Paths of Sage's state, which its owner alone can read. */
 export type Home = {
   dir: string;
   journal: string;
@@ -16,7 +18,6 @@ export type Home = {
   anchors: string;
   surfaces: string;
   output: string;
-  /** Its journal is one for tests. */
   test?: true;
 };
 
@@ -99,4 +100,13 @@ export function workspacesOf({ dir }: Pick<Home, "dir">): string {
 function isInWorkspace(dir: string, cwd: string): boolean {
   const root = projectRoot(cwd);
   return isInside(root, canonicalPath(dir, { cwd, home: homedir() }).real) && !isInside(root, homedir());
+}
+
+/** The person's own part of every run: where state lives, their settings, and the environment with the keys they kept. */
+export type Installation = { home: Home; settings: Settings; env: NodeJS.ProcessEnv };
+
+/** Read once per run: later changes take effect in the next one. */
+export function readInstallation(env: NodeJS.ProcessEnv): Installation {
+  const home = sageHome(env);
+  return { home, settings: underPolicy(readSettings(home.settings), readPolicy()), env: withKeys(env, home) };
 }

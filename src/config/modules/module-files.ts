@@ -21,7 +21,6 @@ export type NamedModule = {
   files: ContentFile[];
   /** A project's module: files of its own beyond `files` are not imported. */
   within?: string;
-  /** It cannot be loaded. */
   problem?: Reason;
 };
 

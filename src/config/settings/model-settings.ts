@@ -80,7 +80,6 @@ export type GuestsSettings = z.infer<typeof guests>;
 /** Https, or plain HTTP within this machine: keys go there. */
 const origin = z.string().regex(/^(https:\/\/[^/\s]+|http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?)$/, "web-origin");
 
-/** Hosts that `sage --host` knows by name. */
 export const hosts = z
   .record(z.string().regex(/^[\w.-]{1,40}$/), origin)
   .describe("Addresses of other machines' `sage serve`, by name, for `sage --host`; keys are kept apart");

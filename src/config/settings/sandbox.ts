@@ -10,7 +10,6 @@ import type { Rule } from "../../protocol/facts/permission.ts";
 import { reason, type Reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { SandboxSettings } from "./sandbox-schema.ts";
 
-/** How commands are confined in a folder. */
 export type Sandbox = {
   mode: ConfineMode;
   writable: readonly string[];

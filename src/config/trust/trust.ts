@@ -121,16 +121,11 @@ export function changeTrusted(trustFile: string, edit: (all: Trusted) => Trusted
 
 type ProjectFile = { path: string; destination: "project" | "local"; text: string; settings: ProjectSettings };
 
-/** Settings, content, scripts, modules and servers that a folder brings. */
 type Project = {
   files: ProjectFile[];
-  /** Skills, subagents and commands of the folder. */
   content: Found;
-  /** Files that its hooks name. */
   scripts: ContentFile[];
-  /** Modules that the settings name, with the files they are made of. */
   modules: NamedModule[];
-  /** MCP servers of the folder. */
   servers: ServersFile | undefined;
   ignored: Reason[];
   digest: string;

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { realpathSync } from "node:fs";
 import { loadConfig, type Config } from "../../config/config.ts";
-import { sageHome } from "../../config/home/home.ts";
-import type { Installation } from "../../config/home/installation.ts";
+import { sageHome, type Installation } from "../../config/home/home.ts";
 import { loadContent } from "../../config/load-content.ts";
 import { loadServers, type OwnServers } from "../../config/settings/servers.ts";
 import type { GuestsSettings, WebSearchSettings } from "../../config/settings/model-settings.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Installation } from "../../config/home/installation.ts";
+import type { Installation } from "../../config/home/home.ts";
 import type { Store } from "../../journal/store/store.ts";
 import { chooseModel, type ModelChoice, type ModelSettings } from "../../models/choice/choose.ts";
 import type { Model } from "../../models/model.ts";

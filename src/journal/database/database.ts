@@ -4,13 +4,10 @@ import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import { explained, openForReading, openForWriting } from "./open-database.ts";
 
 export type Database = {
-  /** A prepared statement, by its text. */
   prepared(sql: string): StatementSync;
-  /** Rows that a query finds. */
   all<T>(sql: string, ...values: SQLInputValue[]): T[];
   /** The same as arrays, in the order of the columns: node:sqlite's objects take three times as long to make and to read. */
   cells(sql: string, ...values: SQLInputValue[]): SQLOutputValue[][];
-  /** Runs work in an immediate transaction. */
   write<T>(work: () => T): T;
   /** The same without waiting for the disk, for rows that mean nothing after a power failure: leases, heartbeats, children. */
   writeUnsynced<T>(work: () => T): T;

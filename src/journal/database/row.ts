@@ -3,7 +3,6 @@ import type { Fact, FactType } from "../../protocol/facts/fact.ts";
 import { reason, SageError } from "../../protocol/reasons/reason.ts";
 import type { Database } from "./database.ts";
 
-/** A fact as it lies in the database. */
 export type Row = { seq: number; session: string; key: string; type: FactType; at: number; data: string };
 
 /** Columns of the `fact` table, in the order of `Cells`. */

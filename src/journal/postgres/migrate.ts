@@ -7,7 +7,6 @@ import { splitData } from "./cells.ts";
 import { postgresLedger } from "./postgres-ledger.ts";
 import { inTransaction } from "./pool.ts";
 
-/** How a session came over, or why it did not. */
 export type Brought = {
   session: string;
   /**
@@ -66,7 +65,6 @@ export async function* migrate(pool: Pool, path: string, place: string): AsyncGe
   }
 }
 
-/** Reads the session as it was at one moment. */
 function readSession({ db }: Opened, id: string): Copy {
   const all = <R>(text: string) => db.prepare(text).all(id) as R[];
   db.exec("BEGIN");

@@ -60,7 +60,6 @@ function forgetful(silentMs: number): string {
     .join(",")}`;
 }
 
-/** Runs the work in one transaction, on one connection. */
 export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {

@@ -40,7 +40,6 @@ export async function postgresLedger(pool: Pool, options: PostgresOptions): Prom
   };
 }
 
-/** Asks with prepared statements. */
 function asker(where: string): Ask {
   return async <R extends object>(asks: Asks, text: string, values: unknown[] = []) => {
     try {
@@ -268,7 +267,6 @@ const functions = {
   gateway: { commit: "sage.commit_facts", append: "sage.append_fact" },
 } as const;
 
-/** Facts after which somebody should look at the session. */
 const wakes: ReadonlySet<FactType> = new Set(["user.said", "input.resolved", "turn.interrupted", "inquiry.made"]);
 
 function toStanding({ id, place, cwd, title, at, last_at, open, loop, seq, owned }: SessionCells): Standing {

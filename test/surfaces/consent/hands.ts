@@ -9,7 +9,7 @@ import { openSage } from "../../../src/cli/assemble/open-sage.ts";
 import { answerOptions, readResponse } from "../../../src/cli/answer/response.ts";
 import { requestLines } from "../../../src/cli/open/print/request-lines.ts";
 import { readFlags } from "../../../src/cli/process/flags.ts";
-import { readInstallation } from "../../../src/config/home/installation.ts";
+import { readInstallation } from "../../../src/config/home/home.ts";
 import { memoryStore } from "../../../src/journal/store/memory.ts";
 import type { Store } from "../../../src/journal/store/store.ts";
 import type { InputResponse } from "../../../src/protocol/facts/answer.ts";

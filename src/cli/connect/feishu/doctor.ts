@@ -1,12 +1,12 @@
 import { realpathSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { said, SageError } from "../../../protocol/reasons/reason.ts";
-import { readInstallation } from "../../../config/home/installation.ts";
+import { readInstallation } from "../../../config/home/home.ts";
 import { createApi, type Api } from "../../../surfaces/feishu/transport/api/api.ts";
 import { usual, type FeishuApp } from "../../../surfaces/feishu/transport/api/config.ts";
 import { createConnection } from "../../../surfaces/feishu/transport/incoming/socket.ts";
 import { feishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { exitCodes } from "../../process/stdout.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { feishuBots, type BotConfig } from "./config.ts";
 import { checkApp, type Finding } from "./check-app.ts";

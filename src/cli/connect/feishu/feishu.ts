@@ -4,12 +4,12 @@ import { langOf, readFlagsOnly, usage } from "../../process/flags.ts";
 import { oneLine } from "../../../base/visible.ts";
 import type { SurfaceStore } from "../../../protocol/host/surface-store.ts";
 import { said, SageError } from "../../../protocol/reasons/reason.ts";
-import { readInstallation } from "../../../config/home/installation.ts";
+import { readInstallation } from "../../../config/home/home.ts";
 import { openSurfaceStores } from "../../../host/surface-store.ts";
 import { clusterTexts } from "../../../texts/serve/cluster.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { engineUrl } from "../../host/join-engine.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { exitCodes } from "../../process/stdout.ts";
 import { openGatewayMemory } from "../../host/gateway-memory.ts";
 import { type BotConfig, feishuBots, feishuSurface } from "./config.ts";
 

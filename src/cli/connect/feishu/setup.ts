@@ -12,7 +12,7 @@ import { readEnvelope, readMessage } from "../../../surfaces/feishu/transport/in
 import { createConnection } from "../../../surfaces/feishu/transport/incoming/socket.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { feishuSetupTexts, type FeishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { exitCodes } from "../../process/stdout.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { promptLine, promptHidden } from "../../process/prompt.ts";
 import { domainOf, isAppId, isOpenId, secretVariables, proxyAgentFor } from "./config.ts";

@@ -5,7 +5,6 @@ import type { ToolInput } from "../../../protocol/facts/call.ts";
 import type { InputRequest, Question, Resolution } from "../../../protocol/facts/request.ts";
 import type { OutsideAsk, OutsideBody } from "../../../protocol/host/outside.ts";
 
-/** Agents whose own terminal can ask through Sage. */
 export const hookAgents = ["claude", "codex"] as const;
 export type HookAgent = (typeof hookAgents)[number];
 

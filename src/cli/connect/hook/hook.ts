@@ -1,4 +1,4 @@
-import { exitCodes } from "../../process/exit-codes.ts";
+import { exitCodes } from "../../process/stdout.ts";
 
 /** Called by the person's own agent for each of its prompts: it starts fast, and on any failure the agent's own dialog stays open. */
 export async function hook(args: string[]): Promise<number> {

@@ -2,13 +2,12 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, realpathS
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { isObject } from "../../../base/issue.ts";
-import { succeed } from "../../process/stdout.ts";
+import { succeed, exitCodes } from "../../process/stdout.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { changeFile, lockIn } from "../../../config/files/locked-file.ts";
 import { findProgram } from "../../../host/guests/guest-programs.ts";
 import { oneLine } from "../../../base/visible.ts";
 import { hookTexts } from "../../../texts/setup/hook.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 import { agrees } from "../../host/journal.ts";
 import { type HookAgent, hookAgents } from "./event.ts";

@@ -22,7 +22,6 @@ type HookProcess = {
   input: AsyncIterable<unknown>;
   /** Aborted when the agent tells the hook to end: the person refused or interrupted there. */
   stopped: AbortSignal;
-  /** The agent that called is gone. */
   isOrphan(): boolean;
   write(text: string): void;
   codexWaitsMs?: number;

@@ -23,12 +23,10 @@ export type AskParts = {
   store: Store;
   cwd: string;
   agent(): string;
-  /** Aborted when the server ends. */
   signal: AbortSignal;
 };
 
 type Calling = {
-  /** Aborted when the client cancels. */
   signal: AbortSignal;
   _meta?: { progressToken?: string | number | undefined } | undefined;
   notify(notification: { method: "notifications/progress"; params: Record<string, unknown> }): Promise<void>;

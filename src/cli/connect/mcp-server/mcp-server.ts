@@ -3,7 +3,7 @@ import { readSettings } from "../../../config/settings/settings.ts";
 import { silenceOptions } from "../../../config/settings/silence.ts";
 import { version } from "../../../config/version.ts";
 import { agentNameFrom } from "../../../protocol/host/outside.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { exitCodes } from "../../process/stdout.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { openLocalJournal } from "../../host/journal.ts";
 import { type AskParts, type Result, asResult, askPerson, askPersonInput, resultData } from "./ask-person.ts";

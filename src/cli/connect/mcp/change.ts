@@ -13,7 +13,7 @@ import { reason, SageError } from "../../../protocol/reasons/reason.ts";
 import { thrownText } from "../../../texts/shared/error.ts";
 import { misfits } from "../../../protocol/reasons/misfit.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
-import { checkApprover } from "../../host/account.ts";
+import { checkApprover } from "../../host/journal.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 
 type Entry = Record<string, unknown>;
@@ -78,7 +78,6 @@ async function checkAddress(url: string): Promise<void> {
   }
 }
 
-/** Saves a server under a free name and returns the file. */
 export function save(name: string, entry: Entry, place: "user" | "project"): string {
   const checked = serversSchema.safeParse({ [name]: entry });
   if (!checked.success) throw new SageError("config-invalid", misfits(checked.error, { [name]: entry }));

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { succeed } from "../../process/stdout.ts";
+import { succeed, exitCodes } from "../../process/stdout.ts";
 import { commandLine, readServers } from "../../../config/settings/servers.ts";
 import { readSmallFile } from "../../../config/files/small-file.ts";
 import { projectRoot } from "../../../config/trust/trust.ts";
@@ -9,10 +9,8 @@ import { reason, type Reason, SageError } from "../../../protocol/reasons/reason
 import { thrownText } from "../../../texts/shared/error.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
-import { checkApprover } from "../../host/account.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { agrees, checkApprover } from "../../host/journal.ts";
 import { readFlags } from "../../process/flags.ts";
-import { agrees } from "../../host/journal.ts";
 import { save, serversIn } from "./change.ts";
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024; // Claude Code keeps more than settings there

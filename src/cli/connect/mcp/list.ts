@@ -1,4 +1,4 @@
-import { printJson } from "../../process/stdout.ts";
+import { printJson, exitCodes } from "../../process/stdout.ts";
 import { type Config, loadConfig } from "../../../config/config.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { withKeys } from "../../../config/home/keys.ts";
@@ -10,7 +10,6 @@ import { reason, SageError } from "../../../protocol/reasons/reason.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { mcpTexts } from "../../../texts/setup/mcp.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
 import { noWords, readFlags, readFlagsOnly } from "../../process/flags.ts";
 
 /** Servers by file, those of a folder that is not trusted too. */
@@ -47,7 +46,6 @@ export async function list(args: string[]): Promise<number> {
   return exitCodes.success;
 }
 
-/** Starts servers, lists what they offer, and ends them. */
 export async function test(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, { json: { type: "boolean" } });
   const [name, ...more] = positionals;

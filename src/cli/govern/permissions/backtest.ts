@@ -6,13 +6,11 @@ import { reason, SageError } from "../../../protocol/reasons/reason.ts";
 import { pastTexts } from "../../../texts/setup/past.ts";
 import { timeOf } from "../../../texts/shared/resolution.ts";
 import { ideaLines, trialLines } from "../../../view/lines/past.ts";
-import { person } from "../../host/account.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { openLocalJournal, person } from "../../host/journal.ts";
+import { styleOf, printJson, succeed, exitCodes } from "../../process/stdout.ts";
 import { readFlags, readFlagsOnly, usage } from "../../process/flags.ts";
-import { openLocalJournal } from "../../host/journal.ts";
 import { readPast } from "../../../archive/trials.ts";
 import { ownRedaction } from "../../host/redaction.ts";
-import { styleOf, printJson, succeed } from "../../process/stdout.ts";
 
 const options = { json: { type: "boolean" }, behavior: { type: "string", default: "allow" } } as const;
 

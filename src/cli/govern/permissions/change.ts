@@ -11,14 +11,12 @@ import { pastTexts } from "../../../texts/setup/past.ts";
 import { timeOf } from "../../../texts/shared/resolution.ts";
 import { trialLines } from "../../../view/lines/past.ts";
 import { ownRedaction } from "../../host/redaction.ts";
-import { styleOf, succeed } from "../../process/stdout.ts";
+import { styleOf, succeed, exitCodes } from "../../process/stdout.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { permissionTexts } from "../../../texts/setup/permissions.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 import { listedRules } from "../../assemble/listed-rules.ts";
-import { checkApprover, person } from "../../host/account.ts";
-import { openLocalJournal } from "../../host/journal.ts";
+import { openLocalJournal, checkApprover, person } from "../../host/journal.ts";
 import type { CliTexts } from "../../../texts/commands/cli.ts";
 
 const options = { to: { type: "string" } } as const;

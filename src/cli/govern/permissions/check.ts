@@ -8,10 +8,9 @@ import * as z from "../../../base/z.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { sentence } from "../../../texts/shared/sentence.ts";
 import { permissionTexts } from "../../../texts/setup/permissions.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { writeStdout, exitCodes } from "../../process/stdout.ts";
 import { readFlags, usage } from "../../process/flags.ts";
 import { loadDecision, type Question } from "../../../archive/decision.ts";
-import { writeStdout } from "../../process/stdout.ts";
 
 const list = z.array(z.string()).optional();
 const schema = z.object({

@@ -8,7 +8,6 @@ import type { ImportReason } from "../../../texts/setup/permissions.ts";
 
 type Behavior = Rule["behavior"];
 
-/** Settings file to import from, and the file that its rules go to. */
 export type Origin = {
   kind: "user" | "project" | "local";
   /** The folder that a leading slash means there. */

@@ -10,9 +10,8 @@ import { sentence } from "../../../texts/shared/sentence.ts";
 import type { Style } from "../../../view/lines/paint.ts";
 import { rows } from "../../../view/lines/safe.ts";
 import { permissionTexts, type PermissionTexts } from "../../../texts/setup/permissions.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { styleOf, printJson, exitCodes } from "../../process/stdout.ts";
 import { readFlags, usage } from "../../process/flags.ts";
-import { styleOf, printJson } from "../../process/stdout.ts";
 import { loadDecision } from "../../../archive/decision.ts";
 
 /** Tells the verdict on a call here and now, and the rule and file behind it. Nothing runs. */

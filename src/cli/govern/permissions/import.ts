@@ -12,11 +12,9 @@ import type { Style } from "../../../view/lines/paint.ts";
 import { rows } from "../../../view/lines/safe.ts";
 import type { CliTexts } from "../../../texts/commands/cli.ts";
 import { permissionTexts, type PermissionTexts } from "../../../texts/setup/permissions.ts";
-import { checkApprover } from "../../host/account.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { agrees, checkApprover } from "../../host/journal.ts";
+import { styleOf, succeed, exitCodes } from "../../process/stdout.ts";
 import { readFlags, usage } from "../../process/flags.ts";
-import { styleOf, succeed } from "../../process/stdout.ts";
-import { agrees } from "../../host/journal.ts";
 import { convertSettings, type Finding, type Origin } from "./claude-code.ts";
 import { type Destination, destinationOf } from "./change.ts";
 
@@ -24,7 +22,6 @@ const options = { to: { type: "string" }, yes: { type: "boolean" }, "dry-run": {
 
 type Source = { file: string; kind: Origin["kind"]; root: string };
 
-/** Takes over the permission rules of Claude Code, after showing what becomes of each. */
 export async function importRules(args: string[]): Promise<number> {
   const { values, positionals, lang, t } = readFlags(args, options);
   const texts = permissionTexts(lang);
@@ -76,10 +73,8 @@ function sourceAt(path: string): Source {
 type Plan = {
   from: string;
   to: Destination;
-  /** The file they go to. */
   target: string;
   findings: Finding[];
-  /** Rules that are not there yet. */
   fresh: { rule: string; behavior: NonNullable<Finding["behavior"]> }[];
   there: number;
 };

@@ -12,7 +12,6 @@ const actions: Actions = {
   import: async () => (await import("./import.ts")).importRules,
 };
 
-/** `sage permissions …`: what is allowed here, and why. */
 export async function permissions(args: string[]): Promise<number> {
   return runAction(actions, args, () => permissionTexts(langOf(args)).usage);
 }

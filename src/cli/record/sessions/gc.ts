@@ -1,13 +1,12 @@
 import type { Store } from "../../../journal/store/store.ts";
-import { workspacesOf, type Home } from "../../../config/home/home.ts";
+import { workspacesOf, type Home, readInstallation } from "../../../config/home/home.ts";
 import { clusterTexts } from "../../../texts/serve/cluster.ts";
 import type { Lang } from "../../../texts/language.ts";
 import { SageError } from "../../../protocol/reasons/reason.ts";
-import { readInstallation } from "../../../config/home/installation.ts";
 import { collectOutput } from "../../../archive/output.ts";
 import { deleteSession } from "../../../archive/sessions.ts";
 import { sessionTexts, type SessionTexts } from "../../../texts/commands/sessions.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { exitCodes } from "../../process/stdout.ts";
 import { readFlagsOnly } from "../../process/flags.ts";
 import { engineFlag, openJournal } from "../../host/journal.ts";
 import { applyRetention } from "./retention.ts";

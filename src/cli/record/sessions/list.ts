@@ -8,12 +8,11 @@ import { clusterTexts } from "../../../texts/serve/cluster.ts";
 import { hostsTexts } from "../../../texts/serve/hosts.ts";
 import { sessionTexts } from "../../../texts/commands/sessions.ts";
 import { texts } from "../../../texts/shared/texts.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
+import { styleOf, printJson, exitCodes } from "../../process/stdout.ts";
 import { readFlagsOnly, usage } from "../../process/flags.ts";
 import { hostFlag, openHost } from "../../host/open-host.ts";
 import { applyRetention } from "./retention.ts";
-import { readInstallation } from "../../../config/home/installation.ts";
-import { styleOf, printJson } from "../../process/stdout.ts";
+import { readInstallation } from "../../../config/home/home.ts";
 import { titleOf } from "../../../view/items/summary.ts";
 import { sessionStateText } from "./pick-session.ts";
 

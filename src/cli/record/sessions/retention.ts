@@ -1,5 +1,5 @@
 import type { Store } from "../../../journal/store/store.ts";
-import type { Installation } from "../../../config/home/installation.ts";
+import type { Installation } from "../../../config/home/home.ts";
 import { retain } from "../../../archive/sessions.ts";
 import { ageMs } from "../../../config/settings/settings.ts";
 import type { Lang } from "../../../texts/language.ts";

@@ -1,12 +1,10 @@
-import { succeed } from "../../process/stdout.ts";
+import { succeed, exitCodes } from "../../process/stdout.ts";
 import { ask } from "../../../protocol/host/refusal.ts";
 import { sessionTexts } from "../../../texts/commands/sessions.ts";
 import { langOf, readFlags, runAction, type Actions, usage } from "../../process/flags.ts";
 import { oneLine } from "../../../base/visible.ts";
-import { exitCodes } from "../../process/exit-codes.ts";
 import { sessionBy } from "../../../view/find-session.ts";
-import { person } from "../../host/account.ts";
-import { agrees, engineFlag, openJournal } from "../../host/journal.ts";
+import { agrees, engineFlag, openJournal, person } from "../../host/journal.ts";
 import { sageHome } from "../../../config/home/home.ts";
 import { deleteSession } from "../../../archive/sessions.ts";
 import { clipped } from "../../../view/lines/safe.ts";

@@ -18,7 +18,7 @@ import type { OpenFeishu } from "../../../surfaces/feishu/transport/open.ts";
 import type { Webhook } from "../../../surfaces/feishu/transport/incoming/webhook.ts";
 import { feishuSetupTexts } from "../../../texts/serve/feishu-setup.ts";
 import type { ServeTexts } from "../../../texts/serve/serve.ts";
-import { accountPerson } from "../../host/account.ts";
+import { accountPerson } from "../../host/journal.ts";
 import { feishuSurface, type BotConfig, type ConfigParts, teamOf } from "../../connect/feishu/config.ts";
 import { liveSettings, withRole } from "../../../config/settings/people.ts";
 import { changeSettings, type BotSettings, type Settings } from "../../../config/settings/settings.ts";

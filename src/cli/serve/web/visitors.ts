@@ -6,7 +6,7 @@ import type { Settings } from "../../../config/settings/settings.ts";
 import type { Guard, PersonOf } from "../../../host/guard.ts";
 import { type Devices, type Identity, LINK_MS, type Visitor } from "../../../surfaces/web/index.ts";
 import type { ServeTexts } from "../../../texts/serve/serve.ts";
-import { accountName } from "../../host/account.ts";
+import { accountName } from "../../host/journal.ts";
 
 const OPENING_MS = 30_000;
 

@@ -1,4 +1,4 @@
-import type { Installation } from "../../../config/home/installation.ts";
+import type { Installation } from "../../../config/home/home.ts";
 import { searchEngine, type SearchSettings } from "../../../host/assembly/search-engine.ts";
 import { chooseModel } from "../../../models/choice/choose.ts";
 import { offeredModels, type Offer } from "../../../models/choice/offered.ts";
